@@ -1,0 +1,59 @@
+"""The instruction table: targets, element types and every warp-level matrix instruction form."""
+
+from .errors import TilecError, UnknownNameError, nearest
+from .forms import (
+    LANES,
+    BlockScaling,
+    Family,
+    Form,
+    Major,
+    MatrixMemory,
+    Mma,
+    MovMatrix,
+    Operand,
+    Register,
+    Selector,
+    Shape,
+    Sparsity,
+    WmmaMemory,
+    WmmaMma,
+    assembly,
+)
+from .table import form, forms
+from .targets import TARGETS, Scope, Since, Target, target
+from .types import ELEMENT_TYPES, ElementType, Kind, element_type
+from .versions import PtxVersion
+
+__all__ = [
+    "ELEMENT_TYPES",
+    "LANES",
+    "TARGETS",
+    "BlockScaling",
+    "ElementType",
+    "Family",
+    "Form",
+    "Kind",
+    "Major",
+    "MatrixMemory",
+    "Mma",
+    "MovMatrix",
+    "Operand",
+    "PtxVersion",
+    "Register",
+    "Scope",
+    "Selector",
+    "Shape",
+    "Since",
+    "Sparsity",
+    "Target",
+    "TilecError",
+    "UnknownNameError",
+    "WmmaMemory",
+    "WmmaMma",
+    "assembly",
+    "element_type",
+    "form",
+    "forms",
+    "nearest",
+    "target",
+]

@@ -1,0 +1,39 @@
+"""Errors that name what would be legal; the base of every error of tilec's own."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TilecError(Exception):
+    """What a user of tilec did wrong, said in one message and never as a traceback."""
+
+
+class UnknownNameError(TilecError):
+    """A name that is not in a table.
+
+    Attributes:
+        name: the name as given.
+        nearest: the legal names nearest to it, best first.
+    """
+
+    def __init__(self, what: str, name: str, legal: Iterable[str], *, note: str = "") -> None:
+        choices = list(legal)
+        self.name = name
+        self.nearest = nearest(name, choices)
+        message = f"unknown {what} '{name}'"
+        if self.nearest:
+            word = "legal" if len(choices) <= len(self.nearest) else "nearest legal"
+            message += f"; {word}: {', '.join(self.nearest)}"
+        super().__init__(message + (f" ({note})" if note else ""))
+
+
+def nearest(name: str, legal: Iterable[str], count: int = 8) -> tuple[str, ...]:
+    """The up to `count` names of `legal` most like `name`; all, in their order, if so few."""
+    choices = list(dict.fromkeys(legal))
+    if len(choices) <= count:
+        return tuple(choices)
+    return tuple(difflib.get_close_matches(name, choices, n=count, cutoff=0.3)) or tuple(
+        choices[:count]
+    )

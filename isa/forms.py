@@ -1,0 +1,349 @@
+"""What the table says of an instruction form: operands, qualifiers, versions, the road to it.
+
+A form is one fully qualified PTX instruction. Its key is `Form.ptx`: the mnemonic with every
+qualifier written and the state space left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from .targets import Since, Target, min_ptx
+from .types import ElementType
+from .versions import PtxVersion
+
+LANES = 32
+"""Lanes of a warp."""
+
+
+class Family(StrEnum):
+    """The instruction families; the `family` of `tile-isa list --format json`."""
+
+    MMA = "mma"
+    MMA_BLOCK_SCALE = "mma.block_scale"
+    MMA_SP = "mma.sp"
+    MMA_SP_BLOCK_SCALE = "mma.sp.block_scale"
+    WMMA_LOAD = "wmma.load"
+    WMMA_STORE = "wmma.store"
+    WMMA_MMA = "wmma.mma"
+    LDMATRIX = "ldmatrix"
+    STMATRIX = "stmatrix"
+    MOVMATRIX = "movmatrix"
+
+
+class Major(StrEnum):
+    """Which index of a matrix is contiguous in the sense of `.row` and `.col`."""
+
+    ROW = "row"
+    COL = "col"
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """How a register of an operand is declared.
+
+    Attributes:
+        ptx: the `.reg` type that ptxas takes for it.
+        llvm: the type of the intrinsic's argument or result.
+        bits: its width.
+    """
+
+    ptx: str
+    llvm: str
+    bits: int
+
+
+B32 = Register("b32", "i32", 32)
+S32 = Register("s32", "i32", 32)
+F16X2 = Register("b32", "<2 x half>", 32)
+F32 = Register("f32", "float", 32)
+F64 = Register("f64", "double", 64)
+
+
+class Shape(NamedTuple):
+    """The extents of D = A·B + C: D is m×n, A m×k, B k×n."""
+
+    m: int
+    n: int
+    k: int
+
+    def __str__(self) -> str:
+        return f"m{self.m}n{self.n}k{self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A matrix operand in registers.
+
+    Attributes:
+        name: `d`, `a`, `b`, `c`; `e` metadata; `sfa`, `sfb` scales; `r` of the moves.
+        type: element type.
+        rows, cols: extents of the matrix that the warp holds; of a sparse A, as stored.
+        registers: registers a lane holds.
+        register: how each is declared.
+        container: bits that an element takes inside a register (at least `type.bits`).
+        shift: bits below the element inside its container.
+        major: `.row` or `.col` of a form that gives the choice, else None.
+    """
+
+    name: str
+    type: ElementType
+    rows: int
+    cols: int
+    registers: int
+    register: Register
+    container: int
+    shift: int = 0
+    major: Major | None = None
+
+    @property
+    def per_register(self) -> int:
+        """Elements in one register."""
+        return self.register.bits // self.container
+
+    @property
+    def elements(self) -> int:
+        """Elements a lane holds."""
+        return self.registers * self.per_register
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """A small integer that picks lanes or bytes: sparsity selector, byte id, thread id.
+
+    Attributes:
+        name: `selector`, `byte_id_a`, `thread_id_a`, `byte_id_b`, `thread_id_b`.
+        legal: the values that are defined.
+        bits: width of the integer.
+        constant: whether it must be known at compile time.
+    """
+
+    name: str
+    legal: tuple[int, ...]
+    bits: int
+    constant: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """One instruction form.
+
+    Attributes:
+        ptx: the key.
+        family: its family.
+        results: matrix operands written, in PTX order.
+        operands: matrix operands read, in PTX order.
+        since: targets and PTX versions, one clause each.
+        intrinsic: the LLVM intrinsic, or None where only inline asm reaches the form.
+        section: title of the PTX ISA section that defines it.
+    """
+
+    ptx: str
+    family: Family
+    results: tuple[Operand, ...]
+    operands: tuple[Operand, ...]
+    since: tuple[Since, ...]
+    intrinsic: str | None
+    section: str
+
+    def __str__(self) -> str:
+        return self.ptx
+
+    def operand(self, name: str) -> Operand:
+        """The operand or result called `name`; KeyError if the form has none."""
+        for operand in (*self.results, *self.operands):
+            if operand.name == name:
+                return operand
+        raise KeyError(name)
+
+    def min_ptx(self, target: Target) -> PtxVersion | None:
+        """The lowest PTX version with which `target` has the form; None if it never does."""
+        return min_ptx(self.since, target)
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """The selectors that stand among the operands, in PTX order."""
+        return ()
+
+    def mnemonic(self, space: str = "") -> str:
+        """The instruction as printed for an address in `space`; forms without one ignore it."""
+        del space
+        return self.ptx
+
+
+class Sparsity(NamedTuple):
+    """Structured sparsity of A.
+
+    Attributes:
+        ordered: `.sp::ordered_metadata` rather than `.sp`.
+        chunk: logical elements of a row that share one 4-bit code: 2 (1:2), 4 (2:4), 8 (4:8).
+        selectors: legal values of the sparsity selector.
+    """
+
+    ordered: bool
+    chunk: int
+    selectors: tuple[int, ...]
+
+
+class BlockScaling(NamedTuple):
+    """Scale factors of A and B.
+
+    Attributes:
+        type: `ue8m0` or `ue4m3`.
+        chunks: scale factors along K, the number in `.scale_vec::NX`.
+        byte_ids: legal byte selectors, of A and of B alike.
+    """
+
+    type: ElementType
+    chunks: int
+    byte_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mma(Form):
+    """`mma` and `mma.sp`, block-scaled or not.
+
+    Attributes:
+        shape: logical extents of the product.
+        products: independent products of that shape that a warp computes (4 for m8n8k4 f16).
+        kind: `f8f6f4`, `mxf8f6f4`, `mxf4`, `mxf4nvf4` or None.
+        satfinite: whether integer accumulation clamps.
+        bit_op: `xor` or `and` of the b1 forms, else None.
+        rounding: `rn`, `rz`, `rm`, `rp` of the f64 forms, else None.
+        sparsity: of A, or None where it is dense.
+        scaling: of A and B, or None.
+    """
+
+    shape: Shape
+    products: int = 1
+    kind: str | None = None
+    satfinite: bool = False
+    bit_op: str | None = None
+    rounding: str | None = None
+    sparsity: Sparsity | None = None
+    scaling: BlockScaling | None = None
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """Sparsity selector, then byte and thread ids of A and of B."""
+        found: list[Selector] = []
+        if self.sparsity:
+            found.append(Selector("selector", self.sparsity.selectors, 32, constant=True))
+        if self.scaling:
+            for side, threads in (("a", 2), ("b", 4)):
+                found.append(Selector(f"byte_id_{side}", self.scaling.byte_ids, 16, constant=False))
+                found.append(
+                    Selector(f"thread_id_{side}", tuple(range(threads)), 16, constant=False)
+                )
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WmmaMma(Form):
+    """`wmma.mma`. Which element a register holds is not defined by the ISA."""
+
+    shape: Shape
+    satfinite: bool = False
+    bit_op: str | None = None
+    rounding: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WmmaMemory(Form):
+    """`wmma.load` and `wmma.store`; the memory operand has a stride in elements.
+
+    Attributes:
+        shape: extents of the product whose fragment it is.
+        alignment: bytes to which every row (column, if `.col`) must be aligned.
+    """
+
+    shape: Shape
+    alignment: int
+
+    def mnemonic(self, space: str = "") -> str:
+        """The instruction as printed for an address in `space`; generic if empty."""
+        head, _, kind = self.ptx.rpartition(".")
+        return f"{head}.{space}.{kind}" if space else self.ptx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixMemory(Form):
+    """`ldmatrix` and `stmatrix`.
+
+    Attributes:
+        matrices: the number in `.xN`.
+        rows: rows in memory of one matrix, each of 16 bytes at an address of its own.
+        transposed: whether `.trans` is written.
+        source: packed format in memory (`b6x16_p32`, `b4x16_p64`), else None.
+    """
+
+    matrices: int
+    rows: int
+    transposed: bool
+    source: str | None = None
+
+    def mnemonic(self, space: str = "") -> str:
+        """The instruction as printed for an address in `space`; generic if empty."""
+        if not space:
+            return self.ptx
+        words = self.ptx.split(".")
+        at = len(words) - (2 if self.source else 1)
+        return ".".join((*words[:at], space, *words[at:]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovMatrix(Form):
+    """`movmatrix`: the transpose of an 8×8 matrix of 16-bit elements within a warp."""
+
+
+def brace(registers: Sequence[str]) -> str:
+    """Registers as PTX lists them."""
+    return "{" + ", ".join(registers) + "}"
+
+
+Registers = Mapping[str, Sequence[str]]
+"""For each matrix operand, selector or address by name, the registers or immediates it is in."""
+
+
+def assembly(form: Form, registers: Registers, space: str = "shared") -> str:
+    """The instruction as PTX text, semicolon included.
+
+    Args:
+        form: the form.
+        registers: what stands for each operand, result and selector; `address` (and, of a
+            wmma load or store, optionally `stride`) for the memory operand.
+        space: state space of the address; empty for a generic one.
+    """
+
+    def matrix(name: str) -> str:
+        return brace(registers[name])
+
+    def scalar(name: str) -> str:
+        (one,) = registers[name]
+        return one
+
+    match form:
+        case Mma():
+            words = [matrix("d"), matrix("a"), matrix("b"), matrix("c")]
+            if form.sparsity:
+                words += [scalar("e"), scalar("selector")]
+            if form.scaling:
+                for side in "ab":
+                    ids = brace([scalar(f"byte_id_{side}"), scalar(f"thread_id_{side}")])
+                    words += [scalar(f"sf{side}"), ids]
+        case WmmaMma():
+            words = [matrix("d"), matrix("a"), matrix("b"), matrix("c")]
+        case WmmaMemory() | MatrixMemory():
+            address = f"[{scalar('address')}]"
+            inside = matrix((*form.results, *form.operands)[0].name)
+            words = [inside, address] if form.results else [address, inside]
+            if "stride" in registers:
+                words.append(scalar("stride"))
+        case MovMatrix():
+            words = [scalar("d"), scalar("a")]
+        case _:
+            raise AssertionError(form.family)
+    return f"{form.mnemonic(space)} {', '.join(words)};"

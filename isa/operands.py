@@ -1,0 +1,88 @@
+"""Matrix operands of a product, from its shape and element types: the one rule for all families."""
+
+from __future__ import annotations
+
+from .forms import B32, F16X2, F32, F64, LANES, S32, Major, Operand, Register, Shape
+from .types import ElementType, element_type
+
+_REGISTERS = {"f16": F16X2, "f32": F32, "s32": S32, "f64": F64}
+
+
+def register_of(type_: ElementType) -> Register:
+    """How the registers of an operand of this type are declared (PTX ISA, fragment tables)."""
+    return _REGISTERS.get(type_.name, B32)
+
+
+def matrix(
+    name: str,
+    type_name: str,
+    rows: int,
+    cols: int,
+    *,
+    products: int = 1,
+    kind: str | None = None,
+    major: Major | None = None,
+    replication: int = 1,
+) -> Operand:
+    """An operand spread over a warp.
+
+    Args:
+        name: operand name.
+        type_name: PTX element type.
+        rows: rows of one product's matrix.
+        cols: its columns.
+        products: products the warp computes at once.
+        kind: the `.kind` of the form, which decides the container of narrow floats.
+        major: `.row` or `.col` where the form gives the choice.
+        replication: how often an element is held (wmma f16 multiplicands: twice).
+    """
+    type_ = element_type(type_name)
+    register = register_of(type_)
+    # PTX ISA, "Packed formats": a byte for each 6- and 4-bit float under kind::f8f6f4 and
+    # kind::mxf8f6f4, e2m1 in its middle bits; packed without padding under mxf4, mxf4nvf4.
+    byte = type_.is_float and type_.bits < 8 and kind in ("f8f6f4", "mxf8f6f4")
+    container = 8 if byte else type_.bits
+    total = rows * cols * products * replication * container
+    return Operand(
+        name=name,
+        type=type_,
+        rows=rows,
+        cols=cols,
+        registers=total // (LANES * register.bits),
+        register=register,
+        container=container,
+        shift=2 if byte and type_.bits == 4 else 0,
+        major=major,
+    )
+
+
+def product(
+    shape: Shape,
+    types: tuple[str, str, str, str],
+    *,
+    products: int = 1,
+    kind: str | None = None,
+    majors: tuple[Major, Major] | None = None,
+    stored_k: int | None = None,
+) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
+    """Results and operands of D = A·B + C.
+
+    Args:
+        shape: logical extents.
+        types: element types in the order PTX writes them: D, A, B, C.
+        products: independent products a warp computes.
+        kind: the form's `.kind`.
+        majors: `.row`/`.col` of A and B where the form gives the choice.
+        stored_k: columns of A as stored, where A is sparse.
+    """
+    d, a, b, c = types
+    a_major, b_major = majors or (None, None)
+    k = shape.k if stored_k is None else stored_k
+    return (
+        (matrix("d", d, shape.m, shape.n, products=products),),
+        (
+            matrix("a", a, shape.m, k, products=products, kind=kind, major=a_major),
+            matrix("b", b, shape.k, shape.n, products=products, kind=kind, major=b_major),
+            matrix("c", c, shape.m, shape.n, products=products),
+        ),
+    )

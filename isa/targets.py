@@ -1,0 +1,164 @@
+"""Compilation targets (`.target` strings), their limits, and what "requires sm_X" means.
+
+PTX ISA, "PTX Module Directives: .target"; CUDA C++ Programming Guide, "Compute Capabilities".
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from .errors import UnknownNameError
+from .versions import PtxVersion
+
+
+class Scope(StrEnum):
+    """How far code for a target carries, by the suffix of its name."""
+
+    PLAIN = ""
+    """Runs on this and every later architecture."""
+    FAMILY = "f"
+    """Runs on this and later members of the same family."""
+    ARCHITECTURE = "a"
+    """Runs on exactly this architecture."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One `.target` string.
+
+    Attributes:
+        name: as PTX writes it, such as `sm_90a`.
+        number: the architecture's number, 90.
+        scope: what its suffix promises.
+        family: number of the family's first member; 0 where there is no family.
+        min_ptx: the first PTX version that knows the string.
+        shared_per_cta: shared memory a CTA may use, opted in, in bytes.
+        shared_per_sm: shared memory of an SM in bytes.
+        warps_per_sm: resident warps.
+        registers_per_sm: 32-bit registers of an SM.
+        registers_per_thread: the most a thread can have.
+    """
+
+    name: str
+    number: int
+    scope: Scope
+    family: int
+    min_ptx: PtxVersion
+    shared_per_cta: int
+    shared_per_sm: int
+    warps_per_sm: int
+    registers_per_sm: int = 65536
+    registers_per_thread: int = 255
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def static_shared(self) -> int:
+        """Bytes of shared memory that need no opt-in at launch."""
+        return 48 * 1024
+
+
+def _targets() -> tuple[Target, ...]:
+    # number: KiB of shared memory a CTA, an SM; warps an SM; first PTX of the plain,
+    # `a` and `f` strings; family
+    rows: dict[int, tuple[int, int, int, str, str, str, int]] = {
+        70: (96, 96, 64, "6.0", "", "", 0),
+        72: (96, 96, 64, "6.1", "", "", 0),
+        75: (64, 64, 32, "6.3", "", "", 0),
+        80: (163, 164, 64, "7.0", "", "", 0),
+        86: (99, 100, 48, "7.1", "", "", 0),
+        87: (163, 164, 48, "7.4", "", "", 0),
+        88: (99, 100, 48, "9.0", "", "", 0),
+        89: (99, 100, 48, "7.8", "", "", 0),
+        90: (227, 228, 64, "7.8", "8.0", "", 0),
+        100: (227, 228, 64, "8.6", "8.6", "8.8", 100),
+        101: (227, 228, 48, "8.6", "8.6", "8.8", 110),  # renamed sm_110 in PTX 9.0
+        103: (227, 228, 64, "8.8", "8.8", "8.8", 100),
+        110: (227, 228, 48, "9.0", "9.0", "9.0", 110),
+        120: (99, 100, 48, "8.7", "8.7", "8.8", 120),
+        121: (99, 100, 48, "8.8", "8.8", "8.8", 120),
+    }
+    return tuple(
+        Target(
+            name=f"sm_{number}{scope}",
+            number=number,
+            scope=scope,
+            family=family,
+            min_ptx=PtxVersion.parse(version),
+            shared_per_cta=cta * 1024,
+            shared_per_sm=sm * 1024,
+            warps_per_sm=warps,
+        )
+        for number, (cta, sm, warps, plain, arch, fam, family) in rows.items()
+        for scope, version in zip(
+            (Scope.PLAIN, Scope.ARCHITECTURE, Scope.FAMILY), (plain, arch, fam), strict=True
+        )
+        if version
+    )
+
+
+TARGETS = MappingProxyType({t.name: t for t in _targets()})
+"""Every target, by name, in ascending order of architecture."""
+
+
+def target(name: str) -> Target:
+    """The target called `name`.
+
+    Raises:
+        UnknownNameError: if there is none.
+    """
+    try:
+        return TARGETS[name]
+    except KeyError:
+        raise UnknownNameError("target", name, TARGETS) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Since:
+    """One clause of a form's "Target ISA Notes": from this PTX version on, on these targets.
+
+    Attributes:
+        target: `sm_80` stands for itself and every later architecture, `sm_120a` for exactly
+            that one, `sm_120f` for later members of its family too (their `a` strings included).
+        ptx: the first PTX version.
+    """
+
+    target: str
+    ptx: PtxVersion
+
+    @classmethod
+    def of(cls, target: str, ptx: str) -> Since:
+        """`Since` from two strings."""
+        if not re.fullmatch(r"sm_\d+[af]?", target):
+            raise UnknownNameError("target", target, TARGETS)
+        return cls(target, PtxVersion.parse(ptx))
+
+    def covers(self, target: Target) -> bool:
+        """Whether the clause speaks of `target`, whatever the PTX version."""
+        wanted = TARGETS[self.target]
+        match wanted.scope:
+            case Scope.PLAIN:
+                return target.number >= wanted.number
+            case Scope.ARCHITECTURE:
+                return target.name == wanted.name
+            case Scope.FAMILY:
+                return (
+                    target.scope is not Scope.PLAIN
+                    and target.family == wanted.family
+                    and _position(target) >= _position(wanted)
+                )
+
+
+def _position(target: Target) -> int:
+    """Place within the family; sm_101 and sm_110 are one architecture under two names."""
+    return 110 if target.number == 101 else target.number
+
+
+def min_ptx(clauses: tuple[Since, ...], target: Target) -> PtxVersion | None:
+    """The lowest PTX version with which one of `clauses` holds on `target`; None if none does."""
+    versions = [max(c.ptx, target.min_ptx) for c in clauses if c.covers(target)]
+    return min(versions, default=None)
