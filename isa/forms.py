@@ -275,13 +275,16 @@ class MatrixMemory(Form):
 
     Attributes:
         matrices: the number in `.xN`.
-        rows: rows in memory of one matrix, each of 16 bytes at an address of its own.
+        rows: rows in memory of one matrix, each at an address of its own.
+        row_bytes: bytes of a row, padding included; a row is aligned to them.
         transposed: whether `.trans` is written.
-        source: packed format in memory (`b6x16_p32`, `b4x16_p64`), else None.
+        source: format in memory where it is not that of the registers: `b6x16_p32` and
+            `b4x16_p64` are padded to 16 bytes and zero-extended, `s4` is sign-extended.
     """
 
     matrices: int
     rows: int
+    row_bytes: int
     transposed: bool
     source: str | None = None
 

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product as cross
 
-from .forms import Family, Form, MatrixMemory
+from .forms import Family, Form, MatrixMemory, MovMatrix
 from .operands import matrix
 from .targets import Since
+
+_BLACKWELL = (
+    # sm_110 is sm_101 under the name it has from PTX 9.0 on
+    *(Since.of(f"sm_{n}a", v) for n, v in ((100, "8.6"), (101, "8.6"), (110, "9.0"), (120, "8.7"))),
+    *(Since.of(f"sm_{n}f", v) for n, v in ((100, "8.8"), (101, "8.8"), (110, "9.0"), (120, "8.8"))),
+)
+_SIGN_EXTENDING = (
+    Since.of("sm_90a", "9.4"),
+    *(Since.of(f"sm_{n}f", "9.4") for n in (100, 110, 120)),
+)
 
 
 def _move(
@@ -16,35 +27,57 @@ def _move(
     type_name: str,
     since: tuple[Since, ...],
     *,
-    trans: bool,
+    trans: bool = False,
+    source: str | None = None,
+    in_llvm: bool = True,
 ) -> MatrixMemory:
-    """One form whose elements lie in memory as in registers; `geometry` is `m8n8` and so on."""
+    """One form; `geometry` is `m8n8` and so on, `type_name` that of the elements in registers."""
     rows, cols = (int(n) for n in geometry.removeprefix("m").split("n"))
-    inside = (matrix("r", type_name, rows * count, cols),)
     load = family is Family.LDMATRIX
-    head = f"{family}.sync.aligned.{geometry}.x{count}{'.trans' if trans else ''}.{type_name}"
+    inside = (matrix("r", type_name, rows * count, cols),)
+    # `.b8x16` says that b8 elements come unpacked, sixteen at a time.
+    written = f"{'b8x16' if type_name == 'b8' else type_name}.{source}" if source else type_name
+    ptx = f"{family}.sync.aligned.{geometry}.x{count}{'.trans' if trans else ''}.{written}"
     return MatrixMemory(
-        ptx=head,
+        ptx=ptx,
         family=family,
         results=inside if load else (),
         operands=() if load else inside,
         since=since,
-        intrinsic=f"llvm.nvvm.{head}",
+        intrinsic=f"llvm.nvvm.{ptx}" if in_llvm else None,
         section="9.7.14.5.15" if load else "9.7.14.5.16",
         matrices=count,
-        # Each row in memory is 16 bytes: m16n8.b8 is stored by columns, of which it has 8.
-        rows=rows * cols * inside[0].container // 128,
+        # m16n8.b8 is stored by columns, of which it has 8.
+        rows=cols if geometry == "m16n8" else rows,
+        row_bytes=8 if source == "s4" else 16,
         transposed=trans,
+        source=source,
     )
 
 
 def forms() -> Iterator[Form]:
     """Every form."""
+    sources = ("b6x16_p32", "b4x16_p64")
+    load, store = Family.LDMATRIX, Family.STMATRIX
+    for count, trans in cross((1, 2, 4), (False, True)):
+        yield _move(load, "m8n8", count, "b16", (Since.of("sm_75", "6.5"),), trans=trans)
+    for count, source in cross((1, 2), (None, *sources)):
+        yield _move(load, "m16n16", count, "b8", _BLACKWELL, trans=True, source=source)
+    for count, source in cross((1, 2, 4), sources):
+        yield _move(load, "m8n16", count, "b8", _BLACKWELL, source=source)
     for count in (1, 2, 4):
-        for trans in (False, True):
-            since = (Since.of("sm_75", "6.5"),)
-            yield _move(Family.LDMATRIX, "m8n8", count, "b16", since, trans=trans)
+        # Younger than LLVM 22.
+        yield _move(load, "m8n16", count, "s8", _SIGN_EXTENDING, source="s4", in_llvm=False)
+    for count, trans in cross((1, 2, 4), (False, True)):
+        yield _move(store, "m8n8", count, "b16", (Since.of("sm_90", "7.8"),), trans=trans)
     for count in (1, 2, 4):
-        for trans in (False, True):
-            since = (Since.of("sm_90", "7.8"),)
-            yield _move(Family.STMATRIX, "m8n8", count, "b16", since, trans=trans)
+        yield _move(store, "m16n8", count, "b8", _BLACKWELL, trans=True)
+    yield MovMatrix(
+        ptx="movmatrix.sync.aligned.m8n8.trans.b16",
+        family=Family.MOVMATRIX,
+        results=(matrix("d", "b16", 8, 8),),
+        operands=(matrix("a", "b16", 8, 8),),
+        since=(Since.of("sm_75", "7.8"),),
+        intrinsic=None,  # LLVM 22 has none
+        section="9.7.14.5.17",
+    )

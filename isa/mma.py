@@ -1,12 +1,15 @@
-"""Dense `mma` forms. PTX ISA 9.7.14.5.14, "Multiply-and-Accumulate Instruction: mma"."""
+"""Dense `mma` forms, and what all `mma` forms have in common.
+
+PTX ISA 9.7.14.5.14, "Multiply-and-Accumulate Instruction: mma".
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product as cross
 
-from .forms import Family, Form, Major, Mma, Shape
-from .operands import product
+from .forms import BlockScaling, Family, Form, Major, Mma, Shape, Sparsity
+from .operands import metadata, product, scales
 from .targets import Since
 
 _SECTIONS = {
@@ -36,7 +39,7 @@ def section(shape: Shape, type_name: str) -> str:
     return _SECTIONS[str(shape)]
 
 
-def intrinsic_types(types: tuple[str, str, str, str]) -> str:
+def _intrinsic_types(types: tuple[str, str, str, str]) -> str:
     """The types that LLVM's intrinsic names carry: those that tell forms apart."""
     d, a, b, c = types
     if a in FLOAT8_6_4:
@@ -50,6 +53,83 @@ def mma(
     shape: Shape,
     types: tuple[str, str, str, str],
     since: tuple[Since, ...],
+    section: str,
+    *,
+    majors: tuple[Major, Major] | None = None,
+    kind: str | None = None,
+    satfinite: bool = False,
+    bit_op: str | None = None,
+    rounding: str | None = None,
+    sparsity: Sparsity | None = None,
+    scaling: BlockScaling | None = None,
+    in_llvm: bool = True,
+) -> Mma:
+    """One form of `mma` or `mma.sp`.
+
+    Args:
+        shape: logical extents.
+        types: element types of D, A, B, C.
+        since: targets and versions.
+        section: ISA section of its fragments.
+        majors: `.row`/`.col` of A and B where there is a choice (m8n8k4 on f16), else row and col.
+        kind: see `Mma`; likewise the rest.
+        satfinite: clamp integers.
+        bit_op: `xor` or `and`.
+        rounding: of f64.
+        sparsity: of A.
+        scaling: of A and B.
+        in_llvm: whether LLVM 22 has an intrinsic for it.
+    """
+    layout = ".".join(majors or (Major.ROW, Major.COL))
+    products = 4 if majors else 1
+    stored_k = shape.k // 2 if sparsity else None
+    results, operands = product(
+        shape, types, products=products, kind=kind, majors=majors, stored_k=stored_k
+    )
+    names = ".".join((*types, scaling.type.name) if scaling else types)
+    llvm_names = _intrinsic_types(types) + (f".{scaling.type.name}" if scaling else "")
+    head, llvm_head, family = "mma", "mma", "mma"
+    if sparsity:
+        operands = (*operands, metadata(shape, sparsity.chunk))
+        family += ".sp"
+        head += ".sp::ordered_metadata" if sparsity.ordered else ".sp"
+        llvm_head += ".sp.ordered.metadata" if sparsity.ordered else ".sp"
+    if bit_op:
+        llvm_head += f".{bit_op}.popc"
+    qualifiers = f".kind::{kind}" if kind else ""
+    llvm_qualifiers = f".kind.{kind}" if kind else ""
+    if scaling:
+        operands = (*operands, *scales(shape, scaling.type.name, scaling.chunks))
+        family += ".block_scale"
+        llvm_head += ".block.scale"
+        qualifiers += f".block_scale.scale_vec::{scaling.chunks}X"
+        llvm_qualifiers = f".{kind}.scale.{scaling.chunks}x"
+    sat = ".satfinite" if satfinite else ""
+    tail = f".{bit_op}.popc" if bit_op else f".{rounding}" if rounding else ""
+    intrinsic = f"llvm.nvvm.{llvm_head}.{shape}.{layout}{llvm_qualifiers}{sat}.{llvm_names}"
+    return Mma(
+        ptx=f"{head}.sync.aligned.{shape}.{layout}{qualifiers}{sat}.{names}{tail}",
+        family=Family(family),
+        results=results,
+        operands=operands,
+        since=since,
+        intrinsic=intrinsic if in_llvm else None,
+        section=section,
+        shape=shape,
+        products=products,
+        kind=kind,
+        satfinite=satfinite,
+        bit_op=bit_op,
+        rounding=rounding,
+        sparsity=sparsity,
+        scaling=scaling,
+    )
+
+
+def _dense(
+    shape: Shape,
+    types: tuple[str, str, str, str],
+    since: tuple[Since, ...],
     *,
     majors: tuple[Major, Major] | None = None,
     kind: str | None = None,
@@ -57,32 +137,19 @@ def mma(
     bit_op: str | None = None,
     rounding: str | None = None,
 ) -> Mma:
-    """One dense form; `types` are those of D, A, B, C."""
-    layout = ".".join(majors or (Major.ROW, Major.COL))
-    products = 4 if majors else 1
-    results, operands = product(shape, types, products=products, kind=kind, majors=majors)
-    tail = f".{bit_op}.popc" if bit_op else f".{rounding}" if rounding else ""
-    sat = ".satfinite" if satfinite else ""
-    qualifier = f".kind::{kind}" if kind else ""
-    intrinsic = (
-        f"llvm.nvvm.mma{f'.{bit_op}.popc' if bit_op else ''}.{shape}.{layout}"
-        f"{f'.kind.{kind}' if kind else ''}{sat}.{intrinsic_types(types)}"
-    )
-    return Mma(
-        ptx=f"mma.sync.aligned.{shape}.{layout}{qualifier}{sat}.{'.'.join(types)}{tail}",
-        family=Family.MMA,
-        results=results,
-        operands=operands,
-        since=since,
-        # LLVM 22 has no rounding modifier on the f64 intrinsics.
-        intrinsic=None if rounding else intrinsic,
-        section=section(shape, types[1]),
-        shape=shape,
-        products=products,
+    """One dense form, unscaled; arguments as of `mma`."""
+    return mma(
+        shape,
+        types,
+        since,
+        section(shape, types[1]),
+        majors=majors,
         kind=kind,
         satfinite=satfinite,
         bit_op=bit_op,
         rounding=rounding,
+        # LLVM 22 has no rounding modifier on the f64 intrinsics.
+        in_llvm=rounding is None,
     )
 
 
@@ -91,10 +158,10 @@ def _half() -> Iterator[Mma]:
     volta = (Since.of("sm_70", "6.4"),)
     for majors in cross(Major, Major):
         for d, c in (("f16", "f16"), ("f32", "f32"), ("f32", "f16")):
-            yield mma(Shape(8, 8, 4), (d, "f16", "f16", c), volta, majors=majors)
+            yield _dense(Shape(8, 8, 4), (d, "f16", "f16", c), volta, majors=majors)
     for k, since in ((8, Since.of("sm_75", "6.5")), (16, Since.of("sm_80", "7.0"))):
         for acc in ("f16", "f32"):
-            yield mma(Shape(16, 8, k), (acc, "f16", "f16", acc), (since,))
+            yield _dense(Shape(16, 8, k), (acc, "f16", "f16", acc), (since,))
 
 
 def _alternate() -> Iterator[Mma]:
@@ -102,14 +169,14 @@ def _alternate() -> Iterator[Mma]:
     ampere = (Since.of("sm_80", "7.0"),)
     for type_, ks in (("bf16", (8, 16)), ("tf32", (4, 8))):
         for k in ks:
-            yield mma(Shape(16, 8, k), ("f32", type_, type_, "f32"), ampere)
+            yield _dense(Shape(16, 8, k), ("f32", type_, type_, "f32"), ampere)
     for a, b in cross(FLOAT8, FLOAT8):
         for k, acc in cross((16, 32), ("f16", "f32")):
             first = "8.4" if (k, acc) == (32, "f32") else "8.7"
-            yield mma(Shape(16, 8, k), (acc, a, b, acc), (Since.of("sm_89", first),))
+            yield _dense(Shape(16, 8, k), (acc, a, b, acc), (Since.of("sm_89", first),))
     for a, b in cross(FLOAT8_6_4, FLOAT8_6_4):
         for acc in ("f16", "f32"):
-            yield mma(Shape(16, 8, 32), (acc, a, b, acc), SM_120, kind="f8f6f4")
+            yield _dense(Shape(16, 8, 32), (acc, a, b, acc), SM_120, kind="f8f6f4")
 
 
 def _double() -> Iterator[Mma]:
@@ -117,7 +184,7 @@ def _double() -> Iterator[Mma]:
     rows = [((8, 4), "sm_80", "7.0"), *(((16, k), "sm_90", "7.8") for k in (4, 8, 16))]
     for ((m, k), target, ptx), rounding in cross(rows, ("rn", "rz", "rm", "rp")):
         since = (Since.of(target, ptx),)
-        yield mma(Shape(m, 8, k), ("f64",) * 4, since, rounding=rounding)
+        yield _dense(Shape(m, 8, k), ("f64",) * 4, since, rounding=rounding)
 
 
 def _integer() -> Iterator[Mma]:
@@ -127,7 +194,7 @@ def _integer() -> Iterator[Mma]:
         shapes += [(Shape(16, 8, k), Since.of("sm_80", "7.0")) for k in large]
         for (shape, since), a, b, sat in cross(shapes, "su", "su", (False, True)):
             types = ("s32", f"{a}{bits}", f"{b}{bits}", "s32")
-            yield mma(shape, types, (since,), satfinite=sat)
+            yield _dense(shape, types, (since,), satfinite=sat)
 
 
 def _bit() -> Iterator[Mma]:
@@ -135,7 +202,7 @@ def _bit() -> Iterator[Mma]:
     for m, k in ((8, 128), (16, 128), (16, 256)):
         xor = Since.of("sm_75" if m == 8 else "sm_80", "7.0")
         for bit_op, since in (("xor", xor), ("and", Since.of("sm_80", "7.1"))):
-            yield mma(Shape(m, 8, k), ("s32", "b1", "b1", "s32"), (since,), bit_op=bit_op)
+            yield _dense(Shape(m, 8, k), ("s32", "b1", "b1", "s32"), (since,), bit_op=bit_op)
 
 
 def forms() -> Iterator[Form]:

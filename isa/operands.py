@@ -86,3 +86,36 @@ def product(
             matrix("c", c, shape.m, shape.n, products=products),
         ),
     )
+
+
+def metadata(shape: Shape, chunk: int) -> Operand:
+    """The sparsity metadata of A: a 4-bit code for every chunk of every row.
+
+    Args:
+        shape: logical extents.
+        chunk: logical elements along K that share a code.
+    """
+    return Operand(
+        name="e",
+        type=element_type("b4"),
+        rows=shape.m,
+        cols=shape.k // chunk,
+        registers=1,
+        register=B32,
+        container=4,
+    )
+
+
+def scales(shape: Shape, type_name: str, chunks: int) -> tuple[Operand, Operand]:
+    """The scale factors of A, m×chunks, and of B, chunks×n: four bytes in each lane's register.
+
+    Args:
+        shape: logical extents.
+        type_name: `ue8m0` or `ue4m3`.
+        chunks: scale factors along K.
+    """
+    type_ = element_type(type_name)
+    return (
+        Operand("sfa", type_, shape.m, chunks, registers=1, register=B32, container=8),
+        Operand("sfb", type_, chunks, shape.n, registers=1, register=B32, container=8),
+    )

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
-from . import matrix_memory, mma
+from . import block_scale, matrix_memory, mma, mma_sp, wmma
 from .errors import TilecError, UnknownNameError
 from .forms import Form
 
-_FAMILIES = (mma, matrix_memory)
+_FAMILIES = (mma, block_scale, mma_sp, wmma, matrix_memory)
 
 
 @cache

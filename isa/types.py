@@ -73,6 +73,7 @@ def _types() -> tuple[ElementType, ...]:
         ("u8", 8, Kind.UNSIGNED),
         ("s32", 32, Kind.SIGNED),
         ("b1", 1, Kind.BITS),
+        ("b4", 4, Kind.BITS),  # a code of sparsity metadata, which PTX does not name
         ("b8", 8, Kind.BITS),
         ("b16", 16, Kind.BITS),
         ("b32", 32, Kind.BITS),
