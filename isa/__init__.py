@@ -19,7 +19,7 @@ from .forms import (
     WmmaMma,
     assembly,
 )
-from .table import form, forms
+from .table import form, forms, instruction
 from .targets import TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
@@ -54,6 +54,7 @@ __all__ = [
     "element_type",
     "form",
     "forms",
+    "instruction",
     "nearest",
     "target",
 ]

@@ -168,6 +168,11 @@ class Form:
         """The selectors that stand among the operands, in PTX order."""
         return ()
 
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """The state spaces that the form's address may name, besides none; empty if it has none."""
+        return ()
+
     def mnemonic(self, space: str = "") -> str:
         """The instruction as printed for an address in `space`; forms without one ignore it."""
         del space
@@ -263,6 +268,17 @@ class WmmaMemory(Form):
     shape: Shape
     alignment: int
 
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Global and shared memory."""
+        return ("global", "shared", "shared::cta")
+
+    @property
+    def default_stride(self) -> int:
+        """Elements from one row (column, if `.col`) to the next when no stride is given."""
+        (inside,) = (*self.results, *self.operands)
+        return inside.cols if inside.major is Major.ROW else inside.rows
+
     def mnemonic(self, space: str = "") -> str:
         """The instruction as printed for an address in `space`; generic if empty."""
         head, _, kind = self.ptx.rpartition(".")
@@ -287,6 +303,11 @@ class MatrixMemory(Form):
     row_bytes: int
     transposed: bool
     source: str | None = None
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Shared memory."""
+        return ("shared", "shared::cta")
 
     def mnemonic(self, space: str = "") -> str:
         """The instruction as printed for an address in `space`; generic if empty."""

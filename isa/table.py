@@ -1,4 +1,4 @@
-"""The table of instruction forms: every form once, found by its key."""
+"""The table of instruction forms: every form once, found by its key or another spelling."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import MappingProxyType
 from . import block_scale, matrix_memory, mma, mma_sp, wmma
 from .errors import TilecError, UnknownNameError
 from .forms import Form
+from .spellings import spellings, split_space
 
 _FAMILIES = (mma, block_scale, mma_sp, wmma, matrix_memory)
 
@@ -25,13 +26,38 @@ def forms() -> Mapping[str, Form]:
     return MappingProxyType(table)
 
 
+@cache
+def _other_spellings() -> Mapping[str, Form]:
+    table: dict[str, Form] = {}
+    for form in forms().values():
+        for spelling in spellings(form):
+            if spelling in forms() or spelling in table:
+                raise TilecError(f"'{spelling}' spells two forms")
+            table[spelling] = form
+    return MappingProxyType(table)
+
+
 def form(ptx: str) -> Form:
-    """The form whose key is `ptx`.
+    """The form that `ptx` spells, the state space left out.
 
     Raises:
         UnknownNameError: if there is none, naming the nearest.
     """
-    try:
-        return forms()[ptx]
-    except KeyError:
-        raise UnknownNameError("instruction form", ptx, forms()) from None
+    found = forms().get(ptx) or _other_spellings().get(ptx)
+    if found is None:
+        raise UnknownNameError("instruction form", ptx, forms())
+    return found
+
+
+def instruction(mnemonic: str) -> tuple[Form, str]:
+    """The form and the state space that a mnemonic names; the space is empty if generic.
+
+    Raises:
+        UnknownNameError: if there is no such form, or it takes no address in that space.
+    """
+    ptx, space = split_space(mnemonic)
+    found = form(ptx)
+    if space and space not in found.spaces:
+        legal = [found.mnemonic(s) for s in found.spaces] or [found.ptx]
+        raise UnknownNameError("instruction form", mnemonic, legal)
+    return found, space
