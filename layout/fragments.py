@@ -1,21 +1,22 @@
-"""Who holds what: the fragment of every matrix operand as a linear layout.
+"""Who holds what: every matrix operand of every form as a linear layout.
 
-One rule covers all of `mma`, `mma.sp` (A as stored), `ldmatrix` and `stmatrix`. A 32-bit
+One rule covers `mma`, the stored A of `mma.sp`, `ldmatrix`, `stmatrix` and `movmatrix`. A
 register holds E consecutive elements along one index of the matrix, the *inner* one; four
 lanes follow each other along it, eight lanes along the outer index; then registers step
 through the outer index, and last through the inner. A packs along K, B along K, the
 accumulators along N. (PTX ISA 9.7.14.5.1 to 9.7.14.5.13, 9.7.14.6.2.)
 
 The input `register` counts elements of the lane's fragment, low to high: element i is in
-register i // E, at bits [W·(i % E), W·(i % E) + W).
+register i // E, at bits [W·(i % E), W·(i % E) + W), W being `Operand.container`.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from tilec.isa import Form, Major, Mma, Operand
+from tilec.isa import LANES, Form, Major, MatrixMemory, Mma, MovMatrix, Operand
 
+from . import selected
 from .linear import LayoutError, LinearLayout
 
 _identity = LinearLayout.identity
@@ -45,6 +46,62 @@ def warp_tile(
     )
 
 
+@cache
+def fragment_of(form: Form, name: str) -> LinearLayout:
+    """The layout of operand `name` of `form`.
+
+    Returns:
+        (register, lane) -> (row, col), a bijection onto the operand's tile, with further
+        outputs where the ISA lets lanes hold more than one product wants:
+
+        * `mma.m8n8k4` on f16: (product, row, col), the four products of the warp.
+        * `a` of a sparse form: as stored, col counting compressed elements.
+        * `e`: (row, col, selector), col counting 4-bit codes: the lanes that the sparsity
+          selector picks.
+        * `sfa`: (row, col, byte_id_a, thread_id_a), and `sfb` with `…_b`; col, or for `sfb`
+          row, counting scale factors along K. Injective: not every byte id is legal.
+        * `r` of `ldmatrix` and `stmatrix`: (matrix, row, element), the place in shared memory.
+        * `a` and `d` of `movmatrix`: (row, element) of the matrix that goes in.
+
+    Raises:
+        LayoutError: if the form has no such operand, or the ISA leaves its layout open.
+    """
+    try:
+        operand = form.operand(name)
+    except KeyError:
+        names = ", ".join(dict.fromkeys(o.name for o in (*form.results, *form.operands)))
+        raise LayoutError(f"{form.ptx} has no operand '{name}'; it has {names}") from None
+    match form:
+        case Mma():
+            return _mma(form, operand)
+        case MatrixMemory():
+            return matrices(form)
+        case MovMatrix():
+            inner, outer = ("row", "element") if name == "d" else ("element", "row")
+            tile = warp_tile(inner, operand.cols, outer, operand.rows, operand.per_register)
+            return tile.reorder(("register", "lane"), ("row", "element"))
+        case _:
+            raise LayoutError(
+                f"which elements a register of {form.ptx} holds is not defined by the ISA"
+            )
+
+
+def _mma(form: Mma, operand: Operand) -> LinearLayout:
+    if operand.name == "e":
+        return selected.metadata(form)
+    if operand.name in ("sfa", "sfb"):
+        return selected.scale_factors(form, operand)
+    if form.products == 4:
+        return quad_pairs(operand)
+    if operand.name == "b":
+        tile = warp_tile("row", operand.rows, "col", operand.cols, operand.per_register)
+    else:
+        # Two neighbours along N, be they in one register of halves or in two of words.
+        packed = 2 if operand.name in "cd" else operand.per_register
+        tile = warp_tile("col", operand.cols, "row", operand.rows, packed)
+    return tile.reorder(("register", "lane"), ("row", "col"))
+
+
 def quad_pairs(operand: Operand) -> LinearLayout:
     """Operands of `mma.m8n8k4` on f16: four products, one for each quad-pair of lanes.
 
@@ -69,34 +126,36 @@ def quad_pairs(operand: Operand) -> LinearLayout:
         along, across = ("col", "row") if operand.major is Major.ROW else ("row", "col")
         spread = _identity(4, "register", along) * _identity(4, "lane", across)
         high = "row" if operand.name == "a" else "col"
-    return spread * _identity(4, "lane", "product") * _identity(2, "lane", high)
+    tile = spread * _identity(4, "lane", "product") * _identity(2, "lane", high)
+    return tile.reorder(("register", "lane"), ("product", "row", "col"))
 
 
-@cache
-def fragment(form: Form, name: str) -> LinearLayout:
-    """The layout of operand `name` of `form`.
+def matrices(form: MatrixMemory) -> LinearLayout:
+    """The registers of `ldmatrix` or `stmatrix`: (register, lane) -> (matrix, row, element).
 
-    Returns:
-        (register, lane) -> (row, col), a bijection onto the operand's tile. For `mma.m8n8k4`
-        on f16 onto (product, row, col), the four products of the warp. A sparse A is given as
-        stored, col in the compressed row.
-
-    Raises:
-        LayoutError: if the form has no such operand, or the ISA leaves its layout open.
+    `row` counts rows in memory, each at an address of its own (`row_addresses`); `element`
+    counts the elements along it. PTX ISA 9.7.14.5.15, 9.7.14.5.16.
     """
-    if not isinstance(form, Mma):
-        raise LayoutError(f"{form.ptx} has no fragment that the ISA defines")
-    try:
-        operand = form.operand(name)
-    except KeyError:
-        names = ", ".join(o.name for o in (*form.results, *form.operands))
-        raise LayoutError(f"{form.ptx} has no operand '{name}'; it has {names}") from None
-    if form.products == 4:
-        return quad_pairs(operand).reorder(("register", "lane"), ("product", "row", "col"))
-    rows, cols = operand.rows, operand.cols
-    if name == "b":
-        tile = warp_tile("row", rows, "col", cols, operand.per_register)
+    (operand,) = (*form.results, *form.operands)
+    elements = operand.rows * operand.cols // (form.matrices * form.rows)
+    packed = operand.per_register
+    if not form.transposed:
+        tile = warp_tile("element", elements, "row", form.rows, packed)
+    elif 4 * packed <= form.rows:
+        tile = warp_tile("row", form.rows, "element", elements, packed)
     else:
-        packed = 2 if name in "cd" else operand.per_register
-        tile = warp_tile("col", cols, "row", rows, packed)
-    return tile.reorder(("register", "lane"), ("row", "col"))
+        # stmatrix m16n8.b8: bytes in the order of an accumulator, two along N, two along M.
+        tile = warp_tile("row", form.rows, "element", elements, form.rows // 4)
+    layout = tile * _identity(form.matrices, "register", "matrix")
+    return layout.reorder(("register", "lane"), ("matrix", "row", "element"))
+
+
+def row_addresses(form: MatrixMemory) -> LinearLayout:
+    """Whose address is which row's: lane -> (matrix, row).
+
+    Lanes beyond the rows repeat the low ones: they are ignored, except on sm_75, where each
+    must hold a valid address.
+    """
+    layout = _identity(form.rows, "lane", "row") * _identity(form.matrices, "lane", "matrix")
+    layout *= LinearLayout.zeros(LANES // (form.rows * form.matrices), "lane")
+    return layout.reorder(("lane",), ("matrix", "row"))

@@ -14,7 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.isa.errors import TilecError
+from tilec.isa import TilecError
+
+from .gf2 import Echelon, combine, rank
 
 Bases = Mapping[str, Sequence[Sequence[int]]]
 """For each input dimension the image of each of its bits, low to high, one number an output."""
@@ -119,7 +121,7 @@ class LinearLayout:
     @property
     def rank(self) -> int:
         """Dimension of the image."""
-        return len(_eliminate(self.columns))
+        return rank(self.columns)
 
     @property
     def is_injective(self) -> bool:
@@ -141,14 +143,11 @@ class LinearLayout:
 
         Indices that differ in those bits hold copies: broadcasting is what they do.
         """
-        seen: list[int] = []
+        echelon = Echelon()
         mask = 0
         for name, start, bits in self._spans():
             for bit in range(bits):
-                rest = _reduce(self.columns[start + bit], seen)
-                if rest:
-                    seen.append(rest)
-                elif name == in_dim:
+                if not echelon.add(self.columns[start + bit]) and name == in_dim:
                     mask |= 1 << bit
         return mask
 
@@ -158,7 +157,8 @@ class LinearLayout:
         """The place of an index: one number for each output, in their order.
 
         Indices are integers or integer numpy arrays that broadcast against each other; a
-        dimension left out is 0.
+        dimension left out is 0, and bits beyond a dimension's size are ignored. Arrays give
+        int64 arrays.
 
         Raises:
             LayoutError: for a dimension that the layout does not have.
@@ -170,6 +170,9 @@ class LinearLayout:
         packed: Any = 0
         for name, start, bits in self._spans():
             index = indices.get(name, 0)
+            if hasattr(index, "astype"):
+                index = index.astype("int64")  # a place may not fit the index's type
+            packed = packed ^ (index & 0)  # the shape, though the dimension had no bits
             for bit in range(bits):
                 packed = packed ^ ((index >> bit) & 1) * self.columns[start + bit]
         places = []
@@ -203,7 +206,7 @@ class LinearLayout:
         images = [
             other.columns[starts[name] + bit] for name, bits in self.outs for bit in range(bits)
         ]
-        return LinearLayout(self.ins, other.outs, tuple(_combine(c, images) for c in self.columns))
+        return LinearLayout(self.ins, other.outs, tuple(combine(c, images) for c in self.columns))
 
     def __mul__(self, other: LinearLayout) -> LinearLayout:
         """The direct product: `other` repeats this layout, in the higher bits of each dimension."""
@@ -241,28 +244,33 @@ class LinearLayout:
         Raises:
             LayoutError: if some place has no index.
         """
-        rows = [(column, 1 << i) for i, column in enumerate(self.columns)]
-        solved: dict[int, tuple[int, int]] = {}
-        for image, source in rows:
-            for pivot, (other, its) in solved.items():
-                if image >> pivot & 1:
-                    image, source = image ^ other, source ^ its  # noqa: PLW2901
-            if not image:
-                continue
-            pivot = image.bit_length() - 1
-            for known, (other, its) in solved.items():
-                if other >> pivot & 1:
-                    solved[known] = (other ^ image, its ^ source)
-            solved[pivot] = (image, source)
-        places = sum(bits for _, bits in self.outs)
-        if len(solved) < places:
+        echelon = Echelon(self.columns)
+        sources = [echelon.solve(1 << bit) for bit in range(sum(b for _, b in self.outs))]
+        found = tuple(source for source in sources if source is not None)
+        if len(found) < len(sources):
             raise LayoutError(f"no inverse: some place has no index in {self}")
-        return LinearLayout(self.outs, self.ins, tuple(solved[p][1] for p in range(places)))
+        return LinearLayout(self.outs, self.ins, found)
+
+    def left_inverse(self) -> LinearLayout:
+        """From each place that has an index to that index; from the others to any.
+
+        Raises:
+            LayoutError: if two indices share a place.
+        """
+        if not self.is_injective:
+            raise LayoutError(f"no left inverse: two indices share a place in {self}")
+        units = [1 << bit for bit in range(sum(b for _, b in self.outs))]
+        echelon = Echelon([*self.columns, *units])
+        own = (1 << len(self.columns)) - 1
+        return LinearLayout(
+            self.outs, self.ins, tuple((echelon.solve(unit) or 0) & own for unit in units)
+        )
 
     def divide_left(self, divisor: LinearLayout) -> LinearLayout | None:
-        """The layout q with `divisor * q == self`, or None where there is none.
+        """The layout q with `divisor * q == self` up to the order of dimensions, or None.
 
-        The quotient has all of this layout's dimensions, those used up at size one.
+        The quotient has all of this layout's dimensions, in its order, those used up at size
+        one.
         """
         low_in, low_out = dict(divisor.ins), dict(divisor.outs)
         if not (set(low_in) <= set(dict(self.ins)) and set(low_out) <= set(dict(self.outs))):
@@ -293,7 +301,15 @@ class LinearLayout:
     # Dimensions
 
     def rename(self, names: Mapping[str, str]) -> LinearLayout:
-        """The same map with dimensions, in or out, under other names."""
+        """The same map with dimensions, in or out, under other names.
+
+        Raises:
+            LayoutError: if two inputs, or two outputs, would share a name.
+        """
+        for dims in (self.ins, self.outs):
+            renamed = [names.get(n, n) for n, _ in dims]
+            if len(set(renamed)) < len(renamed):
+                raise LayoutError(f"two dimensions of one name: {', '.join(renamed)}")
         return LinearLayout(
             tuple((names.get(n, n), b) for n, b in self.ins),
             tuple((names.get(n, n), b) for n, b in self.outs),
@@ -328,18 +344,24 @@ class LinearLayout:
     def restrict(
         self, ins: Sequence[str] | None = None, outs: Sequence[str] | None = None
     ) -> LinearLayout:
-        """The part of the map between some of its dimensions, the other indices being 0."""
-        images = self.bases
-        kept_outs = [n for n, _ in self.outs if outs is None or n in outs]
-        at = {n: i for i, (n, _) in enumerate(self.outs)}
-        sizes = self.out_sizes
+        """The part of the map between some of its dimensions, the other indices being 0.
+
+        Raises:
+            LayoutError: for a dimension that the layout does not have.
+        """
+        for given, mine in ((ins, self.ins), (outs, self.outs)):
+            for name in given or ():
+                if name not in dict(mine):
+                    raise LayoutError(f"no dimension '{name}'; there are {', '.join(dict(mine))}")
+        images, sizes = self.bases, self.out_sizes
+        kept = [i for i, (n, _) in enumerate(self.outs) if outs is None or n in outs]
         return LinearLayout.of(
             {
-                n: [[image[at[o]] for o in kept_outs] for image in images[n]]
-                for n, _ in self.ins
+                n: [[image[i] for i in kept] for image in images[n]]
+                for n in images
                 if ins is None or n in ins
             },
-            {n: sizes[n] for n in kept_outs},
+            {self.outs[i][0]: sizes[self.outs[i][0]] for i in kept},
         )
 
     def flatten_outs(self, name: str) -> LinearLayout:
@@ -426,29 +448,3 @@ def _unpack(packed: int, outs: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         place.append(packed & ((1 << bits) - 1))
         packed >>= bits
     return tuple(place)
-
-
-def _combine(selector: int, images: Sequence[int]) -> int:
-    """Exclusive or of the images whose bit is set."""
-    total = 0
-    for i, image in enumerate(images):
-        if selector >> i & 1:
-            total ^= image
-    return total
-
-
-def _reduce(column: int, pivots: Sequence[int]) -> int:
-    """What is left of a column after elimination by rows in echelon form, in order of entry."""
-    for pivot in pivots:
-        column = min(column, column ^ pivot)
-    return column
-
-
-def _eliminate(columns: Iterable[int]) -> list[int]:
-    """A basis of the span of `columns`."""
-    pivots: list[int] = []
-    for column in columns:
-        rest = _reduce(column, pivots)
-        if rest:
-            pivots.append(rest)
-    return pivots

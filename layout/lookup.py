@@ -1,0 +1,116 @@
+"""Fragments by what people remember of an instruction: its shape, an operand, a type."""
+
+from __future__ import annotations
+
+from tilec.isa import Form, Mma, UnknownNameError, form, forms
+
+from .fragments import fragment_of
+from .linear import LayoutError, LinearLayout
+
+
+def fragment(
+    form: Form | str,
+    operand: str,
+    dtype: str | None = None,
+    *,
+    sparse: bool = False,
+    major: str | None = None,
+) -> LinearLayout:
+    """The layout of an operand, as `fragment_of` describes it.
+
+    Args:
+        form: a form, its full mnemonic, or a shape such as `m16n8k16`.
+        operand: `a`, `b`, `c`, `d`, `e`, `sfa`, `sfb`, or `r` of a matrix load or store.
+        dtype: element type of the operand, if `form` is a shape.
+        sparse: whether the shape is one of `mma.sp`.
+        major: `row` or `col`, of A and B of m8n8k4 on f16.
+
+    Raises:
+        UnknownNameError: for a name that is not in the table, naming the nearest that are.
+        LayoutError: if the shape and type leave open which layout is meant.
+    """
+    if isinstance(form, str):
+        form = find_form(form, operand, dtype, sparse=sparse, major=major)
+    return fragment_of(form, operand)
+
+
+def find_form(
+    name: str,
+    operand: str,
+    dtype: str | None = None,
+    *,
+    sparse: bool = False,
+    major: str | None = None,
+) -> Form:
+    """The first form in the table that has such an operand.
+
+    Args, Raises: as of `fragment`.
+    """
+    if "." in name:
+        found = form(name)
+        fragment_of(found, operand)
+        _check(found, operand, dtype, sparse=sparse, major=major)
+        return found
+    products = [f for f in forms().values() if isinstance(f, Mma)]
+    at_hand = [f for f in products if bool(f.sparsity) == sparse]
+    named = [f for f in at_hand if str(f.shape) == name]
+    if not named:
+        note = ""
+        if any(str(f.shape) == name for f in products):
+            note = f"{name} is {'dense' if sparse else 'sparse'} only"
+        what = "sparse shape" if sparse else "shape"
+        raise UnknownNameError(what, name, (str(f.shape) for f in at_hand), note=note)
+    having = [f for f in named if operand in _operands(f)]
+    if not having:
+        legal = dict.fromkeys(n for f in named for n in _operands(f))
+        raise UnknownNameError(f"operand of {name}", operand, legal)
+    if dtype is not None:
+        typed = [f for f in having if f.operand(operand).type.name == dtype]
+        if not typed:
+            legal = dict.fromkeys(f.operand(operand).type.name for f in having)
+            raise UnknownNameError(f"type for operand {operand} of {name}", dtype, legal)
+        having = typed
+    if major is not None:
+        majors = list(dict.fromkeys(str(m) for f in having if (m := f.operand(operand).major)))
+        if major not in majors:
+            if majors:
+                raise UnknownNameError("major", major, majors)
+            raise LayoutError(
+                f"operand {operand} of {name} gives no choice of major; only a and b of m8n8k4 do"
+            )
+        having = [f for f in having if f.operand(operand).major == major]
+    if len({fragment_of(f, operand) for f in having}) > 1:
+        raise LayoutError(_ambiguous(name, operand, having))
+    return having[0]
+
+
+def _check(form: Form, operand: str, dtype: str | None, *, sparse: bool, major: str | None) -> None:
+    """Refuse what contradicts a mnemonic given in full."""
+    given = form.operand(operand)
+    if dtype is not None and dtype != given.type.name:
+        raise UnknownNameError(
+            f"type for operand {operand} of {form.ptx}", dtype, [str(given.type)]
+        )
+    if sparse and not (isinstance(form, Mma) and form.sparsity):
+        raise LayoutError(f"{form.ptx} is not sparse")
+    if major is not None and major != given.major:
+        was = f"is {given.major}-major" if given.major else "gives no choice of major"
+        raise LayoutError(f"operand {operand} of {form.ptx} {was}")
+
+
+def _ambiguous(name: str, operand: str, found: list[Mma]) -> str:
+    """What would tell the layouts of `found` apart."""
+    types = dict.fromkeys(f.operand(operand).type.name for f in found)
+    majors = {f.operand(operand).major for f in found}
+    if len(types) > 1:
+        wanted = f"give its type: {', '.join(types)}"
+    elif len(majors) > 1:
+        wanted = "give its major: row or col"
+    else:
+        first = {fragment_of(f, operand): f.ptx for f in reversed(found)}
+        wanted = f"give a full form: {', '.join(sorted(first.values()))}"
+    return f"operand {operand} of {name} has more than one layout; {wanted}"
+
+
+def _operands(form: Form) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(o.name for o in (*form.results, *form.operands)))
