@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from .targets import Since, Target, min_ptx
+from .errors import TilecError
+from .targets import TARGETS, Since, Target, min_ptx
 from .types import ElementType
 from .versions import PtxVersion
 
@@ -162,6 +163,23 @@ class Form:
     def min_ptx(self, target: Target) -> PtxVersion | None:
         """The lowest PTX version with which `target` has the form; None if it never does."""
         return min_ptx(self.since, target)
+
+    def require(self, target: Target) -> PtxVersion:
+        """The lowest PTX version with which `target` has the form.
+
+        Raises:
+            TilecError: if it never does, naming the targets that do.
+        """
+        found = self.min_ptx(target)
+        if found is None:
+            where = ", ".join(f"{t} from PTX {v}" for t, v in self.targets.items())
+            raise TilecError(f"{self.ptx} is not on {target}; it is on {where}")
+        return found
+
+    @property
+    def targets(self) -> dict[str, PtxVersion]:
+        """The target of each clause and the lowest PTX version with which it has the form."""
+        return {s.target: max(s.ptx, TARGETS[s.target].min_ptx) for s in self.since}
 
     @property
     def selectors(self) -> tuple[Selector, ...]:

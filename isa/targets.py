@@ -1,6 +1,7 @@
 """Compilation targets (`.target` strings), their limits, and what "requires sm_X" means.
 
-PTX ISA, "PTX Module Directives: .target"; CUDA C++ Programming Guide, "Compute Capabilities".
+PTX ISA, "PTX Module Directives: .target"; CUDA Programming Guide, "Compute Capabilities"; and the
+architecture traits of CCCL for sm_88, sm_103, sm_110 and sm_121.
 """
 
 from __future__ import annotations
