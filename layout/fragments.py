@@ -61,7 +61,7 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
         * `sfa`: (row, col, byte_id_a, thread_id_a), and `sfb` with `…_b`; col, or for `sfb`
           row, counting scale factors along K. Injective: not every byte id is legal.
         * `r` of `ldmatrix` and `stmatrix`: (matrix, row, element), the place in shared memory.
-        * `a` and `d` of `movmatrix`: (row, element) of the matrix that goes in.
+        * `a` and `d` of `movmatrix`: the same, of the one matrix that goes in.
 
     Raises:
         LayoutError: if the form has no such operand, or the ISA leaves its layout open.
@@ -79,7 +79,8 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
         case MovMatrix():
             inner, outer = ("row", "element") if name == "d" else ("element", "row")
             tile = warp_tile(inner, operand.cols, outer, operand.rows, operand.per_register)
-            return tile.reorder(("register", "lane"), ("row", "element"))
+            tile *= LinearLayout.empty(outs=("matrix",))
+            return tile.reorder(("register", "lane"), ("matrix", "row", "element"))
         case _:
             raise LayoutError(
                 f"which elements a register of {form.ptx} holds is not defined by the ISA"

@@ -21,8 +21,9 @@ def fragment(
     Args:
         form: a form, its full mnemonic, or a shape such as `m16n8k16`.
         operand: `a`, `b`, `c`, `d`, `e`, `sfa`, `sfb`, or `r` of a matrix load or store.
-        dtype: element type of the operand, if `form` is a shape.
-        sparse: whether the shape is one of `mma.sp`.
+        dtype: element type of the operand, if `form` is a shape; for `e` that of A, for `sfa`
+            and `sfb` that of the scale factors or of what they scale.
+        sparse: whether the shape is one of `mma.sp`; `e` says so by itself.
         major: `row` or `col`, of A and B of m8n8k4 on f16.
 
     Raises:
@@ -52,6 +53,7 @@ def find_form(
         _check(found, operand, dtype, sparse=sparse, major=major)
         return found
     products = [f for f in forms().values() if isinstance(f, Mma)]
+    sparse = sparse or operand == "e"
     at_hand = [f for f in products if bool(f.sparsity) == sparse]
     named = [f for f in at_hand if str(f.shape) == name]
     if not named:
@@ -63,12 +65,12 @@ def find_form(
     having = [f for f in named if operand in _operands(f)]
     if not having:
         legal = dict.fromkeys(n for f in named for n in _operands(f))
-        raise UnknownNameError(f"operand of {name}", operand, legal)
+        raise UnknownNameError("operand", operand, legal, note=f"of {name}")
     if dtype is not None:
-        typed = [f for f in having if f.operand(operand).type.name == dtype]
+        typed = [f for f in having if dtype in types_of(f, operand)]
         if not typed:
-            legal = dict.fromkeys(f.operand(operand).type.name for f in having)
-            raise UnknownNameError(f"type for operand {operand} of {name}", dtype, legal)
+            legal = dict.fromkeys(t for f in having for t in types_of(f, operand))
+            raise UnknownNameError("type", dtype, legal, note=f"operand {operand} of {name}")
         having = typed
     if major is not None:
         majors = list(dict.fromkeys(str(m) for f in having if (m := f.operand(operand).major)))
@@ -84,13 +86,23 @@ def find_form(
     return having[0]
 
 
+def types_of(form: Form, operand: str) -> tuple[str, ...]:
+    """The types by which an operand may be asked for, its own first.
+
+    Metadata goes by the type of A: its codes have none.
+    """
+    if operand == "e":
+        return (form.operand("a").type.name,)
+    own = form.operand(operand).type.name
+    return (own, form.operand(operand[-1]).type.name) if operand in ("sfa", "sfb") else (own,)
+
+
 def _check(form: Form, operand: str, dtype: str | None, *, sparse: bool, major: str | None) -> None:
     """Refuse what contradicts a mnemonic given in full."""
     given = form.operand(operand)
-    if dtype is not None and dtype != given.type.name:
-        raise UnknownNameError(
-            f"type for operand {operand} of {form.ptx}", dtype, [str(given.type)]
-        )
+    if dtype is not None and dtype not in types_of(form, operand):
+        note = f"operand {operand} of {form.ptx}"
+        raise UnknownNameError("type", dtype, types_of(form, operand), note=note)
     if sparse and not (isinstance(form, Mma) and form.sparsity):
         raise LayoutError(f"{form.ptx} is not sparse")
     if major is not None and major != given.major:
@@ -100,7 +112,7 @@ def _check(form: Form, operand: str, dtype: str | None, *, sparse: bool, major: 
 
 def _ambiguous(name: str, operand: str, found: list[Mma]) -> str:
     """What would tell the layouts of `found` apart."""
-    types = dict.fromkeys(f.operand(operand).type.name for f in found)
+    types = dict.fromkeys(types_of(f, operand)[0] for f in found)
     majors = {f.operand(operand).major for f in found}
     if len(types) > 1:
         wanted = f"give its type: {', '.join(types)}"

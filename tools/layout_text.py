@@ -1,0 +1,136 @@
+"""A view as plain text: the matrix with its holders, and the lanes with what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+
+from tilec.isa import LANES
+
+from .layout_view import Place, Slot, View
+
+Grid = list[list[str]]
+
+
+def text(view: View) -> str:
+    """The whole map: a heading, the matrix view, the register view."""
+    if view.layout is None:
+        return f"{heading(view)}\nWhich elements a register holds is not defined by the ISA."
+    return "\n\n".join((heading(view), matrix_view(view), register_view(view)))
+
+
+def heading(view: View) -> str:
+    """Form, operand, registers, selectors."""
+    operand = view.operand
+    extents = "×".join(map(str, view.extents))
+    lines = [
+        view.form.ptx,
+        f"operand {operand.name}: {extents} {operand.type} ({', '.join(view.axes)})",
+        f"a lane holds {_count(operand.registers, 'register')} of {operand.register.bits} bits, "
+        f"{_count(operand.per_register, 'element')} each",
+    ]
+    if operand.container > operand.type.bits:
+        low = operand.shift
+        high = low + operand.type.bits - 1
+        lines.append(f"an element is in bits {low}-{high} of {operand.container}")
+    lines += [f"{name} {value}" for name, value in view.selection.items()]
+    return "\n".join(lines)
+
+
+def matrix_view(view: View) -> str:
+    """Which lane and register holds each element; neighbours in one register share a cell."""
+    *blocks, rows, cols = view.axes
+    *block_extents, height, width = view.extents
+    products = view.layout.out_sizes.get("product", 1) if view.layout else 1
+    holders = {
+        place: [f"{slot.lane}:{slot.register}" for slot in view.holders(place)]
+        for place in product(*(range(extent) for extent in view.extents))
+    }
+    parts = []
+    for block in product(*(range(extent) for extent in block_extents)):
+        for number in range(products):
+            grid = [
+                [holders[*block, row, col][number] for col in range(width)] for row in range(height)
+            ]
+            title = [f"{name} {at}" for name, at in zip(blocks, block, strict=True)]
+            title += [f"product {number}"] if products > 1 else []
+            title += [f"lane:register by {rows} (down) and {cols} (across)"]
+            parts.append(", ".join(title) + "\n" + _table(*_merged(grid)))
+    return "\n\n".join(parts)
+
+
+def register_view(view: View) -> str:
+    """Which elements each register of each lane holds, low bits first."""
+    names = [f"r{n}" for n in range(view.operand.registers)]
+    body = []
+    for lane in range(LANES):
+        places = view.held(lane)
+        step = view.operand.per_register
+        body.append([span(places[at : at + step]) for at in range(0, len(places), step)])
+    title = f"({','.join(view.axes)}) by lane (down) and register (across), low bits first"
+    return title + "\n" + _table(body, [str(n) for n in range(LANES)], names)
+
+
+def slots(found: Sequence[Slot]) -> str:
+    """Where an element is, one line a holder."""
+    return "\n".join(f"lane {s.lane}, register {s.register}, bits {s.low}-{s.high}" for s in found)
+
+
+def contents(found: Sequence[tuple[Slot, Place | None]]) -> str:
+    """What registers of a lane hold, one line an element."""
+    return "\n".join(
+        f"register {s.register}, bits {s.low}-{s.high}: {span([place])}" for s, place in found
+    )
+
+
+def span(places: Sequence[Place | None]) -> str:
+    """Elements of one register, as a range where they follow each other along one axis."""
+    held = [place for place in places if place is not None]
+    if not held:
+        return "-"
+    first, last = held[0], held[-1]
+    moving = [axis for axis, (a, b) in enumerate(zip(first, last, strict=True)) if a != b]
+    run = range(first[moving[0]], last[moving[0]] + 1) if len(moving) == 1 else range(0)
+    if len(held) == len(run) == len(places) and all(
+        place == (*first[: moving[0]], at, *first[moving[0] + 1 :])
+        for place, at in zip(held, run, strict=True)
+    ):
+        words = [str(n) for n in first]
+        words[moving[0]] = f"{first[moving[0]]}-{last[moving[0]]}"
+        return ",".join(words)
+    return " ".join(",".join(map(str, place)) if place else "-" for place in places)
+
+
+def _merged(grid: Grid) -> tuple[Grid, list[str], list[str]]:
+    """The grid with equal neighbours in one cell, and the labels of its rows and columns."""
+    grid, row_step = _merge_rows(grid)
+    across, col_step = _merge_rows([list(column) for column in zip(*grid, strict=True)])
+    merged = [list(row) for row in zip(*across, strict=True)]
+    return merged, _labels(len(merged), row_step), _labels(len(merged[0]), col_step)
+
+
+def _merge_rows(grid: Grid) -> tuple[Grid, int]:
+    step = 1
+    while len(grid) > 1 and grid[::2] == grid[1::2]:
+        grid, step = grid[::2], 2 * step
+    return grid, step
+
+
+def _labels(count: int, step: int) -> list[str]:
+    if step == 1:
+        return [str(n) for n in range(count)]
+    return [f"{n * step}-{n * step + step - 1}" for n in range(count)]
+
+
+def _table(body: Grid, rows: list[str], cols: list[str]) -> str:
+    """Right-aligned columns under a line of labels."""
+    lines = [["", *cols], *([label, *cells] for label, cells in zip(rows, body, strict=True))]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

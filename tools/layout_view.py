@@ -1,0 +1,202 @@
+"""What `tile-layout` shows: one operand of one form, and who holds which of its elements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from tilec.isa import LANES, Form, Mma, Operand, TilecError, WmmaMemory, WmmaMma
+from tilec.layout import LinearLayout, fragment_of
+from tilec.layout.lookup import types_of
+
+Place = tuple[int, ...]
+"""Coordinates of an element, in the order of `View.axes`."""
+
+
+class Slot(NamedTuple):
+    """Where a lane keeps an element: bits `low` to `high` of a register."""
+
+    lane: int
+    register: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class View:
+    """An operand, and of one that an `mma` reads by selectors, their values.
+
+    Attributes:
+        form: the instruction form.
+        operand: its operand.
+        selection: the value of each selector that the operand depends on.
+    """
+
+    form: Form
+    operand: Operand
+    selection: dict[str, int]
+
+    @classmethod
+    def of(cls, form: Form, name: str, selectors: dict[str, int]) -> View:
+        """The view of operand `name`.
+
+        Args:
+            form: the form.
+            name: the operand.
+            selectors: `selector`, `byte_id`, `thread_id` where given.
+
+        Raises:
+            TilecError: for a selector that the operand has not, or a value that is not legal.
+        """
+        legal = {
+            s.name: s.legal
+            for s in form.selectors
+            if (name == "e" and s.name == "selector")
+            or (name.startswith("sf") and s.name.endswith(f"_{name[-1]}"))
+        }
+        for given in selectors:
+            if not any(known.startswith(given) for known in legal):
+                flag = given.replace("_", "-")
+                raise TilecError(f"operand {name} of {form.ptx} does not depend on --{flag}")
+        selection = {}
+        for known, values in legal.items():
+            asked = [value for given, value in selectors.items() if known.startswith(given)]
+            selection[known] = asked[0] if asked else values[0]
+            if selection[known] not in values:
+                raise TilecError(
+                    f"{known} {selection[known]} is not legal for {form.ptx}; "
+                    f"legal: {', '.join(map(str, values))}"
+                )
+        return cls(form, form.operand(name), selection)
+
+    @cached_property
+    def layout(self) -> LinearLayout | None:
+        """(register, lane) -> place; None for wmma, where the ISA does not define it."""
+        if isinstance(self.form, WmmaMma | WmmaMemory):
+            return None
+        return fragment_of(self.form, self.operand.name)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Names of an element's coordinates."""
+        if self.layout is None:
+            return ("row", "col")
+        return tuple(n for n, _ in self.layout.outs if n not in (*self.selection, "product"))
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """How far each coordinate goes."""
+        if self.layout is None:
+            return (self.operand.rows, self.operand.cols)
+        return tuple(self.layout.out_sizes[axis] for axis in self.axes)
+
+    @property
+    def shape(self) -> str:
+        """The shape as the mnemonic writes it."""
+        found = re.search(r"\.(m\d+n\d+(?:k\d+)?)\.", self.form.ptx)
+        assert found
+        return found[1]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the form's A is sparse."""
+        return isinstance(self.form, Mma) and self.form.sparsity is not None
+
+    def held(self, lane: int) -> list[Place | None]:
+        """The elements of a lane, low to high; None for one that this selection ignores."""
+        assert self.layout
+        names = [name for name, _ in self.layout.outs]
+        found: list[Place | None] = []
+        for index in range(self.operand.elements):
+            place = dict(zip(names, self.layout(register=index, lane=lane), strict=True))
+            chosen = all(place[name] == value for name, value in self.selection.items())
+            found.append(tuple(place[axis] for axis in self.axes) if chosen else None)
+        return found
+
+    def slot(self, lane: int, index: int) -> Slot:
+        """Where element `index` of a lane lies."""
+        register, at = divmod(index, self.operand.per_register)
+        low = at * self.operand.container
+        return Slot(lane, register, low, low + self.operand.container - 1)
+
+    def holders(self, place: Sequence[int]) -> list[Slot]:
+        """Who holds an element: one slot, or one for each product of the warp.
+
+        Raises:
+            TilecError: if there is no such element.
+        """
+        self._need_layout()
+        assert self.layout
+        if len(place) != len(self.axes) or any(
+            not 0 <= at < end for at, end in zip(place, self.extents, strict=False)
+        ):
+            written = ",".join(map(str, place))
+            raise TilecError(
+                f"no element {written} in operand {self.operand.name} of {self.form.ptx}: "
+                f"it is {','.join(self.axes)} in {'×'.join(map(str, self.extents))}"
+            )
+        index_of = self.layout.left_inverse()
+        where = dict(zip(self.axes, place, strict=True)) | self.selection
+        products = self.layout.out_sizes.get("product", 1)
+        slots = []
+        for product in range(products):
+            at = where | ({"product": product} if products > 1 else {})
+            index, lane = index_of(**at)
+            slots.append(self.slot(lane, index))
+        return slots
+
+    def in_registers(self, lane: int, register: int | None) -> list[tuple[Slot, Place | None]]:
+        """What a lane holds, in one register or in all.
+
+        Raises:
+            TilecError: if there is no such lane or register.
+        """
+        self._need_layout()
+        if not 0 <= lane < LANES:
+            raise TilecError(f"no lane {lane}: a warp has lanes 0 to {LANES - 1}")
+        last = self.operand.registers - 1
+        if register is not None and not 0 <= register <= last:
+            raise TilecError(
+                f"no register {register} in operand {self.operand.name} of {self.form.ptx}: "
+                f"each lane holds 0 to {last}"
+            )
+        slots = ((self.slot(lane, i), place) for i, place in enumerate(self.held(lane)))
+        return [(s, place) for s, place in slots if register is None or s.register == register]
+
+    def json(self) -> dict[str, Any]:
+        """The map as data: `lanes` lists each lane's elements low to high, null where ignored.
+
+        Metadata is listed by bits, `[row, bit]` for each bit of the register; scale factors
+        by bytes, `[row or col, chunk]`.
+        """
+        metadata = self.operand.name == "e"
+        return {
+            "form": self.form.ptx,
+            "shape": self.shape,
+            "operand": self.operand.name,
+            "type": types_of(self.form, self.operand.name)[0],
+            "sparse": self.sparse,
+            "bits": 1 if metadata else self.operand.container,
+            "registers": self.operand.registers,
+            "lanes": None if self.layout is None else [self._listed(n) for n in range(LANES)],
+        }
+
+    def _listed(self, lane: int) -> list[list[int] | None] | None:
+        places = self.held(lane)
+        if all(place is None for place in places):
+            return None
+        if self.operand.name == "e":
+            width = self.operand.container
+            return [[p[0], p[1] * width + b] if p else None for p in places for b in range(width)]
+        if self.operand.name == "sfb":
+            return [[p[1], p[0]] if p else None for p in places]
+        return [list(p) if p else None for p in places]
+
+    def _need_layout(self) -> None:
+        if self.layout is None:
+            raise TilecError(
+                f"which elements a register of {self.form.ptx} holds is not defined by the ISA"
+            )

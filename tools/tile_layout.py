@@ -1,0 +1,105 @@
+"""`tile-layout`: who holds what, for every operand of every matrix instruction."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+
+from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma, form
+from tilec.layout import find_form
+
+from . import layout_text
+from .common import Parser, run
+from .layout_view import Slot, View
+
+_EXAMPLES = """\
+examples:
+  tile-layout m16n8k16 --operand a --type f16
+  tile-layout m16n8k16 --operand a --type f16 --element 3,5
+  tile-layout m16n8k32 --operand b --type s8 --lane 7 --reg 1
+  tile-layout m8n8k4 --operand a --type f16 --major col
+  tile-layout m16n8k32 --operand e --type f16 --selector 1 --format json
+  tile-layout ldmatrix.sync.aligned.m8n8.x4.trans.b16
+"""
+
+
+def _coordinates(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers such as 3,5") from None
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    made = Parser("tile-layout", __doc__ or "", epilog=_EXAMPLES)
+    made.add_argument("name", metavar="SHAPE|FORM", help="m16n8k16, or a mnemonic in full")
+    made.add_argument("--operand", metavar="NAME", help="a, b, c, d, e, sfa, sfb or r")
+    made.add_argument("--type", metavar="TYPE", help="element type of the operand")
+    made.add_argument("--major", metavar="row|col", help="of a and b of m8n8k4 on f16")
+    made.add_argument("--sparse", action="store_true", help="the shape is one of mma.sp")
+    made.add_argument("--selector", type=int, metavar="N", help="sparsity selector")
+    made.add_argument("--byte-id", type=int, metavar="N", help="byte selector of scale factors")
+    made.add_argument("--thread-id", type=int, metavar="N", help="lane selector of scale factors")
+    made.add_argument("--element", type=_coordinates, metavar="R,C", help="who holds this one")
+    made.add_argument("--lane", type=int, metavar="L", help="what this lane holds")
+    made.add_argument("--reg", type=int, metavar="N", help="and in this register")
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    return made
+
+
+def _only_operand(form: Form) -> str:
+    """The operand meant when none is named."""
+    names = list(dict.fromkeys(o.name for o in (*form.results, *form.operands)))
+    if len(names) > 1:
+        raise TilecError(
+            f"{form.ptx} has more than one operand; give --operand: {', '.join(names)}"
+        )
+    return names[0]
+
+
+def _view(arguments: argparse.Namespace) -> View:
+    name: str = arguments.name
+    selectors = {
+        key: value
+        for key in ("selector", "byte_id", "thread_id")
+        if (value := getattr(arguments, key)) is not None
+    }
+    operand = arguments.operand
+    if operand is None:
+        operand = _only_operand(form(name)) if "." in name else "a"
+    if "." in name and isinstance(form(name), WmmaMma | WmmaMemory):
+        return View.of(form(name), operand, selectors)
+    found = find_form(name, operand, arguments.type, sparse=arguments.sparse, major=arguments.major)
+    return View.of(found, operand, selectors)
+
+
+def _slot(slot: Slot) -> dict[str, object]:
+    return {"lane": slot.lane, "register": slot.register, "bits": [slot.low, slot.high]}
+
+
+def body(arguments: argparse.Namespace) -> int:
+    """Print what was asked for."""
+    if arguments.reg is not None and arguments.lane is None:
+        raise TilecError("--reg says which register of a lane: give --lane too")
+    if arguments.element is not None and arguments.lane is not None:
+        raise TilecError("--element and --lane ask opposite questions; give one of them")
+    view = _view(arguments)
+    as_json = arguments.format == "json"
+    if arguments.element is not None:
+        holders = view.holders(arguments.element)
+        data = {"element": list(arguments.element), "holders": [_slot(s) for s in holders]}
+        print(json.dumps(data) if as_json else layout_text.slots(holders))
+    elif arguments.lane is not None:
+        held = view.in_registers(arguments.lane, arguments.reg)
+        listed = [{**_slot(s), "element": p and list(p)} for s, p in held]
+        print(json.dumps({"held": listed}) if as_json else layout_text.contents(held))
+    else:
+        print(json.dumps(view.json()) if as_json else layout_text.text(view))
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns its exit code."""
+    return run(parser(), body, argv)
