@@ -1,0 +1,17 @@
+"""The tile dialect: tiles, the fragments that warps hold of them, matrix instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def load(context: Any = None) -> None:
+    """Load the dialect into `context` (the current one by default); again does nothing."""
+    from tilec.mlir import ir  # noqa: PLC0415 (MLIR is imported when first needed)
+
+    from . import ops  # noqa: F401, PLC0415 (importing them defines them)
+    from .dialect import Tile  # noqa: PLC0415
+
+    with context or ir.Context.current, ir.Location.unknown():
+        if not ir.Context.current.is_dialect_loaded(Tile.DIALECT_NAMESPACE):
+            Tile.load()

@@ -1,0 +1,48 @@
+"""The dialect's class, its attributes and its type."""
+
+from typing import Any
+
+from tilec.mlir import ext, ir
+
+# MLIR's bindings read the annotations of these classes, so they must be objects: no
+# `from __future__ import annotations` here and in `ops/`.
+
+
+class Tile(ext.Dialect, name="tile"):
+    """Tiles, and the fragments of them that a warp's registers hold."""
+
+
+class LayoutAttr(Tile.Attribute, name="layout"):
+    """`#tile.layout<"…">`: who holds which element of a tile.
+
+    The text is a linear layout (`register [0,1] [8,0]; lane … -> row 16, col 8`) or names
+    the fragment of an operand: shape, operand and element type, `m16n8k16 a f16`.
+    """
+
+    text: ir.StringAttr
+
+
+class SharedAttr(Tile.Attribute, name="shared"):
+    """`#tile.shared<"…">`: memory space of shared memory whose rows are swizzled.
+
+    The text names a swizzle of the byte offsets: `none`, `32B`, `64B`, `128B`, or `B,M,S` as
+    in CuTe's `Swizzle<B, M, S>`.
+    """
+
+    swizzle: ir.StringAttr
+
+
+class FragType(Tile.Type, name="frag"):
+    """`!tile.frag<tensor<16x16xf16>, #tile.layout<"…">>`: the part of a tile that a warp holds.
+
+    The layout's outputs have the tile's extents; its inputs are `register`, counting the
+    elements that a lane holds, and `lane`.
+    """
+
+    tile: ir.RankedTensorType
+    layout: LayoutAttr
+
+
+def value_of(parameter: Any) -> Any:
+    """The type or text inside a parameter of one of these types and attributes."""
+    return parameter.maybe_downcast().value

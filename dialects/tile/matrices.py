@@ -1,0 +1,101 @@
+"""How `ldmatrix` and `stmatrix` meet a fragment's layout: by division of layouts."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tilec.isa import LANES, MatrixMemory, TilecError
+from tilec.layout import LinearLayout, fragment_of, row_addresses
+
+from .tiles import TileValue, bits_of
+
+
+@cache
+def matrix_unit(form: MatrixMemory, element_bits: int) -> LinearLayout | None:
+    """(register, lane) -> (row, col) in memory of one matrix, in elements of this width.
+
+    None where the instruction would tear such elements apart: a wider or narrower element is
+    whole only if the instruction's own lie side by side in a register as they do in memory.
+    """
+    whole = fragment_of(form, "r")
+    bases = whole.bases
+    sizes = whole.out_sizes
+    one = LinearLayout.of(
+        {
+            "register": [image[1:] for image in bases["register"] if image[0] == 0],
+            "lane": [image[1:] for image in bases["lane"]],
+        },
+        {"row": sizes["row"], "col": sizes["element"]},
+    )
+    (operand,) = (*form.results, *form.operands)
+    if element_bits < operand.container:
+        if one.bases["register"][0] != (0, 1):
+            return None
+        return LinearLayout.identity(operand.container // element_bits, "register", "col") * one
+    if element_bits > operand.container:
+        wide = LinearLayout.identity(element_bits // operand.container, "register", "col")
+        return one.divide_left(wide)
+    return one
+
+
+def in_memory(tile: TileValue, *, transposed: bool) -> LinearLayout:
+    """The tile's layout in the memory's indices: its last two outputs are row and col there."""
+    *leading, row, col = tile.layout.out_sizes
+    names = {row: "col", col: "row"} if transposed else {row: "row", col: "col"}
+    renamed = tile.layout.rename(names)
+    return renamed.reorder(tuple(renamed.in_sizes), (*leading, "row", "col"))
+
+
+def matrices_of(form: MatrixMemory, tile: TileValue, *, transposed: bool) -> LinearLayout | None:
+    """Where the matrices of a tile lie in memory, if it is made of such matrices as `form` moves.
+
+    Returns:
+        (register, …) -> (row, col) in elements: the origin of matrix number `register`; the
+        further inputs are the tile's own without `lane`. None if it is made otherwise.
+    """
+    unit = matrix_unit(form, bits_of(tile.element))
+    if unit is None or len(tile.shape) != 2:
+        return None
+    quotient = in_memory(tile, transposed=transposed).divide_left(unit)
+    if quotient is None or quotient.in_sizes["lane"] != 1:
+        return None
+    sizes = {name: unit.out_sizes[name] * n for name, n in quotient.out_sizes.items()}
+    return LinearLayout.of(
+        {
+            name: [
+                tuple(at * unit.out_sizes[o] for at, o in zip(image, sizes, strict=True))
+                for image in images
+            ]
+            for name, images in quotient.bases.items()
+            if name != "lane"
+        },
+        sizes,
+    )
+
+
+def lane_rows(form: MatrixMemory, origins: LinearLayout) -> LinearLayout:
+    """(lane) -> (row, col) in memory: the row whose address a lane supplies, from the origins."""
+    images = []
+    for matrix, row in row_addresses(form).bases["lane"]:
+        at = origins(register=matrix)
+        images.append((at[0] ^ row, at[1]))
+    assert 1 << len(images) == LANES
+    return LinearLayout.of({"lane": images}, origins.out_sizes)
+
+
+def matrix_origins(form: MatrixMemory, tile: TileValue, *, transposed: bool) -> LinearLayout:
+    """`matrices_of` for the fragment that one `form` moves.
+
+    Raises:
+        TilecError: if the fragment's layout is not the instruction's.
+    """
+    origins = matrices_of(form, tile, transposed=transposed)
+    if origins is None:
+        raise TilecError(
+            f"{form.ptx} does not move a fragment of {tile.element} with the layout "
+            f"'{tile.layout}'{' for a transposed tile' if transposed else ''}"
+        )
+    count = origins.in_sizes["register"]
+    if count != form.matrices:
+        raise TilecError(f"the fragment is {count} matrices; {form.ptx} moves {form.matrices}")
+    return origins

@@ -1,0 +1,29 @@
+"""The ops, a family a file. Importing this package defines them all."""
+
+from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
+from .elementwise import CASTS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
+from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
+from .matrix_memory import LdmatrixOp, StmatrixOp
+from .memory import AllocSharedOp, LoadOp, StoreOp
+from .mma import DotOp, MmaOp
+
+__all__ = [
+    "CASTS",
+    "ELEMENTWISE",
+    "AllocSharedOp",
+    "AsyncCommitOp",
+    "AsyncCopyOp",
+    "AsyncWaitOp",
+    "CastOp",
+    "ConcatOp",
+    "ConvertLayoutOp",
+    "DotOp",
+    "ElementwiseOp",
+    "FillOp",
+    "LdmatrixOp",
+    "LoadOp",
+    "MmaOp",
+    "SliceOp",
+    "StmatrixOp",
+    "StoreOp",
+]

@@ -1,0 +1,73 @@
+"""`tile.async_copy` and its groups: from global to shared memory behind the warps' backs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.mlir import ext, ir
+
+from ..dialect import SharedAttr
+from ..shared import shared_buffer
+from ..tiles import bits_of
+from .base import TileOp, check_indices, memory
+from .memory import vector_of
+
+
+class AsyncCopyOp(TileOp, name="async_copy"):
+    """Copy a tile of `shape` from global to shared memory, by all threads of the CTA.
+
+    Operands: source, target, the source's indices, the target's indices. `vector` elements
+    (those of `tile.load`) go at once: 4, 8 or 16 bytes by `cp.async`, fewer by plain loads
+    and stores, as on targets without `cp.async`. `masked`: elements outside the source's
+    extents arrive as zero.
+    """
+
+    source: ext.Operand[Any]
+    target: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    shape: Any
+
+    def check(self) -> None:
+        """Verify memrefs, indices, shape and vector."""
+        source, target = memory(self.operands[0], "source"), memory(self.operands[1], "target")
+        check_indices(list(self.operands)[2:], source.rank + target.rank, "source and target")
+        if not isinstance(target.memory_space, SharedAttr):
+            raise TilecError(f'target must be in the space #tile.shared<"…">, not {target}')
+        if isinstance(source.memory_space, SharedAttr):
+            raise TilecError("source must be in global memory")
+        if source.element_type != target.element_type:
+            raise TilecError(
+                f"element types differ: {source.element_type} and {target.element_type}"
+            )
+        if not isinstance(self.shape, ir.DenseI64ArrayAttr):
+            raise TilecError(f"shape must be array<i64: ROWS, COLUMNS>, not {self.shape}")
+        extents = list(self.shape)
+        buffer = shared_buffer(target)
+        if len(extents) != 2:
+            raise TilecError(f"shape has two extents, rows and columns, not {len(extents)}")
+        if any(e < 1 or e & (e - 1) for e in extents):
+            raise TilecError(f"extents must be powers of two, not {extents}")
+        if source.rank < 2:
+            raise TilecError(f"source must have rank 2 or more, not {source.rank}")
+        if extents[0] > buffer.rows or extents[1] > buffer.cols:
+            raise TilecError(f"shape {extents[0]}x{extents[1]} is larger than the buffer {target}")
+        vector = vector_of(self)
+        if vector * bits_of(source.element_type) > 128 or vector > extents[1]:
+            raise TilecError(
+                f"vector {vector} of {source.element_type} is more than 16 bytes or than a row"
+            )
+
+
+class AsyncCommitOp(TileOp, name="async_commit"):
+    """Close the group of this thread's copies so far (`cp.async.commit_group`)."""
+
+
+class AsyncWaitOp(TileOp, name="async_wait"):
+    """Wait until at most `pending` of this thread's latest groups are under way."""
+
+    pending: ir.IntegerAttr
+
+    def check(self) -> None:
+        """Verify the count."""
+        if int(self.pending.value) < 0:
+            raise TilecError(f"pending must be 0 or more, not {int(self.pending.value)}")

@@ -1,0 +1,126 @@
+"""`tile.fill`, `tile.elementwise`, `tile.cast`: register by register."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from tilec.isa import TilecError, UnknownNameError
+from tilec.mlir import ext, ir
+
+from .base import TileOp, fragment_of, tile_of
+
+ELEMENTWISE: Mapping[str, int] = MappingProxyType(
+    {
+        **{
+            f"arith.{name}": 2
+            for name in (
+                *("addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf"),
+                *("addi", "subi", "muli", "andi", "ori", "xori", "shli", "shrsi", "shrui"),
+                *("maxsi", "maxui", "minsi", "minui"),
+            )
+        },
+        "arith.negf": 1,
+        "math.absf": 1,
+        "math.absi": 1,
+        "math.exp2": 1,
+        "math.fma": 3,
+        "math.rsqrt": 1,
+        "math.sqrt": 1,
+    }
+)
+"""Upstream ops that `tile.elementwise` applies, and their number of operands."""
+
+CASTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "arith.truncf": ("float", "float"),
+        "arith.extf": ("float", "float"),
+        "arith.fptosi": ("float", "integer"),
+        "arith.fptoui": ("float", "integer"),
+        "arith.sitofp": ("integer", "float"),
+        "arith.uitofp": ("integer", "float"),
+        "arith.trunci": ("integer", "integer"),
+        "arith.extsi": ("integer", "integer"),
+        "arith.extui": ("integer", "integer"),
+        "arith.bitcast": ("any", "any"),
+    }
+)
+"""Upstream casts that `tile.cast` applies, with the kinds of their operand and result."""
+
+
+class FillOp(TileOp, name="fill"):
+    """A tile or fragment whose elements all are one scalar."""
+
+    value: ext.Operand[Any]
+    tile: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the element type."""
+        tile = tile_of(self.results[0], "result")
+        if str(self.operands[0].type) != str(tile.element):
+            raise TilecError(
+                f"the scalar must be of the element type {tile.element}, "
+                f"not {self.operands[0].type}"
+            )
+
+
+class ElementwiseOp(TileOp, name="elementwise"):
+    """An upstream scalar op applied to each element of fragments of one type."""
+
+    inputs: Sequence[ext.Operand[Any]]
+    fn: ir.StringAttr
+    result: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the op's name, its number of operands, and that all types are one."""
+        name = self.fn.value
+        if name not in ELEMENTWISE:
+            raise UnknownNameError("elementwise op", name, ELEMENTWISE)
+        if len(self.operands) != ELEMENTWISE[name]:
+            raise TilecError(f"{name} takes {ELEMENTWISE[name]} operands, not {len(self.operands)}")
+        tile = fragment_of(self.results[0], "result")
+        for operand in self.operands:
+            if operand.type != self.results[0].type:
+                raise TilecError(
+                    f"operands and result must be of one type: {operand.type} "
+                    f"and {self.results[0].type}"
+                )
+        is_float = isinstance(tile.element, ir.FloatType)
+        wants_float = name.endswith("f") or (name.startswith("math.") and name != "math.absi")
+        if is_float != wants_float:
+            kind = "floating-point" if wants_float else "integer"
+            raise TilecError(f"{name} takes {kind} elements, not {tile.element}")
+
+
+class CastOp(TileOp, name="cast"):
+    """An upstream cast applied to each element; shape and layout stay."""
+
+    source: ext.Operand[Any]
+    fn: ir.StringAttr
+    result: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the cast and that shape and layout stay."""
+        name = self.fn.value
+        if name not in CASTS:
+            raise UnknownNameError("cast", name, CASTS)
+        source = fragment_of(self.operands[0], "source")
+        result = fragment_of(self.results[0], "result")
+        if (source.shape, source.layout) != (result.shape, result.layout):
+            raise TilecError(
+                f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"
+            )
+        for tile, kind in zip((source, result), CASTS[name], strict=True):
+            found = "float" if isinstance(tile.element, ir.FloatType) else "integer"
+            if kind not in ("any", found):
+                raise TilecError(f"{name} goes from {' to '.join(CASTS[name])}, not {found}")
+        widths = source.element.width, result.element.width
+        rule = {
+            "arith.truncf": widths[0] > widths[1],
+            "arith.trunci": widths[0] > widths[1],
+            "arith.extf": widths[0] < widths[1],
+            "arith.extsi": widths[0] < widths[1],
+            "arith.extui": widths[0] < widths[1],
+            "arith.bitcast": widths[0] == widths[1],
+        }
+        if not rule.get(name, True):
+            raise TilecError(f"{name} does not take {source.element} to {result.element}")

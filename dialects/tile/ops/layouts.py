@@ -1,0 +1,87 @@
+"""`tile.convert_layout`, `tile.slice`, `tile.concat`: the same elements, held or cut otherwise."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.layout import LinearLayout
+from tilec.mlir import ext, ir
+
+from ..tiles import TileValue
+from .base import TileOp, fragment_of, tile_of
+
+
+class ConvertLayoutOp(TileOp, name="convert_layout"):
+    """The same tile under the result's layout; both tensors, or both fragments."""
+
+    source: ext.Operand[Any]
+    result: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify that only the layout differs."""
+        source, result = tile_of(self.operands[0], "source"), tile_of(self.results[0], "result")
+        if (source.shape, str(source.element), source.is_fragment) != (
+            result.shape,
+            str(result.element),
+            result.is_fragment,
+        ):
+            raise TilecError(
+                f"only the layout may change: {self.operands[0].type} to {self.results[0].type}"
+            )
+        if not result.is_fragment and source.warps != result.warps:
+            raise TilecError(
+                f"the layouts are of {source.warps} and {result.warps} warps; a CTA has one number"
+            )
+
+
+def parts(whole: TileValue, part: TileValue) -> LinearLayout:
+    """Where copies of the layout of `part` lie in `whole`: register -> place, in parts.
+
+    Part number p holds the registers p·n to (p + 1)·n - 1 of the whole, n being its own.
+
+    Raises:
+        TilecError: if the whole is not made of such parts.
+    """
+    quotient = whole.layout.divide_left(part.layout)
+    if quotient is None or quotient.in_sizes["lane"] != 1 or whole.element != part.element:
+        raise TilecError(
+            f"a fragment of {whole.element} with the layout '{whole.layout}' is not made of "
+            f"fragments of {part.element} with the layout '{part.layout}'"
+        )
+    return quotient
+
+
+class SliceOp(TileOp, name="slice"):
+    """Part number `index` of a fragment that is made of fragments of the result's layout.
+
+    Registers are picked, none moves: part p is the p-th group of the lane's registers.
+    """
+
+    whole: ext.Operand[Any]
+    index: ir.IntegerAttr
+    part: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify that the layout divides, and the index."""
+        whole, part = fragment_of(self.operands[0], "whole"), fragment_of(self.results[0], "part")
+        count = parts(whole, part).in_sizes["register"]
+        if not 0 <= int(self.index.value) < count:
+            raise TilecError(f"index {int(self.index.value)} is outside the {count} parts")
+
+
+class ConcatOp(TileOp, name="concat"):
+    """A fragment from all its parts, in the order of `tile.slice`."""
+
+    parts: Sequence[ext.Operand[Any]]
+    whole: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify that the layout divides, and the number of parts."""
+        whole = fragment_of(self.results[0], "whole")
+        if not len(self.operands):
+            raise TilecError("takes one part or more")
+        if any(operand.type != self.operands[0].type for operand in self.operands):
+            raise TilecError("parts must be of one type")
+        count = parts(whole, fragment_of(self.operands[0], "part")).in_sizes["register"]
+        if count != len(self.operands):
+            raise TilecError(f"the fragment has {count} parts, not {len(self.operands)}")

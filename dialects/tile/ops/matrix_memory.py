@@ -1,0 +1,67 @@
+"""`tile.ldmatrix` and `tile.stmatrix`."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import Family, MatrixMemory, TilecError, UnknownNameError, form, forms
+from tilec.mlir import ext, ir
+
+from ..dialect import SharedAttr
+from ..matrices import matrix_origins
+from .base import TileOp, fragment_of, memory
+from .memory import check_access
+
+
+def matrix_form(name: str, family: Family) -> MatrixMemory:
+    """The form of `family` called `name`; raises TilecError if there is none."""
+    legal = [f.ptx for f in forms().values() if f.family is family]
+    try:
+        found = form(name)
+    except UnknownNameError:
+        raise UnknownNameError(f"{family} form", name, legal) from None
+    if not isinstance(found, MatrixMemory) or found.family is not family:
+        raise TilecError(f"takes a form of {family}; {name} is of the family {found.family}")
+    return found
+
+
+def _check(op: Any, family: Family, value: Any, mem: Any, indices: Sequence[Any]) -> None:
+    found = matrix_form(op.form.value, family)
+    tile = fragment_of(value, "the fragment")
+    type_ = memory(mem)
+    transposed = "transposed" in op.attributes
+    if not isinstance(type_.memory_space, SharedAttr):
+        raise TilecError(f'memory must be in the space #tile.shared<"…">, not {type_}')
+    check_access(tile, type_, indices, transposed=transposed)
+    matrix_origins(found, tile, transposed=transposed)
+
+
+class LdmatrixOp(TileOp, name="ldmatrix"):
+    """A fragment from shared memory by one `ldmatrix`.
+
+    Element (r, c) is `memory[…, i + r, j + c]`, or `memory[…, i + c, j + r]` with the unit
+    attribute `transposed`. The fragment's layout must be the instruction's.
+    """
+
+    source: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    tile: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, types and that the layout is the instruction's."""
+        source, *indices = self.operands
+        _check(self, Family.LDMATRIX, self.results[0], source, indices)
+
+
+class StmatrixOp(TileOp, name="stmatrix"):
+    """A fragment to shared memory by one `stmatrix`; the mirror of `tile.ldmatrix`."""
+
+    tile: ext.Operand[Any]
+    target: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+
+    def check(self) -> None:
+        """Verify form, types and that the layout is the instruction's."""
+        tile, target, *indices = self.operands
+        _check(self, Family.STMATRIX, tile, target, indices)

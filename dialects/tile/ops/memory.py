@@ -1,0 +1,116 @@
+"""`tile.alloc_shared`, `tile.load`, `tile.store`: tiles and fragments in memory."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.mlir import ext, ir
+
+from ..dialect import SharedAttr
+from ..shared import SharedBuffer, shared_buffer
+from ..tiles import TileValue, bits_of
+from .base import TileOp, check_indices, memory, tile_of
+
+
+class AllocSharedOp(TileOp, name="alloc_shared"):
+    """A buffer in shared memory, uninitialised, for the whole run of the kernel.
+
+    The memref is static, row-major, in the space `#tile.shared<"swizzle">`; its last two
+    dimensions are the swizzled matrix, those before count buffers.
+    """
+
+    buffer: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the type."""
+        type_ = memory(self.results[0], "result")
+        if not isinstance(type_.memory_space, SharedAttr):
+            raise TilecError(
+                f'result must be in the space #tile.shared<"…">, not {type_.memory_space}'
+            )
+        shared_buffer(type_)
+
+
+def check_access(tile: TileValue, type_: Any, indices: Sequence[Any], *, transposed: bool) -> None:
+    """Check a tile against the memory it comes from or goes to.
+
+    Raises:
+        TilecError: for ranks, element types or extents that do not fit.
+    """
+    if len(tile.shape) > type_.rank:
+        raise TilecError(f"a tile of rank {len(tile.shape)} needs a memref of that rank or more")
+    check_indices(indices, type_.rank, "the access")
+    if str(tile.element) != str(type_.element_type):
+        raise TilecError(f"element types differ: {tile.element} in the tile, {type_} in memory")
+    if bits_of(tile.element) % 8:
+        raise TilecError(f"elements of type {tile.element} have no address of their own")
+    if isinstance(type_.memory_space, SharedAttr):
+        buffer = shared_buffer(type_)
+        shape = tuple(reversed(tile.shape)) if transposed else tile.shape
+        if any(n > size for n, size in zip(shape[-2:], (buffer.rows, buffer.cols), strict=True)):
+            raise TilecError(f"the tile is larger than the buffer {type_}")
+
+
+class LoadOp(TileOp, name="load"):
+    """A tile or fragment from memory: element (r, c) is `memory[…, i + r, j + c]`.
+
+    Unit attributes: `transposed`, memory holds the transpose, the element is
+    `memory[…, i + c, j + r]`; `masked`, elements outside the memref's extents are zero and
+    not read. `vector` (i64, 1 where absent) promises that so many elements from each multiple
+    of it in the memref's last dimension on are contiguous and aligned as one access, and, of
+    a masked load, inside or outside together.
+    """
+
+    source: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    tile: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the types."""
+        source, *indices = self.operands
+        check_access(
+            tile_of(self.results[0], "result"),
+            memory(source, "source"),
+            indices,
+            transposed="transposed" in self.attributes,
+        )
+        vector_of(self)
+
+
+class StoreOp(TileOp, name="store"):
+    """A tile or fragment to memory; the attributes are those of `tile.load`."""
+
+    tile: ext.Operand[Any]
+    target: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+
+    def check(self) -> None:
+        """Verify the types."""
+        tile, target, *indices = self.operands
+        check_access(
+            tile_of(tile, "value"),
+            memory(target, "target"),
+            indices,
+            transposed="transposed" in self.attributes,
+        )
+        vector_of(self)
+
+
+def vector_of(op: Any) -> int:
+    """The attribute `vector` of an access, in elements.
+
+    Raises:
+        TilecError: if it is no power of two of at most 16 bytes.
+    """
+    if "vector" not in op.attributes:
+        return 1
+    attribute = op.attributes["vector"]
+    if not isinstance(attribute, ir.IntegerAttr):
+        raise TilecError(f"vector must be an integer, not {attribute}")
+    elements = int(attribute.value)
+    if elements < 1 or elements & (elements - 1):
+        raise TilecError(f"vector must be a power of two, not {elements}")
+    return elements
+
+
+__all__ = ["AllocSharedOp", "LoadOp", "SharedBuffer", "StoreOp", "check_access", "vector_of"]

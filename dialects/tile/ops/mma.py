@@ -1,0 +1,131 @@
+"""`tile.mma`, one instruction, and `tile.dot`, as many as a CTA's tiles need."""
+
+from typing import Any
+
+from tilec.isa import Family, Mma, TilecError, UnknownNameError, form, forms
+from tilec.layout import LinearLayout, fragment
+from tilec.mlir import ext, ir
+
+from ..tiles import TileValue, mlir_name
+from .base import TileOp, check_operand, tensor_of
+
+
+def dense_form(name: str) -> Mma:
+    """The dense `mma` form called `name`; raises TilecError if there is none."""
+    dense = [f.ptx for f in forms().values() if f.family is Family.MMA]
+    try:
+        found = form(name)
+    except UnknownNameError:
+        raise UnknownNameError("mma form", name, dense) from None
+    if not isinstance(found, Mma) or found.family is not Family.MMA:
+        raise TilecError(f"takes a dense mma form; {name} is of the family {found.family}")
+    return found
+
+
+class MmaOp(TileOp, name="mma"):
+    """`d = a · b + c` by one dense `mma` instruction.
+
+    The operands are the instruction's fragments; `form` is its key in the instruction table.
+    """
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    form: ir.StringAttr
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, shapes, element types and layouts."""
+        found = dense_form(self.form.value)
+        for name, value in zip("abcd", (*self.operands, self.results[0]), strict=True):
+            check_operand(found, found.operand(name), value)
+
+
+class DotOp(TileOp, name="dot"):
+    """`d = a · b + c` on a CTA's tiles, by instructions of one dense form.
+
+    Every layout is a repetition of the form's fragment over registers and warps; the warps
+    must hold the rows of A and the columns of B that their part of C needs.
+    """
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    form: ir.StringAttr
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, shapes, element types, and that the layouts fit each other."""
+        found = dense_form(self.form.value)
+        if found.products != 1:
+            raise TilecError(f"takes a form of one product a warp; {found.ptx} has four")
+        a, b, c = (tensor_of(v, f"operand {n}") for n, v in zip("abc", self.operands, strict=True))
+        d = tensor_of(self.results[0], "result")
+        (m, k), (k_of_b, n) = a.shape, b.shape
+        if k != k_of_b or c.shape != (m, n) or d.shape != (m, n):
+            raise TilecError(
+                f"shapes do not fit: A {_extents(a)}, B {_extents(b)}, C {_extents(c)}, "
+                f"D {_extents(d)}; with A MxK, B is KxN, C and D are MxN"
+            )
+        repeats = {
+            name: repetition(found, name, tile)
+            for name, tile in zip("abcd", (a, b, c, d), strict=True)
+        }
+        check_warps(repeats["a"], repeats["b"], repeats["c"])
+        if repeats["c"] != repeats["d"]:
+            raise TilecError("C and D must have the same layout of instructions over warps")
+
+
+def _extents(tile: TileValue) -> str:
+    return "x".join(str(n) for n in tile.shape)
+
+
+def repetition(found: Mma, name: str, tile: TileValue) -> LinearLayout:
+    """How the fragments of operand `name` repeat over a tile's registers and warps.
+
+    Returns:
+        (register, lane, warp) -> (row, col), counted in fragments; `lane` has size one.
+
+    Raises:
+        TilecError: if the tile's element type or layout is not made of the form's fragments.
+    """
+    element = mlir_name(found.operand(name).type)
+    if str(tile.element) != element:
+        raise TilecError(
+            f"operand {name} of {found.ptx} has elements of type {element}, not {tile.element}"
+        )
+    unit = fragment(found, name)
+    quotient = tile.layout.divide_left(unit)
+    if quotient is None or quotient.in_sizes["lane"] != 1:
+        raise TilecError(
+            f"layout '{tile.layout}' of operand {name} is no repetition of the fragment "
+            f"'{unit}' of {found.ptx}"
+        )
+    return quotient
+
+
+def check_warps(a: LinearLayout, b: LinearLayout, c: LinearLayout) -> None:
+    """Check that each warp holds the rows of A and columns of B of its part of C, and all of K.
+
+    Args:
+        a: repetition of the fragments of A.
+        b: of B.
+        c: of C.
+
+    Raises:
+        TilecError: naming the operand and the index that does not fit.
+    """
+    for name, index, of_k, other in (("a", "row", "col", a), ("b", "col", "row", b)):
+        if other.restrict(outs=[index]).bases.get("warp", []) != c.restrict(outs=[index]).bases.get(
+            "warp", []
+        ):
+            raise TilecError(
+                f"the warps hold other {index}s of operand {name} than of C: "
+                f"'{other}' against '{c}', in fragments"
+            )
+        if not other.restrict(ins=["register"], outs=[of_k]).is_surjective:
+            raise TilecError(f"a warp must hold all of K of operand {name}, in its registers")
+        for layout in (other, c):
+            whole = layout.restrict(ins=["register", "warp"], outs=[index])
+            if not whole.is_surjective:
+                raise TilecError(f"some {index}s of operand {name} or of C are held by no warp")

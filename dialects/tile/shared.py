@@ -1,0 +1,88 @@
+"""Shared-memory buffers: what a memref in the space `#tile.shared<…>` says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.layout import LinearLayout
+from tilec.mlir import ir
+
+from .dialect import SharedAttr, value_of
+from .tiles import bits_of
+
+
+@dataclass(frozen=True, slots=True)
+class SharedBuffer:
+    """Row-major matrices in shared memory, one after the other.
+
+    Attributes:
+        count: matrices, the product of the memref's leading extents.
+        rows, cols: extents of one matrix, powers of two.
+        element_bytes: bytes of an element.
+        layout: (row, col) -> offset in bytes, swizzled, within one matrix.
+    """
+
+    count: int
+    rows: int
+    cols: int
+    element_bytes: int
+    layout: LinearLayout
+
+    @property
+    def matrix_bytes(self) -> int:
+        """Bytes of one matrix."""
+        return self.rows * self.cols * self.element_bytes
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all."""
+        return self.count * self.matrix_bytes
+
+
+def shared_buffer(type_: Any) -> SharedBuffer:
+    """The buffer that a memref type in a `#tile.shared` space describes.
+
+    Raises:
+        TilecError: for a shape or layout that no buffer has, or an unknown swizzle.
+    """
+    if not type_.has_static_shape or type_.rank < 2:
+        raise TilecError(f"a shared buffer has a static shape of rank 2 or more, not {type_}")
+    if not _is_row_major(type_):
+        raise TilecError(f"a shared buffer is row-major, not {type_}")
+    *leading, rows, cols = type_.shape
+    for extent in (rows, cols):
+        if extent & (extent - 1):
+            raise TilecError(f"the last two extents of a shared buffer are powers of two: {type_}")
+    bits = bits_of(type_.element_type)
+    if bits % 8:
+        raise TilecError(f"elements of type {type_.element_type} have no address of their own")
+    assert isinstance(type_.memory_space, SharedAttr)
+    swizzle = value_of(type_.memory_space.swizzle)
+    layout = shared_layout(rows, cols, bits // 8, swizzle)
+    return SharedBuffer(prod(leading), rows, cols, bits // 8, layout)
+
+
+def shared_layout(rows: int, cols: int, element_bytes: int, swizzle: str) -> LinearLayout:
+    names = {"none": "0,4,3", "32B": "1,4,3", "64B": "2,4,3", "128B": "3,4,3"}
+    b, m, s = (int(n) for n in names.get(swizzle, swizzle).split(","))
+    e = element_bytes.bit_length() - 1
+
+    def swz(x: int) -> int:
+        return x ^ ((x >> s) & (((1 << b) - 1) << m))
+
+    return LinearLayout.of(
+        {
+            "row": [[swz((1 << i) * cols << e)] for i in range(rows.bit_length() - 1)],
+            "col": [[swz((1 << i) << e)] for i in range(cols.bit_length() - 1)],
+        },
+        {"offset": rows * cols << e},
+    )
+
+
+def _is_row_major(type_: Any) -> bool:
+    return bool(type_.layout == ir.AffineMap.get_identity(type_.rank)) or str(type_.layout) == str(
+        ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
+    )

@@ -1,0 +1,147 @@
+"""What a tile value is, at whichever level: shape, element type, layout."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from tilec.isa import ElementType, TilecError
+from tilec.layout import LayoutError, LinearLayout, fragment
+from tilec.mlir import ir
+
+from .dialect import FragType, LayoutAttr, value_of
+
+_NAMES = {
+    # PTX's name of an element type: MLIR's
+    "f16": "f16",
+    "bf16": "bf16",
+    "tf32": "tf32",
+    "f32": "f32",
+    "f64": "f64",
+    "e4m3": "f8E4M3FN",
+    "e5m2": "f8E5M2",
+    "e3m2": "f6E3M2FN",
+    "e2m3": "f6E2M3FN",
+    "e2m1": "f4E2M1FN",
+    "ue8m0": "f8E8M0FNU",
+    "ue4m3": "f8E4M3FN",
+    "s4": "i4",
+    "u4": "i4",
+    "s8": "i8",
+    "u8": "i8",
+    "s32": "i32",
+    "b1": "i1",
+    "b8": "i8",
+    "b16": "i16",
+    "b32": "i32",
+}
+_BITS = {"tf32": 32}  # a 19-bit type in a 32-bit register
+
+
+def mlir_name(type_: ElementType) -> str:
+    """MLIR's name of a PTX element type; integers lose their sign, which the form carries."""
+    return _NAMES[type_.name]
+
+
+def bits_of(element: Any) -> int:
+    """Bits that an element takes in memory and in a register."""
+    return _BITS.get(str(element), element.width)
+
+
+@dataclass(frozen=True, slots=True)
+class TileValue:
+    """A tensor with a layout, or a fragment.
+
+    Attributes:
+        shape: extents of the tile.
+        element: MLIR element type.
+        layout: the linear layout that its encoding names.
+        is_fragment: whether it is a `!tile.frag`.
+    """
+
+    shape: tuple[int, ...]
+    element: Any
+    layout: LinearLayout
+    is_fragment: bool
+
+    @property
+    def registers(self) -> int:
+        """Elements that a lane holds."""
+        return self.layout.in_sizes["register"]
+
+    @property
+    def warps(self) -> int:
+        """Warps that share the tile; 1 for a fragment."""
+        return self.layout.in_sizes.get("warp", 1)
+
+
+@lru_cache(maxsize=4096)
+def resolve(text: str) -> LinearLayout:
+    """The layout that the text of a `#tile.layout` names.
+
+    Raises:
+        TilecError: if it names none.
+    """
+    if "->" in text:
+        return LinearLayout.parse(text)
+    words = text.split()
+    if len(words) < 3:
+        raise LayoutError(
+            f"layout '{text}' is neither a linear layout (register …; lane … -> row …, col …) "
+            "nor a fragment (shape, operand and element type, as in 'm16n8k16 a f16')"
+        )
+    shape, operand, dtype, *options = words
+    major = next((o for o in options if o in ("row", "col")), None)
+    return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
+
+
+def tile_value(type_: Any) -> TileValue | None:
+    """The tile of a type, or None if it is no tile with a layout.
+
+    Raises:
+        TilecError: if its layout's text names none, or does not fit the tile's shape.
+    """
+    if isinstance(type_, FragType):
+        tile, layout = value_of(type_.tile), value_of(type_.layout.maybe_downcast().text)
+        return _checked(tile, layout, is_fragment=True)
+    if isinstance(type_, ir.RankedTensorType) and isinstance(type_.encoding, LayoutAttr):
+        return _checked(type_, value_of(type_.encoding.text), is_fragment=False)
+    return None
+
+
+def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
+    layout = resolve(text)
+    shape = tuple(tile.shape)
+    if tuple(layout.out_sizes.values()) != shape:
+        extents = "x".join(str(n) for n in layout.out_sizes.values())
+        raise TilecError(f"layout '{text}' is of a {extents} tile, not of {tile}")
+    wanted = ("register", "lane") if is_fragment else ("register", "lane", "warp")
+    if not {"register", "lane"} <= set(layout.in_sizes) <= set(wanted):
+        raise TilecError(
+            f"layout '{text}' has inputs ({', '.join(layout.in_sizes)}); "
+            f"here they are ({', '.join(wanted)})"
+        )
+    if layout.in_sizes["lane"] != 32:
+        raise TilecError(f"layout '{text}' has {layout.in_sizes['lane']} lanes; a warp has 32")
+    return TileValue(shape, tile.element_type, layout, is_fragment)
+
+
+def layout_attr(layout: LinearLayout | str) -> LayoutAttr:
+    """The attribute of a layout, or of the text that names one."""
+    return LayoutAttr.get(ir.StringAttr.get(str(layout)))
+
+
+def tensor_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> Any:
+    """`tensor<…, #tile.layout<…>>`."""
+    return ir.RankedTensorType.get(list(shape), element, encoding=layout_attr(layout))
+
+
+def frag_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> FragType:
+    """`!tile.frag<tensor<…>, #tile.layout<…>>`."""
+    return FragType.get(ir.RankedTensorType.get(list(shape), element), layout_attr(layout))
+
+
+def element_of(name: str) -> Any:
+    """The MLIR type of the element type that PTX calls `name`."""
+    return ir.Type.parse(_NAMES[name])

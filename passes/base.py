@@ -1,0 +1,70 @@
+"""What a pass is, and how it reports what is wrong with the user's program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.isa.errors import TilecError
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """A message about a place in the user's program.
+
+    Attributes:
+        location: an MLIR location.
+        message: what is wrong and what would be legal.
+        severity: `error`, `warning`, `remark` or `note`.
+        notes: what belongs to it, each at a place of its own.
+    """
+
+    location: Any
+    message: str
+    severity: str = "error"
+    notes: tuple[Diagnostic, ...] = ()
+
+
+class ProgramError(TilecError):
+    """Errors in the user's program, each with its place.
+
+    Attributes:
+        diagnostics: all that it found, in program order.
+    """
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("; ".join(d.message for d in diagnostics))
+
+
+class PassError(ProgramError):
+    """A pass found errors in the program."""
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A transformation or check of a module.
+
+    A subclass is a frozen dataclass: its fields are the options of a pipeline string, in
+    `name{option=value}`, underscores written as dashes.
+    """
+
+    name: ClassVar[str]
+
+    def apply(self, module: Any) -> None:
+        """Transform `module`, an `ir.Module`, in place.
+
+        Raises:
+            PassError: for errors of the user's program.
+        """
+        raise NotImplementedError
+
+
+def walk(op: Any) -> Iterator[Any]:
+    """Every operation inside `op`, a parent before what it holds, as an `ir.OpView`."""
+    for region in op.regions:
+        for block in region:
+            for inner in block:
+                yield inner
+                yield from walk(inner.operation)
