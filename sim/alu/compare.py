@@ -1,0 +1,347 @@
+"""Comparison and selection (PTX ISA, "Comparison and Selection Instructions")."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+
+from .bits import (
+    FLOAT,
+    SIGNED,
+    UNSIGNED,
+    Array,
+    Operation,
+    join,
+    number_dtype,
+    register_dtype,
+    split,
+    width,
+)
+from .registry import Qualifiers, form
+from .special import flushed, flushed_f16
+
+_ORDERED: dict[str, np.ufunc] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
+_UNSIGNED = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
+# an unordered comparison is the complement of the ordered one of the opposite sense
+_UNORDERED = {"equ": "ne", "neu": "eq", "ltu": "ge", "leu": "gt", "gtu": "le", "geu": "lt"}
+_BOOLEAN = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
+
+_BITS = ("b16", "b32", "b64")
+_U = ("u16", "u32", "u64")
+_S = ("s16", "s32", "s64")
+_FLOATS = ("f32", "f64")
+_HALVES = ("f16", "bf16")
+_SINGLE = ("f32",)
+_DOUBLE = ("f64",)
+_F16 = ("f16",)
+_BF16 = ("bf16",)
+_EQUALITY = ("eq", "ne")
+_ORDER = tuple(_ORDERED)
+_UNSIGNED_ORDER = (*_ORDER, *_UNSIGNED)
+_FLOAT_ORDER = (*_ORDER, *_UNORDERED, "num", "nan")
+_BOOLOPS = tuple(_BOOLEAN)
+
+
+def _to_float(type_: str, *, ftz: bool) -> Operation | None:
+    """What makes bits of a float type comparable as numbers; None for a plain view."""
+    if type_ == "bf16":
+        sixteen = np.uint32(16)
+
+        def widened(a: Array) -> Array:
+            bits = np.left_shift(a.astype(UNSIGNED[32]), sixteen)
+            return cast(Array, bits.view(FLOAT[32]))
+
+        return widened
+    if type_ == "f16" and ftz:
+        return lambda a: flushed_f16(a).view(FLOAT[16])
+    if type_ == "f32" and ftz:
+        return lambda a: flushed(a).view(FLOAT[32])
+    return None
+
+
+def comparison(cmp: str, type_: str, *, ftz: bool = False) -> Operation:
+    """The comparison of two operands of a type, as bool."""
+    if type_[0] in "us" or (type_[0] == "b" and type_ != "bf16"):
+        ufunc = _ORDERED[_UNSIGNED.get(cmp, cmp)]
+        if type_[0] != "s" or cmp in _EQUALITY:
+            return ufunc
+        signed = number_dtype(type_)
+        return lambda a, b: ufunc(a.view(signed), b.view(signed))
+
+    convert = _to_float(type_, ftz=ftz)
+    compare = _float_comparison(cmp)
+    if convert is not None:
+        number = convert
+        return lambda a, b: compare(number(a), number(b))
+    dtype = FLOAT[width(type_)]
+    return lambda a, b: compare(a.view(dtype), b.view(dtype))
+
+
+def _float_comparison(cmp: str) -> Operation:
+    if cmp in _ORDERED:
+        return _ORDERED[cmp] if cmp != "ne" else _ordered_unequal
+    if cmp == "num":
+        return lambda a, b: ~(np.isnan(a) | np.isnan(b))
+    if cmp == "nan":
+        return lambda a, b: np.isnan(a) | np.isnan(b)
+    opposite = _float_comparison(_UNORDERED[cmp])
+    return lambda a, b: np.logical_not(opposite(a, b))
+
+
+def _ordered_unequal(a: Array, b: Array) -> Array:
+    return cast(Array, np.less(a, b) | np.greater(a, b))
+
+
+def _quiet(operation: Operation) -> Operation:
+    """`operation` without numpy's warning of comparisons with a signalling NaN."""
+    if isinstance(operation, np.ufunc):
+        return operation
+    return cast(Operation, np.errstate(all="ignore")(operation))
+
+
+def _compared(q: Qualifiers) -> Operation:
+    cmp = comparison(q["cmp"], q["type"].removesuffix("x2"), ftz="ftz" in q)
+    return cmp if q["type"][0] in "us" else _quiet(cmp)
+
+
+_KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
+    # comparisons, source types, qualifier
+    (_EQUALITY, _BITS, ""),
+    (_UNSIGNED_ORDER, _U, ""),
+    (_ORDER, _S, ""),
+    (_FLOAT_ORDER, _SINGLE, "{.ftz}"),
+    (_FLOAT_ORDER, _DOUBLE, ""),
+)
+
+
+def _forms(syntax: str, types: str) -> Any:
+    """Declares a comparing instruction for each kind of source type and its comparisons."""
+
+    def declare(build: Any) -> Any:
+        for cmp, group, ftz in (*_KINDS, (_FLOAT_ORDER, _F16, "{.ftz}"), (_FLOAT_ORDER, _BF16, "")):
+            spelled = syntax.replace("{.ftz}", ftz)
+            form(spelled, types, cmp=cmp, boolop=_BOOLOPS, type=group)(build)
+        return build
+
+    return declare
+
+
+@_forms("setp.cmp{.ftz}.type", "pred = type type")
+def _setp(q: Qualifiers) -> Operation:
+    return _compared(q)
+
+
+@_forms("setp.cmp{.ftz}.type", "pred pred = type type")
+def _setp_both(q: Qualifiers) -> Operation:
+    compare = _compared(q)
+
+    def run(a: Array, b: Array) -> tuple[Array, Array]:
+        p = compare(a, b)
+        return p, np.logical_not(p)
+
+    return run
+
+
+@_forms("setp.cmp.boolop{.ftz}.type", "pred = type type pred")
+def _setp_combined(q: Qualifiers) -> Operation:
+    compare, combine = _compared(q), _BOOLEAN[q["boolop"]]
+    return lambda a, b, c: combine(compare(a, b), c)
+
+
+@_forms("setp.cmp.boolop{.ftz}.type", "pred pred = type type pred")
+def _setp_combined_both(q: Qualifiers) -> Operation:
+    compare, combine = _compared(q), _BOOLEAN[q["boolop"]]
+
+    def run(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+        p = compare(a, b)
+        return combine(p, c), combine(np.logical_not(p), c)
+
+    return run
+
+
+@form("setp.cmp{.ftz}.type", "pred pred = type type", cmp=_FLOAT_ORDER, type=("f16x2",))
+@form("setp.cmp.type", "pred pred = type type", cmp=_FLOAT_ORDER, type=("bf16x2",))
+def _setp_pair(q: Qualifiers) -> Operation:
+    compare = _compared(q)
+
+    def run(a: Array, b: Array) -> tuple[Array, Array]:
+        p = compare(split(a, UNSIGNED[16]), split(b, UNSIGNED[16]))
+        return p[..., 0], p[..., 1]
+
+    return run
+
+
+@form(
+    "setp.cmp.boolop{.ftz}.type",
+    "pred pred = type type pred",
+    cmp=_FLOAT_ORDER,
+    boolop=_BOOLOPS,
+    type=("f16x2",),
+)
+@form(
+    "setp.cmp.boolop.type",
+    "pred pred = type type pred",
+    cmp=_FLOAT_ORDER,
+    boolop=_BOOLOPS,
+    type=("bf16x2",),
+)
+def _setp_pair_combined(q: Qualifiers) -> Operation:
+    compare, combine = _setp_pair(q), _BOOLEAN[q["boolop"]]
+
+    def run(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
+        low, high = compare(a, b)
+        return combine(low, c), combine(high, c)
+
+    return run
+
+
+def _true(dtype: str) -> Any:
+    """What `set` writes for true: one in float types, all ones in integer types."""
+    ones = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
+    register = register_dtype(dtype)
+    return register.type(ones.get(dtype, 2 ** (register.itemsize * 8) - 1))
+
+
+def _written(q: Qualifiers) -> Operation:
+    true = _true(q["dtype"])
+    false = true.dtype.type(0)
+    return lambda t: np.where(t, true, false)
+
+
+_SET_TYPES = ("u32", "s32", "f32")
+_HALF_SET_TYPES = ("u16", "s16", "u32", "s32")
+
+
+def _set_forms(boolop: str, operands: str) -> Any:
+    def declare(build: Any) -> Any:
+        def add(
+            ftz: str, cmp: tuple[str, ...], dtype: tuple[str, ...], group: tuple[str, ...]
+        ) -> None:
+            syntax = f"set.cmp{boolop}{ftz}.dtype.type"
+            form(syntax, f"dtype = {operands}", cmp=cmp, boolop=_BOOLOPS, dtype=dtype, type=group)(
+                build
+            )
+
+        for cmp, group, ftz in _KINDS:
+            add(ftz, cmp, (*_SET_TYPES, *_HALVES), group)
+        add("{.ftz}", _FLOAT_ORDER, ("f16", *_HALF_SET_TYPES), _F16)
+        add("", _FLOAT_ORDER, ("bf16", *_HALF_SET_TYPES), _BF16)
+        return build
+
+    return declare
+
+
+@_set_forms("", "type type")
+def _set(q: Qualifiers) -> Operation:
+    compare, write = _compared(q), _written(q)
+    return lambda a, b: write(compare(a, b))
+
+
+@_set_forms(".boolop", "type type pred")
+def _set_combined(q: Qualifiers) -> Operation:
+    compare, combine, write = _compared(q), _BOOLEAN[q["boolop"]], _written(q)
+    return lambda a, b, c: write(combine(compare(a, b), c))
+
+
+@form(
+    "set.cmp{.ftz}.dtype.type",
+    "dtype = type type",
+    cmp=_FLOAT_ORDER,
+    dtype=("f16x2",),
+    type=("f16x2",),
+)
+@form(
+    "set.cmp.dtype.type", "dtype = type type", cmp=_FLOAT_ORDER, dtype=("bf16x2",), type=("bf16x2",)
+)
+def _set_pair(q: Qualifiers) -> Operation:
+    element = q["type"].removesuffix("x2")
+    compare, write = _compared(q), _written({"dtype": element})
+    return lambda a, b: join(
+        write(compare(split(a, UNSIGNED[16]), split(b, UNSIGNED[16]))), UNSIGNED[32]
+    )
+
+
+@form(
+    "set.cmp.boolop{.ftz}.dtype.type",
+    "dtype = type type pred",
+    cmp=_FLOAT_ORDER,
+    boolop=_BOOLOPS,
+    dtype=("f16x2",),
+    type=("f16x2",),
+)
+@form(
+    "set.cmp.boolop.dtype.type",
+    "dtype = type type pred",
+    cmp=_FLOAT_ORDER,
+    boolop=_BOOLOPS,
+    dtype=("bf16x2",),
+    type=("bf16x2",),
+)
+def _set_pair_combined(q: Qualifiers) -> Operation:
+    element = q["type"].removesuffix("x2")
+    compare, write, combine = _compared(q), _written({"dtype": element}), _BOOLEAN[q["boolop"]]
+    return lambda a, b, c: join(
+        write(combine(compare(split(a, UNSIGNED[16]), split(b, UNSIGNED[16])), c[..., None])),
+        UNSIGNED[32],
+    )
+
+
+_SELECTED = (*_BITS, *_U, *_S, *_FLOATS)
+
+
+@form("selp.type", "type = type type pred", type=_SELECTED)
+def _selp(_: Qualifiers) -> Operation:
+    return lambda a, b, p: np.where(p, a, b)
+
+
+@form("slct.type.s32", "type = type type s32", type=_SELECTED)
+def _slct_s32(_: Qualifiers) -> Operation:
+    return lambda a, b, c: np.where(c.view(SIGNED[32]) >= 0, a, b)
+
+
+@form("slct{.ftz}.type.f32", "type = type type f32", type=_SELECTED)
+def _slct_f32(q: Qualifiers) -> Operation:
+    # a negative subnormal, flushed, is a zero, which selects a
+    negative_zero = np.float32(-(2.0**-126)) if "ftz" in q else None
+
+    def run(a: Array, b: Array, c: Array) -> Array:
+        selector = c.view(FLOAT[32])
+        chosen = selector >= 0 if negative_zero is None else selector > negative_zero
+        return np.where(chosen, a, b)
+
+    return cast(Operation, np.errstate(all="ignore")(run))
+
+
+_TESTS = ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
+
+
+@form("testp.test.type", "pred = type", test=_TESTS, type=_FLOATS)
+def _testp(q: Qualifiers) -> Operation:
+    number, register = number_dtype(q["type"]), register_dtype(q["type"])
+    tiny = np.finfo(number).smallest_normal
+    one, magnitude = register.type(1), register.type(2 ** (register.itemsize * 8 - 1) - 1)
+    infinity = number.type(np.inf).view(register)
+    smallest = tiny.view(register)
+
+    def subnormal(a: Array) -> Array:
+        # one wraps zero to the largest number
+        return np.less((a & magnitude) - one, smallest - one)
+
+    tests: dict[str, Operation] = {
+        "finite": lambda a: np.less(a & magnitude, infinity),
+        "infinite": lambda a: np.equal(a & magnitude, infinity),
+        "number": lambda a: np.less_equal(a & magnitude, infinity),
+        "notanumber": lambda a: np.greater(a & magnitude, infinity),
+        # zeros count as normal
+        "normal": lambda a: np.less(a & magnitude, infinity) & ~subnormal(a),
+        "subnormal": subnormal,
+    }
+    return tests[q["test"]]
