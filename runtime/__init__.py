@@ -1,0 +1,1 @@
+"""Operands between numpy and memory, fragments and registers."""

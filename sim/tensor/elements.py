@@ -1,0 +1,69 @@
+"""Element values out of registers, and back."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from tilec.isa import ElementType, Operand
+from tilec.isa.dtypes import numpy_type
+
+Values = NDArray[Any]
+"""Numbers: f32 for every type but f64 and s32, which stand as they are."""
+
+_TF32_MASK = np.uint32(0xFFFFE000)  # hardware drops the low 13 bits, of NaNs too
+
+
+def element_bits(type_: ElementType) -> int:
+    """Bits that count: the top bit of ue4m3 does not."""
+    signless = type_.is_float and type_.name.startswith("u")
+    return type_.exponent + type_.mantissa if signless else type_.bits
+
+
+@cache
+def _table(type_: ElementType, container: int, shift: int) -> NDArray[np.float32]:
+    """Values by the bits of a container; of containers below a byte, by the byte that holds them.
+
+    Returns:
+        (65536,) for containers of 16 bits, else (256, containers in a byte).
+    """
+    width = max(container, 8)
+    words = np.arange(1 << width, dtype=np.uint16 if width == 16 else np.uint8)
+    starts = np.arange(0, width, container, dtype=words.dtype)
+    mask = words.dtype.type((1 << element_bits(type_)) - 1)
+    codes = words[:, None] >> (starts + words.dtype.type(shift)) & mask
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        values = codes.view(numpy_type(type_)).astype(np.float32)
+    return values[:, 0].copy() if container == width else values
+
+
+def decode(operand: Operand, registers: NDArray[Any]) -> Values:
+    """The values in registers.
+
+    Args:
+        operand: whose registers they are.
+        registers: (warps, registers, 32), uint32, or uint64 of an f64 operand.
+
+    Returns:
+        (warps, registers · 32 · per_register): register by register, in it lane by lane, in it
+        from the low bits up.
+    """
+    type_, container = operand.type, operand.container
+    flat = np.ascontiguousarray(registers).reshape(len(registers), -1)
+    if type_.name == "tf32":
+        return (flat & _TF32_MASK).view(np.float32)
+    if container >= 32:
+        return flat.view(numpy_type(type_))
+    words = flat.view(np.uint16 if container == 16 else np.uint8)
+    table = _table(type_, container, operand.shift)
+    return table.take(words, axis=0).reshape(len(flat), -1)
+
+
+def encode(operand: Operand, values: Values) -> NDArray[Any]:
+    """Registers of values in the order of `decode`; of a result, so 16 bits an element or more."""
+    with np.errstate(all="ignore"):  # f32 sums beyond the range of f16
+        held = np.ascontiguousarray(values, dtype=numpy_type(operand.type))
+    words = held.view(np.uint64 if operand.register.bits == 64 else np.uint32)
+    return words.reshape(len(values), operand.registers, -1)
