@@ -1,0 +1,61 @@
+"""Crash reproducers: a module and the pipeline that failed on it, in one `.mlir` file.
+
+The pipeline stands in the external resources at the end of the file, as upstream writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import NamedTuple
+
+from tilec.isa import TilecError
+
+_RESOURCE = re.compile(r"^\{-#.*?mlir_reproducer.*?#-\}\s*", re.MULTILINE | re.DOTALL)
+_PIPELINE = re.compile(r'pipeline:\s*("(?:\\.|[^"\\])*")')
+_VERIFY_EACH = re.compile(r"verify_each:\s*true")
+
+
+class Reproducer(NamedTuple):
+    """What to run again.
+
+    Attributes:
+        module: text of the module.
+        pipeline: the pass pipeline.
+        verify_each: whether to verify after each pass.
+    """
+
+    module: str
+    pipeline: str
+    verify_each: bool
+
+    def __str__(self) -> str:
+        return (
+            f"{self.module.rstrip()}\n\n"
+            "{-#\n"
+            "  external_resources: {\n"
+            "    mlir_reproducer: {\n"
+            f"      pipeline: {json.dumps(self.pipeline)},\n"
+            "      disable_threading: true,\n"
+            f"      verify_each: {str(self.verify_each).lower()}\n"
+            "    }\n"
+            "  }\n"
+            "#-}\n"
+        )
+
+
+def read_reproducer(text: str) -> Reproducer:
+    """The parts of a reproducer; line numbers of the module stay as they are.
+
+    Raises:
+        TilecError: if `text` holds no pipeline.
+    """
+    resource = _RESOURCE.search(text)
+    pipeline = resource and _PIPELINE.search(resource[0])
+    if not resource or not pipeline:
+        raise TilecError("the file is no reproducer: it has no 'mlir_reproducer' resource")
+    return Reproducer(
+        text[: resource.start()] + text[resource.end() :],
+        json.loads(pipeline[1]),
+        _VERIFY_EACH.search(resource[0]) is not None,
+    )

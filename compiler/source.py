@@ -1,0 +1,96 @@
+"""From text to a module: contexts with tilec's dialects, and parsing with located errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tilec import dialects
+from tilec.isa import nearest
+from tilec.mlir import ir
+from tilec.passes.base import Diagnostic, ProgramError
+from tilec.passes.pipeline import from_mlir_diagnostic
+
+from .diagnostics import SOURCE, Source
+
+_PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
+
+
+def new_context() -> Any:
+    """An `ir.Context` with upstream's dialects and tilec's."""
+    context = ir.Context()
+    dialects.load(context)
+    return context
+
+
+@contextmanager
+def collected(context: Any) -> Iterator[list[Diagnostic]]:
+    """Collects what MLIR reports on `context` beside the errors that it raises."""
+    found: list[Diagnostic] = []
+
+    def handler(diagnostic: Any) -> bool:
+        found.append(from_mlir_diagnostic(diagnostic))
+        return True
+
+    attached = context.attach_diagnostic_handler(handler)
+    try:
+        yield found
+    finally:
+        attached.detach()
+
+
+def parse(source: Source, context: Any) -> Any:
+    """The `ir.Module` that `source` describes.
+
+    Raises:
+        ProgramError: if it cannot be parsed or does not verify.
+    """
+    with context:
+        try:
+            return ir.Module.parse(source.text)
+        except ir.MLIRError as error:
+            found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
+            raise ProgramError([_explained(d) for d in found] or _silent(source)) from None
+
+
+def _explained(diagnostic: Diagnostic) -> Diagnostic:
+    """`diagnostic`, with what would be legal where upstream does not know it."""
+    unknown = re.search(
+        r"(?:unregistered operation|custom op) '(tile\.[\w.]+)'", diagnostic.message
+    )
+    if not unknown:
+        return diagnostic
+    return Diagnostic(diagnostic.location, _unknown_op(unknown[1]))
+
+
+def _unknown_op(name: str) -> str:
+    return f"unknown operation '{name}'; nearest: {', '.join(nearest(name, operations(), 3))}"
+
+
+def _silent(source: Source) -> list[Diagnostic]:
+    """What to say where upstream fails without a word, as it does at a pretty `tile.x`."""
+    pretty = _PRETTY.search(source.text)
+    if not pretty:
+        return [Diagnostic(ir.Location.unknown(), f"cannot parse {source.name}")]
+    line = source.text.count("\n", 0, pretty.start(1)) + 1
+    column = pretty.start(1) - source.text.rfind("\n", 0, pretty.start(1))
+    name = pretty[1]
+    message = (
+        f'operations of the tile dialect are written generically: "{name}"(…) {{…}} : (…) -> …'
+        if name in operations()
+        else _unknown_op(name)
+    )
+    return [Diagnostic(ir.Location.file(SOURCE, line, column), message)]
+
+
+def operations() -> list[str]:
+    """Names of the tile dialect's operations."""
+    from tilec.dialects.tile import ops  # noqa: PLC0415 (only for an error)
+
+    return sorted(
+        value.OPERATION_NAME
+        for value in vars(ops).values()
+        if isinstance(value, type) and str(getattr(value, "OPERATION_NAME", "")).startswith("tile.")
+    )

@@ -1,0 +1,243 @@
+"""Runs a pipeline in which tilec's passes and upstream's stand side by side.
+
+A Python pass has no name in an upstream pipeline, so the text is read here: runs of upstream
+passes go to one `PassManager`, each of tilec's is applied by itself.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from itertools import groupby
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from tilec.isa import nearest
+from tilec.mlir import ir, passmanager
+
+from .base import Diagnostic, Pass, PassError
+from .instrumentation import Instrumentation
+from .pipeline_text import Element, PipelineError, join, parse_options, parse_pipeline
+from .registry import PASSES, pass_class
+
+_UPSTREAM = (
+    "canonicalize",
+    "convert-gpu-to-nvvm",
+    "convert-nvvm-to-llvm",
+    "convert-scf-to-cf",
+    "convert-to-llvm",
+    "cse",
+    "inline",
+    "loop-invariant-code-motion",
+    "reconcile-unrealized-casts",
+    "sccp",
+    "symbol-dce",
+)
+"""Upstream passes offered as the nearest to an unknown name; upstream has no list to ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A pass, or a run of upstream passes, ready to be applied."""
+
+    name: str
+    title: str
+    apply: Callable[[Any], None]
+
+
+def run_pipeline(
+    module: Any,
+    pipeline: str | Sequence[str],
+    *,
+    verify_each: bool = False,
+    instrumentation: Instrumentation | None = None,
+) -> None:
+    """Transform `module`, an `ir.Module`, in place, and verify what comes out.
+
+    Every name and option is checked before the first pass runs.
+
+    Args:
+        module: the module.
+        pipeline: a pipeline, or its elements.
+        verify_each: verify after each pass, not only at the end.
+        instrumentation: what to print and time.
+
+    Raises:
+        PipelineError: for a pipeline that cannot be read or names what does not exist.
+        PassError: if a pass finds errors, or the module does not verify.
+    """
+    text = pipeline if isinstance(pipeline, str) else ",".join(pipeline)
+    alone = verify_each or instrumentation is not None
+    with module.context:
+        for step in _steps(parse_pipeline(text), alone=alone):
+            around = (
+                instrumentation.around(step.title, step.name, module)
+                if instrumentation
+                else nullcontext()
+            )
+            with around:
+                step.apply(module)
+                if verify_each:
+                    verify(module, after=step.name)
+        if not verify_each:
+            verify(module)
+
+
+def verify(module: Any, *, after: str = "") -> None:
+    """Verify `module`, an `ir.Module`; `after` names the pass that has just run.
+
+    Raises:
+        PassError: if it does not verify.
+    """
+    try:
+        module.operation.verify()
+    except ir.MLIRError as error:
+        first, *rest = _from_mlir(error)
+        if after:
+            note = Diagnostic(first.location, f"pass '{after}' left invalid IR", "note")
+            first = replace(first, notes=(*first.notes, note))
+        raise PassError([first, *rest]) from None
+
+
+def _steps(elements: Sequence[Element], *, alone: bool) -> list[_Step]:
+    steps: list[_Step] = []
+    for ours, run in groupby(elements, key=lambda e: e.name in PASSES):
+        if ours:
+            steps += [_own_step(element) for element in run]
+        elif alone:
+            steps += [_upstream_step([one]) for element in run for one in element.single()]
+        else:
+            steps.append(_upstream_step(list(run)))
+    return steps
+
+
+def _own_step(element: Element) -> _Step:
+    if element.inside is not None:
+        raise PipelineError(f"pipeline: '{element.name}' is a pass and holds no others")
+    instance = make_pass(element.name, element.options)
+
+    def apply(module: Any) -> None:
+        try:
+            instance.apply(module)
+        except ir.MLIRError as error:
+            raise PassError(_from_mlir(error)) from None
+
+    return _Step(element.name, type(instance).__name__, apply)
+
+
+def _upstream_step(elements: Sequence[Element]) -> _Step:
+    for element in elements:
+        _refuse_nested_own(element)
+    try:
+        manager = passmanager.PassManager.parse(f"builtin.module({join(elements)})")
+    except ValueError as error:
+        raise _explained(elements, str(error)) from None
+    manager.enable_verifier(False)
+
+    def apply(module: Any) -> None:
+        try:
+            manager.run(module.operation)
+        except ir.MLIRError as error:
+            raise PassError(_from_mlir(error)) from None
+
+    name = elements[0].innermost.name if len(elements) == 1 else join(elements)
+    title = "".join(word.capitalize() for word in name.replace(".", "-").split("-"))
+    return _Step(name, title, apply)
+
+
+def _explained(elements: Sequence[Element], reason: str) -> PipelineError:
+    """Upstream's refusal of `elements`, in one line."""
+    for element in elements:
+        for one in element.single():
+            name = one.innermost.name
+            if f"'{name}' does not refer to a registered pass" in reason:
+                return _unknown_pass(name)
+    first = next((line for line in reason.splitlines() if line.strip()), reason)
+    return PipelineError(f"pipeline '{join(elements)}': {first.strip()}")
+
+
+def _unknown_pass(name: str) -> PipelineError:
+    near = nearest(name, (*PASSES, *_UPSTREAM), count=3)
+    return PipelineError(f"unknown pass '{name}'; nearest: {', '.join(near)}")
+
+
+def _refuse_nested_own(element: Element) -> None:
+    for inner in element.inside or ():
+        if inner.name in PASSES:
+            raise PipelineError(
+                f"'{inner.name}' runs on builtin.module; write it outside '{element.name}(…)'"
+            )
+        _refuse_nested_own(inner)
+
+
+def make_pass(name: str, options: str = "") -> Pass:
+    """The pass called `name` of tilec, with options as a pipeline writes them.
+
+    Raises:
+        PipelineError: for an unknown pass or option, or a value of the wrong type.
+    """
+    if name not in PASSES:
+        raise _unknown_pass(name)
+    found = pass_class(name)
+    hints = get_type_hints(found)
+    by_option = {field.name.replace("_", "-"): field.name for field in fields(found)}
+    values: dict[str, Any] = {}
+    for option, text in parse_options(options).items():
+        if option not in by_option:
+            legal = ", ".join(nearest(option, by_option)) or "none"
+            raise PipelineError(f"pass '{name}' has no option '{option}'; legal: {legal}")
+        values[by_option[option]] = _value(f"{name}{{{option}}}", hints[by_option[option]], text)
+    return found(**values)
+
+
+def _value(what: str, kind: Any, text: str) -> Any:
+    """`text` as a value of type `kind`.
+
+    Raises:
+        PipelineError: if it is none.
+    """
+    if get_origin(kind) in (Union, types.UnionType):
+        kind = next(k for k in get_args(kind) if k is not type(None))
+    if get_origin(kind) is tuple:
+        return tuple(_value(what, get_args(kind)[0], part) for part in text.split(","))
+    if kind is bool:
+        if text not in ("true", "false", "1", "0"):
+            raise PipelineError(f"{what}: '{text}' is not true or false")
+        return text in ("true", "1")
+    if kind is int:
+        try:
+            return int(text, 0)
+        except ValueError:
+            raise PipelineError(f"{what}: '{text}' is not an integer") from None
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        legal = [str(member.value) for member in kind]
+        if text not in legal:
+            raise PipelineError(f"{what}: '{text}' is none of {', '.join(legal)}")
+        return kind(text)
+    return text
+
+
+def _from_mlir(error: Any) -> list[Diagnostic]:
+    """What upstream reported with `error`."""
+    found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
+    return found or [Diagnostic(ir.Location.unknown(), error.message)]
+
+
+def from_mlir_diagnostic(diagnostic: Any) -> Diagnostic:
+    """An upstream diagnostic, its notes with it, without the dump of the operation.
+
+    `Diagnostic`s and `DiagnosticInfo`s of the bindings have the same fields.
+    """
+    location = diagnostic.location
+    return Diagnostic(
+        ir.Location.from_attr(location.attr, location.context),  # as its own class
+        diagnostic.message.strip(),
+        diagnostic.severity.name.lower(),
+        tuple(
+            from_mlir_diagnostic(note)
+            for note in diagnostic.notes
+            if not note.message.startswith("see current operation")
+        ),
+    )

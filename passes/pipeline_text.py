@@ -1,0 +1,143 @@
+"""The text of a pass pipeline, read into its elements: `builtin.module(a, b{x=1}, gpu.module(c))`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tilec.isa.errors import TilecError
+
+_ANCHOR = "builtin.module"
+_CLOSING = {"(": ")", "{": "}", "[": "]", "<": ">"}
+
+
+class PipelineError(TilecError):
+    """A pipeline that cannot be read, or names a pass or option that does not exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """One element of a pipeline: a pass, or an operation name around passes of its own.
+
+    Attributes:
+        name: the pass, or the operation on which `inside` runs.
+        options: the text between braces.
+        inside: the nested elements; None for a pass.
+    """
+
+    name: str
+    options: str = ""
+    inside: tuple[Element, ...] | None = None
+
+    def __str__(self) -> str:
+        text = f"{self.name}{{{self.options}}}" if self.options else self.name
+        return text if self.inside is None else f"{text}({join(self.inside)})"
+
+    def single(self) -> Iterator[Element]:
+        """The same as elements of one pass each, every one inside its own nest."""
+        if self.inside is None:
+            yield self
+            return
+        for element in self.inside:
+            for one in element.single():
+                yield Element(self.name, self.options, (one,))
+
+    @property
+    def innermost(self) -> Element:
+        """The pass itself, of an element that holds only one."""
+        return self if not self.inside else self.inside[0].innermost
+
+
+def join(elements: Sequence[Element]) -> str:
+    """The elements as a pipeline writes them."""
+    return ",".join(map(str, elements))
+
+
+def _end(text: str, start: int) -> int:
+    """Index just after the bracket that closes the one at `start`, quotes skipped."""
+    expected: list[str] = []
+    quote = ""
+    for i in range(start, len(text)):
+        c = text[i]
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        elif c in _CLOSING:
+            expected.append(_CLOSING[c])
+        elif expected and c == expected[-1]:
+            expected.pop()
+            if not expected:
+                return i + 1
+    raise PipelineError(f"pipeline: '{text[start]}' is never closed in '{text}'")
+
+
+def _elements(text: str) -> tuple[Element, ...]:
+    found: list[Element] = []
+    at = 0
+    while True:
+        start = at
+        while at < len(text) and text[at] not in "({,)}":
+            at += 1
+        name = text[start:at].strip()
+        if not name or " " in name:
+            raise PipelineError(f"pipeline: expected a pass name at '{text[start:] or text}'")
+        options, inside = "", None
+        if text.startswith("{", at):
+            end = _end(text, at)
+            options, at = text[at + 1 : end - 1].strip(), end
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if text.startswith("(", at):
+            end = _end(text, at)
+            body = text[at + 1 : end - 1]
+            inside, at = (_elements(body) if body.strip() else ()), end
+        found.append(Element(name, options, inside))
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at == len(text):
+            return tuple(found)
+        if text[at] != ",":
+            raise PipelineError(f"pipeline: expected ',' at '{text[at:]}'")
+        at += 1
+
+
+def parse_pipeline(text: str) -> tuple[Element, ...]:
+    """The elements that run on the module, in order.
+
+    Args:
+        text: a pipeline, with or without `builtin.module(…)` around it; empty for no pass.
+
+    Raises:
+        PipelineError: if it is not of that form.
+    """
+    if not text.strip():
+        return ()
+    elements = _elements(text)
+    if len(elements) == 1 and elements[0].name == _ANCHOR and elements[0].inside is not None:
+        return elements[0].inside
+    return elements
+
+
+def parse_options(text: str) -> dict[str, str]:
+    """The options `a=1 b={x y} c` as a mapping; an option without a value is `true`.
+
+    Raises:
+        PipelineError: if an option is given twice.
+    """
+    options: dict[str, str] = {}
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        start = at
+        while at < len(text) and not text[at].isspace():
+            at = _end(text, at) if text[at] in "{([<" else at + 1
+        name, equals, value = text[start:at].partition("=")
+        if name in options:
+            raise PipelineError(f"pipeline: option '{name}' is given twice in '{text}'")
+        if value[:1] in ("{", '"', "'"):
+            value = value[1:-1]
+        options[name] = value if equals else "true"
+    return options

@@ -1,0 +1,75 @@
+"""The flags by which a tool shows what its passes do, named as MLIR names them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tilec.passes.instrumentation import Instrumentation
+
+
+def add_pass_flags(parser: argparse.ArgumentParser) -> None:
+    """Add `--verify-each`, `--mlir-timing`, `--mlir-print-ir-…` and the crash reproducer."""
+    group = parser.add_argument_group("passes")
+    group.add_argument("--verify-each", action="store_true", help="verify after each pass")
+    group.add_argument("--mlir-timing", action="store_true", help="report the time of each stage")
+    for when in ("before", "after"):
+        group.add_argument(
+            f"--mlir-print-ir-{when}",
+            metavar="PASS,…",
+            help=f"print the IR {when} these passes",
+        )
+        group.add_argument(
+            f"--mlir-print-ir-{when}-all", action="store_true", help=f"print the IR {when} each"
+        )
+    group.add_argument(
+        "--mlir-print-ir-after-change",
+        action="store_true",
+        help="print it after a pass only if the pass changed it",
+    )
+    group.add_argument(
+        "--mlir-print-ir-after-failure", action="store_true", help="print it after a failing pass"
+    )
+    group.add_argument(
+        "--mlir-pass-pipeline-crash-reproducer",
+        metavar="FILE",
+        help="when a pass fails or crashes, leave the module and pipeline in FILE",
+    )
+
+
+@contextmanager
+def instrumented(arguments: argparse.Namespace) -> Iterator[Instrumentation | None]:
+    """What the flags ask to watch; None if nothing. The times are reported at the end."""
+    watching = arguments.mlir_timing or any(
+        value for name, value in vars(arguments).items() if name.startswith("mlir_print_ir")
+    )
+    if not watching:
+        yield None
+        return
+    from tilec.passes.instrumentation import Instrumentation, Selection, time_report  # noqa: PLC0415
+    from tilec.printing import to_text  # noqa: PLC0415
+
+    def selection(names: str | None, *, every: bool) -> Selection:
+        return Selection(every, frozenset(filter(None, (names or "").split(","))))
+
+    change = arguments.mlir_print_ir_after_change
+    watched = Instrumentation(
+        before=selection(arguments.mlir_print_ir_before, every=arguments.mlir_print_ir_before_all),
+        after=selection(
+            arguments.mlir_print_ir_after,
+            every=arguments.mlir_print_ir_after_all
+            or (change and not arguments.mlir_print_ir_after),
+        ),
+        after_change=change,
+        after_failure=arguments.mlir_print_ir_after_failure,
+        show=to_text,
+    )
+    try:
+        yield watched
+    finally:
+        if arguments.mlir_timing:
+            sys.stderr.write(time_report(watched.times))
