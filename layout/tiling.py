@@ -1,0 +1,94 @@
+"""Layouts of a whole CTA's tile: a fragment repeated, or rows spread for coalescing."""
+
+from __future__ import annotations
+
+from tilec.isa import LANES, Form, Mma
+
+from .fragments import fragment_of
+from .linear import LayoutError, LinearLayout, log2
+
+_identity = LinearLayout.identity
+
+
+def operand_tile(
+    form: Form, name: str, rows: int, cols: int, warps: tuple[int, int]
+) -> LinearLayout:
+    """A tile of operand `name`, made of the form's fragments, over the warps of a CTA.
+
+    The warps form a grid over C, rows fastest; each holds one contiguous block. A is held
+    once by each row of that grid, B by each column. Registers go through the fragments of a
+    warp along N of B and C (M of A) first.
+
+    Args:
+        form: an `mma` form.
+        name: `a`, `b`, `c` or `d`.
+        rows: rows of the tile.
+        cols: its columns.
+        warps: warps along M and along N.
+
+    Returns:
+        (register, lane, warp) -> (row, col).
+
+    Raises:
+        LayoutError: if the tile is no whole number of fragments for every warp.
+    """
+    if not isinstance(form, Mma) or form.products != 1 or name not in "abcd":
+        raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
+    unit = fragment_of(form, name)
+    along_m, along_n = warps
+    split = {"a": (along_m, 1), "b": (1, along_n)}.get(name, (along_m, along_n))
+    repeats = {}
+    for index, extent, share in zip(("row", "col"), (rows, cols), split, strict=True):
+        whole = unit.out_sizes[index] * share
+        log2(extent, f"extent of {index}s")
+        if extent % whole:
+            raise LayoutError(
+                f"{extent} {index}s of operand {name} are no multiple of {whole}: "
+                f"{share} warps of fragments of {unit.out_sizes[index]}"
+            )
+        repeats[index] = extent // whole
+    order = ("row", "col") if name == "a" else ("col", "row")
+    layout = unit
+    for index in order:
+        layout *= _identity(repeats[index], "register", index)
+    layout *= (
+        _identity(along_m, "warp", "row") if name != "b" else LinearLayout.zeros(along_m, "warp")
+    )
+    layout *= (
+        _identity(along_n, "warp", "col") if name != "a" else LinearLayout.zeros(along_n, "warp")
+    )
+    return layout.reorder(("register", "lane", "warp"), ("row", "col"))
+
+
+def row_tile(rows: int, cols: int, vector: int, warps: int) -> LinearLayout:
+    """Rows of a tile spread over threads: `vector` elements a register group, lanes along rows.
+
+    Consecutive lanes take consecutive vectors of a row, then the next rows; so do the warps;
+    registers repeat what is left. A tile with fewer vectors than threads is held more than once.
+
+    Args:
+        rows: rows of the tile.
+        cols: its columns.
+        vector: elements of a row that a thread takes at once.
+        warps: warps of the CTA.
+
+    Returns:
+        (register, lane, warp) -> (row, col).
+
+    Raises:
+        LayoutError: for extents that are no powers of two, or a vector longer than a row.
+    """
+    if vector > cols:
+        raise LayoutError(f"a vector of {vector} is longer than a row of {cols}")
+    layout = _identity(vector, "register", "col")
+    left = {"col": cols // vector, "row": rows}
+    for dim, count in (("lane", LANES), ("warp", warps)):
+        for index in ("col", "row"):
+            taken = min(left[index], count)
+            layout *= _identity(taken, dim, index)
+            left[index] //= taken
+            count //= taken  # noqa: PLW2901 (what is left of the lanes or warps)
+        layout *= LinearLayout.zeros(count, dim)
+    for index in ("col", "row"):
+        layout *= _identity(left[index], "register", index)
+    return layout.reorder(("register", "lane", "warp"), ("row", "col"))
