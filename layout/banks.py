@@ -61,8 +61,8 @@ def count(lanes: Sequence[int], width: int, *, store: bool = False) -> Count:
     if width > BANK_BYTES and not store and 0 in lanes[:2]:
         together += 1
         phases -= 1
-    degree = degree(lanes[:together], width)
-    return Count(degree << phases, (degree - 1) << phases)
+    each = degree(lanes[:together], width)
+    return Count(each << phases, (each - 1) << phases)
 
 
 def count_matrix(rows: Sequence[int], row_bytes: int = 16) -> Count:
@@ -73,9 +73,9 @@ def count_matrix(rows: Sequence[int], row_bytes: int = 16) -> Count:
         row_bytes: bytes of a row.
     """
     together = log2(ROWS_PER_PHASE, "rows in a phase")
-    degree = degree(rows[:together], row_bytes)
+    each = degree(rows[:together], row_bytes)
     phases = len(rows) - together
-    return Count(degree << phases, (degree - 1) << phases)
+    return Count(each << phases, (each - 1) << phases)
 
 
 def degree(addresses: Sequence[int], width: int) -> int:
