@@ -142,6 +142,7 @@ def _values(type_: str) -> Array:
     return np.where(codes & source.sign, -values, values)
 
 
+@np.errstate(all="ignore")
 def decode(bits: Array, type_: str) -> Array:
     """The values of codes, as f64: exact. A packed element's unused upper bits do not count.
 

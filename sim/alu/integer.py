@@ -58,6 +58,7 @@ _HALF = np.uint64(32)
 _LOW_WORD = np.uint64(0xFFFFFFFF)
 
 
+@np.errstate(over="ignore")
 def _high_u64(a: Array, b: Array) -> Array:
     a0, a1 = a & _LOW_WORD, a >> _HALF
     b0, b1 = b & _LOW_WORD, b >> _HALF
@@ -66,6 +67,7 @@ def _high_u64(a: Array, b: Array) -> Array:
     return cast(Array, a1 * b1 + (middle >> _HALF) + (carried >> _HALF))
 
 
+@np.errstate(over="ignore")
 def _high_s64(a: Array, b: Array) -> Array:
     sign = np.uint64(63)
     # the unsigned product counts 2**64 too much of one operand for each negative other

@@ -115,19 +115,22 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
         ("mov", "and", "or", "xor", "not", "cnot", "lop3", "shl", "shr", "shf", "prmt"),
         ("logic",),
     ),
-    **dict.fromkeys(("add", "sub", "mul", "mad"), ("integer", "extended", "floating")),
+    **dict.fromkeys(
+        ("add", "sub", "mul", "mad"), ("integer", "extended", "floating", "half", "mixed")
+    ),
     **dict.fromkeys(("addc", "subc", "madc"), ("extended",)),
-    **dict.fromkeys(("abs", "neg", "min", "max"), ("integer", "floating")),
+    **dict.fromkeys(("abs", "neg", "min", "max"), ("integer", "floating", "half")),
     **dict.fromkeys(("mul24", "mad24", "sad", "rem", "dp4a", "dp2a"), ("integer",)),
     **dict.fromkeys(
         ("popc", "clz", "bfind", "brev", "bfe", "bfi", "bmsk", "szext", "fns"), ("bitfield",)
     ),
     **dict.fromkeys(("setp", "set", "selp", "slct", "testp"), ("compare",)),
-    "fma": ("floating",),
-    "div": ("integer", "floating"),
-    **dict.fromkeys(("rcp", "sqrt"), ("floating",)),
+    "fma": ("floating", "half", "mixed"),
+    "div": ("integer", "floating", "approximate"),
+    **dict.fromkeys(("rcp", "sqrt"), ("floating", "approximate")),
+    **dict.fromkeys(("rsqrt", "sin", "cos", "lg2", "ex2", "tanh"), ("approximate",)),
     "copysign": ("floating",),
-    "cvt": ("conversion",),
+    "cvt": ("conversion", "narrow"),
 }
 
 
@@ -176,13 +179,20 @@ def opcodes() -> tuple[str, ...]:
 
 
 @functools.cache
-def resolve(opcode: str, modifiers: tuple[str, ...], results: int | None = None) -> Operation:
+def resolve(
+    opcode: str,
+    modifiers: tuple[str, ...],
+    results: int | None = None,
+    operands: int | None = None,
+) -> Operation:
     """The semantics of a register-to-register instruction.
 
     Args:
         opcode: as `fma`.
         modifiers: as `("rn", "ftz", "f32")`; qualifiers in any order, types in that of the text.
-        results: destinations written, where an instruction may have one or two (`setp p|q`);
+        results: how many destinations the text has, where an instruction may have one or two
+            (`setp p|q`); None for the form with fewer.
+        operands: how many sources it has, where an instruction may have two or three (`min`);
             None for the form with fewer.
 
     Returns:
@@ -194,31 +204,40 @@ def resolve(opcode: str, modifiers: tuple[str, ...], results: int | None = None)
     Raises:
         Unsupported: for a spelling that no form has.
     """
-    found, chosen = _find(opcode, modifiers, results)
+    found, chosen = _find(opcode, modifiers, results, operands)
     return found.build(chosen)
 
 
 @functools.cache
-def signature(opcode: str, modifiers: tuple[str, ...], results: int | None = None) -> Signature:
+def signature(
+    opcode: str,
+    modifiers: tuple[str, ...],
+    results: int | None = None,
+    operands: int | None = None,
+) -> Signature:
     """The operand types of an instruction; see `resolve`.
 
     Raises:
         Unsupported: for a spelling that no form has.
     """
-    found, chosen = _find(opcode, modifiers, results)
+    found, chosen = _find(opcode, modifiers, results, operands)
     return found.signature(chosen)
 
 
-def _find(opcode: str, modifiers: tuple[str, ...], results: int | None) -> tuple[_Form, Qualifiers]:
+def _find(
+    opcode: str, modifiers: tuple[str, ...], results: int | None, operands: int | None
+) -> tuple[_Form, Qualifiers]:
     declared = _declared(opcode)
     matches = [(f, chosen) for f in declared if (chosen := f.match(modifiers)) is not None]
     for found, chosen in matches:
-        if results is None or len(found.results) == results:
+        if results in (None, len(found.results)) and operands in (None, len(found.operands)):
             return found, chosen
     spelled = ".".join((opcode, *modifiers))
     if matches:
-        counts = " or ".join(str(len(f.results)) for f, _ in matches)
-        raise Unsupported(f"'{spelled}' writes {counts} destinations, not {results}")
+        counts = " or ".join(f"{len(f.results)} of {len(f.operands)}" for f, _ in matches)
+        raise Unsupported(
+            f"'{spelled}' computes {counts} operands, not {results or 'any'} of {operands or 'any'}"
+        )
     if not declared:
         raise Unsupported(f"unsupported instruction '{spelled}'; {_say(opcode, opcodes())}")
     known = {".".join((opcode, *s)) for f in declared for s in f.spellings()}

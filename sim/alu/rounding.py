@@ -80,6 +80,17 @@ def narrowed(odd: Array, rounding: str) -> Array:
     return result if rounding == "rn" else step(result, odd - result, rounding)
 
 
+def patched(result: Array, hazard: Array, exact: Operation, operands: tuple[Array, ...]) -> Array:
+    """`result`, which is not kept, with the elements of `hazard` replaced by `exact`'s."""
+    if not np.count_nonzero(hazard):
+        return result
+    result = np.array(result)
+    hazard = np.broadcast_to(hazard, result.shape)
+    chosen = [np.broadcast_to(x, result.shape)[hazard] for x in operands]
+    result[hazard] = exact(*chosen)
+    return result
+
+
 def _minus_zero(result: Array, opposite: Array) -> Array:
     """A zero that opposite terms cancelled to is negative when rounding down."""
     return np.where((result == 0) & opposite, result.dtype.type(-0.0), result)
@@ -109,18 +120,17 @@ def fma_f32(rounding: str) -> Operation:
     # the second rounding errs only from a sum that lies midway between two f32, which for
     # results under the normal range has other bits: then the cast itself says that it was inexact
     @np.errstate(under="raise")
-    def common(a: Array, b: Array, c: Array) -> Array | None:
+    def common(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
         total = np.add(np.multiply(a.astype(_F64), b.astype(_F64)), c.astype(_F64))
-        result = total.astype(_F32)
         midway = np.equal(np.bitwise_and(total.view(_U64), below), midpoint)
-        return None if np.count_nonzero(midway) else result
+        return total.astype(_F32), midway
 
     def run(a: Array, b: Array, c: Array) -> Array:
         try:
-            result = common(a, b, c)
+            result, midway = common(a, b, c)
         except FloatingPointError:
-            result = None
-        return exact(a, b, c) if result is None else result
+            return exact(a, b, c)
+        return patched(result, midway, exact, (a, b, c))
 
     return run
 
@@ -187,7 +197,7 @@ def _with_rationals(
         if not np.any(hard):
             return result
         result = result.copy()
-        for index in zip(*np.nonzero(hard), strict=True):
+        for index in map(tuple, np.argwhere(hard)):
             values = [float(x[index]) for x in operands]
             if all(np.isfinite(values)) and (value := exact(*map(Fraction, values))) is not None:
                 result[index] = _rounded(value, float(result[index]), rounding)

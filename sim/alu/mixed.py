@@ -1,0 +1,41 @@
+"""f32 arithmetic on f16 and bf16 (PTX ISA, "Mixed Precision Floating Point Instructions")."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from .bits import UNSIGNED, Array, Operation
+from .formats import decode
+from .registry import Qualifiers, form
+from .rounding import ROUNDINGS, arithmetic
+from .special import f32_operation
+
+_NARROW = ("f16", "bf16")
+
+
+def _widened(type_: str) -> Operation:
+    def widen(a: Array) -> Array:
+        return cast(Array, decode(a, type_).astype("f4").view(UNSIGNED[32]))
+
+    return widen
+
+
+@form("add{.rnd}{.sat}.f32.atype", "f32 = atype f32", rnd=ROUNDINGS, atype=_NARROW)
+def _add(q: Qualifiers) -> Operation:
+    add = f32_operation(arithmetic("add", 32, q.get("rnd", "rn")), sat="sat" in q)
+    widen = _widened(q["atype"])
+    return lambda a, c: add(widen(a), c)
+
+
+@form("sub{.rnd}{.sat}.f32.atype", "f32 = atype f32", rnd=ROUNDINGS, atype=_NARROW)
+def _sub(q: Qualifiers) -> Operation:
+    subtract = f32_operation(arithmetic("sub", 32, q.get("rnd", "rn")), sat="sat" in q)
+    widen = _widened(q["atype"])
+    return lambda a, c: subtract(widen(a), c)
+
+
+@form("fma.rnd{.sat}.f32.atype", "f32 = atype atype f32", rnd=ROUNDINGS, atype=_NARROW)
+def _fma(q: Qualifiers) -> Operation:
+    fma = f32_operation(arithmetic("fma", 32, q["rnd"]), sat="sat" in q)
+    widen = _widened(q["atype"])
+    return lambda a, b, c: fma(widen(a), widen(b), c)
