@@ -62,7 +62,7 @@ class Access:
 
     def count(self) -> banks.Count:
         """Wavefronts and conflicts of all the instructions of a warp."""
-        lanes = _columns(self.offsets, "lane")
+        lanes = self.offsets.columns_of("lane")
         addresses = [_bytes(column, self.bits) for column in lanes]
         if self.form:
             supplying = (self.form.rows * self.form.matrices).bit_length() - 1
@@ -86,8 +86,8 @@ def vector_access(
     Returns:
         The access; None if the elements are less than a byte and lie apart.
     """
-    registers = _columns(offsets, "register")
-    elsewhere = [c for n, _ in offsets.ins if n != "register" for c in _columns(offsets, n)]
+    registers = offsets.columns_of("register")
+    elsewhere = [c for n, _ in offsets.ins if n != "register" for c in offsets.columns_of(n)]
     echelon = Echelon(registers)
     run: list[int] = []
     while bits << len(run) < 8 * widest:
@@ -111,7 +111,7 @@ def vector_access(
         bits=bits,
         width=(bits << len(run)) // 8,
         registers=_to_registers(run, steps, offsets),
-        offsets=_addresses(offsets, steps, _columns(offsets, "lane")),
+        offsets=_addresses(offsets, steps, offsets.columns_of("lane")),
     )
 
 
@@ -148,7 +148,7 @@ def matrix_tile(
     tile = in_elements(form, "r", bits)
     if tile is None or dict(offsets.ins).get("lane") != dict(tile.ins)["lane"]:
         return None
-    registers = _columns(offsets, "register")
+    registers = offsets.columns_of("register")
     echelon, spanned = Echelon(registers), Echelon()
     packed = (WORD_BITS // bits).bit_length() - 1
     sources: list[int | None] = []
@@ -169,7 +169,7 @@ def matrix_tile(
     laid = LinearLayout(
         tile.ins,
         offsets.outs,
-        (*(combine(s, registers) for s in chosen), *_columns(offsets, "lane")),
+        (*(combine(s, registers) for s in chosen), *offsets.columns_of("lane")),
     )
     return MatrixTile(chosen, tuple(free), tile.inverse().then(laid))
 
@@ -190,13 +190,13 @@ def matrix_access(form: MatrixMemory, offsets: LinearLayout, bits: int) -> Acces
         return None
     row = tile.base.in_sizes["element"]
     addresses = tile.base.restrict(("matrix", "row"))
-    elsewhere = [combine(step, _columns(offsets, "register")) for step in tile.steps]
+    elsewhere = [combine(step, offsets.columns_of("register")) for step in tile.steps]
     elsewhere += [
-        c for n, _ in offsets.ins if n not in ("register", "lane") for c in _columns(offsets, n)
+        c for n, _ in offsets.ins if n not in ("register", "lane") for c in offsets.columns_of(n)
     ]
     if any(column % row for column in (*addresses.columns, *elsewhere)):
         return None
-    if _columns(tile.base, "element") != tuple(1 << i for i in range(row.bit_length() - 1)):
+    if tile.base.columns_of("element") != tuple(1 << i for i in range(row.bit_length() - 1)):
         return None
     lanes = row_addresses(form).then(addresses).columns
     return Access(
@@ -245,16 +245,6 @@ def wavefronts(
     return access.count()
 
 
-def _columns(layout: LinearLayout, name: str) -> tuple[int, ...]:
-    """The images of the bits of one input; none if the layout has no such input."""
-    start = 0
-    for known, bits in layout.ins:
-        if known == name:
-            return layout.columns[start : start + bits]
-        start += bits
-    return ()
-
-
 def _bytes(offset: int, bits: int) -> int:
     return offset * bits // 8
 
@@ -271,7 +261,7 @@ def _to_registers(
 
 def _addresses(offsets: LinearLayout, steps: Sequence[int], lanes: Sequence[int]) -> LinearLayout:
     """(instruction, lane, …) -> offset."""
-    registers = _columns(offsets, "register")
+    registers = offsets.columns_of("register")
     others = [(n, b) for n, b in offsets.ins if n not in ("register", "lane")]
     return LinearLayout(
         (("instruction", len(steps)), ("lane", len(lanes)), *others),
@@ -279,6 +269,6 @@ def _addresses(offsets: LinearLayout, steps: Sequence[int], lanes: Sequence[int]
         (
             *(combine(step, registers) for step in steps),
             *lanes,
-            *(column for name, _ in others for column in _columns(offsets, name)),
+            *(column for name, _ in others for column in offsets.columns_of(name)),
         ),
     )

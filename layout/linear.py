@@ -118,6 +118,10 @@ class LinearLayout:
             found[name] = [_unpack(next(columns), self.outs) for _ in range(bits)]
         return found
 
+    def columns_of(self, in_dim: str) -> tuple[int, ...]:
+        """The packed images of the bits of one input; none if there is no such input."""
+        return self._by_input().get(in_dim, ())
+
     @property
     def rank(self) -> int:
         """Dimension of the image."""
@@ -213,8 +217,8 @@ class LinearLayout:
         outs = _merge(self.outs, other.outs)
         ins = _merge(self.ins, other.ins)
         low = dict(self.outs)
-        mine = {n: [_unpack(c, self.outs) for c in cs] for n, cs in self._columns_of().items()}
-        theirs = {n: [_unpack(c, other.outs) for c in cs] for n, cs in other._columns_of().items()}
+        mine = {n: [_unpack(c, self.outs) for c in cs] for n, cs in self._by_input().items()}
+        theirs = {n: [_unpack(c, other.outs) for c in cs] for n, cs in other._by_input().items()}
         columns = []
         for name, _ in ins:
             for image in mine.get(name, ()):
@@ -280,9 +284,9 @@ class LinearLayout:
             if low_out.get(name, 0) > bits:
                 return None
             outs.append((name, bits - low_out.get(name, 0)))
-        theirs = divisor._columns_of()
+        theirs = divisor._by_input()
         ins, columns = [], []
-        for name, images in self._columns_of().items():
+        for name, images in self._by_input().items():
             own = [dict(zip(dict(self.outs), _unpack(c, self.outs), strict=True)) for c in images]
             cut = low_in.get(name, 0)
             if cut > len(own):
@@ -421,7 +425,7 @@ class LinearLayout:
             start += bits
         return spans
 
-    def _columns_of(self) -> dict[str, tuple[int, ...]]:
+    def _by_input(self) -> dict[str, tuple[int, ...]]:
         return {name: self.columns[start : start + bits] for name, start, bits in self._spans()}
 
 
