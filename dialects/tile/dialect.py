@@ -25,8 +25,8 @@ class LayoutAttr(Tile.Attribute, name="layout"):
 class SharedAttr(Tile.Attribute, name="shared"):
     """`#tile.shared<"…">`: memory space of shared memory whose rows are swizzled.
 
-    The text names a swizzle of the byte offsets: `none`, `32B`, `64B`, `128B`, or `B,M,S` as
-    in CuTe's `Swizzle<B, M, S>`.
+    The text names a swizzle of the byte offsets: `none`, `32B`, `64B`, `128B`, or
+    `swizzle<B,M,S>` as CuTe has it.
     """
 
     swizzle: ir.StringAttr

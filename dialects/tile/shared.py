@@ -8,6 +8,7 @@ from typing import Any
 
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
+from tilec.layout.swizzle import Swizzle, shared_layout
 from tilec.mlir import ir
 
 from .dialect import SharedAttr, value_of
@@ -22,7 +23,7 @@ class SharedBuffer:
         count: matrices, the product of the memref's leading extents.
         rows, cols: extents of one matrix, powers of two.
         element_bytes: bytes of an element.
-        layout: (row, col) -> offset in bytes, swizzled, within one matrix.
+        layout: (row, col) -> offset in elements, swizzled, within one matrix.
     """
 
     count: int
@@ -61,25 +62,8 @@ def shared_buffer(type_: Any) -> SharedBuffer:
         raise TilecError(f"elements of type {type_.element_type} have no address of their own")
     assert isinstance(type_.memory_space, SharedAttr)
     swizzle = value_of(type_.memory_space.swizzle)
-    layout = shared_layout(rows, cols, bits // 8, swizzle)
-    return SharedBuffer(prod(leading), rows, cols, bits // 8, layout)
-
-
-def shared_layout(rows: int, cols: int, element_bytes: int, swizzle: str) -> LinearLayout:
-    names = {"none": "0,4,3", "32B": "1,4,3", "64B": "2,4,3", "128B": "3,4,3"}
-    b, m, s = (int(n) for n in names.get(swizzle, swizzle).split(","))
-    e = element_bytes.bit_length() - 1
-
-    def swz(x: int) -> int:
-        return x ^ ((x >> s) & (((1 << b) - 1) << m))
-
-    return LinearLayout.of(
-        {
-            "row": [[swz((1 << i) * cols << e)] for i in range(rows.bit_length() - 1)],
-            "col": [[swz((1 << i) << e)] for i in range(cols.bit_length() - 1)],
-        },
-        {"offset": rows * cols << e},
-    )
+    places = shared_layout({"row": rows, "col": cols}, bits, Swizzle.parse(swizzle))
+    return SharedBuffer(prod(leading), rows, cols, bits // 8, places.inverse())
 
 
 def _is_row_major(type_: Any) -> bool:

@@ -1,0 +1,84 @@
+"""A CTA's tile as fragments: one a warp-level instruction, or one for all a warp holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+from tilec.dialects.tile.tiles import TileValue
+from tilec.layout import LinearLayout
+
+
+@dataclass(frozen=True, slots=True)
+class Decomposition:
+    """The fragments of a tensor with a layout.
+
+    Attributes:
+        unit: (register, lane) -> place within one fragment.
+        repeats: (register) -> place of fragment number `register`, in elements.
+        warps: (warp) -> place of the warp's first fragment, in elements.
+    """
+
+    unit: LinearLayout
+    repeats: LinearLayout
+    warps: LinearLayout
+
+    @property
+    def count(self) -> int:
+        """Fragments that a warp holds."""
+        return self.repeats.in_sizes["register"]
+
+    def origin(self, part: int) -> tuple[int, ...]:
+        """Where fragment number `part` of warp 0 begins."""
+        place: tuple[int, ...] = self.repeats(register=part)
+        return place
+
+    def group(self, size: int) -> LinearLayout:
+        """(register, lane) -> place of `size` consecutive fragments taken as one."""
+        images = self.repeats.bases["register"][: size.bit_length() - 1]
+        registers = [*self.unit.bases["register"], *images]
+        extents = [
+            1 << max(max((i[at] for i in registers), default=0).bit_length(), bits)
+            for at, (_, bits) in enumerate(self.unit.outs)
+        ]
+        return LinearLayout.of(
+            {"register": registers, "lane": self.unit.bases["lane"]},
+            dict(zip(self.unit.out_sizes, extents, strict=True)),
+        )
+
+
+@lru_cache(maxsize=1024)
+def decompose(layout: LinearLayout, unit: LinearLayout | None) -> Decomposition:
+    """Take a layout apart.
+
+    Args:
+        layout: (register, lane, warp) -> place, of the whole tile.
+        unit: the fragment that it repeats, or None to take all that a warp holds as one.
+    """
+    quotient = layout.divide_left(unit) if unit is not None else None
+    if unit is not None and quotient is not None and quotient.in_sizes["lane"] == 1:
+        sizes = unit.out_sizes
+        images = {
+            name: [
+                tuple(at * sizes[out] for at, out in zip(image, sizes, strict=True))
+                for image in quotient.bases.get(name, [])
+            ]
+            for name in ("register", "warp")
+        }
+        return Decomposition(
+            unit,
+            LinearLayout.of({"register": images["register"]}, layout.out_sizes),
+            LinearLayout.of({"warp": images["warp"]}, layout.out_sizes),
+        )
+    warps = layout.bases.get("warp", [])
+    return Decomposition(
+        layout.restrict(ins=("register", "lane")),
+        LinearLayout.of({"register": []}, layout.out_sizes),
+        LinearLayout.of({"warp": warps}, layout.out_sizes),
+    )
+
+
+def holders(tile: TileValue) -> int:
+    """How many threads and registers hold each element: 1, or more where it is replicated."""
+    return prod(tile.layout.in_sizes.values()) >> tile.layout.rank

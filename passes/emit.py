@@ -1,0 +1,90 @@
+"""Short ways to emit scalar arithmetic, folding constants as it goes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.layout import LinearLayout
+from tilec.mlir import ir
+
+
+def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> Any:
+    """One op with one result."""
+    return ir.Operation.create(
+        name, results=[result], operands=operands, attributes=attributes
+    ).result
+
+
+def index_constant(value: int) -> Any:
+    """An `arith.constant` of type index."""
+    type_ = ir.IndexType.get()
+    return create("arith.constant", [], type_, value=ir.IntegerAttr.get(type_, value))
+
+
+def constant_of(value: Any) -> int | None:
+    """The integer that `value` is known to be, or None."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in ("arith.constant", "llvm.mlir.constant"):
+        return None
+    attribute = owner.attributes["value"]
+    return int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else None
+
+
+def add(a: Any, b: Any) -> Any:
+    """`a + b` of type index."""
+    if constant_of(a) == 0:
+        return b
+    if constant_of(b) == 0:
+        return a
+    return create("arith.addi", [a, b], ir.IndexType.get())
+
+
+def add_constant(a: Any, n: int) -> Any:
+    """`a + n` of type index."""
+    return a if n == 0 else add(a, index_constant(n))
+
+
+def linear(layout: LinearLayout, in_dim: str, index: Any) -> list[Any]:
+    """The places of an index of `in_dim` under a layout, the other inputs being 0.
+
+    Runs of bits that go to consecutive bits become one shift and mask.
+
+    Args:
+        layout: the layout.
+        in_dim: its input.
+        index: a value of type index, less than the input's size.
+
+    Returns:
+        One value of type index an output.
+    """
+    type_ = ir.IndexType.get()
+    bases = layout.bases[in_dim]
+    places: list[Any] = []
+    for out in range(len(layout.outs)):
+        total: Any = None
+        for first, low, count in _runs([image[out] for image in bases]):
+            moved = index
+            if first:
+                moved = create("arith.shrui", [moved, index_constant(first)], type_)
+            if first + count < len(bases):
+                moved = create("arith.andi", [moved, index_constant((1 << count) - 1)], type_)
+            if low:
+                moved = create("arith.shli", [moved, index_constant(low)], type_)
+            total = moved if total is None else create("arith.xori", [total, moved], type_)
+        places.append(index_constant(0) if total is None else total)
+    return places
+
+
+def _runs(images: list[int]) -> list[tuple[int, int, int]]:
+    """(input bit, output bit, count) of runs of consecutive bits that make up a linear map."""
+    runs: list[tuple[int, int, int]] = []
+    for bit, image in enumerate(images):
+        for place in range(image.bit_length()):
+            if image >> place & 1:
+                for at, (first, low, count) in enumerate(runs):
+                    if first + count == bit and low + count == place:
+                        runs[at] = (first, low, count + 1)
+                        break
+                else:
+                    runs.append((bit, place, 1))
+    return runs

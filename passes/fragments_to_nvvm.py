@@ -1,0 +1,89 @@
+"""`tile-fragments-to-nvvm`: from fragments to each lane's registers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.dialects.tile.dialect import FragType, SharedAttr
+from tilec.dialects.tile.tiles import tile_value
+from tilec.isa import Target
+from tilec.mlir import ir
+
+from .base import Pass
+from .expansion import Expansion
+from .functions import functions, gpu_modules, target_of
+from .nvvm import elementwise
+from .nvvm.async_copy import AsyncCopies
+from .nvvm.kernel import Kernel
+from .nvvm.matrix_memory import MatrixMoves
+from .nvvm.memory import Memory
+from .nvvm.products import Products
+from .nvvm.registers import packing
+from .nvvm.shared_buffers import SharedBuffers
+
+
+@dataclass(frozen=True)
+class FragmentsToNvvm(Pass):
+    """Replace every fragment by the registers that hold it, and the tile ops on them.
+
+    In: level 3, fragments in `gpu.func`s.
+    Out: `arith`, `scf`, `llvm` and `nvvm` on scalars and short vectors. A matrix instruction
+    becomes a convergent call of its LLVM intrinsic, or inline assembly where LLVM has none.
+    Shared buffers become one array; its size stands in the attribute `tile.dynamic_shared`
+    where it is more than a kernel gets without asking.
+    """
+
+    name: ClassVar[str] = "tile-fragments-to-nvvm"
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every kernel of `module`."""
+        for gpu_module in gpu_modules(module):
+            target = target_of(gpu_module)
+            for function in functions(gpu_module):
+                _lower(gpu_module, function, target)
+
+
+def _expand(type_: Any) -> list[Any] | None:
+    if isinstance(type_, FragType):
+        tile = tile_value(type_)
+        assert tile is not None
+        packed = packing(tile)
+        return [packed.type] * packed.registers
+    if isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, SharedAttr):
+        return [ir.Type.parse("!llvm.ptr<3>")]
+    if isinstance(type_, ir.RankedTensorType) and tile_value(type_) is not None:
+        return [type_]
+    return None
+
+
+def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
+    kernel = Kernel(gpu_module, function, target)
+    buffers = SharedBuffers(kernel)
+    memory, moves = Memory(kernel), MatrixMoves(kernel)
+    products, copies = Products(kernel), AsyncCopies(kernel)
+    handlers = {
+        "tile.alloc_shared": buffers.alloc,
+        "tile.async_commit": copies.commit,
+        "tile.async_copy": copies.copy,
+        "tile.async_wait": copies.wait,
+        "tile.cast": elementwise.cast,
+        "tile.concat": elementwise.concat,
+        "tile.elementwise": elementwise.elementwise,
+        "tile.fill": elementwise.fill,
+        "tile.ldmatrix": moves.ldmatrix,
+        "tile.load": memory.load,
+        "tile.mma": products.mma,
+        "tile.slice": elementwise.cut,
+        "tile.stmatrix": moves.stmatrix,
+        "tile.store": memory.store,
+    }
+    types: dict[Any, list[Any] | None] = {}
+
+    def expand(type_: Any) -> list[Any] | None:
+        if type_ not in types:
+            types[type_] = _expand(type_)
+        return types[type_]
+
+    Expansion(expand, handlers).run(function)
+    buffers.finish()

@@ -1,0 +1,92 @@
+"""`tile.fill`, `tile.elementwise`, `tile.cast`, `tile.slice`, `tile.concat`: within a lane."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.dialects.tile.tiles import TileValue, tile_value
+from tilec.isa import TilecError
+from tilec.mlir import ir
+
+from ..emit import create
+from ..expansion import Expansion, Values
+from .registers import Packing, elements, packing, registers_of, splat, vector
+
+
+def fill(op: Any, _: Expansion) -> list[Values]:
+    """`tile.fill`."""
+    packed = packing(_tile(op.results[0]))
+    value = op.operands[0]
+    if value.type != packed.element:
+        value = create("arith.bitcast", [value], packed.element)
+    return [[splat(value, packed)] * packed.registers]
+
+
+def elementwise(op: Any, expansion: Expansion) -> list[Values]:
+    """`tile.elementwise`: the upstream op on each register, as a vector where it holds several."""
+    tile = _tile(op.results[0])
+    packed = packing(tile)
+    if packed.element != tile.element:
+        raise TilecError(f"no arithmetic on {tile.element}: cast it first")
+    inputs = [expansion.values(v) for v in op.operands]
+    name, attributes = _function(op)
+    return [
+        [
+            create(name, list(parts), packed.type, **attributes)
+            for parts in zip(*inputs, strict=True)
+        ]
+    ]
+
+
+def cast(op: Any, expansion: Expansion) -> list[Values]:
+    """`tile.cast`: as many elements at once as a register of the packed side holds."""
+    source, result = _tile(op.operands[0]), _tile(op.results[0])
+    before, after = packing(source), packing(result)
+    for tile, packed in ((source, before), (result, after)):
+        if packed.element != tile.element:
+            raise TilecError(f"no conversion from {source.element} to {result.element} here")
+    name, attributes = _function(op)
+    size = max(before.per_register, after.per_register)
+    held = elements(expansion.values(op.operands[0]), before)
+    wide = Packing(after.element, size, 1)
+    converted: list[Any] = []
+    for first in range(0, len(held), size):
+        value = create(name, [vector(held[first : first + size])], wide.type, **attributes)
+        if after.per_register == size:
+            converted.append(value)
+        else:
+            converted += registers_of(elements([value], wide), after)
+    return [converted]
+
+
+def cut(op: Any, expansion: Expansion) -> list[Values]:
+    """`tile.slice`."""
+    packed = packing(_tile(op.results[0]))
+    first = int(op.attributes["index"].value) * packed.registers
+    return [expansion.values(op.operands[0])[first : first + packed.registers]]
+
+
+def concat(op: Any, expansion: Expansion) -> list[Values]:
+    """`tile.concat`."""
+    whole, part = packing(_tile(op.results[0])), packing(_tile(op.operands[0]))
+    joined = [register for v in op.operands for register in expansion.values(v)]
+    if whole.per_register != part.per_register:
+        joined = registers_of(elements(joined, part), whole)
+    return [joined]
+
+
+def _tile(value: Any) -> TileValue:
+    tile = tile_value(value.type)
+    if tile is None or not tile.is_fragment:
+        raise TilecError("works on fragments here: run tile-to-fragments first")
+    return tile
+
+
+def _function(op: Any) -> tuple[str, dict[str, Any]]:
+    """The upstream op to apply, and the attributes to give it."""
+    found = {
+        name: op.attributes[name]
+        for name in ("fastmath", "overflowFlags", "roundingmode")
+        if name in op.attributes
+    }
+    return ir.StringAttr(op.attributes["fn"]).value, found

@@ -1,0 +1,52 @@
+"""Indices taken into what is known and what is not, so that addresses share their arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..emit import add, constant_of, index_constant
+from ..multiples import multiple_of
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A sum of a value and a constant.
+
+    Attributes:
+        value: of type index, or None where there is only the constant.
+        constant: the constant.
+    """
+
+    value: Any
+    constant: int
+
+    @property
+    def multiple(self) -> int:
+        """A power of two that divides the value."""
+        return 1 << 30 if self.value is None else multiple_of(self.value)
+
+    def emit(self) -> Any:
+        """The sum as one value of type index."""
+        if self.value is None:
+            return index_constant(self.constant)
+        return self.value if not self.constant else add(self.value, index_constant(self.constant))
+
+
+def split(value: Any) -> Index:
+    """Peel the constants that are added to an index."""
+    constant = 0
+    while True:
+        known = constant_of(value)
+        if known is not None:
+            return Index(None, constant + known)
+        owner = value.owner
+        if getattr(owner, "name", None) != "arith.addi":
+            return Index(value, constant)
+        left, right = owner.operands
+        for kept, added in ((left, constant_of(right)), (right, constant_of(left))):
+            if added is not None:
+                value, constant = kept, constant + added
+                break
+        else:
+            return Index(value, constant)

@@ -1,0 +1,157 @@
+"""What the lowering of one kernel shares: target, thread index, declarations, buffers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.isa import Target
+from tilec.isa.llvm import Call
+from tilec.layout import LinearLayout
+from tilec.mlir import ir
+
+from ..emit import create, linear
+from ..thread_index import ThreadIndex
+from .registers import bitcast, i32
+
+
+class Kernel:
+    """One kernel under lowering.
+
+    Attributes:
+        module: its `gpu.module`.
+        function: its `gpu.func`.
+        target: what it is compiled for, or None for any.
+        thread: its thread index.
+    """
+
+    def __init__(self, module: Any, function: Any, target: Target | None) -> None:
+        self.module = module
+        self.function = function
+        self.target = target
+        self.thread = ThreadIndex(function)
+        self._places: dict[tuple[LinearLayout, str], list[Any]] = {}
+        self._computed: dict[Any, Any] = {}
+
+    def places(self, layout: LinearLayout, in_dim: str) -> list[Any]:
+        """`layout` applied to this thread's `lane`, `warp` or `thread` number; of type index.
+
+        Emitted once, at the top of the kernel.
+        """
+        key = (layout, in_dim)
+        if key not in self._places:
+            index = getattr(self.thread, in_dim)
+            with self.thread.at_top(), ir.Location.unknown():
+                self._places[key] = linear(layout, in_dim, index)
+        return self._places[key]
+
+    def once(self, key: Any, make: Any) -> Any:
+        """What `make()` emits, or what it emitted for `key` earlier in the same block."""
+        key = (ir.InsertionPoint.current.block, key)
+        if key not in self._computed:
+            self._computed[key] = make()
+        return self._computed[key]
+
+    def call(self, call: Call, arguments: list[Any]) -> list[Any]:
+        """Emit the call of a matrix instruction.
+
+        Args:
+            call: what `tilec.isa.llvm.call` says.
+            arguments: one value each of its arguments, of the right width.
+
+        Returns:
+            One value each of its results.
+        """
+        operands = [
+            bitcast(value, llvm_type(wanted.type))
+            for value, wanted in zip(arguments, call.arguments, strict=True)
+        ]
+        types = [llvm_type(value.type) for value in call.results]
+        if not types:
+            result = None
+        elif len(types) == 1:
+            result = types[0]
+        else:
+            result = ir.Type.parse(f"!llvm.struct<({', '.join(str(t) for t in types)})>")
+        value = (
+            self._intrinsic(call.intrinsic, operands, result)
+            if call.intrinsic is not None
+            else _inline_assembly(call, operands, result)
+        )
+        if len(types) < 2:
+            return [value] if types else []
+        return [
+            create("llvm.extractvalue", [value], t, position=ir.DenseI64ArrayAttr.get([at]))
+            for at, t in enumerate(types)
+        ]
+
+    def _intrinsic(self, name: str, operands: list[Any], result: Any) -> Any:
+        self._declare(name, [o.type for o in operands], result)
+        op = ir.Operation.create(
+            "llvm.call",
+            results=[] if result is None else [result],
+            operands=operands,
+            attributes={
+                "callee": ir.FlatSymbolRefAttr.get(name),
+                # LLVM does not know mma and its kin to be convergent; on the call it holds.
+                "convergent": ir.UnitAttr.get(),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+                "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+            },
+        )
+        return None if result is None else op.result
+
+    def _declare(self, name: str, arguments: list[Any], result: Any) -> None:
+        block = self.module.regions[0].blocks[0]
+        key = ("declared", name)
+        if key in self._computed:
+            return
+        self._computed[key] = True
+        for op in block.operations:
+            if (
+                op.operation.name == "llvm.func"
+                and op.operation.attributes["sym_name"].value == name
+            ):
+                return
+        returned = "void" if result is None else str(result)
+        type_ = ir.Type.parse(f"!llvm.func<{returned} ({', '.join(str(t) for t in arguments)})>")
+        ir.Operation.create(
+            "llvm.func",
+            regions=1,
+            attributes={
+                "sym_name": ir.StringAttr.get(name),
+                "function_type": ir.TypeAttr.get(type_),
+                "linkage": ir.Attribute.parse("#llvm.linkage<external>"),
+            },
+            ip=ir.InsertionPoint.at_block_begin(block),
+            loc=ir.Location.unknown(),
+        )
+
+
+def _inline_assembly(call: Call, operands: list[Any], result: Any) -> Any:
+    op = ir.Operation.create(
+        "llvm.inline_asm",
+        results=[] if result is None else [result],
+        operands=operands,
+        attributes={
+            "asm_string": ir.StringAttr.get(call.assembly),
+            "constraints": ir.StringAttr.get(call.constraints),
+            "has_side_effects": ir.UnitAttr.get(),
+        },
+    )
+    return None if result is None else op.result
+
+
+def llvm_type(text: str) -> Any:
+    """The MLIR type of an LLVM type as `tilec.isa.llvm` writes it."""
+    match text:
+        case "<2 x half>":
+            return ir.VectorType.get([2], ir.F16Type.get())
+        case "float":
+            return ir.F32Type.get()
+        case "double":
+            return ir.F64Type.get()
+        case "ptr":
+            return ir.Type.parse("!llvm.ptr")
+    if text.startswith("ptr addrspace("):
+        return ir.Type.parse(f"!llvm.ptr<{text.removeprefix('ptr addrspace(').rstrip(')')}>")
+    return i32() if text == "i32" else ir.IntegerType.get_signless(int(text.removeprefix("i")))

@@ -1,0 +1,125 @@
+"""The registers of a fragment as LLVM values, and the elements in them.
+
+A lane's elements are packed low to high into 32-bit registers: `vector<2xf16>`,
+`vector<4xi8>` and so on; types of 32 and 64 bits have a register each. A fragment with fewer
+elements than a register holds has one shorter vector.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.isa import TilecError
+from tilec.mlir import ir
+
+from ..emit import create
+
+REGISTER_BITS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How elements of a type lie in registers.
+
+    Attributes:
+        element: LLVM-compatible type of one element.
+        per_register: elements in a register.
+        registers: how many a fragment has.
+    """
+
+    element: Any
+    per_register: int
+    registers: int
+
+    @property
+    def type(self) -> Any:
+        """Type of a register."""
+        if self.per_register == 1:
+            return self.element
+        return ir.VectorType.get([self.per_register], self.element)
+
+    @property
+    def bits(self) -> int:
+        """Bits of a register."""
+        return self.per_register * int(self.element.width)
+
+
+def element_type(element: Any) -> Any:
+    """The type that stands for elements in LLVM: narrow floats and tf32 are their bits."""
+    if isinstance(element, (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type, ir.IntegerType)):
+        return element
+    return ir.IntegerType.get_signless(bits_of(element))
+
+
+def packing(tile: TileValue) -> Packing:
+    """How a fragment lies in registers."""
+    element = element_type(tile.element)
+    per_register = max(1, min(REGISTER_BITS // int(element.width), tile.registers))
+    return Packing(element, per_register, tile.registers // per_register)
+
+
+def i32() -> Any:
+    """The type i32."""
+    return ir.IntegerType.get_signless(32)
+
+
+def constant_i32(value: int) -> Any:
+    """An `llvm.mlir.constant` of type i32."""
+    return create("llvm.mlir.constant", [], i32(), value=ir.IntegerAttr.get(i32(), value))
+
+
+def bitcast(value: Any, type_: Any) -> Any:
+    """`value` as another type of the same width."""
+    return value if value.type == type_ else create("llvm.bitcast", [value], type_)
+
+
+def elements(registers: list[Any], packed: Packing) -> list[Any]:
+    """Every element, low to high."""
+    if packed.per_register == 1:
+        return registers
+    return [
+        create("llvm.extractelement", [register, constant_i32(at)], packed.element)
+        for register in registers
+        for at in range(packed.per_register)
+    ]
+
+
+def registers_of(values: list[Any], packed: Packing) -> list[Any]:
+    """The registers that hold these elements."""
+    size = packed.per_register
+    if size == 1:
+        return values
+    return [vector(values[at : at + size]) for at in range(0, len(values), size)]
+
+
+def vector(values: list[Any]) -> Any:
+    """A vector of scalars; one alone stays a scalar."""
+    if len(values) == 1:
+        return values[0]
+    type_ = ir.VectorType.get([len(values)], values[0].type)
+    whole = create("llvm.mlir.poison", [], type_)
+    for at, value in enumerate(values):
+        whole = create("llvm.insertelement", [whole, value, constant_i32(at)], type_)
+    return whole
+
+
+def splat(value: Any, packed: Packing) -> Any:
+    """A register whose elements all are `value`."""
+    return vector([value] * packed.per_register)
+
+
+@cache
+def _pieces(vector_bits: int, register_bits: int) -> tuple[int, int]:
+    """How many registers a memory access of so many bits fills, or accesses a register."""
+    if vector_bits >= register_bits:
+        return vector_bits // register_bits, 1
+    return 1, register_bits // vector_bits
+
+
+def check_addressable(tile: TileValue) -> None:
+    """Refuse element types of which a register's are not loaded and stored one by one."""
+    if bits_of(tile.element) % 8:
+        raise TilecError(f"elements of type {tile.element} have no address of their own")

@@ -1,0 +1,195 @@
+"""Addresses in swizzled shared memory.
+
+The offset of a place is linear in the bits of its row and column, so the offset of a sum whose
+parts share no bits is the exclusive or of their offsets: one part for what the kernel computes
+at run time, one for the lane, both shared by all accesses of a tile, and a constant for each.
+A constant whose offset has no bit in common with the rest is added, where the instruction
+takes it as an immediate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+from tilec.dialects.tile.shared import SharedBuffer
+from tilec.layout import LinearLayout
+from tilec.mlir import ir
+
+from ..emit import create, index_constant, linear
+from .indices import Index, split
+from .kernel import Kernel
+from .registers import constant_i32, i32
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAccess:
+    """Where a tile begins in a buffer, and what of it a thread accesses.
+
+    Attributes:
+        kernel: the kernel.
+        base: pointer to the buffer.
+        buffer: its shape and swizzle.
+        number: which of its matrices.
+        row: row of the tile's origin.
+        col: column of it.
+        place: (lane or thread) -> (row, col) within the tile.
+        dim: the input of `place`.
+    """
+
+    kernel: Kernel
+    base: Any
+    buffer: SharedBuffer
+    number: Index
+    row: Index
+    col: Index
+    place: LinearLayout
+    dim: str
+
+    def pointer(self, row: int, col: int) -> Any:
+        """The address of this thread's place, (row, col) further into the tile."""
+        layout = self.buffer.layout
+        row, col = row + self.row.constant, col + self.col.constant
+        if not self._disjoint(row, col):
+            return self._slow_pointer(row, col)
+        (constant,) = layout(row=row, col=col)
+        mask = self._reach()
+        offset = self._varying()
+        size = self.buffer.element_bytes
+        if constant & mask:
+            near = constant & mask
+            offset = self.kernel.once(
+                ("near", offset, near),
+                lambda: _i32("llvm.xor", offset, constant_i32(near * size)),
+            )
+        far = self.number.constant * self.buffer.matrix_bytes + (constant & ~mask) * size
+        pointer = self.kernel.once(
+            ("pointer", self.base, self.number.value, offset), lambda: self._based(offset)
+        )
+        return step(pointer, far)
+
+    def _disjoint(self, row: int, col: int) -> bool:
+        """Whether run-time part, lane's part and constant share no bits, in row and in column."""
+        for at, (index, constant) in enumerate(((self.row, row), (self.col, col))):
+            lane = reduce(int.__or__, (i[at] for i in self.place.bases[self.dim]), 0)
+            if constant & lane or (index.value is not None and index.multiple <= (constant | lane)):
+                return False
+        return True
+
+    def _reach(self) -> int:
+        """Mask of the offset's bits that the run-time and lane parts may set."""
+        layout = self.buffer.layout
+        mask = 0
+        for image in self.place.bases[self.dim]:
+            mask |= layout(row=image[0], col=image[1])[0]
+        for name, index in (("row", self.row), ("col", self.col)):
+            if index.value is not None:
+                first = index.multiple.bit_length() - 1
+                for (image,) in layout.bases[name][first:]:
+                    mask |= image
+        return mask
+
+    def _varying(self) -> Any:
+        """Bytes from the matrix's start: run-time part and lane's part."""
+        key = ("varying", self.row.value, self.col.value, self.place, self.buffer.layout)
+        return self.kernel.once(key, self._emit_varying)
+
+    def _emit_varying(self) -> Any:
+        layout = self.buffer.layout
+        total = None
+        for name, index in (("row", self.row), ("col", self.col)):
+            if index.value is not None:
+                (part,) = linear(layout, name, index.value)
+                total = part if total is None else _xor(total, part)
+        (lane,) = self.kernel.places(self.place.then(layout), self.dim)
+        total = lane if total is None else _xor(total, lane)
+        return self._bytes(total)
+
+    def _slow_pointer(self, row: int, col: int) -> Any:
+        """As `pointer`, for parts that carry into each other: sum first, then swizzle."""
+        places = self.kernel.places(self.place, self.dim)
+        total = None
+        for name, index, constant, lane in (
+            ("row", self.row, row, places[0]),
+            ("col", self.col, col, places[1]),
+        ):
+            value = create("arith.addi", [lane, index_constant(constant)], ir.IndexType.get())
+            if index.value is not None:
+                value = create("arith.addi", [value, index.value], ir.IndexType.get())
+            (part,) = linear(self.buffer.layout, name, value)
+            total = part if total is None else _xor(total, part)
+        pointer = self._based(self._bytes(total))
+        return step(pointer, self.number.constant * self.buffer.matrix_bytes)
+
+    def _bytes(self, elements: Any) -> Any:
+        narrow = create("arith.index_castui", [elements], i32())
+        shift = self.buffer.element_bytes.bit_length() - 1
+        return _i32("llvm.shl", narrow, constant_i32(shift)) if shift else narrow
+
+    def _based(self, offset: Any) -> Any:
+        base = self.base
+        if self.number.value is not None:
+            base = self.kernel.once(
+                ("matrix", self.base, self.number.value, self.buffer.matrix_bytes),
+                lambda: _gep(
+                    self.base,
+                    _i32(
+                        "llvm.mul",
+                        create("arith.index_castui", [self.number.value], i32()),
+                        constant_i32(self.buffer.matrix_bytes),
+                    ),
+                ),
+            )
+        return _gep(base, offset)
+
+
+def shared_access(
+    kernel: Kernel,
+    base: Any,
+    buffer: SharedBuffer,
+    indices: list[Any],
+    shape: tuple[int, ...],
+    place: LinearLayout,
+    dim: str,
+) -> SharedAccess:
+    """The access at the indices of a memref of `shape` that is `buffer`."""
+    *leading, row, col = indices
+    number = Index(None, 0)
+    stride = 1
+    for index, extent in zip(reversed(leading), reversed(shape[:-2]), strict=True):
+        part = split(index)
+        value = part.value
+        if value is not None and stride != 1:
+            value = create("arith.muli", [value, index_constant(stride)], ir.IndexType.get())
+        if number.value is not None:
+            both = number.value
+            value = (
+                both if value is None else create("arith.addi", [both, value], ir.IndexType.get())
+            )
+        number = Index(value, number.constant + part.constant * stride)
+        stride *= extent
+    return SharedAccess(kernel, base, buffer, number, split(row), split(col), place, dim)
+
+
+def step(pointer: Any, count: int) -> Any:
+    """The pointer `count` bytes further."""
+    return pointer if count == 0 else _gep(pointer, constant_i32(count))
+
+
+def _gep(pointer: Any, offset: Any) -> Any:
+    return create(
+        "llvm.getelementptr",
+        [pointer, offset],
+        pointer.type,
+        elem_type=ir.TypeAttr.get(ir.IntegerType.get_signless(8)),
+        rawConstantIndices=ir.DenseI32ArrayAttr.get([-(1 << 31)]),
+    )
+
+
+def _xor(a: Any, b: Any) -> Any:
+    return create("arith.xori", [a, b], ir.IndexType.get())
+
+
+def _i32(name: str, a: Any, b: Any) -> Any:
+    return create(name, [a, b], i32())
