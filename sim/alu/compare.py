@@ -38,7 +38,6 @@ _BITS = ("b16", "b32", "b64")
 _U = ("u16", "u32", "u64")
 _S = ("s16", "s32", "s64")
 _FLOATS = ("f32", "f64")
-_HALVES = ("f16", "bf16")
 _SINGLE = ("f32",)
 _DOUBLE = ("f64",)
 _F16 = ("f16",)
@@ -120,13 +119,16 @@ _KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
     (_FLOAT_ORDER, _SINGLE, "{.ftz}"),
     (_FLOAT_ORDER, _DOUBLE, ""),
 )
+_HALF_KINDS = ((_FLOAT_ORDER, _F16, "{.ftz}"), (_FLOAT_ORDER, _BF16, ""))
 
 
 def _forms(syntax: str, types: str) -> Any:
     """Declares a comparing instruction for each kind of source type and its comparisons."""
 
     def declare(build: Any) -> Any:
-        for cmp, group, ftz in (*_KINDS, (_FLOAT_ORDER, _F16, "{.ftz}"), (_FLOAT_ORDER, _BF16, "")):
+        # the halves have no second destination
+        halves = () if types.startswith("pred pred") else _HALF_KINDS
+        for cmp, group, ftz in (*_KINDS, *halves):
             spelled = syntax.replace("{.ftz}", ftz)
             form(spelled, types, cmp=cmp, boolop=_BOOLOPS, type=group)(build)
         return build
@@ -231,7 +233,8 @@ def _set_forms(boolop: str, operands: str) -> Any:
             )
 
         for cmp, group, ftz in _KINDS:
-            add(ftz, cmp, (*_SET_TYPES, *_HALVES), group)
+            add(ftz, cmp, (*_SET_TYPES, "f16"), group)
+            add("", cmp, _BF16, group)
         add("{.ftz}", _FLOAT_ORDER, ("f16", *_HALF_SET_TYPES), _F16)
         add("", _FLOAT_ORDER, ("bf16", *_HALF_SET_TYPES), _BF16)
         return build

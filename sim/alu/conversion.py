@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+import itertools
+from collections.abc import Callable, Iterable
+from typing import cast
 
 import numpy as np
 
 from .bits import FLOAT, SIGNED, UNSIGNED, Array, Operation, number_dtype, register_dtype, width
 from .formats import decode, encode, number_format
-from .registry import Qualifiers, form
+from .registry import Builder, Qualifiers, form
 from .rounding import ROUNDINGS, narrowed, step, to_odd, two_sum
 from .special import NAN, SIGN, canonical, flushed, saturated
 
@@ -25,7 +27,20 @@ def _quiet(operation: Operation) -> Operation:
     return cast(Operation, np.errstate(all="ignore")(operation))
 
 
-@form("cvt{.sat}.dtype.atype", "dtype = atype", dtype=_INTEGERS, atype=_INTEGERS)
+def _holds(target: str, source: str) -> bool:
+    wide, narrow = np.iinfo(number_dtype(target)), np.iinfo(number_dtype(source))
+    return bool(wide.min <= narrow.min and narrow.max <= wide.max)
+
+
+def _declare_integers(build: Builder) -> Builder:
+    for source in _INTEGERS:
+        for target in _INTEGERS:
+            sat = "" if _holds(target, source) else "{.sat}"
+            form(f"cvt{sat}.dtype.atype", "dtype = atype", dtype=(target,), atype=(source,))(build)
+    return build
+
+
+@_declare_integers
 def _integer_to_integer(q: Qualifiers) -> Operation:
     source, target = number_dtype(q["atype"]), number_dtype(q["dtype"])
     register = register_dtype(q["dtype"])
@@ -36,6 +51,31 @@ def _integer_to_integer(q: Qualifiers) -> Operation:
     if source.kind == "u" or source.itemsize >= target.itemsize:
         return lambda a: a.astype(register)
     return lambda a: a.view(source).astype(target).view(register)
+
+
+def _declare(rounding: str, pairs: Iterable[tuple[str, str]]) -> Callable[[Builder], Builder]:
+    """Declares the conversions of (target, source) types that involve a float.
+
+    Args:
+        rounding: the qualifier's syntax.
+        pairs: the types.
+    """
+
+    def declare(build: Builder) -> Builder:
+        for target, source in pairs:
+            ftz = "{.ftz}" if "f32" in (target, source) else ""
+            sat = "" if "bf16" in (target, source) else "{.sat}"
+            form(
+                f"cvt{rounding}{ftz}{sat}.dtype.atype",
+                "dtype = atype",
+                rnd=ROUNDINGS,
+                irnd=_WHOLES,
+                dtype=(target,),
+                atype=(source,),
+            )(build)
+        return build
+
+    return declare
 
 
 def _float_to_integer(atype: str, dtype: str, rounding: str, *, ftz: bool) -> Operation:
@@ -60,20 +100,7 @@ def _float_to_integer(atype: str, dtype: str, rounding: str, *, ftz: bool) -> Op
     return run
 
 
-@form(
-    "cvt.irnd{.sat}.dtype.atype",
-    "dtype = atype",
-    irnd=_WHOLES,
-    dtype=_INTEGERS,
-    atype=("f16", "bf16", "f64"),
-)
-@form(
-    "cvt.irnd{.ftz}{.sat}.dtype.atype",
-    "dtype = atype",
-    irnd=_WHOLES,
-    dtype=_INTEGERS,
-    atype=("f32",),
-)
+@_declare(".irnd", itertools.product(_INTEGERS, _FLOATS))
 def _to_integer(q: Qualifiers) -> Operation:
     return _float_to_integer(q["atype"], q["dtype"], q["irnd"], ftz="ftz" in q)
 
@@ -106,20 +133,7 @@ def _exact(atype: str) -> Operation:
     return run
 
 
-@form(
-    "cvt.rnd{.sat}.dtype.atype",
-    "dtype = atype",
-    rnd=ROUNDINGS,
-    dtype=("f16", "bf16", "f64"),
-    atype=_INTEGERS,
-)
-@form(
-    "cvt.rnd{.ftz}{.sat}.dtype.atype",
-    "dtype = atype",
-    rnd=ROUNDINGS,
-    dtype=("f32",),
-    atype=_INTEGERS,
-)
+@_declare(".rnd", itertools.product(_FLOATS, _INTEGERS))
 def _from_integer(q: Qualifiers) -> Operation:
     exact, rounding, sat = _exact(q["atype"]), q["rnd"], "sat" in q
     if q["dtype"] == "f64":
@@ -139,36 +153,23 @@ def _from_integer(q: Qualifiers) -> Operation:
     return _quiet(lambda a: convert(to_odd(*exact(a))))
 
 
-_WIDER = {"f16": ("f32", "f64"), "bf16": ("f32", "f64"), "f32": ("f64",), "f64": ()}
-_NARROWER = {
-    "f16": ("bf16",),
-    "bf16": ("f16",),
-    "f32": ("f16", "bf16"),
-    "f64": ("f16", "bf16", "f32"),
-}
+_WIDER = (("f32", "f16"), ("f64", "f16"), ("f64", "f32"))
+_FROM_BF16 = (("f32", "bf16"), ("f64", "bf16"))
+_NARROWER = (
+    ("bf16", "f16"),
+    ("f16", "bf16"),
+    ("f16", "f32"),
+    ("bf16", "f32"),
+    ("f16", "f64"),
+    ("bf16", "f64"),
+    ("f32", "f64"),
+)
 
 
-def _declare_floats(build: Any) -> Any:
-    for atype in _FLOATS:
-        for dtypes, rounding in (
-            (_WIDER[atype], ""),
-            (_NARROWER[atype], ".rnd"),
-            ((atype,), "{.irnd}"),
-        ):
-            for dtype in dtypes:
-                ftz = "{.ftz}" if "f32" in (atype, dtype) else ""
-                form(
-                    f"cvt{rounding}{ftz}{{.sat}}.dtype.atype",
-                    "dtype = atype",
-                    rnd=ROUNDINGS,
-                    irnd=_WHOLES,
-                    dtype=(dtype,),
-                    atype=(atype,),
-                )(build)
-    return build
-
-
-@_declare_floats
+@_declare("", _WIDER)
+@_declare("{.rnd}", _FROM_BF16)  # ptxas takes a rounding there, though none is needed
+@_declare(".rnd", _NARROWER)
+@_declare("{.irnd}", zip(_FLOATS, _FLOATS, strict=True))
 def _float_to_float(q: Qualifiers) -> Operation:
     source, target = q["atype"], q["dtype"]
     sat, ftz = "sat" in q, "ftz" in q

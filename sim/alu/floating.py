@@ -50,7 +50,7 @@ def _mul(q: Qualifiers) -> Operation:
 @form("fma.rnd{.ftz}{.sat}.type", "type = type type type", rnd=ROUNDINGS, type=_F32)
 @form("fma.rnd{.ftz}.type", "type = type type type", rnd=ROUNDINGS, type=_F32X2)
 @form("fma.rnd.type", "type = type type type", rnd=ROUNDINGS, type=_F64)
-@form("mad{.rnd}{.ftz}{.sat}.type", "type = type type type", rnd=ROUNDINGS, type=_F32)
+@form("mad.rnd{.ftz}{.sat}.type", "type = type type type", rnd=ROUNDINGS, type=_F32)
 @form("mad.rnd.type", "type = type type type", rnd=ROUNDINGS, type=_F64)
 def _fma(q: Qualifiers) -> Operation:
     return _operation("fma", q)

@@ -11,18 +11,19 @@ from .registry import Qualifiers, form
 
 SCALARS = ("u16", "s16", "u32", "s32", "u64", "s64")
 PAIRS = ("u16x2", "s16x2")
+QUADS = ("u8x4", "s8x4")
 _NARROW = SCALARS[:4]
 
 
-def _lanes(type_: str, operation: Operation) -> Operation:
-    """`operation`, taken on each half of the register if the type is a pair."""
-    if type_.endswith("x2"):
-        return packed(operation, UNSIGNED[16], UNSIGNED[32])
-    return operation
-
-
 def _element(type_: str) -> str:
-    return type_.removesuffix("x2")
+    return type_.partition("x")[0]
+
+
+def _lanes(type_: str, operation: Operation) -> Operation:
+    """`operation`, taken on each element of the register if the type is a packed one."""
+    if "x" in type_:
+        return packed(operation, register_dtype(_element(type_)), UNSIGNED[32])
+    return operation
 
 
 def product(type_: str) -> Operation:
@@ -78,26 +79,37 @@ def _saturated_s32(wide: Array) -> Array:
     return np.clip(wide, -(2**31), 2**31 - 1).astype(SIGNED[32]).view(UNSIGNED[32])
 
 
-@form("add.type", "type = type type", type=SCALARS + PAIRS)
+@form("add.type", "type = type type", type=SCALARS + PAIRS + QUADS)
 def _add(q: Qualifiers) -> Operation:
     return _lanes(q["type"], np.add)
 
 
-@form("sub.type", "type = type type", type=SCALARS + PAIRS)
+@form("sub.type", "type = type type", type=SCALARS + QUADS)
 def _sub(q: Qualifiers) -> Operation:
     return _lanes(q["type"], np.subtract)
 
 
-@form("add.sat.s32", "s32 = s32 s32")
-def _add_sat(_: Qualifiers) -> Operation:
-    s32, s64 = SIGNED[32], SIGNED[64]
-    return lambda a, b: _saturated_s32(a.view(s32).astype(s64) + b.view(s32).astype(s64))
+def _saturating(q: Qualifiers, ufunc: np.ufunc) -> Operation:
+    element = _element(q["type"])
+    number, register = number_dtype(element), register_dtype(element)
+    low, high = np.iinfo(number).min, np.iinfo(number).max
+    wide = SIGNED[64]
+    return _lanes(
+        q["type"],
+        lambda a, b: np.clip(
+            ufunc(a.view(number).astype(wide), b.view(number).astype(wide)), low, high
+        ).astype(register),
+    )
 
 
-@form("sub.sat.s32", "s32 = s32 s32")
-def _sub_sat(_: Qualifiers) -> Operation:
-    s32, s64 = SIGNED[32], SIGNED[64]
-    return lambda a, b: _saturated_s32(a.view(s32).astype(s64) - b.view(s32).astype(s64))
+@form("add.sat.type", "type = type type", type=("s32", "u32", *PAIRS, *QUADS))
+def _add_sat(q: Qualifiers) -> Operation:
+    return _saturating(q, np.add)
+
+
+@form("sub.sat.type", "type = type type", type=("s32", *QUADS))
+def _sub_sat(q: Qualifiers) -> Operation:
+    return _saturating(q, np.subtract)
 
 
 @form("mul.lo.type", "type = type type", type=SCALARS)
@@ -235,9 +247,9 @@ def _abs(q: Qualifiers) -> Operation:
     return lambda a: _magnitude(a, signed)
 
 
-@form("neg.type", "type = type", type=("s16", "s32", "s64"))
-def _neg(_: Qualifiers) -> Operation:
-    return np.negative
+@form("neg.type", "type = type", type=("s16", "s32", "s64", "s8x4"))
+def _neg(q: Qualifiers) -> Operation:
+    return _lanes(q["type"], np.negative)
 
 
 def _extremum(q: Qualifiers, ufunc: np.ufunc) -> Operation:
@@ -254,14 +266,14 @@ def _extremum(q: Qualifiers, ufunc: np.ufunc) -> Operation:
     return _lanes(q["type"], lambda a, b: ufunc(a.view(signed), b.view(signed)).view(register))
 
 
-@form("min.type", "type = type type", type=SCALARS + PAIRS)
-@form("min.relu.type", "type = type type", type=("s32", "s16x2"))
+@form("min.type", "type = type type", type=SCALARS + PAIRS + QUADS)
+@form("min.relu.type", "type = type type", type=("s32", "s16x2", "s8x4"))
 def _min(q: Qualifiers) -> Operation:
     return _extremum(q, np.minimum)
 
 
-@form("max.type", "type = type type", type=SCALARS + PAIRS)
-@form("max.relu.type", "type = type type", type=("s32", "s16x2"))
+@form("max.type", "type = type type", type=SCALARS + PAIRS + QUADS)
+@form("max.relu.type", "type = type type", type=("s32", "s16x2", "s8x4"))
 def _max(q: Qualifiers) -> Operation:
     return _extremum(q, np.maximum)
 

@@ -13,7 +13,7 @@ from .registry import Qualifiers, form
 
 _BITS = ("b16", "b32", "b64")
 _LOGIC = ("pred", *_BITS)
-_ANY = ("pred", *_BITS, "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64", "f16", "bf16")
+_ANY = ("pred", *_BITS, "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64")
 
 
 @form("mov.type", "type = type", type=_ANY)

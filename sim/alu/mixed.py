@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from .bits import UNSIGNED, Array, Operation
-from .formats import decode
-from .registry import Qualifiers, form
+from .bits import Operation
+from .registry import Qualifiers, form, resolve
 from .rounding import ROUNDINGS, arithmetic
 from .special import f32_operation
 
 _NARROW = ("f16", "bf16")
-
-
-def _widened(type_: str) -> Operation:
-    def widen(a: Array) -> Array:
-        return cast(Array, decode(a, type_).astype("f4").view(UNSIGNED[32]))
-
-    return widen
+_WIDEN = {kind: resolve("cvt", ("f32", kind)) for kind in _NARROW}
 
 
 @form("add{.rnd}{.sat}.f32.atype", "f32 = atype f32", rnd=ROUNDINGS, atype=_NARROW)
 def _add(q: Qualifiers) -> Operation:
     add = f32_operation(arithmetic("add", 32, q.get("rnd", "rn")), sat="sat" in q)
-    widen = _widened(q["atype"])
+    widen = _WIDEN[q["atype"]]
     return lambda a, c: add(widen(a), c)
 
 
 @form("sub{.rnd}{.sat}.f32.atype", "f32 = atype f32", rnd=ROUNDINGS, atype=_NARROW)
 def _sub(q: Qualifiers) -> Operation:
     subtract = f32_operation(arithmetic("sub", 32, q.get("rnd", "rn")), sat="sat" in q)
-    widen = _widened(q["atype"])
+    widen = _WIDEN[q["atype"]]
     return lambda a, c: subtract(widen(a), c)
 
 
 @form("fma.rnd{.sat}.f32.atype", "f32 = atype atype f32", rnd=ROUNDINGS, atype=_NARROW)
 def _fma(q: Qualifiers) -> Operation:
     fma = f32_operation(arithmetic("fma", 32, q["rnd"]), sat="sat" in q)
-    widen = _widened(q["atype"])
+    widen = _WIDEN[q["atype"]]
     return lambda a, b, c: fma(widen(a), widen(b), c)

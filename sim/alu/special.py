@@ -14,10 +14,18 @@ from .bits import FLOAT, UNSIGNED, Array, Operation
 _F32, _F64 = FLOAT[32], FLOAT[64]
 _U32, _U64 = UNSIGNED[32], UNSIGNED[64]
 
-NAN: dict[int, Any] = {16: np.uint16(0x7FFF), 32: np.uint32(0x7FFFFFFF), 64: np.uint64(0xFFF8 << 48)}
+NAN: dict[int, Any] = {
+    16: np.uint16(0x7FFF),
+    32: np.uint32(0x7FFFFFFF),
+    64: np.uint64(0xFFF8 << 48),
+}
 """The NaN of an operation that had none among its operands."""
 
-_EXPONENT: dict[int, Any] = {16: np.uint16(0x7C00), 32: np.uint32(0x7F800000), 64: np.uint64(0x7FF << 52)}
+_EXPONENT: dict[int, Any] = {
+    16: np.uint16(0x7C00),
+    32: np.uint32(0x7F800000),
+    64: np.uint64(0x7FF << 52),
+}
 SIGN: dict[int, Any] = {16: np.uint16(1 << 15), 32: np.uint32(1 << 31), 64: np.uint64(1 << 63)}
 _QUIET = np.uint64(1 << 51)
 
