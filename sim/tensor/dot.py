@@ -60,15 +60,19 @@ class Factors:
 
 def factors(values: NDArray[Any], type_: ElementType) -> Factors:
     """Values of an element type, with the exponents that tensor cores see."""
-    return Factors(values.astype(np.float64), exponents(values, type_))
+    with np.errstate(invalid="ignore"):  # signalling NaNs
+        return Factors(values.astype(np.float64), exponents(values, type_))
 
 
 def exponents(values: NDArray[np.float32], type_: ElementType) -> Exponents:
     """Exponents of values of an element type; those of subnormals are the least normal one."""
-    field = (values.view(np.int32) >> 23 & 0xFF).astype(np.int16)
+    found = (values.view(np.int32) >> 23).astype(np.int16)
+    found &= 0xFF
+    found -= 127
     # A scale factor without a mantissa has no subnormals either.
-    least = (2 if type_.mantissa else 1) - (1 << (type_.exponent - 1))
-    return np.where(values == 0, np.int16(ZERO), np.maximum(field - 127, least)).astype(np.int16)
+    np.maximum(found, (2 if type_.mantissa else 1) - (1 << (type_.exponent - 1)), out=found)
+    np.copyto(found, ZERO, where=values == 0)
+    return found
 
 
 def dot(
@@ -107,27 +111,29 @@ def fused(
     half = step.rounding is Rounding.RNE16
     c = c.astype(np.float32, copy=False)
     top = exponents(c, element_type("f16" if half else "f32"))
-    # A zero term has an exponent of its own. That is a lower bound for the largest exponent,
-    # no more: a c that is not zero is always above it, and one that is brings it.
+    # A zero term has an exponent of its own, and c is always a term: either c is zero, or its
+    # exponent is above a zero's. So that exponent is a lower bound, whichever terms are zero.
     np.maximum(top, np.int16(step.zero_exponent), out=top)
-    k, count = len(a.values), max(1, _BLOCK // max(c.size, 1))
-    blocks: list[Any] = (
-        [slice(i, i + count) for i in range(0, k, count)] if count > 1 else [*range(k)]
-    )
+    k = len(a.values)
+    count = min(k, max(1, _BLOCK // max(c.size, 1)))
+    blocks = [slice(i, min(i + count, k)) for i in range(0, k, count)]
+    sums, terms = np.empty((count, *c.shape), np.int16), np.empty((count, *c.shape))
     with np.errstate(all="ignore"):
         for block in blocks:
-            sums = a.exponents[block] + b.exponents[block]
-            np.maximum(top, sums if count == 1 else sums.max(axis=0), out=top)
+            sum_ = sums[: block.stop - block.start]
+            np.add(a.exponents[block], b.exponents[block], out=sum_)
+            np.maximum(top, sum_[0] if count == 1 else sum_.max(axis=0), out=top)
         scale = _power_of_two(step.fraction - top)
         total = np.trunc(c * scale)
         for block in blocks:
-            terms = a.values[block] * b.values[block]
+            term = terms[: block.stop - block.start]
+            np.multiply(a.values[block], b.values[block], out=term)
             if absent is not None:
-                np.copyto(terms, 0.0, where=absent[block])
-            terms *= scale
-            np.trunc(terms, out=terms)
-            total += terms if count == 1 else terms.sum(axis=0)
-        total *= _power_of_two(top - step.fraction)
+                np.copyto(term, 0.0, where=absent[block])
+            np.multiply(term, scale, out=term)
+            np.trunc(term, out=term)
+            np.add(total, term[0] if count == 1 else term.sum(axis=0), out=total)
+        total /= scale
         return round_sum(total, step.rounding)
 
 

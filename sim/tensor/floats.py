@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from .dot import ZERO, Accumulators, Factors, canonical, dot, factors
 
 Matrices = NDArray[Any]
 """(warps, rows, cols)."""
+
+CHUNK = 1 << 13
+"""Accumulators computed at a time, so that they stay in the cache."""
 
 GROUP = 16
 """Stored elements along K that the packed 4-bit kinds sum exactly."""
@@ -38,6 +41,11 @@ class Inputs:
     scale_a: Matrices | None = None
     scale_b: Matrices | None = None
 
+    def warps(self, part: slice) -> Inputs:
+        """Those of some warps."""
+        mine = {f.name: getattr(self, f.name) for f in fields(self)}
+        return Inputs(**{k: None if v is None else v[part] for k, v in mine.items()})
+
 
 def fast(inputs: Inputs) -> Matrices:
     """float32 sums in any order; float64 where scales could leave the range of float32."""
@@ -54,6 +62,12 @@ def fast(inputs: Inputs) -> Matrices:
 
 def exact(form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic) -> Matrices:
     """The bits that tensor cores give."""
+    chunk = max(1, CHUNK // inputs.c[0].size)
+    parts = [slice(i, i + chunk) for i in range(0, len(inputs.c), chunk)]
+    return np.concatenate([_exact(form, inputs.warps(part), arithmetic) for part in parts])
+
+
+def _exact(form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic) -> Matrices:
     # Steps are counted in stored elements: an absent one takes no place.
     spread = form.shape.k // form.operand("a").cols
     step = replace(arithmetic.step, terms=arithmetic.step.terms * spread)
