@@ -1,0 +1,70 @@
+"""`tile-check-divergence`: no warp-wide op under divergent control flow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .base import Diagnostic, Pass, PassError, walk
+from .functions import functions, gpu_modules
+from .uniformity import Uniformity, control_of
+
+WARP_WIDE = frozenset(
+    {
+        "gpu.barrier",
+        "nvvm.barrier0",
+        "tile.async_copy",
+        "tile.convert_layout",
+        "tile.dot",
+        "tile.ldmatrix",
+        "tile.mma",
+        "tile.stmatrix",
+    }
+)
+"""Ops that all lanes of a warp execute together. PTX ISA, `.aligned`."""
+
+
+@dataclass(frozen=True)
+class CheckDivergence(Pass):
+    """Refuse ops that need the whole warp where only some of its lanes may come.
+
+    In and out: levels 1 to 3, before `scf` is lowered; the program stays.
+    """
+
+    name: ClassVar[str] = "tile-check-divergence"
+
+    def apply(self, module: Any) -> None:
+        """Check every kernel."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            for function in functions(gpu_module):
+                uniformity: Uniformity | None = None
+                for op in walk(function):
+                    if not is_warp_wide(op):
+                        continue
+                    uniformity = uniformity or Uniformity(function)
+                    control = control_of(uniformity, op)
+                    if control is not None:
+                        errors.append(_error(op, control))
+        if errors:
+            raise PassError(errors)
+
+
+def is_warp_wide(op: Any) -> bool:
+    """Whether all lanes of a warp must execute `op` together."""
+    name = op.operation.name
+    if name in ("tile.load", "tile.store"):
+        value = op.results[0] if name == "tile.load" else op.operands[0]
+        return not str(value.type).startswith("!tile.frag")
+    return name in WARP_WIDE
+
+
+def _error(op: Any, control: Any) -> Diagnostic:
+    return Diagnostic(
+        op.location,
+        f"'{op.operation.name}' op is executed by whole warps, but stands under a "
+        f"'{control.operation.name}' that may send lanes of one warp different ways; legal: "
+        "conditions and bounds that are the same in all lanes, such as those of block and warp "
+        "numbers",
+        notes=(Diagnostic(control.location, "the divergent control flow is here", "note"),),
+    )

@@ -1,0 +1,88 @@
+"""`tile-check-target`: every instruction form exists on the target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.isa import Form, Target, TilecError, form, forms, nearest, target
+from tilec.mlir import ir
+
+from .base import Diagnostic, Pass, PassError, walk
+from .functions import gpu_modules, target_of
+
+
+@dataclass(frozen=True)
+class CheckTarget(Pass):
+    """Check that the target has every instruction form that the program names.
+
+    In and out: any level; the program stays, but for `targets` of the `gpu.module`s, which the
+    option sets.
+
+    Attributes:
+        target: overrides the module's `#nvvm.target`; empty to take that.
+    """
+
+    name: ClassVar[str] = "tile-check-target"
+
+    target: str = ""
+
+    def apply(self, module: Any) -> None:
+        """Check every `gpu.module`."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            try:
+                if self.target:
+                    set_target(gpu_module, target(self.target))
+                chosen = target_of(gpu_module)
+            except TilecError as error:
+                errors.append(Diagnostic(gpu_module.location, f"'gpu.module' op {error}"))
+                continue
+            if chosen is None:
+                errors.append(
+                    Diagnostic(
+                        gpu_module.location,
+                        "'gpu.module' op names no target; give it "
+                        '[#nvvm.target<chip = "sm_80">] or compile with --target',
+                    )
+                )
+                continue
+            errors += check_forms(gpu_module, chosen)
+        if errors:
+            raise PassError(errors)
+
+
+def set_target(gpu_module: Any, chosen: Target) -> None:
+    """Make `chosen` the module's only target."""
+    attribute = ir.Attribute.parse(f'#nvvm.target<chip = "{chosen}">')
+    gpu_module.operation.attributes["targets"] = ir.ArrayAttr.get([attribute])
+
+
+def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
+    """An error for each op whose form `chosen` lacks."""
+    errors = []
+    for op in walk(gpu_module):
+        if not op.operation.name.startswith("tile.") or "form" not in op.attributes:
+            continue
+        found = form(ir.StringAttr(op.attributes["form"]).value)
+        if found.min_ptx(chosen) is None:
+            where = ", ".join(f"{t} (PTX {v})" for t, v in found.targets.items())
+            errors.append(
+                Diagnostic(
+                    op.location,
+                    f"'{op.operation.name}' op {found.ptx} does not exist on {chosen}; "
+                    f"it needs {where}; {_instead(found, chosen)}",
+                )
+            )
+    return errors
+
+
+def _instead(missing: Form, chosen: Target) -> str:
+    legal = [
+        f.ptx
+        for f in forms().values()
+        if f.family is missing.family and f.min_ptx(chosen) is not None
+    ]
+    if not legal:
+        return f"{chosen} has no form of {missing.family}"
+    return f"nearest on {chosen}: {', '.join(nearest(missing.ptx, legal, 3)[:3])}"

@@ -1,0 +1,136 @@
+"""`tile-kernel-abi`: a kernel's arguments as the launch passes them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.isa import TilecError
+from tilec.mlir import ir
+
+from .base import Diagnostic, Pass, PassError
+from .emit import create
+from .functions import functions, gpu_modules
+
+
+@dataclass(frozen=True)
+class KernelAbi(Pass):
+    """Replace the memref arguments of kernels by scalars.
+
+    In: `gpu.func … kernel` with memref and scalar arguments.
+    Out: of each memref a pointer, then its dynamic sizes, its dynamic strides, its offset if
+    dynamic, i64 each; scalars as they are, `index` as i64. Inside, the memref is rebuilt as the
+    descriptor that upstream's conversions expect. The attribute `tile.abi` lists the arguments
+    as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
+    null standing for what is passed.
+    """
+
+    name: ClassVar[str] = "tile-kernel-abi"
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every kernel of `module`."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            for function in functions(gpu_module):
+                if "kernel" not in function.operation.attributes:
+                    continue
+                try:
+                    _rewrite(function)
+                except TilecError as error:
+                    errors.append(Diagnostic(function.location, f"'gpu.func' op {error}"))
+        if errors:
+            raise PassError(errors)
+
+
+def _rewrite(function: Any) -> None:
+    block = function.regions[0].blocks[0]
+    top = ir.InsertionPoint.at_block_begin(block)
+    old = list(block.arguments)
+    described = []
+    with top, function.location:
+        for number, argument in enumerate(old):
+            described.append(_replace(block, argument, f"arg{number}"))
+    for _ in old:
+        block.erase_argument(0)
+    types = [argument.type for argument in block.arguments]
+    attributes = function.operation.attributes
+    attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
+    for name in ("arg_attrs", "res_attrs"):
+        if name in attributes:
+            del attributes[name]
+    attributes["tile.abi"] = ir.StringAttr.get(json.dumps(described))
+
+
+def _replace(block: Any, argument: Any, name: str) -> dict[str, Any]:
+    """Append what is passed for `argument`, use it instead, and describe it."""
+    type_, location = argument.type, argument.location
+    if isinstance(type_, ir.MemRefType):
+        return _replace_memref(block, argument, name)
+    i64 = ir.IntegerType.get_signless(64)
+    if isinstance(type_, ir.IndexType):
+        passed = block.add_argument(i64, location)
+        argument.replace_all_uses_with(create("arith.index_cast", [passed], type_))
+        return {"name": name, "kind": "scalar", "type": "i64"}
+    if isinstance(type_, (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
+        argument.replace_all_uses_with(block.add_argument(type_, location))
+        return {"name": name, "kind": "scalar", "type": str(type_)}
+    raise TilecError(
+        f"cannot take an argument of type {type_}; legal: memrefs, integers, index, "
+        "f16, bf16, f32, f64"
+    )
+
+
+def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
+    type_, location = argument.type, argument.location
+    try:
+        strides, offset = type_.get_strides_and_offset()
+    except ValueError:
+        raise TilecError(f"cannot take {type_}: its layout is no list of strides") from None
+    space = type_.memory_space
+    number = int(space.value) if isinstance(space, ir.IntegerAttr) else 0
+    if space is not None and not isinstance(space, ir.IntegerAttr):
+        raise TilecError(f"cannot take {type_}: arguments are in global memory")
+    pointer = ir.Type.parse(f"!llvm.ptr<{number}>" if number else "!llvm.ptr")
+    i64 = ir.IntegerType.get_signless(64)
+    unknown_size = ir.ShapedType.get_dynamic_size()
+    unknown_stride = ir.ShapedType.get_dynamic_stride_or_offset()
+    base = block.add_argument(pointer, location)
+
+    def taken(values: list[int], unknown: int) -> list[Any]:
+        return [
+            block.add_argument(i64, location)
+            if value == unknown
+            else create("llvm.mlir.constant", [], i64, value=ir.IntegerAttr.get(i64, value))
+            for value in values
+        ]
+
+    fields: list[tuple[Any, list[int]]] = [(base, [0]), (base, [1])]
+    sizes = taken(list(type_.shape), unknown_size)
+    steps = taken(list(strides), unknown_stride)
+    (start,) = taken([offset], unknown_stride)
+    fields.append((start, [2]))
+    fields += [(size, [3, at]) for at, size in enumerate(sizes)]
+    fields += [(step, [4, at]) for at, step in enumerate(steps)]
+    array = f"array<{type_.rank} x i64>"
+    tail = f", {array}, {array}" if type_.rank else ""
+    text = str(pointer).removeprefix("!llvm.")
+    struct = ir.Type.parse(f"!llvm.struct<({text}, {text}, i64{tail})>")
+    value = create("llvm.mlir.poison", [], struct)
+    for field, position in fields:
+        at = ir.DenseI64ArrayAttr.get(position)
+        value = create("llvm.insertvalue", [value, field], struct, position=at)
+    argument.replace_all_uses_with(create("builtin.unrealized_conversion_cast", [value], type_))
+
+    def known(values: list[int], unknown: int) -> list[int | None]:
+        return [None if value == unknown else value for value in values]
+
+    return {
+        "name": name,
+        "kind": "memref",
+        "type": str(type_.element_type),
+        "shape": known(list(type_.shape), unknown_size),
+        "strides": known(list(strides), unknown_stride),
+        "offset": known([offset], unknown_stride)[0],
+        "space": number,
+    }

@@ -1,0 +1,219 @@
+"""Which values are the same in all lanes of a warp."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from .emit import constant_of
+from .functions import block_size
+
+WARP_BITS = 5
+"""Bits of the thread number that are the lane."""
+
+
+class Spread(IntEnum):
+    """How a value varies over the lanes of a warp; greater is less known."""
+
+    UNIFORM = 0
+    """One value a warp."""
+    THREAD = 1
+    """The thread number along x: all but its low five bits are one value a warp."""
+    DIVERGENT = 2
+    """Anything."""
+
+
+_LANE_OPS = frozenset(
+    {"gpu.lane_id", "nvvm.read.ptx.sreg.laneid", "nvvm.elect.sync", "nvvm.mbarrier.test.wait"}
+)
+_THREAD_OPS = frozenset({"gpu.thread_id", "nvvm.read.ptx.sreg.tid.x"})
+_CASTS = frozenset(
+    {"arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci"}
+)
+_UNIFORM_OPS = frozenset({"gpu.subgroup_id", "nvvm.vote.sync", "nvvm.redux.sync"})
+
+
+class Uniformity:
+    """The analysis of one function, for values and for places.
+
+    A value is uniform if what computes it is: constants, arguments, block numbers, arithmetic
+    on uniform values, loads from uniform addresses, the warp number (the thread number shifted
+    by five or more, where a warp lies along x). Control flow counts: what an `scf.if` or a loop
+    yields is uniform only if its condition or bounds are.
+    """
+
+    def __init__(self, function: Any) -> None:
+        size = block_size(function)
+        # With another x extent a warp wraps into the next row of threads.
+        self._along_x = size is not None and (size[0] % 32 == 0 or size[1] == size[2] == 1)
+        self._known: dict[Any, Spread] = {}
+        changed = True
+        self._changed = False
+        while changed:
+            self._changed = False
+            for region in function.regions:
+                for block in region:
+                    self._block(block)
+            changed = self._changed
+
+    def of(self, value: Any) -> Spread:
+        """How `value` varies; a function's argument does not."""
+        return self._known.get(value, Spread.UNIFORM)
+
+    def is_uniform(self, value: Any) -> bool:
+        """Whether `value` is one value in each warp."""
+        return self.of(value) is Spread.UNIFORM
+
+    def _set(self, value: Any, spread: Spread) -> None:
+        if spread > self.of(value):
+            self._known[value] = spread
+            self._changed = True
+
+    def _block(self, block: Any) -> None:
+        for op in block.operations:
+            name = op.operation.name
+            if name in ("scf.for", "scf.if", "scf.while", "scf.forall", "scf.parallel"):
+                self._structured(op, name)
+            else:
+                self._simple(op, name)
+                for region in op.regions:
+                    for inner in region:
+                        self._block(inner)
+
+    def _simple(self, op: Any, name: str) -> None:
+        operation = op.operation
+        spread = max((self.of(v) for v in operation.operands), default=Spread.UNIFORM)
+        if spread is Spread.THREAD:
+            spread = self._of_thread(operation, name)
+        if name in _LANE_OPS or "atomic" in name:
+            spread = Spread.DIVERGENT
+        elif name in _THREAD_OPS:
+            spread = self._of_index(operation)
+        elif name.startswith("nvvm.read.ptx.sreg.tid.") or name == "gpu.shuffle":
+            spread = Spread.DIVERGENT
+        elif name in _UNIFORM_OPS:
+            spread = Spread.UNIFORM
+        for result in operation.results:
+            self._set(result, spread)
+
+    def _of_index(self, operation: Any) -> Spread:
+        dimension = (
+            str(operation.attributes["dimension"]) if operation.name.startswith("gpu") else "x"
+        )
+        if not self._along_x:
+            return Spread.DIVERGENT
+        return Spread.THREAD if " x" in dimension or dimension == "x" else Spread.UNIFORM
+
+    def _of_thread(self, operation: Any, name: str) -> Spread:
+        """What becomes of a thread number."""
+        if name in _CASTS:
+            return Spread.THREAD
+        operands = list(operation.operands)
+        if len(operands) == 2 and self.of(operands[0]) is Spread.THREAD:
+            by = constant_of(operands[1])
+            if by is not None and (
+                (name in ("arith.shrui", "arith.shrsi") and by >= WARP_BITS)
+                or (
+                    name in ("arith.divui", "arith.divsi", "arith.floordivsi")
+                    and by > 0
+                    and by % (1 << WARP_BITS) == 0
+                )
+                or (name == "arith.andi" and by & ((1 << WARP_BITS) - 1) == 0)
+            ):
+                return Spread.UNIFORM
+        return Spread.DIVERGENT
+
+    def _structured(self, op: Any, name: str) -> None:
+        operation = op.operation
+        blocks = [block for region in operation.regions for block in region]
+        inputs = list(operation.operands)
+        control = self._control(operation, name, blocks)
+        if name == "scf.for":
+            (block,) = blocks
+            induction, *carried = block.arguments
+            self._set(induction, control)
+            for argument, start in zip(carried, inputs[3:], strict=True):
+                self._set(argument, self.of(start))
+        elif name == "scf.while":
+            for argument, start in zip(blocks[0].arguments, inputs, strict=True):
+                self._set(argument, self.of(start))
+        elif name in ("scf.forall", "scf.parallel"):
+            for block in blocks:
+                for argument in block.arguments:
+                    self._set(argument, Spread.DIVERGENT)
+        for block in blocks:
+            self._block(block)
+        control = max(control, self._control(operation, name, blocks))
+        for block in blocks:
+            yielded = list(block.operations[len(block.operations) - 1].operation.operands)
+            self._yields(operation, name, block, blocks, yielded, control)
+
+    def _control(self, operation: Any, name: str, blocks: list[Any]) -> Spread:
+        """How the way through a structured op varies."""
+        if name == "scf.for":
+            deciding = list(operation.operands)[:3]
+        elif name == "scf.if":
+            deciding = list(operation.operands)[:1]
+        elif name == "scf.while":
+            condition = blocks[0].operations[len(blocks[0].operations) - 1]
+            deciding = list(condition.operation.operands)[:1]
+        else:
+            return Spread.DIVERGENT
+        uniform = all(self.is_uniform(value) for value in deciding)
+        return Spread.UNIFORM if uniform else Spread.DIVERGENT
+
+    def _yields(
+        self,
+        operation: Any,
+        name: str,
+        block: Any,
+        blocks: list[Any],
+        yielded: list[Any],
+        control: Spread,
+    ) -> None:
+        results = list(operation.results)
+        if name == "scf.for":
+            targets = [list(block.arguments)[1:], results]
+        elif name == "scf.while" and block == blocks[0]:
+            yielded = yielded[1:]
+            targets = [list(blocks[1].arguments), results]
+        elif name == "scf.while":
+            targets = [list(blocks[0].arguments)]
+        else:
+            targets = [results]
+        for values in targets:
+            for value, source in zip(values, yielded, strict=False):
+                self._set(value, max(self.of(source), control))
+
+
+def control_of(uniformity: Uniformity, op: Any) -> Any:
+    """The innermost divergent op under which `op` stands, or None.
+
+    That is an `scf.if`, `scf.for` or `scf.while` whose condition or bounds differ between the
+    lanes of a warp, or any op with blocks that branch to each other.
+    """
+    inner = op.operation
+    while inner.parent is not None and inner.name not in ("gpu.func", "func.func", "llvm.func"):
+        parent = inner.parent
+        if _diverges(uniformity, parent.operation, inner):
+            return parent
+        inner = parent.operation
+    return None
+
+
+def _diverges(uniformity: Uniformity, parent: Any, inner: Any) -> bool:
+    name = parent.name
+    operands = list(parent.operands)
+    if name == "scf.if":
+        return not uniformity.is_uniform(operands[0])
+    if name == "scf.for":
+        return not all(uniformity.is_uniform(value) for value in operands[:3])
+    if name == "scf.while":
+        before = parent.regions[0].blocks[0]
+        condition = before.operations[len(before.operations) - 1].operation.operands[0]
+        return not uniformity.is_uniform(condition)
+    if name in ("scf.forall", "scf.parallel"):
+        return True
+    # Blocks that branch to each other: only what every path passes is sure to be whole.
+    region = next((r for r in parent.regions if len(list(r.blocks)) > 1), None)
+    return region is not None and inner.block != region.blocks[0]
