@@ -92,6 +92,12 @@ class Pattern:
         run = tile.base.columns_of("element")
         return cls(form.row_bytes, run, rows[:together], phases)
 
+    def moved(self, layout: LinearLayout) -> Pattern:
+        """The same access where `layout` takes each offset."""
+        run = tuple(combine(vector, layout.columns) for vector in self.run)
+        together = tuple(combine(vector, layout.columns) for vector in self.together)
+        return Pattern(self.width, run, together, self.phases)
+
     def count(self, swizzle: LinearLayout, bits: int) -> banks.Count | None:
         """Wavefronts under a swizzle of plain offsets; None if it does not keep the run together.
 
