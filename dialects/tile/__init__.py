@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 
@@ -14,4 +15,17 @@ def load(context: Any = None) -> None:
 
     with context or ir.Context.current, ir.Location.unknown():
         if not ir.Context.current.is_dialect_loaded(Tile.DIALECT_NAMESPACE):
+            _tell_bindings()
             Tile.load()
+
+
+@cache
+def _tell_bindings() -> None:
+    """Tell MLIR's bindings where this dialect's Python module is.
+
+    Unfound, they would search for it whenever they meet one of its ops, types or attributes:
+    half of a compilation's time.
+    """
+    from tilec.mlir import ext  # noqa: PLC0415
+
+    ext._cext.globals.append_dialect_search_prefix("tilec.dialects")
