@@ -125,7 +125,7 @@ def _szext(q: Qualifiers) -> Operation:
         mask = low_bits(count, _U32)
         if not signed:
             return cast(Array, a & mask)
-        sign = np.left_shift(np.uint32(1), count - np.uint32(1))
+        sign = np.left_shift(np.uint32(1), np.subtract(count, np.uint32(1)))
         return np.where((a & sign & mask) != 0, a | ~mask, a & mask)
 
     return run

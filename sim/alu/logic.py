@@ -111,8 +111,8 @@ _WORD = np.uint64(32)
 @form("prmt.b32", "b32 = b32 b32 b32")
 def _prmt(_: Qualifiers) -> Operation:
     def run(a: Array, b: Array, c: Array) -> Array:
-        if np.ndim(c) == 0:
-            return cast(Array, _fixed_permutation(int(c) & 0xFFFF)(a, b))
+        if np.size(c) == 1:
+            return cast(Array, _fixed_permutation(int(np.ravel(c)[0]) & 0xFFFF)(a, b))
         return _permuted(a, b, [(c >> np.uint32(4 * i)) & np.uint32(15) for i in range(4)])
 
     return run

@@ -230,18 +230,28 @@ def _find(
     declared = _declared(opcode)
     matches = [(f, chosen) for f in declared if (chosen := f.match(modifiers)) is not None]
     for found, chosen in matches:
-        if results in (None, len(found.results)) and operands in (None, len(found.operands)):
+        counts = _written(found.results), _written(found.operands)
+        if results in (None, counts[0]) and operands in (None, counts[1]):
             return found, chosen
     spelled = ".".join((opcode, *modifiers))
     if matches:
-        counts = " or ".join(f"{len(f.results)} of {len(f.operands)}" for f, _ in matches)
+        found = matches[0][0]
         raise Unsupported(
-            f"'{spelled}' computes {counts} operands, not {results or 'any'} of {operands or 'any'}"
+            f"'{spelled}' has {_written(found.results)} destinations and "
+            f"{_written(found.operands)} source operands"
         )
     if not declared:
         raise Unsupported(f"unsupported instruction '{spelled}'; {_say(opcode, opcodes())}")
-    known = {".".join((opcode, *s)) for f in declared for s in f.spellings()}
-    raise Unsupported(f"unsupported instruction '{spelled}'; {_say(spelled, known)}")
+    known = [s for f in declared for s in f.spellings()]
+    types = [m for m in modifiers if is_type(m)]
+    near = [s for s in known if [m for m in s if is_type(m)] == types] or known
+    spellings = {".".join((opcode, *s)) for s in near}
+    raise Unsupported(f"unsupported instruction '{spelled}'; {_say(spelled, spellings)}")
+
+
+def _written(types: tuple[str, ...]) -> int:
+    """How many operands stand in the text: all but the condition code."""
+    return len(types) - types.count("carry")
 
 
 def _say(name: str, known: set[str] | tuple[str, ...]) -> str:

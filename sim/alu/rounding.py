@@ -110,7 +110,8 @@ def fma_f32(rounding: str) -> Operation:
         result = np.where(np.isfinite(total), result, total.astype(_F32))
         if rounding != "rm":
             return result
-        return _minus_zero(result, np.signbit(product) != np.signbit(addend))
+        cancelled = (total == 0) & (np.signbit(product) != np.signbit(addend))
+        return np.where(cancelled, np.float32(-0.0), result)
 
     if rounding != "rn":
         return exact
