@@ -2,4 +2,23 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tilec.isa import Target, TilecError
+
+    from .driver import Compiled, compile  # noqa: A004
+
 __version__ = "0.1.0"
+
+__all__ = ["Compiled", "Target", "TilecError", "__version__", "compile"]
+
+_HOMES = {"Compiled": ".driver", "compile": ".driver", "Target": ".isa", "TilecError": ".isa"}
+
+
+def __getattr__(name: str) -> Any:
+    """What is exported, imported when first used: MLIR takes its time."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tilec' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name], __name__), name)

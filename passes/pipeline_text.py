@@ -1,4 +1,4 @@
-"""The text of a pass pipeline, read into its elements: `builtin.module(a, b{x=1}, gpu.module(c))`."""
+"""The text of a pass pipeline and its elements: `builtin.module(a, b{x=1}, gpu.module(c))`."""
 
 from __future__ import annotations
 

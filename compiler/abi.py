@@ -1,0 +1,201 @@
+"""How kernels are launched: the JSON beside the PTX, all that simulator and runtime read.
+
+    {"target": "sm_80", "ptx": "7.0", "kernels": [{"name": "gemm", "block": [256, 1, 1],
+     "dynamic_shared": 98304, "arguments": [
+       {"name": "a", "kind": "memref", "type": "f16", "shape": [null, 64],
+        "strides": [null, 1], "offset": 0, "space": 0},
+       {"name": "n", "kind": "scalar", "type": "i32"}]}]}
+
+The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
+its shape, its strides and its offset; of a scalar its value; of a pointer itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tilec.isa import PtxVersion, Target
+from tilec.isa import target as find_target
+from tilec.mlir import ir
+
+
+@dataclass(frozen=True, slots=True)
+class MemRef:
+    """A memref argument; None in its fields stands for what the launch passes.
+
+    Attributes:
+        name: its name.
+        type: element type in memory, as MLIR writes it.
+        shape: extents in elements.
+        strides: in elements.
+        offset: in elements.
+        space: address space: 0 generic, 1 global.
+    """
+
+    name: str
+    type: str
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    offset: int | None
+    space: int = 0
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Types of the values passed: `ptr` and `i64`s."""
+        dynamic = sum(v is None for v in (*self.shape, *self.strides, self.offset))
+        return ("ptr", *["i64"] * dynamic)
+
+    def json(self) -> dict[str, Any]:
+        """The argument as JSON has it."""
+        return {
+            "name": self.name,
+            "kind": "memref",
+            "type": self.type,
+            "shape": list(self.shape),
+            "strides": list(self.strides),
+            "offset": self.offset,
+            "space": self.space,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar argument, or a bare pointer.
+
+    Attributes:
+        name: its name.
+        type: as MLIR writes it; `ptr` for a pointer.
+    """
+
+    name: str
+    type: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The type of the value passed."""
+        return (self.type,)
+
+    def json(self) -> dict[str, Any]:
+        """The argument as JSON has it."""
+        kind = "pointer" if self.type == "ptr" else "scalar"
+        return {"name": self.name, "kind": kind, "type": self.type}
+
+
+Argument = MemRef | Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """How a kernel is launched.
+
+    Attributes:
+        name: its `.entry`.
+        arguments: in order.
+        block: threads of a CTA in x, y, z where the kernel fixes them.
+        dynamic_shared: bytes of dynamic shared memory.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    block: tuple[int, int, int] | None = None
+    dynamic_shared: int = 0
+
+    def json(self) -> dict[str, Any]:
+        """The kernel as JSON has it."""
+        return {
+            "name": self.name,
+            "block": list(self.block) if self.block else None,
+            "dynamic_shared": self.dynamic_shared,
+            "arguments": [argument.json() for argument in self.arguments],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Abi:
+    """The kernels of a module.
+
+    Attributes:
+        target: what the PTX is for.
+        ptx: its version.
+        kernels: in the order of the module.
+    """
+
+    target: Target
+    ptx: PtxVersion
+    kernels: tuple[Kernel, ...]
+
+    def __str__(self) -> str:
+        document = {
+            "target": self.target.name,
+            "ptx": str(self.ptx),
+            "kernels": [kernel.json() for kernel in self.kernels],
+        }
+        return json.dumps(document, indent=2) + "\n"
+
+    @classmethod
+    def parse(cls, text: str) -> Abi:
+        """The ABI that `str` of one wrote."""
+        document = json.loads(text)
+        return cls(
+            find_target(document["target"]),
+            PtxVersion.parse(document["ptx"]),
+            tuple(
+                Kernel(
+                    kernel["name"],
+                    tuple(map(_argument, kernel["arguments"])),
+                    tuple(kernel["block"]) if kernel["block"] else None,
+                    kernel["dynamic_shared"],
+                )
+                for kernel in document["kernels"]
+            ),
+        )
+
+
+def _argument(fields: Mapping[str, Any]) -> Argument:
+    if fields["kind"] != "memref":
+        return Scalar(fields["name"], fields["type"])
+    return MemRef(
+        fields["name"],
+        fields["type"],
+        tuple(fields["shape"]),
+        tuple(fields["strides"]),
+        fields["offset"],
+        fields["space"],
+    )
+
+
+def kernels(gpu_module: Any) -> Iterator[Kernel]:
+    """The kernels of a lowered `gpu.module`, as its `llvm.func`s describe them.
+
+    `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
+    parameters say.
+    """
+    for function in gpu_module.regions[0].blocks[0].operations:
+        attributes = function.operation.attributes
+        if function.operation.name != "llvm.func" or "nvvm.kernel" not in attributes:
+            continue
+        name = ir.StringAttr(attributes["sym_name"]).value
+        if "tile.abi" in attributes:
+            described = json.loads(ir.StringAttr(attributes["tile.abi"]).value)
+            arguments = tuple(map(_argument, described))
+        else:
+            types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
+            arguments = tuple(
+                Scalar(f"arg{i}", "ptr" if "ptr" in type_ else type_)
+                for i, type_ in enumerate(types)
+            )
+        shared = 0
+        if "tile.dynamic_shared" in attributes:
+            shared = ir.IntegerAttr(attributes["tile.dynamic_shared"]).value
+        yield Kernel(name, arguments, _block(attributes), shared)
+
+
+def _block(attributes: Any) -> tuple[int, int, int] | None:
+    for name in ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid"):
+        if name in attributes:
+            sizes = [*ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
+            return sizes[0], sizes[1], sizes[2]
+    return None

@@ -1,0 +1,124 @@
+"""LLVM IR to PTX by llvmlite's LLVM, in a process that may die of it.
+
+LLVM aborts where it cannot select an instruction. The worker that it would take down is started
+ahead, while MLIR is still busy, and serves until this process ends or it dies.
+"""
+
+from __future__ import annotations
+
+import atexit
+import marshal
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from tilec.isa import TilecError
+
+
+class CodegenError(TilecError):
+    """LLVM refuses a module, or dies of it."""
+
+
+class _Worker:
+    """The process and what it says on standard error."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as self)
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("codegen_worker.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            start_new_session=True,  # Ctrl-C is this process's to handle
+        )
+
+    def ask(self, request: tuple[str, str, str, int]) -> tuple[bool, str]:
+        """The reply to a request.
+
+        Raises:
+            OSError, EOFError: if the process ends instead.
+        """
+        assert self.process.stdin
+        assert self.process.stdout
+        marshal.dump(request, self.process.stdin)
+        self.process.stdin.flush()
+        reply: tuple[bool, str] = marshal.load(self.process.stdout)
+        return reply
+
+    def last_words(self) -> str:
+        """What it printed before it died."""
+        self.process.wait()
+        self.errors.seek(0)
+        return self.errors.read().decode(errors="replace")
+
+    def close(self) -> None:
+        """Let it end."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+        self.process.wait()
+        self.errors.close()
+
+
+_worker: list[_Worker] = []
+
+
+def start() -> None:
+    """Start the worker if none is running, without waiting for it."""
+    if _worker and _worker[0].owner != os.getpid():
+        _worker.clear()  # the parent's, on the other side of a fork
+    if not _worker:
+        _worker.append(_Worker())
+
+
+@atexit.register
+def _stop() -> None:
+    if _worker and _worker[0].owner == os.getpid():
+        _worker.pop().close()
+
+
+def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
+    """PTX of a module of LLVM IR, as LLVM prints it.
+
+    Args:
+        ir: the module.
+        cpu: an NVPTX processor such as `sm_80`.
+        features: subtarget features such as `+ptx70`.
+        level: optimisation level, 0 to 3.
+
+    Raises:
+        CodegenError: if LLVM refuses the module.
+    """
+    start()
+    worker = _worker[0]
+    try:
+        succeeded, text = worker.ask((ir, cpu, features, level))
+    except (OSError, EOFError):
+        _worker.clear()
+        words = worker.last_words()
+        worker.close()
+        raise CodegenError(f"LLVM cannot generate code: {_reason(words)}") from None
+    except BaseException:  # Ctrl-C: a reply may be under way, and nobody would read it
+        _worker.clear()
+        worker.process.kill()
+        worker.close()
+        raise
+    if not succeeded:
+        raise CodegenError(f"LLVM refuses the module: {text.strip()}")
+    return text
+
+
+def _reason(words: str) -> str:
+    """The line of LLVM's last words that says what is wrong."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    for line in lines:
+        if line.startswith("LLVM ERROR:"):
+            return line.removeprefix("LLVM ERROR:").strip()
+    return lines[-1] if lines else "its process ended without a word"

@@ -1,0 +1,194 @@
+"""From PTX to cubin and SASS with NVIDIA's own tools, of PATH or of their wheels."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from tilec.isa import Target, TilecError
+
+_RENAMED = {"101": "110"}
+"""Architectures that the tools of today know by another number."""
+
+
+class AssemblerError(TilecError):
+    """A tool of NVIDIA's is missing or refuses its input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """An installed tool.
+
+    Attributes:
+        path: where it is.
+        version: its release, (13, 0).
+    """
+
+    path: str
+    version: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What ptxas gives a kernel.
+
+    Attributes:
+        registers: 32-bit registers of a thread.
+        spill_stores, spill_loads: bytes of a thread.
+        stack: bytes of a thread's stack frame.
+        static_shared: bytes of a CTA's static shared memory.
+        barriers: named barriers.
+    """
+
+    registers: int
+    spill_stores: int
+    spill_loads: int
+    stack: int
+    static_shared: int
+    barriers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """What ptxas makes of a module.
+
+    Attributes:
+        cubin: the binary.
+        resources: by kernel.
+        assembler: which ptxas it was.
+    """
+
+    cubin: bytes
+    resources: dict[str, Resources]
+    assembler: Tool
+
+
+def _candidates(name: str) -> Iterator[str]:
+    on_path = shutil.which(name)
+    if on_path:
+        yield on_path
+    spec = find_spec("nvidia")  # the namespace of NVIDIA's wheels
+    for root in (spec.submodule_search_locations if spec else None) or ():
+        yield from map(str, sorted(Path(root).glob(f"*/bin/{name}")))
+
+
+def _run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False
+    )
+
+
+@cache
+def tools(name: str) -> tuple[Tool, ...]:
+    """The installed tools called `name`, the newest first."""
+    found = []
+    for path in dict.fromkeys(_candidates(name)):
+        release = re.search(r"release (\d+)\.(\d+)", _run(path, "--version").stdout)
+        if release:
+            found.append(Tool(path, tuple(map(int, release.groups()))))
+    return tuple(sorted(found, key=lambda tool: tool.version, reverse=True))
+
+
+@cache
+def _known(tool: Tool) -> frozenset[str]:
+    """The architectures that a ptxas takes."""
+    return frozenset(re.findall(r"'(sm_\d+[af]?)'", _run(tool.path, "--help").stdout))
+
+
+def _architecture(target: Target, known: frozenset[str]) -> str | None:
+    """What to pass as `-arch` for a module of `target`, if the tool can assemble it at all."""
+    number = _RENAMED.get(str(target.number), str(target.number))
+    name = f"sm_{number}{target.scope}"
+    if name in known:
+        return name
+    if target.scope:
+        return None
+    # A tool that has dropped an old architecture assembles its PTX for the next.
+    later = sorted(int(n[3:]) for n in known if n[3:].isdecimal() and int(n[3:]) > int(number))
+    return f"sm_{later[0]}" if later else None
+
+
+def find_ptxas(target: Target) -> tuple[Tool, str]:
+    """The newest ptxas that assembles for `target`, and the architecture to name.
+
+    Raises:
+        AssemblerError: if none is installed, or none knows the target.
+    """
+    installed = tools("ptxas")
+    for tool in installed:
+        architecture = _architecture(target, _known(tool))
+        if architecture:
+            return tool, architecture
+    if not installed:
+        raise AssemblerError(
+            "ptxas is not installed: neither on PATH nor by `pip install nvidia-cuda-nvcc`"
+        )
+    newest = ".".join(map(str, installed[0].version))
+    raise AssemblerError(f"no installed ptxas knows {target}; the newest is {newest}")
+
+
+def assemble(ptx: str, target: Target) -> Assembled:
+    """Assemble a PTX module.
+
+    Raises:
+        AssemblerError: if there is no ptxas for `target`, or it refuses the module.
+    """
+    tool, architecture = find_ptxas(target)
+    with tempfile.TemporaryDirectory(prefix="tilec-") as folder:
+        source, binary = Path(folder, "module.ptx"), Path(folder, "module.cubin")
+        source.write_text(ptx, encoding="utf-8")
+        command = (tool.path, "-v", f"-arch={architecture}", str(source), "-o", str(binary))
+        result = _run(*command)
+        report = (result.stdout + result.stderr).replace(str(source), "module.ptx")
+        if result.returncode:
+            lines = [line for line in report.splitlines() if "info" not in line]
+            raise AssemblerError("ptxas refuses the module:\n" + "\n".join(lines))
+        return Assembled(binary.read_bytes(), _resources(report), tool)
+
+
+def disassemble(cubin: bytes) -> str:
+    """SASS of a cubin.
+
+    Raises:
+        AssemblerError: if nvdisasm is not installed, or refuses the cubin.
+    """
+    installed = tools("nvdisasm")
+    if not installed:
+        raise AssemblerError(
+            "nvdisasm is not installed: neither on PATH nor by `pip install nvidia-cuda-nvdisasm`"
+        )
+    with tempfile.TemporaryDirectory(prefix="tilec-") as folder:
+        binary = Path(folder, "module.cubin")
+        binary.write_bytes(cubin)
+        result = _run(installed[0].path, "-c", str(binary))
+    if result.returncode:
+        raise AssemblerError(f"nvdisasm refuses the cubin: {result.stderr.strip()}")
+    return result.stdout
+
+
+def _resources(report: str) -> dict[str, Resources]:
+    """What `ptxas -v` reports, by kernel."""
+    found: dict[str, Resources] = {}
+    parts = re.split(r"Compiling entry function '([^']+)'", report)
+    for name, text in zip(parts[1::2], parts[2::2], strict=True):
+
+        def number(pattern: str, text: str = text) -> int:
+            match = re.search(pattern, text)
+            return int(match[1]) if match else 0
+
+        found[name] = Resources(
+            registers=number(r"Used (\d+) registers"),
+            spill_stores=number(r"(\d+) bytes spill stores"),
+            spill_loads=number(r"(\d+) bytes spill loads"),
+            stack=number(r"(\d+) bytes stack frame"),
+            static_shared=number(r"(\d+) bytes smem"),
+            barriers=number(r"used (\d+) barriers"),
+        )
+    return found

@@ -1,0 +1,271 @@
+"""The whole road: a tile program in, every stage down to SASS out."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tilec.isa import Target, TilecError
+from tilec.isa import target as find_target
+from tilec.mlir import ir
+from tilec.passes.base import Diagnostic, ProgramError
+from tilec.passes.functions import gpu_modules, target_of
+from tilec.passes.instrumentation import Instrumentation
+from tilec.passes.pipeline import run_pipeline, verify
+
+from . import codegen
+from .abi import Abi, Kernel, kernels
+from .cubin import Assembled, Resources, assemble, disassemble
+from .diagnostics import Source
+from .llvm import to_llvm_ir
+from .pipelines import pipeline
+from .printing import to_text
+from .ptx import to_ptx, written_version
+from .source import new_context, parse
+
+DEFAULT_TARGET = "sm_80"
+"""The target of a program that names none: the first with `cp.async`, and `mma` on bf16 and f64."""
+
+
+class Stage(StrEnum):
+    """What a compilation can give out, in its order."""
+
+    TILE = "tile"
+    """The program on fragments."""
+    NVVM = "nvvm"
+    """The program in the LLVM and NVVM dialects."""
+    LLVM = "llvm"
+    """LLVM IR, before LLVM's optimisations."""
+    PTX = "ptx"
+    CUBIN = "cubin"
+    SASS = "sass"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile.
+
+    Attributes:
+        opt_level: LLVM's optimisation level, 0 to 3.
+        verify_each: verify the program after each pass.
+        instrumentation: what to print and time.
+    """
+
+    opt_level: int = 3
+    verify_each: bool = False
+    instrumentation: Instrumentation | None = None
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Times what runs inside, if times are asked for."""
+        return self.instrumentation.stage(stage) if self.instrumentation else nullcontext()
+
+
+class Compiled:
+    """A program and its stages, each made when first asked for.
+
+    Every attribute below `target` may raise what making the stage raises: `ProgramError` for
+    the program's errors, else another `TilecError`.
+    """
+
+    def __init__(self, module: Any, target: Target, options: Options) -> None:
+        self._source = module
+        self._options = options
+        self.target = target
+
+    @cached_property
+    def _fragments(self) -> Any:
+        return self._lowered(self._source, pipeline(self.target).tile)
+
+    @cached_property
+    def _registers(self) -> Any:
+        return self._lowered(self._fragments, pipeline(self.target).nvvm)
+
+    def _lowered(self, module: Any, passes: tuple[str, ...]) -> Any:
+        lowered = module.operation.clone()
+        run_pipeline(
+            lowered,
+            passes,
+            verify_each=self._options.verify_each,
+            instrumentation=self._options.instrumentation,
+        )
+        return lowered
+
+    @cached_property
+    def tile(self) -> str:
+        """MLIR on fragments."""
+        return to_text(self._fragments)
+
+    @cached_property
+    def nvvm(self) -> str:
+        """MLIR in the LLVM and NVVM dialects."""
+        return to_text(self._registers)
+
+    @cached_property
+    def llvm(self) -> str:
+        """LLVM IR before LLVM's optimisations."""
+        with self._options.timed("translate to LLVM IR"), self._registers.context:
+            (gpu_module,) = gpu_modules(self._registers)
+            return to_llvm_ir(gpu_module)
+
+    @cached_property
+    def ptx(self) -> str:
+        """PTX."""
+        ir_text = self.llvm
+        with self._options.timed("LLVM to PTX"):
+            return to_ptx(ir_text, self.target, level=self._options.opt_level)
+
+    @cached_property
+    def _assembled(self) -> Assembled:
+        ptx = self.ptx
+        with self._options.timed("ptxas"):
+            return assemble(ptx, self.target)
+
+    @property
+    def cubin(self) -> bytes:
+        """The binary that ptxas makes."""
+        return self._assembled.cubin
+
+    @cached_property
+    def sass(self) -> str:
+        """The binary disassembled."""
+        return disassemble(self.cubin)
+
+    @property
+    def resources(self) -> dict[str, Resources]:
+        """Registers, spills and shared memory by kernel, as ptxas reports them."""
+        return self._assembled.resources
+
+    @property
+    def assembler(self) -> str:
+        """The ptxas that made the binary, such as `ptxas 13.0`."""
+        return f"ptxas {'.'.join(map(str, self._assembled.assembler.version))}"
+
+    @cached_property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """How each kernel is launched."""
+        with self._registers.context:
+            (gpu_module,) = gpu_modules(self._registers)
+            return tuple(kernels(gpu_module))
+
+    @cached_property
+    def abi(self) -> Abi:
+        """The JSON beside the PTX, by `str`."""
+        return Abi(self.target, written_version(self.ptx), self.kernels)
+
+    def emit(self, stage: Stage) -> str | bytes:
+        """The text, or binary, of `stage`."""
+        found: str | bytes = getattr(self, stage.value)
+        return found
+
+
+def compile(  # noqa: A001 (tilec.compile is the name users call)
+    source: str | Path | Any,
+    *,
+    target: str | None = None,
+    emit: str = "ptx",
+    opt_level: int = 3,
+    name: str = "<string>",
+    verify_each: bool = False,
+    instrumentation: Instrumentation | None = None,
+) -> Compiled:
+    """Compile a tile program.
+
+    Args:
+        source: MLIR text, the path of a file of it, or an `ir.Module`, which is left as it is.
+        target: such as `sm_90a`; without one the program's `#nvvm.target`, else `DEFAULT_TARGET`.
+        emit: the last stage that is made at once: `tile`, `nvvm`, `llvm`, `ptx`, `cubin`, `sass`.
+        opt_level: LLVM's optimisation level, 0 to 3.
+        name: what messages call a text.
+        verify_each: verify the program after each pass.
+        instrumentation: what to print and time.
+
+    Returns:
+        The stages; those after `emit` are made when asked for.
+
+    Raises:
+        ProgramError: for errors of the program, each with its place.
+        TilecError: for an unknown target or stage, or what a later stage refuses.
+    """
+    stage = _stage(emit)
+    if opt_level not in range(4):
+        raise TilecError(f"unknown optimisation level {opt_level}; legal: 0, 1, 2, 3")
+    if stage not in (Stage.TILE, Stage.NVVM, Stage.LLVM):
+        codegen.start()
+    if isinstance(source, Path):
+        name, source = str(source), source.read_text(encoding="utf-8")
+    options = Options(opt_level, verify_each, instrumentation)
+    with options.timed("parse"):
+        module, aim = load(source, target=target, name=name)
+    compiled = Compiled(module, aim, options)
+    compiled.emit(stage)
+    return compiled
+
+
+def load(
+    source: str | Any, *, target: str | None = None, name: str = "<string>"
+) -> tuple[Any, Target]:
+    """The module that a compilation starts from, and its target.
+
+    Args:
+        source: MLIR text or an `ir.Module`, which is copied.
+        target: as `compile` takes it.
+        name: what messages call a text.
+
+    Raises:
+        ProgramError: if it does not verify, or is no program: one `gpu.module` with a kernel.
+        TilecError: for an unknown target.
+    """
+    override = find_target(target) if target else None
+    if isinstance(source, str):
+        module = parse(Source(name, source), new_context())
+    else:
+        module = source.operation.clone()
+        verify(module)
+    return module, _aim(module, override)
+
+
+def _stage(name: str) -> Stage:
+    try:
+        return Stage(name)
+    except ValueError:
+        legal = ", ".join(stage.value for stage in Stage)
+        raise TilecError(f"unknown stage '{name}'; legal: {legal}") from None
+
+
+def _aim(module: Any, override: Target | None) -> Target:
+    """Give the only `gpu.module` of `module` its target.
+
+    Raises:
+        ProgramError: unless there is exactly one, with a kernel and a target that exists.
+    """
+    found = list(gpu_modules(module))
+    if not found:
+        raise _error(module.operation.location, "the program has no gpu.module")
+    if len(found) > 1:
+        raise _error(found[1].location, "a second gpu.module; a program has one, PTX being one")
+    gpu_module = found[0]
+    if not any(_is_kernel(op) for op in gpu_module.regions[0].blocks[0].operations):
+        raise _error(
+            gpu_module.location, "the gpu.module has no kernel: a gpu.func marked 'kernel'"
+        )
+    try:
+        target = override or target_of(gpu_module) or find_target(DEFAULT_TARGET)
+    except TilecError as error:
+        raise _error(gpu_module.location, str(error)) from None
+    with module.context:
+        chip = ir.Attribute.parse(f'#nvvm.target<chip = "{target}">')
+        gpu_module.operation.attributes["targets"] = ir.ArrayAttr.get([chip])
+    return target
+
+
+def _is_kernel(op: Any) -> bool:
+    attributes = op.operation.attributes
+    return any(name in attributes for name in ("kernel", "gpu.kernel", "nvvm.kernel"))
+
+
+def _error(location: Any, message: str) -> ProgramError:
+    return ProgramError([Diagnostic(location, message)])

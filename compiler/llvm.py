@@ -1,0 +1,115 @@
+"""From the LLVM dialect to LLVM IR that llvmlite's LLVM reads.
+
+Two LLVMs meet here: MLIR's is newer. `_for_llvm_22` is the one place where what it prints is
+adapted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tilec.mlir import dialect, ir
+from tilec.passes.base import Diagnostic, ProgramError
+
+from .trial import try_translation
+
+TRIPLE = "nvptx64-nvidia-cuda"
+DATA_LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
+"""Of NVPTX with 64-bit pointers, in LLVM 22."""
+
+_FRAME = frozenset({"gpu.module", "builtin.module"})
+_NO_NVPTX = {
+    "llvm.intr.exp": "llvm.intr.exp2 of x·log2(e)",
+    "llvm.intr.exp10": "llvm.intr.exp2 of x·log2(10)",
+    "llvm.intr.log": "nvvm's lg2.approx times ln(2)",
+    "llvm.intr.log10": "nvvm's lg2.approx times log10(2)",
+    "llvm.intr.log2": "nvvm's lg2.approx",
+    "llvm.intr.pow": "exp2 and lg2.approx",
+}
+_APPROXIMATE = frozenset({"llvm.intr.sin", "llvm.intr.cos", "llvm.intr.tanh"})
+# NVVM ops that were seen to translate. Others may be macros for PTX, at which translation ends the
+# process unless `convert-nvvm-to-llvm` has expanded them.
+_TRANSLATES = re.compile(
+    r"nvvm\.(read\.ptx\.sreg\..*|barrier(\..*)?|bar\.warp\.sync|cp\.async\."
+    r"(shared\.global|commit\.group|wait\.group|mbarrier\.arrive)|shfl\.sync|redux\.sync|"
+    r"vote\.sync|ldmatrix|stmatrix|mma\.sync|wmma\..*|memory\.barrier|fence\..*|"
+    r"convert\..*|wgmma\.(fence\.aligned|commit\.group\.sync\.aligned|wait\.group\.sync\.aligned))"
+)
+
+
+def to_llvm_ir(gpu_module: Any) -> str:
+    """LLVM IR of a `gpu.module` in the LLVM and NVVM dialects, before any optimisation.
+
+    Raises:
+        ProgramError: for operations that LLVM IR or NVPTX cannot say.
+    """
+    operation = gpu_module.operation
+    faults: list[Diagnostic] = []
+    risky = False
+
+    def look(op: Any) -> Any:
+        nonlocal risky
+        name = op.name
+        if fault := _fault(op, name):
+            faults.append(Diagnostic(op.location, fault))
+        if name == "llvm.call_intrinsic" or (
+            name.startswith("nvvm.") and not _TRANSLATES.fullmatch(name)
+        ):
+            risky = True
+        return ir.WalkResult.ADVANCE
+
+    operation.walk(look)
+    if risky and not faults:
+        faults = list(try_translation(operation))
+    if faults:
+        raise ProgramError(faults)
+    text: str = dialect("llvm").translate_module_to_llvmir(operation)
+    return _for_llvm_22(text)
+
+
+def _fault(op: Any, name: str) -> str | None:
+    """Why `op` must not reach the translation, or NVPTX, either of which would end the process."""
+    if name in _FRAME:
+        return None
+    if not name.startswith(("llvm.", "nvvm.")):
+        return f"'{name}' is not lowered to the LLVM dialect"
+    if name in _NO_NVPTX:
+        return f"'{name}' has no lowering on NVPTX; write {_NO_NVPTX[name]}"
+    if name in _APPROXIMATE and "afn" not in str(op.attributes["fastmathFlags"]):
+        return f"'{name}' exists on NVPTX only as an approximation; allow it by fastmath<afn>"
+    return None
+
+
+def _for_llvm_22(text: str) -> str:
+    """What MLIR's LLVM prints, as LLVM 22 reads it and NVPTX needs it."""
+    # With the flag "Debug Info Version", LLVM aborts on a wrong intrinsic signature.
+    text = re.sub(
+        r"^!llvm\.module\.flags = .*\n|^!\d+ = .*\"Debug Info Version\".*\n", "", text, flags=re.M
+    )
+    # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
+    text = re.sub(r"^(declare .*@llvm\..*?)(?: #\d+)$", r"\1", text, flags=re.M)
+    text = "".join(_without_unused_groups(text))
+    # The LLVM dialect cannot say `convergent` of inline assembly, which may hold a warp's
+    # matrix instruction or barrier.
+    if " asm sideeffect " in text:
+        text = re.sub(
+            r"( asm sideeffect .*\))((?: #\d+)?(?:, !.*)?)$", r"\1 convergent\2", text, flags=re.M
+        )
+    head, newline, rest = text.partition("\n\n")
+    return f'{head}\ntarget datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"{newline}{rest}'
+
+
+def _without_unused_groups(text: str) -> Iterator[str]:
+    lines = text.splitlines(keepends=True)
+    used = {
+        group
+        for line in lines
+        if "#" in line and not line.startswith(("attributes #", ";"))
+        for group in re.findall(r" (#\d+)\b", line)
+    }
+    for line in lines:
+        group = re.match(r"attributes (#\d+) ", line)
+        if not group or group[1] in used:
+            yield line

@@ -1,0 +1,122 @@
+"""`tilec`: compile a tile program to PTX, or to any stage before or after."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tilec.isa import TARGETS
+
+from .common import Parser, run
+from .files import read_input, write_output
+from .pass_flags import add_pass_flags, instrumented
+
+if TYPE_CHECKING:
+    from tilec.driver import Compiled
+
+_STAGES = ("tile", "nvvm", "llvm", "ptx", "cubin", "sass")
+_SUFFIXES = {
+    "tile": ".tile.mlir",
+    "nvvm": ".nvvm.mlir",
+    "llvm": ".ll",
+    "ptx": ".ptx",
+    "cubin": ".cubin",
+    "sass": ".sass",
+}
+_EPILOG = """\
+Beside FILE.ptx and FILE.cubin stands FILE.json, which says how to launch the kernels.
+Without --target the program's #nvvm.target counts, and sm_80 where it names none.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    made = Parser("tilec", __doc__ or "", epilog=_EPILOG)
+    made.add_argument("input", nargs="?", default="-", help="an .mlir file, or - (the default)")
+    made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
+    made.add_argument("--target", metavar="TARGET", help="such as sm_90a")
+    made.add_argument("--emit", choices=_STAGES, default="ptx", help="default: ptx")
+    made.add_argument(
+        "-O",
+        dest="level",
+        type=int,
+        choices=range(4),
+        default=3,
+        help="LLVM's optimisation level, -O0 to -O3 (the default)",
+    )
+    made.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
+    made.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
+    made.add_argument("--list-targets", action="store_true", help="list the targets")
+    add_pass_flags(made)
+    return made
+
+
+def _main(arguments: argparse.Namespace) -> int:
+    if arguments.list_targets:
+        print("\n".join(TARGETS))
+        return 0
+    name = "<stdin>" if arguments.input == "-" else arguments.input
+    text = read_input(arguments.input)
+    from tilec import codegen  # noqa: PLC0415
+
+    if _STAGES.index(arguments.emit) >= _STAGES.index("ptx"):
+        codegen.start()  # while MLIR is being imported
+    from tilec.diagnostics import Source, render  # noqa: PLC0415
+    from tilec.driver import Compiled, Options, load  # noqa: PLC0415
+    from tilec.passes.base import ProgramError  # noqa: PLC0415
+    from tilec.pipelines import pipeline  # noqa: PLC0415
+
+    from .reproduce import reproducible  # noqa: PLC0415
+
+    leave, verify_each = arguments.mlir_pass_pipeline_crash_reproducer, arguments.verify_each
+    try:
+        with instrumented(arguments) as watched:
+            options = Options(arguments.level, verify_each, watched)
+            with options.timed("parse"):
+                module, target = load(text, target=arguments.target, name=name)
+            with reproducible(leave, module, str(pipeline(target)), verify_each=verify_each):
+                _give_out(Compiled(module, target, options), arguments)
+    except ProgramError as error:
+        sys.stderr.write(render(error.diagnostics, Source(name, text)))
+        return 1
+    return 0
+
+
+def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
+    from tilec.driver import Stage  # noqa: PLC0415
+
+    if arguments.save_temps:
+        stem = "stdin" if arguments.input == "-" else Path(arguments.input).stem
+        folder = Path(arguments.save_temps)
+        folder.mkdir(parents=True, exist_ok=True)
+        for stage in _STAGES[: _STAGES.index(arguments.emit) + 1]:
+            write_output(str(folder / f"{stem}{_SUFFIXES[stage]}"), compiled.emit(Stage(stage)))
+    contents = compiled.emit(Stage(arguments.emit))
+    if arguments.verbose:
+        _report(compiled)
+    if arguments.output != "-" and arguments.emit in ("ptx", "cubin"):
+        write_output(str(Path(arguments.output).with_suffix(".json")), str(compiled.abi))
+    write_output(arguments.output, contents)
+
+
+def _report(compiled: Compiled) -> None:
+    say = sys.stderr.write
+    for name, used in compiled.resources.items():
+        (dynamic,) = [k.dynamic_shared for k in compiled.kernels if k.name == name]
+        say(
+            f"{name}: {compiled.target}, {compiled.assembler}: {used.registers} registers, "
+            f"{used.spill_stores + used.spill_loads} bytes spilled, "
+            f"{used.static_shared + dynamic} bytes of shared memory\n"
+        )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run `tilec`; returns its exit code."""
+    return run(parser(), _main, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
