@@ -88,7 +88,7 @@ def dot(
         step: the step.
         a: (k, …), which broadcasts against b.
         b: (k, …).
-        c: of the shape of aₖ·bₖ.
+        c: of the shape of aₖ·bₖ; its dtype says in which format its subnormals are.
         absent: (k, …), products that do not exist, whatever b is there.
 
     Returns:
@@ -108,9 +108,9 @@ def fused(
     absent: NDArray[np.bool_] | None = None,
 ) -> Accumulators:
     """One step; arguments as for `dot`, with k at most `step.terms`."""
-    half = step.rounding is Rounding.RNE16
+    kind = element_type("f16" if c.dtype == np.float16 else "f32")
     c = c.astype(np.float32, copy=False)
-    top = exponents(c, element_type("f16" if half else "f32"))
+    top = exponents(c, kind)
     # A zero term has an exponent of its own, and c is always a term: either c is zero, or its
     # exponent is above a zero's. So that exponent is a lower bound, whichever terms are zero.
     np.maximum(top, np.int16(step.zero_exponent), out=top)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import Mma, WmmaMma
+from tilec.isa.dtypes import numpy_type
 
 from .arithmetic import Arithmetic, Method, Step
 from .dot import ZERO, Accumulators, Factors, canonical, dot, factors
@@ -71,7 +72,8 @@ def _exact(form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic) -> Matri
     # Steps are counted in stored elements: an absent one takes no place.
     spread = form.shape.k // form.operand("a").cols
     step = replace(arithmetic.step, terms=arithmetic.step.terms * spread)
-    c = np.ascontiguousarray(inputs.c.transpose(1, 2, 0))
+    format_c = numpy_type(form.operand("c").type)
+    c = np.ascontiguousarray(inputs.c.transpose(1, 2, 0), dtype=format_c)
     match arithmetic.method:
         case Method.CHAIN:
             d = dot(step, *_sides(form, inputs), c, _absent(inputs))

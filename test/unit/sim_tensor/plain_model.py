@@ -128,10 +128,9 @@ class Rule(NamedTuple):
     zero: int
 
 
-def terms_step(terms: list[tuple[Number, int | None]], addend: int, rule: Rule) -> int:
+def terms_step(terms: list[tuple[Number, int | None]], c: Number, rule: Rule) -> int:
     """One step over finished terms, each with its exponent; None is a zero's."""
     acc = "f16" if rule.rounding == "rne16" else "f32"
-    c = read(acc, addend)
     everything = [(c, None if c.zero else c.exponent), *terms]
     specials = {(t.special, t.sign) for t, _ in everything if t.special}
     if any(s == "nan" for s, _ in specials) or len(specials) == 2:
@@ -162,33 +161,36 @@ def times(*factors: Number) -> Number:
     return Number(sign, significand, sum(f.exponent for f in factors))
 
 
-def chain(terms: list[Number], addend: int, rule: Rule) -> int:
+def chain(terms: list[Number], c: Number, rule: Rule) -> int:
     """Steps over the terms, in order."""
+    result = 0
     for i in range(0, len(terms), rule.length):
         part = terms[i : i + rule.length]
-        addend = terms_step([(t, None if t.zero else t.exponent) for t in part], addend, rule)
-    return addend
+        result = terms_step([(t, None if t.zero else t.exponent) for t in part], c, rule)
+        c = read("f16" if rule.rounding == "rne16" else "f32", result)
+    return result
 
 
-def plus(x: int, y: int, acc: str) -> int:
+def plus(a: Number, b: Number, acc: str) -> int:
     """IEEE addition to nearest even."""
-    a, b = read(acc, x), read(acc, y)
     if "nan" in (a.special, b.special) or (a.special and b.special and a.sign != b.sign):
         return NAN[acc]
-    if a.special or b.special:
-        return x if a.special else y
+    for x in (a, b):
+        if x.special:
+            return INFINITY[acc] | (0x80000000 if acc == "f32" else 0x8000) * (x.sign < 0)
     return rne(a.value + b.value, acc)
 
 
-def halves(terms: list[Number], addend: int, rule: Rule) -> int:
+def halves(terms: list[Number], addend: Number, rule: Rule) -> int:
     """Hopper's fp8 by f16 instructions."""
     low = [t for i, t in enumerate(terms) if i % 4 in (0, 1)]
     high = [t for i, t in enumerate(terms) if i % 4 in (2, 3)]
     acc = "f16" if rule.rounding == "rne16" else "f32"
-    return plus(chain(high, chain(low, 0, rule), rule), addend, acc)
+    first = chain(low, read(acc, 0), rule)
+    return plus(read(acc, chain(high, read(acc, first), rule)), addend, acc)
 
 
-def grouped(terms: list[Number], scales: list[Number], addend: int, rule: Rule) -> int:
+def grouped(terms: list[Number], scales: list[Number], addend: Number, rule: Rule) -> int:
     """Exact sums of 16, each scaled; `scales` are scale_a · scale_b per group."""
     found: list[tuple[Number, int | None]] = []
     for i, scale in enumerate(scales):
@@ -260,8 +262,7 @@ def element(arch: str, types: tuple[str, str, str, str], a: list[int], b: list[i
     """
     d_type, a_type, b_type, c_type = types
     acc = "f16" if (c_type, d_type) == ("f16", "f16") else "f32"
-    if acc == "f32" and c_type == "f16":
-        c = widen(c)
+    addend = read(c_type, c)
     left, right = [read(a_type, x) for x in a], [read(b_type, x) for x in b]
     if scale and packed:
         name, of_a, of_b = scale
@@ -270,14 +271,16 @@ def element(arch: str, types: tuple[str, str, str, str], a: list[int], b: list[i
             times(read(name, of_a[i // per]), read(name, of_b[i // per]))
             for i in range(len(a) // 16)
         ]
-        return grouped([times(x, y) for x, y in zip(left, right, strict=True)], scales, c, PACKED)
+        return grouped(
+            [times(x, y) for x, y in zip(left, right, strict=True)], scales, addend, PACKED
+        )
     how, row = rule(arch, a_type, acc, quad_pairs=quad_pairs)
     extra: list[Number] = []
     if scale:
         name, (sa,), (sb,) = scale
         extra = [read(name, sa), read(name, sb)]
     terms = [times(x, y, *extra) for x, y in zip(left, right, strict=True)]
-    result = (halves if how == "halves" else chain)(terms, c, row)
+    result = (halves if how == "halves" else chain)(terms, addend, row)
     return narrow(result) if (acc, d_type) == ("f32", "f16") else result
 
 
@@ -321,15 +324,6 @@ def integer_dot(types: tuple[str, str], a: list[int], b: list[int], c: int, *,
     if satfinite:
         total = max(-(1 << 31), min((1 << 31) - 1, total))
     return total % (1 << 32)
-
-
-def widen(bits: int) -> int:
-    """f16 to f32."""
-    x = read("f16", bits)
-    sign = (x.sign < 0) << 31
-    if x.special:
-        return sign | INFINITY["f32"] if x.special == "inf" else NAN["f32"]
-    return sign | rne(abs(x.value), "f32")
 
 
 def narrow(bits: int) -> int:

@@ -29,76 +29,6 @@ def arches(f: Mma | WmmaMma) -> list[str]:
     return found if type_.is_float and type_.name != "f64" else found[:1]
 
 
-def inputs(f, tools, rng, mood):
-    """Random matrices as bits: a as stored, b, c; codes of a sparse a; scale factors."""
-    found = {}
-    for name in "abc":
-        o = f.operand(name)
-        size = (getattr(f, "products", 1), o.rows, o.cols)
-        found[name] = tools.random_bits(rng, o.type.name, size, mood)
-    if isinstance(f, Mma) and f.sparsity:
-        legal = (0b0100, 0b1110) if f.sparsity.chunk == 2 else (4, 8, 12, 9, 13, 14)
-        o = f.operand("e")
-        found["e"] = rng.choice(legal, (o.rows, o.cols))
-    if isinstance(f, Mma) and f.scaling:
-        for name in ("sfa", "sfb"):
-            o = f.operand(name)
-            found[name] = tools.random_bits(rng, o.type.name, (o.rows, o.cols), mood)
-    return found
-
-
-def registers(f: Mma, tools, plain, values, selectors, rng):
-    """Register images of all operands, by the formulas of the ISA."""
-    found = {}
-    for name in "abc":
-        o = f.operand(name)
-        elements = {}
-        for lane in range(32):
-            for i in range(o.elements):
-                place = element_place(f, plain, o, lane, i)
-                elements[lane, i] = values[name][place]
-        found[name] = tools.image(o, elements)
-    if "e" in values:
-        found["e"] = metadata_image(f, plain, values["e"], selectors["selector"], rng)
-    for side in "ab":
-        if f"sf{side}" in values:
-            found[f"sf{side}"] = scale_image(f, plain, side, values[f"sf{side}"], selectors, rng)
-    return found
-
-
-def element_place(f: Mma, plain, o, lane, i):
-    """(product, row, col) of element i."""
-    if f.products == 4:
-        return plain.quad_pair_place(o.name, o.type.name, o.major, lane, i)
-    if o.name == "a":
-        return 0, *plain.a_place(f.shape.m, o.per_register, lane, i)
-    return 0, *(plain.b_place(o.per_register, lane, i) if o.name == "b" else plain.c_place(lane, i))
-
-
-def metadata_image(f: Mma, plain, codes, selector, rng):
-    """Codes where the selector takes them from; noise elsewhere."""
-    words = [int(w) for w in rng.integers(0, 1 << 32, 32)]
-    bits = f.operand("a").container
-    for (row, chunk), code in np.ndenumerate(codes):
-        at = plain.metadata_place(bits, f.shape.k, f.sparsity.chunk, row, chunk, selector)
-        lane, low = at
-        words[lane] = words[lane] & ~(15 << low) | int(code) << low
-    return np.array([words], dtype=np.uint32)
-
-
-def scale_image(f: Mma, plain, side, scales, selectors, rng):
-    """Scale factors where the selectors take them from; noise elsewhere."""
-    words = rng.integers(0, 256, (32, 4), dtype=np.uint8)
-    ids = selectors[f"byte_id_{side}"], selectors[f"thread_id_{side}"]
-    for (row, col), bits in np.ndenumerate(scales):
-        if side == "a":
-            lane, byte = plain.scale_a_place(row, col, *ids)
-        else:
-            lane, byte = plain.scale_b_place(col, row, *ids)
-        words[lane, byte] = bits
-    return words.view(np.uint32).reshape(1, 32)
-
-
 def model(f, tools, plain, values, arch, place):
     """Bits of one element of D."""
     product, row, col = place
@@ -139,8 +69,8 @@ def moods(f, tools):
 def test_mma(f: Mma, tools, plain) -> None:
     rng = np.random.default_rng(sum(map(ord, f.ptx)))
     selectors = {s.name: int(rng.choice(s.legal)) for s in f.selectors}
-    values = [inputs(f, tools, rng, mood) for mood in moods(f, tools)]
-    images = [registers(f, tools, plain, v, selectors, rng) for v in values]
+    values = [tools.inputs(f, rng, mood) for mood in moods(f, tools)]
+    images = [tools.registers(f, plain, v, selectors, rng) for v in values]
     operands = {name: np.stack([i[name] for i in images]) for name in images[0]}
     d = f.operand("d")
     for arch in arches(f):
@@ -148,14 +78,14 @@ def test_mma(f: Mma, tools, plain) -> None:
         for warp, v in enumerate(values):
             for lane, i in rng.integers((32, d.elements), size=(SAMPLES, 2)):
                 got = tools.read_image(d, result[warp], lane, i)
-                want = model(f, tools, plain, v, arch, element_place(f, plain, d, lane, i))
+                want = model(f, tools, plain, v, arch, tools.element_place(f, plain, d, lane, i))
                 assert hex(got) == hex(want), (arch, tools.MOODS[warp], lane, i)
 
 
 @pytest.mark.parametrize("f", WMMA, ids=str)
 def test_wmma_as_stored_matrices(f: WmmaMma, tools, plain) -> None:
     rng = np.random.default_rng(sum(map(ord, f.ptx)))
-    values = [inputs(f, tools, rng, mood) for mood in moods(f, tools)]
+    values = [tools.inputs(f, rng, mood) for mood in moods(f, tools)]
     operands = {}
     for name in "abc":
         o = f.operand(name)
