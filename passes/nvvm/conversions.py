@@ -1,0 +1,179 @@
+"""`tile.convert_layout` within a warp: renamed registers, `movmatrix`, or shuffles.
+
+The plan is computed by `tilec.layout.convert`; here it is carried out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.isa import LANES, MovMatrix, TilecError, forms
+from tilec.isa.llvm import call
+from tilec.layout import LinearLayout
+from tilec.layout.convert import plans
+from tilec.layout.gf2 import Echelon, combine
+from tilec.layout.plans import Nothing, Permutation, Shuffles, Transposition
+from tilec.mlir import ir
+
+from ..emit import create, index_constant
+from ..expansion import Expansion, Values
+from .kernel import Kernel
+from .registers import (
+    REGISTER_BITS,
+    Packing,
+    bitcast,
+    constant_i32,
+    elements,
+    i32,
+    packing,
+    registers_of,
+    vector,
+)
+
+
+class Conversions:
+    """Lowering of the layout conversions of one kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    def convert(self, op: Any, expansion: Expansion) -> list[Values]:
+        """`tile.convert_layout` of a fragment."""
+        source, result = tile_value(op.operands[0].type), tile_value(op.results[0].type)
+        assert source is not None
+        assert result is not None
+        if not source.is_fragment:
+            raise TilecError("works on fragments here: run tile-to-fragments first")
+        offered = plans(source.layout, result.layout, bits_of(source.element), self._kernel.target)
+        before, after = packing(source), packing(result)
+        held = expansion.values(op.operands[0])
+        for plan in offered:
+            match plan:
+                case Nothing():
+                    return [held]
+                case Permutation():
+                    had = elements(held, before)
+                    order = [plan.registers(register=r)[0] for r in range(result.registers)]
+                    return [registers_of([had[r] for r in order], after)]
+                case Transposition():
+                    return [self._transpose(plan, held, after)]
+                case Shuffles():
+                    return [registers_of(self._shuffle(plan, elements(held, before)), after)]
+        raise TilecError("has no plan within a warp")
+
+    def _transpose(self, plan: Transposition, held: list[Any], after: Packing) -> list[Any]:
+        (form,) = (f for f in forms().values() if isinstance(f, MovMatrix))
+        moved: dict[int, Any] = {}
+        values = []
+        for word in range(after.registers):
+            (source,) = plan.words(word=word)
+            if source not in moved:
+                instruction = call(form, target=self._kernel.target)
+                (moved[source],) = self._kernel.call(instruction, [held[source]])
+            values.append(bitcast(moved[source], after.type))
+        return values
+
+    def _shuffle(self, plan: Shuffles, held: list[Any]) -> list[Any]:
+        """The elements of the result, from those of the source."""
+        rounds = plan.read.in_sizes["round"]
+        together = plan.send.in_sizes["element"]
+        received: dict[int, Any] = {}
+        for number in range(rounds):
+            word = [
+                self._pick(plan.send, {"element": e, "round": number}, dict(enumerate(held)))
+                for e in range(together)
+            ]
+            for e, value in enumerate(self._exchange(plan, number, word)):
+                (register,) = plan.receive(element=e, round=number)
+                received[register] = value
+        # A lane places what it read in registers that depend on the lane, linearly: so each
+        # register takes its element from the one that far away.
+        size = plan.receive.out_sizes["register"]
+        place = LinearLayout.of(
+            {
+                "register": LinearLayout.identity(size, "register", "register").bases["register"],
+                "lane": plan.receive.bases["lane"],
+            },
+            {"register": size},
+        )
+        filled = {r: self._pick(place, {"register": r}, received) for r in received}
+        copies = plan.copies
+        return [filled[copies(register=r)[0]] for r in range(copies.in_sizes["register"])]
+
+    def _pick(self, layout: LinearLayout, fixed: dict[str, int], values: dict[int, Any]) -> Any:
+        """The value at index `layout(**fixed, lane=…)`, by selects on the lane."""
+        (base,) = layout(**fixed)
+        images = [image for (image,) in layout.bases["lane"]]
+        span = Echelon()
+        independent = [bit for bit, image in enumerate(images) if span.add(image)]
+        steps = [images[bit] for bit in independent]
+        candidates = [values[base ^ combine(n, steps)] for n in range(1 << len(steps))]
+        for bit in reversed(independent):
+            half = len(candidates) // 2
+            low, high = candidates[:half], candidates[half:]
+            candidates = low
+            if low != high:
+                # Lanes whose image has the step of this bit in it.
+                having = [[(span.solve(image) or 0) >> bit & 1] for image in images]
+                condition = self._lane_bit(LinearLayout.of({"lane": having}, {"bit": 2}))
+                candidates = [
+                    create("llvm.select", [condition, b, a], a.type)
+                    for a, b in zip(low, high, strict=True)
+                ]
+        return candidates[0]
+
+    def _lane_bit(self, layout: LinearLayout) -> Any:
+        """Whether a bit that is linear in the lane is set, an i1."""
+        (bit,) = self._kernel.places(layout, "lane")
+
+        def test() -> Any:
+            return create(
+                "arith.cmpi",
+                [bit, index_constant(0)],
+                ir.IntegerType.get_signless(1),
+                predicate=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1),  # ne
+            )
+
+        return self._kernel.once(("lane bit", layout), test)
+
+    def _exchange(self, plan: Shuffles, number: int, word: list[Any]) -> list[Any]:
+        """The elements that the lane to read from sends in a round."""
+        if plan.mask(number) == 0:
+            return word
+        type_ = word[0].type
+        packed = Packing(type_, len(word), 1)
+        (whole,) = registers_of(word, packed)
+        words = max(1, packed.bits // REGISTER_BITS)
+        if packed.bits < REGISTER_BITS:
+            narrow = ir.IntegerType.get_signless(packed.bits)
+            sent = [create("llvm.zext", [bitcast(whole, narrow)], i32())]
+        elif words == 1:
+            sent = [bitcast(whole, i32())]
+        else:
+            several = Packing(i32(), words, 1)
+            sent = elements([bitcast(whole, several.type)], several)
+        read = [self._read(plan, number, value) for value in sent]
+        if packed.bits < REGISTER_BITS:
+            back = create("llvm.trunc", read, ir.IntegerType.get_signless(packed.bits))
+        else:
+            back = vector(read)
+        return elements([bitcast(back, packed.type)], packed)
+
+    def _read(self, plan: Shuffles, number: int, value: Any) -> Any:
+        """What another lane sends."""
+        mask = plan.mask(number)
+        if mask is not None:
+            other, kind = constant_i32(mask), "bfly"
+        else:
+            (constant,) = plan.read(round=number)
+            lanes = LinearLayout.of({"lane": plan.read.bases["lane"]}, {"lane_read": LANES})
+            (lane,) = self._kernel.places(lanes, "lane")
+            at = create("arith.index_castui", [lane], i32())
+            other, kind = create("llvm.xor", [at, constant_i32(constant)], i32()), "idx"
+        return create(
+            "nvvm.shfl.sync",
+            [constant_i32(-1), value, other, constant_i32(LANES - 1)],
+            i32(),
+            kind=ir.Attribute.parse(f"#nvvm<shfl_kind {kind}>"),
+        )
