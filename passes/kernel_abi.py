@@ -75,8 +75,11 @@ def _replace(block: Any, argument: Any, name: str) -> dict[str, Any]:
     if isinstance(type_, (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
         argument.replace_all_uses_with(block.add_argument(type_, location))
         return {"name": name, "kind": "scalar", "type": str(type_)}
+    if str(type_).startswith("!llvm.ptr"):
+        argument.replace_all_uses_with(block.add_argument(type_, location))
+        return {"name": name, "kind": "pointer", "type": "ptr"}
     raise TilecError(
-        f"cannot take an argument of type {type_}; legal: memrefs, integers, index, "
+        f"cannot take an argument of type {type_}; legal: memrefs, pointers, integers, index, "
         "f16, bf16, f32, f64"
     )
 
