@@ -19,7 +19,7 @@ from tilec.isa import LANES, MatrixMemory
 
 from . import banks
 from .access import matrix_tile
-from .gf2 import Echelon, combine
+from .gf2 import Echelon, combine, rank
 from .linear import LayoutError, LinearLayout, log2
 from .swizzle import Swizzle
 
@@ -90,6 +90,8 @@ class Pattern:
         together = log2(banks.ROWS_PER_PHASE, "rows")
         phases = form.matrices * form.rows // banks.ROWS_PER_PHASE << len(tile.steps)
         run = tile.base.columns_of("element")
+        if rank(run) < len(run):  # copies cannot lie side by side
+            return None
         return cls(form.row_bytes, run, rows[:together], phases)
 
     def moved(self, layout: LinearLayout) -> Pattern:
