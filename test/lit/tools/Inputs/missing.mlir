@@ -1,0 +1,4 @@
+// expected-error @below {{never said}}
+func.func @f() {
+  return
+}
