@@ -48,10 +48,10 @@ def _bfind(q: Qualifiers) -> Operation:
     def run(a: Array) -> Array:
         if signed is not None:
             a = np.where(a.view(signed) < 0, ~a, a)
-        position = bit_length(a) - np.uint32(1)
+        position = np.subtract(bit_length(a), np.uint32(1))
         if "shiftamt" not in q:
             return cast(Array, position)
-        return np.where(position == _NOT_FOUND, position, np.uint32(width - 1) - position)
+        return np.where(position == _NOT_FOUND, position, np.subtract(np.uint32(width - 1), position))
 
     return run
 
@@ -83,7 +83,7 @@ def _bfe(q: Qualifiers) -> Operation:
         field = np.right_shift(a, position.astype(register)) & mask
         if not signed:
             return cast(Array, field)
-        last = np.minimum(position + length - np.uint32(1), top)
+        last = np.minimum(np.subtract(position + length, np.uint32(1)), top)
         negative = (np.right_shift(a, last.astype(register)) & register.type(1)) != 0
         # bits that lie above the register are copies of the sign, too
         kept = mask & low_bits(top + np.uint32(1) - np.minimum(position, top + 1), register)

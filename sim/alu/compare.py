@@ -336,7 +336,7 @@ def _testp(q: Qualifiers) -> Operation:
 
     def subnormal(a: Array) -> Array:
         # one wraps zero to the largest number
-        return np.less((a & magnitude) - one, smallest - one)
+        return np.less(np.subtract(a & magnitude, one), smallest - one)
 
     tests: dict[str, Operation] = {
         "finite": lambda a: np.less(a & magnitude, infinity),

@@ -22,7 +22,7 @@ class Format:
         exponent: exponent bits.
         mantissa: stored mantissa bits.
         infinity: the code of plus infinity, None if there is none.
-        nan: the code of the NaN that PTX gives, None if there is none.
+        nan: the register of the NaN that PTX gives, None if there is none.
         largest: the code of the largest finite number.
         shift: zero bits below the mantissa in the register (tf32).
     """
@@ -62,7 +62,8 @@ def number_format(type_: str) -> Format:
     if type_ in ("e3m2", "e2m3", "e2m1"):
         return Format(e, m, None, None, end)
     infinity = end - (1 << m) + 1
-    return Format(e, m, infinity, end, infinity - 1, 13 if type_ == "tf32" else 0)
+    shift = 13 if type_ == "tf32" else 0
+    return Format(e, m, infinity, ((end + 1) << shift) - 1, infinity - 1, shift)
 
 
 def _rounded(y: Array, negative: Array, rounding: str, random: Array | None) -> Array:
@@ -115,9 +116,9 @@ def encode(
         beyond = np.asarray(target.largest if rounding == "rz" else infinity)
     beyond = np.where(finite | satfinite, beyond, infinity)
     code = np.where(over, beyond, code)
-    code = np.where(negative, 0 if relu else code | target.sign, code)
+    code = np.where(negative, 0 if relu else code | target.sign, code) << target.shift
     code = np.where(np.isnan(values), target.largest if target.nan is None else target.nan, code)
-    return (code << target.shift).astype(target.register)
+    return code.astype(target.register)
 
 
 @functools.cache
