@@ -25,8 +25,9 @@ class LayoutAttr(Tile.Attribute, name="layout"):
 class SharedAttr(Tile.Attribute, name="shared"):
     """`#tile.shared<"…">`: memory space of shared memory whose rows are swizzled.
 
-    The text names a swizzle of the byte offsets: `none`, `32B`, `64B`, `128B`, or
-    `swizzle<B,M,S>` as CuTe has it.
+    The text names a swizzle of the byte offsets, `none`, `32B`, `64B`, `128B`, or
+    `swizzle<B,M,S>` as CuTe has it; or it is a linear layout `offset … -> row …, col …`, the
+    offset counting elements.
     """
 
     swizzle: ir.StringAttr

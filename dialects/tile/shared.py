@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -54,6 +55,8 @@ def shared_buffer(type_: Any) -> SharedBuffer:
     if not _is_row_major(type_):
         raise TilecError(f"a shared buffer is row-major, not {type_}")
     *leading, rows, cols = type_.shape
+    if 0 in type_.shape:
+        raise TilecError(f"a shared buffer has elements, unlike {type_}")
     for extent in (rows, cols):
         if extent & (extent - 1):
             raise TilecError(f"the last two extents of a shared buffer are powers of two: {type_}")
@@ -62,11 +65,29 @@ def shared_buffer(type_: Any) -> SharedBuffer:
         raise TilecError(f"elements of type {type_.element_type} have no address of their own")
     assert isinstance(type_.memory_space, SharedAttr)
     swizzle = value_of(type_.memory_space.swizzle)
-    places = shared_layout({"row": rows, "col": cols}, bits, Swizzle.parse(swizzle))
+    places = _places(swizzle, rows, cols, bits)
     return SharedBuffer(prod(leading), rows, cols, bits // 8, places.inverse())
 
 
+@lru_cache(maxsize=1024)
+def _places(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
+    """offset, in elements -> (row, col), of a swizzle's name or a layout's text."""
+    extents = {"row": rows, "col": cols}
+    if "->" not in text:
+        return shared_layout(extents, bits, Swizzle.parse(text))
+    places = LinearLayout.parse(text)
+    if places.out_sizes != extents or list(places.in_sizes) != ["offset"]:
+        raise TilecError(
+            f"layout '{text}' is not one of a {rows}x{cols} matrix: offset … -> row {rows}, col {cols}"
+        )
+    if not places.is_bijective:
+        raise TilecError(f"layout '{text}' puts two elements in one place")
+    return places
+
+
 def _is_row_major(type_: Any) -> bool:
-    return bool(type_.layout == ir.AffineMap.get_identity(type_.rank)) or str(type_.layout) == str(
-        ir.AffineMapAttr.get(ir.AffineMap.get_identity(type_.rank))
-    )
+    try:
+        strides, offset = type_.get_strides_and_offset()
+    except ValueError:  # a layout that is no list of strides
+        return False
+    return offset == 0 and strides == [prod(type_.shape[at + 1 :]) for at in range(type_.rank)]

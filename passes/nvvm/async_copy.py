@@ -105,7 +105,7 @@ class AsyncCopies:
         """Copy one vector."""
         masked = "masked" in op.attributes
         source = from_.pointer(step)
-        target = to.pointer(*step)
+        target = to.pointer(step)
         if not self._exists or size not in ASYNC_BYTES:
             self._through_registers(op, from_, source, target, step, vector)
             return

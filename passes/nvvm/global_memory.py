@@ -9,6 +9,7 @@ from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from ..emit import create
+from ..multiples import ANY
 from .indices import Index, split
 from .kernel import Kernel
 
@@ -128,6 +129,20 @@ class GlobalAccess:
         self._indices = [split(i) for i in indices]
         self._first = len(indices) - len(place.outs)
         self._memref = memref
+
+    def alignment(self, promised: int) -> int:
+        """Elements that are contiguous and aligned at the tile's origin.
+
+        Args:
+            promised: elements that are so from each multiple of it in the last dimension on.
+        """
+        last = self._indices[-1]
+        if self.descriptor.static_stride(self.descriptor.rank - 1) != 1:
+            return 1
+        start = last.multiple if last.value is not None else ANY
+        if last.constant:
+            start = min(start, last.constant & -last.constant)
+        return min(promised, start)
 
     def coordinate(self, dim: int, further: int) -> Any:
         """Index in a dimension of this thread's place, `further` on, i64."""

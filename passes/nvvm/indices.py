@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..emit import add, constant_of, index_constant
-from ..multiples import multiple_of
+from ..multiples import ANY, multiple_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Index:
     @property
     def multiple(self) -> int:
         """A power of two that divides the value."""
-        return 1 << 30 if self.value is None else multiple_of(self.value)
+        return ANY if self.value is None else multiple_of(self.value)
 
     def emit(self) -> Any:
         """The sum as one value of type index."""

@@ -63,4 +63,4 @@ class MatrixMoves:
         buffer = shared_buffer(memref.type)
         shape = tuple(memref.type.shape)
         access = shared_access(self._kernel, base, buffer, indices, shape, place, "lane")
-        return access.pointer(0, 0)
+        return access.pointer((0, 0))

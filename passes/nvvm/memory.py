@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable
 from typing import Any
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -12,6 +12,7 @@ from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
+from tilec.layout.access import Access, vector_access
 from tilec.mlir import dialect, ir
 
 from ..emit import create
@@ -35,22 +36,22 @@ class Memory:
         """`tile.load` of a fragment."""
         tile = _fragment(op.results[0])
         source, *indices = op.operands
-        access = _Access(self._kernel, op, tile, source, expansion.one(source), indices)
+        moves = _Moves(self._kernel, op, tile, source, expansion.one(source), indices)
         packed = packing(tile)
-        loaded: list[Any] = []
-        for first in range(0, tile.registers, access.width):
-            loaded += access.load(first, packed)
-        return [registers_of(loaded, packed)]
+        loaded: dict[int, Any] = {}
+        for registers, place in moves.steps:
+            loaded |= zip(registers, moves.load(place, packed.element), strict=True)
+        values = [loaded[moves.copy_of(r)] for r in range(tile.registers)]
+        return [registers_of(values, packed)]
 
     def store(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.store` of a fragment."""
         value, target, *indices = op.operands
         tile = _fragment(value)
-        access = _Access(self._kernel, op, tile, target, expansion.one(target), indices)
-        packed = packing(tile)
-        held = elements(expansion.values(value), packed)
-        for first in range(0, tile.registers, access.width):
-            access.store(first, held[first : first + access.width])
+        moves = _Moves(self._kernel, op, tile, target, expansion.one(target), indices)
+        held = elements(expansion.values(value), packing(tile))
+        for registers, place in moves.steps:
+            moves.store(place, [held[r] for r in registers])
         return []
 
 
@@ -61,11 +62,11 @@ def _fragment(value: Any) -> TileValue:
     return tile
 
 
-class _Access:
-    """One load or store.
+class _Moves:
+    """The accesses of one load or store, each as wide as layout and alignment allow.
 
     Attributes:
-        width: elements that go at once.
+        steps: of each access, the registers that it moves and the place of the first.
     """
 
     def __init__(
@@ -79,109 +80,80 @@ class _Access:
     ) -> None:
         if bits_of(tile.element) % 8:
             raise TilecError(f"elements of type {tile.element} have no address of their own")
+        self._bits = bits_of(tile.element)
         self._layout = in_memory(tile, transposed="transposed" in op.attributes)
         self._masked = "masked" in op.attributes
-        self._element = tile.element
         lane = self._layout.restrict(ins=("lane",))
-        self._register = self._layout.restrict(ins=("register",))
-        registers = _bits(self._register, "register")
-        lanes = _bits(lane, "lane")
-        if any(a & b for a, b in zip(registers, lanes, strict=True)):
-            raise TilecError(
-                f"the layout '{tile.layout}' mixes lane and register bits; convert it first"
-            )
-        self._shared: SharedAccess | None = None
-        self._global: GlobalAccess | None = None
+        self._memory: SharedAccess | GlobalAccess
         if isinstance(memref.type.memory_space, SharedAttr):
-            buffer = shared_buffer(memref.type)
-            shape = tuple(memref.type.shape)
             if self._masked:
                 raise TilecError("of shared memory cannot be masked: its extents are the buffer's")
-            self._shared = shared_access(kernel, lowered, buffer, indices, shape, lane, "lane")
-            self.width = self._shared_width(memref)
+            shape = tuple(memref.type.shape)
+            buffer = shared_buffer(memref.type)
+            shared = shared_access(kernel, lowered, buffer, indices, shape, lane, "lane")
+            offsets = self._layout.then(buffer.layout)
+            aligned, self._memory = shared.alignment(), shared
         else:
-            self._global = GlobalAccess(kernel, memref, indices, lane, "lane")
-            self.width = self._global_width(vector_of(op), memref)
+            self._memory = GlobalAccess(kernel, memref, indices, lane, "lane")
+            offsets = _row_by_row(self._layout)
+            aligned = self._memory.alignment(vector_of(op))
+        limit = min(aligned * self._bits // 8, VECTOR_BYTES)
+        access = vector_access(
+            offsets, self._bits, store=op.operation.name == "tile.store", widest=limit
+        )
+        assert access is not None
+        self._width = access.width * 8 // self._bits
+        places = [self._layout(register=r) for r in range(tile.registers)]
+        self.steps = [(registers, places[registers[0]]) for registers in _registers(access)]
+        moved = {places[r]: r for registers, _ in self.steps for r in registers}
+        self._copies = [moved[place] for place in places]
 
-    def _run(self) -> int:
-        """Elements of consecutive registers that follow each other in memory."""
-        run = 1
-        for image in self._register.bases["register"]:
-            if image != (*(0,) * (len(image) - 1), run):
-                break
-            run *= 2
-        return min(run, VECTOR_BYTES * 8 // bits_of(self._element))
+    def copy_of(self, register: int) -> int:
+        """The register that holds the same element and is moved; itself, unless it is a copy."""
+        return self._copies[register]
 
-    def _global_width(self, promised: int, memref: Any) -> int:
-        strides, _ = memref.type.get_strides_and_offset()
-        return min(self._run(), promised) if strides[-1] == 1 else 1
-
-    def _shared_width(self, memref: Any) -> int:
-        assert self._shared is not None
-        layout = shared_buffer(memref.type).layout
-        width, limit = 1, self._run()
-        index = self._shared.col
-        while width < limit and layout(col=width) == (width,):
-            width *= 2
-        while width > 1 and (index.multiple % width or index.constant % width):
-            width //= 2
-        return width
-
-    def _pointer(self, first: int) -> Any:
-        place = self._register(register=first)
-        if self._shared is not None:
-            return self._shared.pointer(*place)
-        assert self._global is not None
-        return self._global.pointer(place)
-
-    def load(self, first: int, packed: Packing) -> list[Any]:
-        """The elements of registers `first` and on."""
+    def load(self, place: tuple[int, ...], element: Any) -> list[Any]:
+        """The elements from `place` on."""
+        packed = Packing(element, self._width, 1)
 
         def read() -> Any:
-            return create(
-                "llvm.load", [self._pointer(first)], type_, alignment=self._alignment(packed)
-            )
+            pointer = self._memory.pointer(place)
+            return create("llvm.load", [pointer], packed.type, alignment=self._alignment())
 
-        type_ = _vector(packed.element, self.width)
-        value = self._guarded(first, read, type_) if self._masked else read()
-        if self.width == 1:
-            return [value]
-        whole = Packing(packed.element, self.width, 1)
-        return elements([value], whole)
+        value = self._guarded(place, read, packed.type) if self._masked else read()
+        return elements([value], packed)
 
-    def store(self, first: int, values: list[Any]) -> None:
-        """Write the elements of registers `first` and on."""
-        packed = Packing(values[0].type, self.width, 1)
-        (value,) = registers_of(values, packed)
+    def store(self, place: tuple[int, ...], values: list[Any]) -> None:
+        """Write elements from `place` on."""
+        (value,) = registers_of(values, Packing(values[0].type, self._width, 1))
 
         def write() -> None:
             ir.Operation.create(
                 "llvm.store",
-                operands=[value, self._pointer(first)],
-                attributes={"alignment": self._alignment(packed)},
+                operands=[value, self._memory.pointer(place)],
+                attributes={"alignment": self._alignment()},
             )
 
         if not self._masked:
             write()
             return
         scf = dialect("scf")
-        branch = scf.IfOp(self._inside(first))
+        branch = scf.IfOp(self._inside(place))
         with ir.InsertionPoint(branch.then_block):
             write()
             scf.YieldOp([])
 
-    def _alignment(self, packed: Packing) -> Any:
-        size = self.width * int(packed.element.width) // 8
-        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), size)
+    def _alignment(self) -> Any:
+        return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), self._width * self._bits // 8)
 
-    def _inside(self, first: int) -> Any:
-        assert self._global is not None
-        return self._global.inside(self._register(register=first))
+    def _inside(self, place: tuple[int, ...]) -> Any:
+        assert isinstance(self._memory, GlobalAccess)
+        return self._memory.inside(place)
 
-    def _guarded(self, first: int, read: Any, type_: Any) -> Any:
+    def _guarded(self, place: tuple[int, ...], read: Callable[[], Any], type_: Any) -> Any:
         """What `read` emits where the place is inside, else zero."""
         scf = dialect("scf")
-        branch = scf.IfOp(self._inside(first), [type_], has_else=True)
+        branch = scf.IfOp(self._inside(place), [type_], has_else=True)
         with ir.InsertionPoint(branch.then_block):
             scf.YieldOp([read()])
         with ir.InsertionPoint(branch.else_block):
@@ -189,11 +161,16 @@ class _Access:
         return branch.results[0]
 
 
-def _bits(layout: LinearLayout, dim: str) -> list[int]:
-    """For each output the bits that an input can set."""
-    images = layout.bases[dim]
-    return [reduce(int.__or__, (i[at] for i in images), 0) for at in range(len(layout.outs))]
+def _row_by_row(layout: LinearLayout) -> LinearLayout:
+    """-> offset, in elements, as if the tile lay alone in memory, row by row."""
+    fastest_first = tuple(reversed(layout.out_sizes))
+    return layout.reorder(tuple(layout.in_sizes), fastest_first).flatten_outs("offset")
 
 
-def _vector(element: Any, count: int) -> Any:
-    return element if count == 1 else ir.VectorType.get([count], element)
+def _registers(access: Access) -> list[list[int]]:
+    """The registers that each instruction moves, low to high."""
+    sizes = access.registers.in_sizes
+    return [
+        [access.registers(element=e, instruction=n)[0] for e in range(sizes["element"])]
+        for n in range(sizes["instruction"])
+    ]

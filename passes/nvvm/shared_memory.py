@@ -18,6 +18,7 @@ from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from ..emit import create, index_constant, linear
+from ..multiples import ANY
 from .indices import Index, split
 from .kernel import Kernel
 from .registers import constant_i32, i32
@@ -47,10 +48,24 @@ class SharedAccess:
     place: LinearLayout
     dim: str
 
-    def pointer(self, row: int, col: int) -> Any:
-        """The address of this thread's place, (row, col) further into the tile."""
+    def alignment(self) -> int:
+        """Elements of which the offset of the tile's origin is a multiple, whatever the row.
+
+        Of offsets as swizzled: so many elements from a multiple of it on lie side by side.
+        """
         layout = self.buffer.layout
-        row, col = row + self.row.constant, col + self.col.constant
+        offsets = [layout(row=self.row.constant, col=self.col.constant)[0]]
+        for name, index in (("row", self.row), ("col", self.col)):
+            if index.value is not None:
+                first = index.multiple.bit_length() - 1
+                offsets += [image for (image,) in layout.bases[name][first:]]
+        together = reduce(int.__or__, offsets)
+        return together & -together if together else ANY
+
+    def pointer(self, place: tuple[int, ...]) -> Any:
+        """The address of this thread's place, `place` further into the tile."""
+        layout = self.buffer.layout
+        row, col = place[0] + self.row.constant, place[1] + self.col.constant
         if not self._disjoint(row, col):
             return self._slow_pointer(row, col)
         (constant,) = layout(row=row, col=col)
