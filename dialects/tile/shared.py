@@ -10,7 +10,6 @@ from typing import Any
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
-from tilec.mlir import ir
 
 from .dialect import SharedAttr, value_of
 from .tiles import bits_of
@@ -78,7 +77,8 @@ def _places(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
     places = LinearLayout.parse(text)
     if places.out_sizes != extents or list(places.in_sizes) != ["offset"]:
         raise TilecError(
-            f"layout '{text}' is not one of a {rows}x{cols} matrix: offset … -> row {rows}, col {cols}"
+            f"layout '{text}' is not one of a {rows}x{cols} matrix: "
+            f"offset … -> row {rows}, col {cols}"
         )
     if not places.is_bijective:
         raise TilecError(f"layout '{text}' puts two elements in one place")
