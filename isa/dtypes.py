@@ -40,4 +40,5 @@ _TYPES: dict[str, Any] = {
 
 def numpy_type(type_: ElementType) -> np.dtype[Any]:
     """The numpy type of an element: a byte at least, its bits the low ones."""
-    return np.dtype(_TYPES[type_.name])
+    found: np.dtype[Any] = np.dtype(_TYPES[type_.name])
+    return found

@@ -30,12 +30,13 @@ def _table(type_: ElementType, container: int, shift: int) -> NDArray[np.float32
         (65536,) for containers of 16 bits, else (256, containers in a byte).
     """
     width = max(container, 8)
-    words = np.arange(1 << width, dtype=np.uint16 if width == 16 else np.uint8)
-    starts = np.arange(0, width, container, dtype=words.dtype)
-    mask = words.dtype.type((1 << element_bits(type_)) - 1)
-    codes = words[:, None] >> (starts + words.dtype.type(shift)) & mask
+    words = np.arange(1 << width, dtype=np.uint32)
+    starts = np.arange(0, width, container, dtype=np.uint32)
+    mask = np.uint32((1 << element_bits(type_)) - 1)
+    codes = words[:, None] >> (starts + np.uint32(shift)) & mask
+    held = codes.astype(np.uint16 if width == 16 else np.uint8).view(numpy_type(type_))
     with np.errstate(invalid="ignore"):  # signalling NaNs
-        values = codes.view(numpy_type(type_)).astype(np.float32)
+        values: NDArray[np.float32] = held.astype(np.float32)
     return values[:, 0].copy() if container == width else values
 
 
@@ -56,9 +57,11 @@ def decode(operand: Operand, registers: NDArray[Any]) -> Values:
         return (flat & _TF32_MASK).view(np.float32)
     if container >= 32:
         return flat.view(numpy_type(type_))
-    words = flat.view(np.uint16 if container == 16 else np.uint8)
+    unit: Any = np.uint16 if container == 16 else np.uint8
+    words = flat.view(unit)
     table = _table(type_, container, operand.shift)
-    return table.take(words, axis=0).reshape(len(flat), -1)
+    values: Values = table.take(words, axis=0).reshape(len(flat), -1)
+    return values
 
 
 def encode(operand: Operand, values: Values) -> NDArray[Any]:

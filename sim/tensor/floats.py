@@ -44,8 +44,9 @@ class Inputs:
 
     def warps(self, part: slice) -> Inputs:
         """Those of some warps."""
-        mine = {f.name: getattr(self, f.name) for f in fields(self)}
-        return Inputs(**{k: None if v is None else v[part] for k, v in mine.items()})
+        every: list[Any] = [getattr(self, field.name) for field in fields(self)]
+        some: list[Any] = [None if one is None else one[part] for one in every]
+        return Inputs(*some)
 
 
 def fast(inputs: Inputs) -> Matrices:
@@ -56,9 +57,11 @@ def fast(inputs: Inputs) -> Matrices:
             a = a * _spread(inputs.scale_a, a.shape[2], 2).astype(np.float64)
             b = b * _spread(inputs.scale_b, b.shape[1], 1)
         if inputs.present is None:
-            return np.matmul(a, b) + inputs.c
-        terms = a[..., None] * b[:, None]
-        return np.where(inputs.present[..., None], terms, 0).sum(axis=2) + inputs.c
+            d: Matrices = np.matmul(a, b) + inputs.c
+        else:
+            terms = a[..., None] * b[:, None]
+            d = np.where(inputs.present[..., None], terms, 0).sum(axis=2) + inputs.c
+    return d
 
 
 def exact(form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic) -> Matrices:

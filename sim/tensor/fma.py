@@ -49,7 +49,8 @@ def fma(a: Float64, b: Float64, c: Float64, rounding: str) -> Float64:
 def _moderate(x: Float64, exponent: int) -> NDArray[np.bool_]:
     """Zero, or of an exponent between ±`exponent`."""
     size = np.abs(x)
-    return (size == 0) | ((size > 2.0**-exponent) & (size < 2.0**exponent))
+    found: NDArray[np.bool_] = (size > 2.0**-exponent) & (size < 2.0**exponent) | (size == 0)
+    return found
 
 
 def _two_sum(x: Float64, y: Float64) -> tuple[Float64, Float64]:

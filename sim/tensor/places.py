@@ -71,13 +71,14 @@ def pick(form: Form, name: str, elements: NDArray[Any], selectors: Selected) -> 
     warps = np.arange(len(elements))
     _, _, *names = layout_of(form, name).out_sizes
     legal = {selector.name: selector.legal for selector in form.selectors}
-    values = []
+    values: list[Any] = []
     for selector in names:
         value = np.asarray(selectors[selector])
         if not np.isin(value, legal[selector]).all():
             values_legal = ", ".join(map(str, legal[selector]))
             raise TilecError(f"{selector} of {form.ptx} is {value}; legal: {values_legal}")
         values.append(np.broadcast_to(value, warps.shape))
-    matrix = places(form, name).matrix
-    index = np.moveaxis(matrix[(slice(None), slice(None), *values)], -1, 0)
-    return elements[warps[:, None, None], index]
+    by_selectors = np.moveaxis(places(form, name).matrix, (0, 1), (-2, -1))
+    index = by_selectors[tuple(values)]  # (warps, rows, cols)
+    picked: NDArray[Any] = elements[warps[:, None, None], index]
+    return picked

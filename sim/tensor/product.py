@@ -53,16 +53,16 @@ def multiply(
     a, b, c = (_matrices(form, name, operands) for name in "abc")
     columns = None
     if isinstance(form, Mma) and form.sparsity:
-        codes = _picked(form, "e", operands, selectors).astype(np.intp)
-        columns = logical_columns(form, codes)
-        a = expand(form, a, columns)
+        columns = logical_columns(form, _picked(form, "e", operands, selectors).astype(np.intp))
+        a = expand(form.shape.k, a, columns)
     type_ = form.operand("a").type
     if type_.name == "f64":
         d = _chain(a, b, c, form.rounding or "rn")
     elif type_.is_float:
         inputs = Inputs(a, b, c)
         if columns is not None and not np.isfinite(b).all():
-            inputs = replace(inputs, present=expand(form, np.ones(columns.shape, bool), columns))
+            present = expand(form.shape.k, np.ones(columns.shape, dtype=bool), columns)
+            inputs = replace(inputs, present=present)
         if isinstance(form, Mma) and form.scaling:
             scales = (_picked(form, name, operands, selectors) for name in ("sfa", "sfb"))
             inputs = replace(inputs, **dict(zip(("scale_a", "scale_b"), scales, strict=True)))
@@ -97,7 +97,7 @@ def _integers(form: Mma | WmmaMma, a: Matrices, b: Matrices, c: Matrices) -> Mat
     exact = np.matmul(a, b)
     if form.bit_op == "xor":  # of which the population count is |a| + |b| - 2 |a and b|
         exact = a.sum(axis=2, keepdims=True) + b.sum(axis=1, keepdims=True) - 2 * exact
-    total = exact.astype(np.int64) + c
+    total: Matrices = exact.astype(np.int64) + c
     if form.satfinite:
         limits = np.iinfo(np.int32)
         total = total.clip(limits.min, limits.max)

@@ -22,8 +22,8 @@ def logical_columns(form: Mma, codes: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.asarray(logical_column(form, codes[:, :, chunk], stored))
 
 
-def expand(form: Mma, stored: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
+def expand(k: int, stored: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:
     """Stored elements at their logical columns, (warps, m, k); zero elsewhere."""
-    dense = np.zeros((*stored.shape[:2], form.shape.k), stored.dtype)
+    dense = np.zeros((*stored.shape[:2], k), stored.dtype)
     np.put_along_axis(dense, columns, stored, axis=2)
     return dense

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tilec.isa import element_type
-from tilec.sim.tensor.arithmetic import Rounding, Step
-from tilec.sim.tensor.dot import dot, factors
+from tilec.isa import Mma, element_type, form
+from tilec.sim.tensor.arithmetic import Rounding, Step, arithmetic
+from tilec.sim.tensor.dot import Factors, dot, factors
 
+MMA = "mma.sync.aligned.m"
 VOLTA = Step(4, 23, Rounding.RZ32, -131)
 AMPERE = Step(8, 24, Rounding.RZ32, -132)
 HOPPER = Step(16, 25, Rounding.RZ32, -133)
@@ -35,6 +36,42 @@ def test_bits_below_the_kept_fraction_are_cut() -> None:
     tiny = [1.0] + 4 * [2.0**-11], [1.0] + 4 * [2.0**-14]
     assert run(AMPERE, *tiny, 0) == 1
     assert run(HOPPER, *tiny, 0) == 1 + 2.0**-23
+
+
+@pytest.mark.parametrize(
+    ("ptx", "arch", "lowest"),
+    [
+        # The lowest bit kept where a zero is among the terms: 2^(zero exponent - F).
+        (f"{MMA}8n8k4.row.col.f16.f16.f16.f16", "sm_70", -42),
+        (f"{MMA}16n8k8.row.col.f16.f16.f16.f16", "sm_75", -44),
+        (f"{MMA}16n8k8.row.col.f16.f16.f16.f16", "sm_80", -44),
+        (f"{MMA}16n8k8.row.col.f16.f16.f16.f16", "sm_90", -46),
+        (f"{MMA}16n8k8.row.col.f16.f16.f16.f16", "sm_120", -46),
+        (f"{MMA}16n8k32.row.col.f16.e5m2.e5m2.f16", "sm_89", -33),
+        (f"{MMA}16n8k8.row.col.f32.bf16.bf16.f32", "sm_89", -156),
+        (f"{MMA}16n8k8.row.col.f32.tf32.tf32.f32", "sm_80", -156),
+        (f"{MMA}16n8k8.row.col.f32.bf16.bf16.f32", "sm_90", -158),
+        (f"{MMA}16n8k8.row.col.f32.tf32.tf32.f32", "sm_120", -158),
+        (f"{MMA}16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+         "sm_120a", -174),
+    ],
+)  # fmt: skip
+def test_a_zero_term_bounds_the_fraction(ptx, arch, lowest) -> None:
+    f = form(ptx)
+    assert isinstance(f, Mma)
+    step = arithmetic(f, arch).step
+    half = step.rounding is Rounding.RNE16
+    # The least result that shows is 2^-149, or 2^-24 of f16 which half of it just does not round
+    # up to. A term beside it changes the result if it is kept, and is lost below.
+    first = -25 if half else -149
+    for exponent, kept in ((lowest, True), (lowest - 1, False)):
+        other = 2.0**exponent if half else -(2.0**exponent)
+        values = np.array([[2.0**first], [other]])
+        terms = Factors(values, np.array([[first], [exponent]], np.int16))
+        one = Factors(np.ones((2, 1)), np.zeros((2, 1), np.int16))
+        c = np.zeros(1, np.float16 if half else np.float32)
+        want = (2.0**-24 if kept else 0) if half else (0 if kept else 2.0**-149)
+        assert float(dot(step, terms, one, c)[0]) == want
 
 
 def test_cutting_is_toward_zero_term_by_term() -> None:
