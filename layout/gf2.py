@@ -81,5 +81,5 @@ def independent(vectors: Iterable[int], beyond: Iterable[int] = ()) -> list[int]
 
 def intersection(a: Sequence[int], b: Sequence[int]) -> list[int]:
     """A basis of what the spans of `a` and `b` have in common."""
-    a = independent(a)
-    return [combine(selector, a) for selector in Echelon([*a, *b]).kernel if combine(selector, a)]
+    a, b = independent(a), independent(b)
+    return [combine(selector, a) for selector in Echelon([*a, *b]).kernel]
