@@ -210,6 +210,11 @@ class Sparsity(NamedTuple):
     chunk: int
     selectors: tuple[int, ...]
 
+    @property
+    def codes(self) -> tuple[int, ...]:
+        """The codes that ordered metadata may hold: two ascending positions, the lower first."""
+        return (0b0100, 0b1110) if self.chunk == 2 else (4, 8, 12, 9, 13, 14)
+
 
 class BlockScaling(NamedTuple):
     """Scale factors of A and B.
