@@ -222,7 +222,7 @@ def in_elements(form: Form, name: str, bits: int) -> LinearLayout | None:
     return layout.divide_left(pair)
 
 
-def wavefronts(
+def fragment_wavefronts(
     registers: LinearLayout, shared: LinearLayout, bits: int, width: int, *, store: bool = False
 ) -> banks.Count:
     """Wavefronts of a warp that moves a fragment with accesses of one width.

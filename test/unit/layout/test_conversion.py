@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tilec.isa import target
 from tilec.layout import LayoutError, LinearLayout, fragment
-from tilec.layout.convert import access, convert, plans
+from tilec.layout.conversion import best_access, conversion_plans, convert
 from tilec.layout.plans import Nothing, Permutation, SharedTrip, Shuffles, Transposition
 from tilec.layout.swizzle import SWIZZLES, shared_layout
 
@@ -37,7 +37,7 @@ def check(hold, execute, access_addresses, bank_simulation):
         order = [n for n, _ in source.outs]
         if [n for n, _ in result.outs] != order:
             wanted = hold(result.reorder([n for n, _ in result.ins], order), warps)
-        offered = plans(source, result, bits)
+        offered = conversion_plans(source, result, bits)
         assert offered
         for plan in offered:
             got = execute(plan, values, result)
@@ -86,7 +86,7 @@ def test_transposing_fragments_is_movmatrix(check, bits):
 def test_movmatrix_needs_a_target_that_has_it():
     a = fragment("m16n8k16", "a", "f16")
     assert isinstance(convert(a, turned(a), 16, target("sm_75")), Transposition)
-    offered = plans(a, turned(a), 16, target("sm_70"))
+    offered = conversion_plans(a, turned(a), 16, target("sm_70"))
     assert not any(isinstance(p, Transposition) for p in offered)
     assert not any(
         one.form for p in offered if isinstance(p, SharedTrip) for one in (p.store, p.load)
@@ -169,7 +169,7 @@ def test_shuffles_alone_always_do_within_a_warp(hold, execute, surjections, data
         for _ in range(2)
     )
     bits = data.draw(st.sampled_from((8, 16, 32)))
-    ways = [p for p in plans(source, result, bits) if not isinstance(p, SharedTrip)]
+    ways = [p for p in conversion_plans(source, result, bits) if not isinstance(p, SharedTrip)]
     assert ways
     for plan in ways:
         assert (execute(plan, hold(source, 1), result) == hold(result, 1)).all()
@@ -192,12 +192,12 @@ def test_refusals():
 def test_the_access_of_choice():
     tile = shared_layout({"row": 16, "col": 64}, 16, SWIZZLES["128B"])
     a = fragment("m16n8k16", "a", "f16") * identity(4, "register", "col")
-    best = access(a, tile, 16, store=False, target=target("sm_80"))
+    best = best_access(a, tile, 16, store=False, target=target("sm_80"))
     assert best.name == "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
     assert best.instructions == 4
     assert best.count() == (16, 0)
-    plain = access(a, tile, 16, store=True, target=target("sm_80"))
+    plain = best_access(a, tile, 16, store=True, target=target("sm_80"))
     assert plain.name == "st.shared.b32"  # stmatrix is of sm_90
     four = shared_layout({"row": 64, "col": 16}, 4)
     with pytest.raises(LayoutError, match="less than a byte"):
-        access(turned(fragment("m16n8k64", "a", "s4")), four, 4, store=True)
+        best_access(turned(fragment("m16n8k64", "a", "s4")), four, 4, store=True)

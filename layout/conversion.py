@@ -26,13 +26,13 @@ def convert(
 ) -> Plan:
     """The cheapest plan that takes `source` to `result`.
 
-    Args, Raises: as of `plans`.
+    Args, Raises: as of `conversion_plans`.
     """
-    return plans(source, result, bits, target)[0]
+    return conversion_plans(source, result, bits, target)[0]
 
 
 @cache
-def plans(
+def conversion_plans(
     source: LinearLayout, result: LinearLayout, bits: int, target: Target | None = None
 ) -> tuple[Plan, ...]:
     """Every kind of plan that takes `source` to `result`, cheapest first.
@@ -44,8 +44,8 @@ def plans(
         target: whose matrix instructions may be used; of any target if None.
 
     Raises:
-        LayoutError: if the layouts are not of one tile and the same lanes and warps, or the
-            source lacks elements.
+        LayoutError: if the layouts are not of one tile and the same lanes and warps, the
+            source lacks elements, or elements of less than a byte would have to go alone.
     """
     log2(bits, "bits of an element")
     source, result = _alike(source, result)
@@ -60,10 +60,15 @@ def plans(
         *shuffles(source, result, bits),
         *_shared_trips(source, result, bits, target),
     ]
+    if not found:
+        raise LayoutError(
+            f"no way to move elements of {bits} bits one by one: let both layouts keep the same "
+            f"{8 // bits} neighbours together in a register"
+        )
     return tuple(sorted(found, key=lambda plan: plan.price.total))
 
 
-def access(
+def best_access(
     registers: LinearLayout,
     shared: LinearLayout,
     bits: int,
@@ -187,12 +192,12 @@ def _shared_trips(
         except LayoutError:  # what one lays side by side the other needs apart
             continue
         shared = swizzling.layout.inverse().then(ordered)
-        load = access(result, shared, bits, store=False, target=target)
+        load = best_access(result, shared, bits, store=False, target=target)
         yield SharedTrip(
             shared=shared,
             order=order,
             swizzle=swizzling.swizzle,
-            store=access(source, shared, bits, store=True, target=target),
+            store=best_access(source, shared, bits, store=True, target=target),
             load=load,
             copies=copies_of(its, load.registers.columns),
             within_warp=_within_warp(source, result),
@@ -230,6 +235,8 @@ def _runs(mine: LinearLayout, its: LinearLayout, bits: int) -> Iterator[tuple[in
         echelon = Echelon(common)
         run = [*common, *(vector for vector in more if echelon.add(vector))]
         yield tuple(run[:most])
+    # Where lanes begin inside each other's runs: as little as an access can move.
+    yield tuple(common[: max(0, 3 - log2(bits, "bits of an element"))])
 
 
 def _reduced(vectors: Sequence[int]) -> list[int]:
