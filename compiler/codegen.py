@@ -116,9 +116,11 @@ def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
 
 
 def _reason(words: str) -> str:
-    """The line of LLVM's last words that says what is wrong."""
+    """What LLVM's last words say is wrong."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     for line in lines:
         if line.startswith("LLVM ERROR:"):
             return line.removeprefix("LLVM ERROR:").strip()
+        if "Assertion `" in line:
+            return line[line.index("Assertion `") :]
     return lines[-1] if lines else "its process ended without a word"

@@ -11,8 +11,8 @@ from typing import Any
 
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
-from tilec.mlir import ir
 from tilec.passes.base import Diagnostic, ProgramError
+from tilec.passes.check_target import set_target
 from tilec.passes.functions import gpu_modules, target_of
 from tilec.passes.instrumentation import Instrumentation
 from tilec.passes.pipeline import run_pipeline, verify
@@ -257,8 +257,7 @@ def _aim(module: Any, override: Target | None) -> Target:
     except TilecError as error:
         raise _error(gpu_module.location, str(error)) from None
     with module.context:
-        chip = ir.Attribute.parse(f'#nvvm.target<chip = "{target}">')
-        gpu_module.operation.attributes["targets"] = ir.ArrayAttr.get([chip])
+        set_target(gpu_module, target)
     return target
 
 
