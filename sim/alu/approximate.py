@@ -32,7 +32,7 @@ def _single(function: Operation) -> Callable[[Qualifiers], Operation]:
     return build
 
 
-for _opcode, _function in {
+_functions: dict[str, Operation] = {
     "rcp": np.reciprocal,
     "sqrt": np.sqrt,
     "rsqrt": _inverse_root,
@@ -40,7 +40,8 @@ for _opcode, _function in {
     "cos": np.cos,
     "lg2": np.log2,
     "ex2": np.exp2,
-}.items():
+}
+for _opcode, _function in _functions.items():
     form(f"{_opcode}.approx{{.ftz}}.f32", "f32 = f32")(_single(_function))
 form("tanh.approx.f32", "f32 = f32")(_single(np.tanh))
 
@@ -54,7 +55,7 @@ def _half(function: Operation, q: Qualifiers) -> Operation:
         if element == "bf16":
             # the flushed bf16 subnormals are those of f32
             bits = flushed(values.view(_U32)) if "ftz" in q else values.view(_U32)
-            return cast(Array, (round_bf16(bits) >> np.uint32(16)).astype(_U16))
+            return (round_bf16(bits) >> np.uint32(16)).astype(_U16)
         halves = values.astype(_F16)
         return np.where(np.isnan(halves), NAN[16], halves.view(_U16))
 

@@ -50,8 +50,9 @@ def _bfind(q: Qualifiers) -> Operation:
             a = np.where(a.view(signed) < 0, ~a, a)
         position = np.subtract(bit_length(a), np.uint32(1))
         if "shiftamt" not in q:
-            return cast(Array, position)
-        return np.where(position == _NOT_FOUND, position, np.subtract(np.uint32(width - 1), position))
+            return position
+        shift = np.subtract(np.uint32(width - 1), position)
+        return np.where(position == _NOT_FOUND, position, shift)
 
     return run
 
@@ -87,7 +88,7 @@ def _bfe(q: Qualifiers) -> Operation:
         negative = (np.right_shift(a, last.astype(register)) & register.type(1)) != 0
         # bits that lie above the register are copies of the sign, too
         kept = mask & low_bits(top + np.uint32(1) - np.minimum(position, top + 1), register)
-        return np.where(negative & (length != 0), field | ~kept, field)
+        return cast(Array, np.where(negative & (length != 0), field | ~kept, field))
 
     return run
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -80,7 +80,7 @@ def split(bits: Array, lane: np.dtype[Any]) -> Array:
 
 def join(lanes: Array, register: np.dtype[Any]) -> Array:
     """The registers whose lanes lie along the last axis, lowest first."""
-    return cast(Array, np.ascontiguousarray(lanes).view(register)[..., 0])
+    return np.ascontiguousarray(lanes).view(register)[..., 0]
 
 
 def packed(operation: Operation, lane: np.dtype[Any], register: np.dtype[Any]) -> Operation:

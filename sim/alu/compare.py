@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +19,7 @@ from .bits import (
     split,
     width,
 )
-from .registry import Qualifiers, form
+from .registry import Builder, Qualifiers, form
 from .special import flushed, flushed_f16
 
 _ORDERED: dict[str, np.ufunc] = {
@@ -103,7 +104,7 @@ def _quiet(operation: Operation) -> Operation:
     """`operation` without numpy's warning of comparisons with a signalling NaN."""
     if isinstance(operation, np.ufunc):
         return operation
-    return cast(Operation, np.errstate(all="ignore")(operation))
+    return np.errstate(all="ignore")(operation)
 
 
 def _compared(q: Qualifiers) -> Operation:
@@ -122,10 +123,10 @@ _KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
 _HALF_KINDS = ((_FLOAT_ORDER, _F16, "{.ftz}"), (_FLOAT_ORDER, _BF16, ""))
 
 
-def _forms(syntax: str, types: str) -> Any:
+def _forms(syntax: str, types: str) -> Callable[[Builder], Builder]:
     """Declares a comparing instruction for each kind of source type and its comparisons."""
 
-    def declare(build: Any) -> Any:
+    def declare(build: Builder) -> Builder:
         # the halves have no second destination
         halves = () if types.startswith("pred pred") else _HALF_KINDS
         for cmp, group, ftz in (*_KINDS, *halves):
@@ -222,8 +223,8 @@ _SET_TYPES = ("u32", "s32", "f32")
 _HALF_SET_TYPES = ("u16", "s16", "u32", "s32")
 
 
-def _set_forms(boolop: str, operands: str) -> Any:
-    def declare(build: Any) -> Any:
+def _set_forms(boolop: str, operands: str) -> Callable[[Builder], Builder]:
+    def declare(build: Builder) -> Builder:
         def add(
             ftz: str, cmp: tuple[str, ...], dtype: tuple[str, ...], group: tuple[str, ...]
         ) -> None:
@@ -320,7 +321,7 @@ def _slct_f32(q: Qualifiers) -> Operation:
         chosen = selector >= 0 if negative_zero is None else selector > negative_zero
         return np.where(chosen, a, b)
 
-    return cast(Operation, np.errstate(all="ignore")(run))
+    return np.errstate(all="ignore")(run)
 
 
 _TESTS = ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
@@ -336,7 +337,7 @@ def _testp(q: Qualifiers) -> Operation:
 
     def subnormal(a: Array) -> Array:
         # one wraps zero to the largest number
-        return np.less(np.subtract(a & magnitude, one), smallest - one)
+        return cast(Array, np.less(np.subtract(a & magnitude, one), smallest - one))
 
     tests: dict[str, Operation] = {
         "finite": lambda a: np.less(a & magnitude, infinity),

@@ -24,7 +24,7 @@ _SIXTEEN = np.uint32(16)
 
 
 def _quiet(operation: Operation) -> Operation:
-    return cast(Operation, np.errstate(all="ignore")(operation))
+    return np.errstate(all="ignore")(operation)
 
 
 def _holds(target: str, source: str) -> bool:
@@ -93,6 +93,8 @@ def _float_to_integer(atype: str, dtype: str, rounding: str, *, ftz: bool) -> Op
         values = whole(decode(flushed(a) if ftz else a, atype))
         # in 64 bits the largest integer's float is one more, and out of the cast's range
         above = values >= high
+        if not np.count_nonzero(above | ~(values >= low)):
+            return values.astype(carrier).astype(register)
         inside = np.where(above, 0, np.fmax(values, low))
         result = np.where(above, largest, inside.astype(carrier).astype(register))
         return np.where(np.isnan(values), of_nan, result)

@@ -37,7 +37,7 @@ class Format:
     @property
     def lowest_exponent(self) -> int:
         """The exponent of the smallest normal number."""
-        return 2 - 2 ** (self.exponent - 1)
+        return 2 - (1 << (self.exponent - 1))
 
     @property
     def sign(self) -> int:
@@ -73,7 +73,7 @@ def _rounded(y: Array, negative: Array, rounding: str, random: Array | None) -> 
     if rounding == "rna":
         return np.floor(y + 0.5)
     if rounding == "rs":
-        return np.floor(y + random)
+        return cast(Array, np.floor(y + random))
     if rounding == "rz":
         return np.floor(y)
     return np.where(negative == (rounding == "rm"), np.ceil(y), np.floor(y))
@@ -140,7 +140,7 @@ def _values(type_: str) -> Array:
         values[magnitude > source.infinity] = np.nan
     elif source.nan is not None:
         values[magnitude == source.nan] = np.nan
-    return np.where(codes & source.sign, -values, values)
+    return cast(Array, np.where(codes & source.sign, -values, values))
 
 
 @np.errstate(all="ignore")
@@ -152,6 +152,6 @@ def decode(bits: Array, type_: str) -> Array:
     if type_ == "bf16":
         return (bits.astype(UNSIGNED[32]) << np.uint32(16)).view(FLOAT[32]).astype(_F64)
     if type_ in ("f16", "f32", "f64"):
-        return cast(Array, bits.view(FLOAT[int(type_[1:])]).astype(_F64))
+        return bits.view(FLOAT[int(type_[1:])]).astype(_F64)
     values = _values(type_)
     return cast(Array, values[bits & np.uint8(len(values) - 1)])

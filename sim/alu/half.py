@@ -54,7 +54,7 @@ def _each(q: Qualifiers, element: str, operation: Operation) -> Operation:
         def operation(*operands: Array) -> Array:
             return flushed_f16(plain(*(flushed_f16(x) for x in operands)))
 
-    quiet = cast(Operation, np.errstate(all="ignore")(operation))
+    quiet = np.errstate(all="ignore")(operation)
     return quiet if q["type"] == element else packed(quiet, _U16, _U32)
 
 

@@ -29,13 +29,8 @@ def _lanes(type_: str, operation: Operation) -> Operation:
 def product(type_: str) -> Operation:
     """The product of two operands of an integer type in twice their width, 16 or 32 bits."""
     number = number_dtype(type_)
-    double = (
-        {16: np.dtype("i4"), 32: np.dtype("i8")}
-        if type_[0] == "s"
-        else {16: np.dtype("u4"), 32: np.dtype("u8")}
-    )
-    wide = double[number.itemsize * 8]
-    register = UNSIGNED[wide.itemsize * 8]
+    width = 2 * 8 * number.itemsize
+    wide, register = (SIGNED if type_[0] == "s" else UNSIGNED)[width], UNSIGNED[width]
 
     if type_[0] == "u":
         return lambda a, b: np.multiply(a.astype(wide), b.astype(wide))
@@ -72,7 +67,7 @@ def _high_u64(a: Array, b: Array) -> Array:
 def _high_s64(a: Array, b: Array) -> Array:
     sign = np.uint64(63)
     # the unsigned product counts 2**64 too much of one operand for each negative other
-    return _high_u64(a, b) - (a >> sign) * b - (b >> sign) * a
+    return cast(Array, _high_u64(a, b) - (a >> sign) * b - (b >> sign) * a)
 
 
 def _saturated_s32(wide: Array) -> Array:
@@ -194,7 +189,7 @@ def _sad(q: Qualifiers) -> Operation:
     def run(a: Array, b: Array, c: Array) -> Array:
         x, y = a.view(number), b.view(number)
         distance = np.subtract(np.maximum(x, y).view(register), np.minimum(x, y).view(register))
-        return np.add(distance, c)
+        return cast(Array, np.add(distance, c))
 
     return run
 
@@ -302,7 +297,8 @@ def _halves(type_: str) -> Operation:
 def _dot(left: Operation, right: Operation) -> Operation:
     def run(a: Array, b: Array, c: Array) -> Array:
         products = left(np.asarray(a)) * right(np.asarray(b))
-        return np.add(products.sum(axis=-1, dtype=SIGNED[32]).view(UNSIGNED[32]), c)
+        total = products.sum(axis=-1, dtype=SIGNED[32]).view(UNSIGNED[32])
+        return cast(Array, np.add(total, c))
 
     return run
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def _evaluate(term: _Term, operands: dict[str, Array]) -> Array:
     if isinstance(term, str):
         return operands[term]
     ufunc, *arguments = term
-    return ufunc(*(_evaluate(x, operands) for x in arguments))
+    return cast(Array, ufunc(*(_evaluate(x, operands) for x in arguments)))
 
 
 def lop3(a: Array, b: Array, c: Array, table: Array) -> Array:

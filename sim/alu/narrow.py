@@ -32,7 +32,7 @@ def _encoder(target: str, q: Qualifiers, rounding: str) -> Operation:
 def _concatenated(a: Array, b: Array, bits: int, register: np.dtype[Any]) -> Array:
     """`a` above `b`, elements of `bits` bits."""
     upper = np.left_shift(a.astype(register), register.type(bits))
-    return np.bitwise_or(upper, b.astype(register))
+    return cast(Array, np.bitwise_or(upper, b.astype(register)))
 
 
 @form("cvt.rnd.relu{.satfinite}.dtype.f32", "dtype = f32", rnd=_DIRECTIONS, dtype=("f16", "bf16"))
@@ -68,7 +68,7 @@ def _pair_f16(a: Array, b: Array) -> Array:
 
 
 def _pair_bf16(a: Array, b: Array) -> Array:
-    return np.bitwise_or(round_bf16(a) & _UPPER, round_bf16(b) >> _SIXTEEN)
+    return cast(Array, (round_bf16(a) & _UPPER) | (round_bf16(b) >> _SIXTEEN))
 
 
 @form(

@@ -33,7 +33,8 @@ def step(result: Array, error: Array, rounding: str) -> Array:
     register = UNSIGNED[result.itemsize * 8]
     negative = np.signbit(result)
     if rounding == "rz":
-        inward, outward = np.where(negative, error > 0, error < 0), np.False_
+        inward = np.where(negative, error > 0, error < 0)
+        outward = np.zeros_like(inward)
     elif rounding == "rp":
         inward, outward = negative & (error > 0), ~negative & (error > 0)
     else:
@@ -100,8 +101,9 @@ def _minus_zero(result: Array, opposite: Array) -> Array:
 
 
 def fma_f32(rounding: str) -> Operation:
-    """a·b + c on f32, rounded once."""
+    """a·b + c on f32, rounded once; needs no errstate of the caller."""
 
+    @np.errstate(all="ignore")
     def exact(a: Array, b: Array, c: Array) -> Array:
         product, addend = a.astype(_F64) * b.astype(_F64), c.astype(_F64)
         result = narrowed(to_odd(*two_sum(product, addend)), rounding)
@@ -120,7 +122,7 @@ def fma_f32(rounding: str) -> Operation:
 
     # the second rounding errs only from a sum that lies midway between two f32, which for
     # results under the normal range has other bits: then the cast itself says that it was inexact
-    @np.errstate(under="raise")
+    @np.errstate(over="ignore", invalid="ignore", under="raise")
     def common(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
         total = np.add(np.multiply(a.astype(_F64), b.astype(_F64)), c.astype(_F64))
         midway = np.equal(np.bitwise_and(total.view(_U64), below), midpoint)
@@ -213,16 +215,16 @@ def _rounded(value: Fraction, sign_of_zero: float, rounding: str) -> Array:
     except OverflowError:
         nearest = float(np.copysign(np.inf, float(np.sign(value.numerator))))
     if value == 0:
-        return np.float64(np.copysign(0.0, sign_of_zero))
+        return np.asarray(np.copysign(0.0, sign_of_zero))
     nearest = float(np.copysign(nearest, -1.0 if value < 0 else 1.0))
     if rounding == "rn":
-        return np.float64(nearest)
+        return np.asarray(nearest)
     if np.isinf(nearest):
         error = -nearest
     else:
         difference = value - Fraction(nearest)
         error = float((difference > 0) - (difference < 0))
-    return step(np.float64(nearest), np.float64(error), rounding)
+    return step(np.asarray(nearest), np.asarray(error), rounding)
 
 
 def fma_f64(rounding: str) -> Operation:

@@ -14,19 +14,23 @@ from .bits import FLOAT, UNSIGNED, Array, Operation
 _F32, _F64 = FLOAT[32], FLOAT[64]
 _U32, _U64 = UNSIGNED[32], UNSIGNED[64]
 
-NAN: dict[int, Any] = {
+NAN: dict[int, np.unsignedinteger[Any]] = {
     16: np.uint16(0x7FFF),
     32: np.uint32(0x7FFFFFFF),
     64: np.uint64(0xFFF8 << 48),
 }
 """The NaN of an operation that had none among its operands."""
 
-_EXPONENT: dict[int, Any] = {
+_EXPONENT: dict[int, np.unsignedinteger[Any]] = {
     16: np.uint16(0x7C00),
     32: np.uint32(0x7F800000),
     64: np.uint64(0x7FF << 52),
 }
-SIGN: dict[int, Any] = {16: np.uint16(1 << 15), 32: np.uint32(1 << 31), 64: np.uint64(1 << 63)}
+SIGN: dict[int, np.unsignedinteger[Any]] = {
+    16: np.uint16(1 << 15),
+    32: np.uint32(1 << 31),
+    64: np.uint64(1 << 63),
+}
 _QUIET = np.uint64(1 << 51)
 
 
@@ -83,6 +87,7 @@ def f32_operation(compute: Operation, *, ftz: bool = False, sat: bool = False) -
 
 
 def _plain(compute: Operation) -> Operation:
+    # the common numbers of operands, without the cost of any number
     if isinstance(compute, np.ufunc) and compute.nin == 2:
 
         @np.errstate(all="ignore")
