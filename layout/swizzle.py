@@ -120,7 +120,7 @@ def shared_layout(
         LayoutError: for sizes that are no powers of two, an order that is not of the tile's
             dimensions, or a swizzle that takes elements apart.
     """
-    order = list(reversed(shape)) if order is None else order
+    order = list(shape)[::-1] if order is None else order
     if sorted(order) != sorted(shape):
         raise LayoutError(
             f"order ({', '.join(order)}) is not of the tile's dimensions ({', '.join(shape)})"

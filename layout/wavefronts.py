@@ -84,7 +84,8 @@ def _degrees(
     first = words >= 0
     first[:, 1:] &= words[:, 1:] != words[:, :-1]
     at = np.arange(rows)[:, None] * BANKS + words % BANKS
-    return np.bincount(at[first], minlength=rows * BANKS).reshape(rows, BANKS).max(axis=1)
+    words_of_bank = np.bincount(at[first], minlength=rows * BANKS).reshape(rows, BANKS)
+    return np.asarray(words_of_bank.max(axis=1), np.int64)
 
 
 def _partnered(addresses: NDArray[np.int64], active: NDArray[np.bool_]) -> NDArray[np.bool_]:

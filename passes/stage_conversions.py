@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.isa import Target, TilecError
-from tilec.layout.convert import convert
+from tilec.layout.conversion import convert
 from tilec.layout.plans import SharedTrip
 from tilec.mlir import ir
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 
 from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma, form
@@ -103,3 +104,7 @@ def body(arguments: argparse.Namespace) -> int:
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns its exit code."""
     return run(parser(), body, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,6 +1,6 @@
 """`tile.convert_layout` within a warp: renamed registers, `movmatrix`, or shuffles.
 
-The plan is computed by `tilec.layout.convert`; here it is carried out.
+The plan is computed by `tilec.layout.conversion`; here it is carried out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.isa import LANES, MovMatrix, TilecError, forms
 from tilec.isa.llvm import call
 from tilec.layout import LinearLayout
-from tilec.layout.convert import plans
+from tilec.layout.conversion import conversion_plans
 from tilec.layout.gf2 import Echelon, combine
 from tilec.layout.plans import Nothing, Permutation, Shuffles, Transposition
 from tilec.mlir import ir
@@ -45,7 +45,9 @@ class Conversions:
         assert result is not None
         if not source.is_fragment:
             raise TilecError("works on fragments here: run tile-to-fragments first")
-        offered = plans(source.layout, result.layout, bits_of(source.element), self._kernel.target)
+        offered = conversion_plans(
+            source.layout, result.layout, bits_of(source.element), self._kernel.target
+        )
         before, after = packing(source), packing(result)
         held = expansion.values(op.operands[0])
         for plan in offered:

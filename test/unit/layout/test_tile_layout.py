@@ -1,0 +1,281 @@
+"""`tile-layout` says what the documentation's formulas say, and its errors what is legal.
+
+The formulas stand here apart. The command is run in this process, and as a command for what only
+that shows: modules loaded, pipes that break.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+from tilec.isa import WmmaMma, forms
+from tilec.tools.tile_layout import main
+
+
+@pytest.fixture
+def tool(capsys):
+    """Run the command: (exit code, stdout, stderr)."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = main(arguments)
+        except SystemExit as leaving:
+            code = leaving.code
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def data(tool):
+    """Run the command for JSON."""
+
+    def run(*arguments: str) -> dict:
+        code, out, err = tool(*arguments, "--format", "json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return run
+
+
+KEYS = ["form", "shape", "operand", "type", "sparse", "bits", "registers", "lanes"]
+
+
+def test_json_of_a(data):
+    found = data("m16n8k16", "--operand", "a", "--type", "f16")
+    assert list(found) == KEYS
+    assert found["form"] == "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16"
+    assert [found[k] for k in KEYS[1:7]] == ["m16n8k16", "a", "f16", False, 16, 4]
+    assert found["lanes"] == [
+        [
+            [(lane >> 2) + 8 * (i >> 1 & 1), 2 * (lane & 3) + (i & 1) + 8 * (i >> 2)]
+            for i in range(8)
+        ]
+        for lane in range(32)
+    ]
+
+
+def test_json_of_b_and_c(data):
+    found = data("m16n8k32", "--operand", "b", "--type", "e2m1")
+    assert (found["bits"], found["registers"]) == (8, 2)
+    assert found["lanes"] == [
+        [[4 * (lane & 3) + (i & 3) + 16 * (i >> 2), lane >> 2] for i in range(8)]
+        for lane in range(32)
+    ]
+    for arguments in (("m16n8k8", "--type", "f32"), ("m16n8k16", "--type", "f16")):
+        found = data(*arguments, "--operand", "c")
+        assert found["lanes"] == [
+            [[(lane >> 2) + 8 * (i >> 1), 2 * (lane & 3) + (i & 1)] for i in range(4)]
+            for lane in range(32)
+        ]
+
+
+@pytest.mark.parametrize("major", ["row", "col"])
+def test_json_of_volta(data, major):
+    found = data("m8n8k4", "--operand", "a", "--type", "f16", "--major", major)
+    for lane, held in enumerate(found["lanes"]):
+        x, h = lane & 3, 4 if lane >= 16 else 0
+        assert held == [[x + h, i] if major == "row" else [i + h, x] for i in range(4)]
+
+
+def test_json_of_sparse_a(data):
+    found = data("m16n8k32", "--operand", "a", "--type", "f16", "--sparse")
+    assert found["sparse"] is True
+    assert max(col for held in found["lanes"] for _, col in held) == 15
+    assert found["form"].startswith("mma.sp.")
+
+
+@pytest.mark.parametrize("selector", [0, 1])
+def test_json_of_metadata(data, selector):
+    """m16n8k32 f16: lanes 2s and 2s+1 of four, row g low and row g+8 high, chunks 0-3 or 4-7."""
+    found = data("m16n8k32", "--operand", "e", "--type", "f16", "--selector", str(selector))
+    assert (found["bits"], found["registers"], found["type"]) == (1, 1, "f16")
+    for lane, held in enumerate(found["lanes"]):
+        g, t = lane >> 2, lane & 3
+        if t >> 1 != selector:
+            assert held is None
+        else:
+            assert held == [[g + 8 * (bit >> 4), 16 * (t & 1) + (bit & 15)] for bit in range(32)]
+
+
+def test_json_of_scale_factors(data):
+    name = ("m16n8k32", "--type", "ue8m0", "--byte-id", "2", "--thread-id", "1")
+    for lane, held in enumerate(data(*name, "--operand", "sfa")["lanes"]):
+        g, t = lane >> 2, lane & 3
+        row = g + 8 * (t & 1)
+        assert held == ([None, None, [row, 0], None] if t >> 1 == 1 else None)
+    for lane, held in enumerate(data(*name, "--operand", "sfb")["lanes"]):
+        assert held == ([None, None, [lane >> 2, 0], None] if lane & 3 == 1 else None)
+    found = data("m16n8k64", "--operand", "sfb", "--type", "ue4m3", "--thread-id", "3")
+    assert found["lanes"][3 + 4 * 5] == [[5, chunk] for chunk in range(4)]
+
+
+def test_json_of_matrix_moves(data):
+    found = data("ldmatrix.sync.aligned.m8n8.x2.trans.b16")
+    assert [found[k] for k in KEYS[1:7]] == ["m8n8", "r", "b16", False, 16, 2]
+    assert found["lanes"] == [
+        [[i >> 1, 2 * (lane & 3) + (i & 1), lane >> 2] for i in range(4)] for lane in range(32)
+    ]
+    found = data("movmatrix.sync.aligned.m8n8.trans.b16", "--operand", "d")
+    assert found["lanes"][5] == [[0, 2, 1], [0, 3, 1]]
+
+
+def test_json_of_wmma(data):
+    for form in (f.ptx for f in forms().values() if isinstance(f, WmmaMma)):
+        assert data(form, "--operand", "a")["lanes"] is None
+        break
+
+
+def test_every_operand_of_every_form(data):
+    """The place of each element is in the JSON as often as the warp holds it."""
+    seen = set()
+    for form in forms().values():
+        for operand in (*form.results, *form.operands):
+            key = form.family, operand, getattr(form, "shape", None)
+            if key in seen:
+                continue
+            seen.add(key)
+            found = data(form.ptx, "--operand", operand.name)
+            assert list(found) == KEYS
+            if found["lanes"] is not None:
+                assert len(found["lanes"]) == 32
+                count = operand.registers * operand.register.bits // found["bits"]
+                assert all(held is None or len(held) == count for held in found["lanes"])
+    assert len(seen) > 300
+
+
+def cells(block: str) -> list[list[str]]:
+    return [line.split() for line in block.splitlines()]
+
+
+def test_text_agrees_with_json(tool, data):
+    """Both views, read back, give the lanes of the JSON."""
+    for arguments in (
+        ("m16n8k16", "--operand", "a", "--type", "f16"),
+        ("m16n8k16", "--operand", "b", "--type", "bf16"),
+        ("m16n8k32", "--operand", "a", "--type", "s8"),
+        ("m16n8k256", "--operand", "a", "--type", "b1"),
+        ("m16n8k8", "--operand", "c", "--type", "f32"),
+        ("m8n8k4", "--operand", "d", "--type", "f64"),
+    ):
+        found = data(*arguments)
+        code, out, _ = tool(*arguments)
+        assert code == 0
+        head, matrix, registers = out.split("\n\n")
+        assert head.startswith(found["form"])
+        each = len(found["lanes"][0]) // found["registers"]
+        _, columns, *body = cells(matrix)
+        holders = {}
+        for label, *row in body:
+            rows, cols = spans([label]), spans(columns)
+            for place, holder in zip(cols, row, strict=True):
+                for r in rows[0]:
+                    for c in place:
+                        holders[r, c] = holder
+        for lane, held in enumerate(found["lanes"]):
+            for i, (r, c) in enumerate(held):
+                assert holders[r, c] == f"{lane}:{i // each}"
+        _, names, *body = cells(registers)
+        assert names == [f"r{n}" for n in range(found["registers"])]
+        for lane, (label, *row) in enumerate(body):
+            assert int(label) == lane
+            read = [
+                [r, c]
+                for cell in row
+                for rows, cols in [spans(cell.split(","))]
+                for r in rows
+                for c in cols
+            ]
+            assert read == found["lanes"][lane]
+
+
+def spans(labels: list[str]) -> list[range]:
+    found = []
+    for label in labels:
+        first, _, last = label.partition("-")
+        found.append(range(int(first), int(last or first) + 1))
+    return found
+
+
+def test_one_question(tool, data):
+    name = ("m16n8k16", "--operand", "a", "--type", "f16")
+    assert tool(*name, "--element", "3,5")[1] == "lane 14, register 0, bits 16-31\n"
+    assert data(*name, "--element", "3,5") == {
+        "element": [3, 5],
+        "holders": [{"lane": 14, "register": 0, "bits": [16, 31]}],
+    }
+    assert tool(*name, "--lane", "14", "--reg", "3")[1] == (
+        "register 3, bits 0-15: 11,12\nregister 3, bits 16-31: 11,13\n"
+    )
+    held = data(*name, "--lane", "14")["held"]
+    lanes = data(*name)["lanes"]
+    assert [one["element"] for one in held] == lanes[14]
+    volta = ("m8n8k4", "--operand", "c", "--type", "f16")
+    assert len(data(*volta, "--element", "1,1")["holders"]) == 4
+    for lane in (0, 9, 31):  # there and back
+        for one in data(*name, "--lane", str(lane))["held"]:
+            element = ",".join(map(str, one.pop("element")))
+            assert data(*name, "--element", element)["holders"] == [one]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("m16n8k12 --operand a --type f16", r"unknown shape 'm16n8k12'; nearest legal: .*m16n8k16"),
+        ("m16n8k16 --operand x --type f16", "unknown operand 'x'; legal: d, a, b, c"),
+        ("m16n8k16 --operand a --type f15", "unknown type 'f15'; legal: f16, bf16"),
+        ("m8n8k4 --operand a --type f16", "give its major: row or col"),
+        ("m8n8k4 --operand a --type f16 --major diagonal", "unknown major 'diagonal'; legal: row"),
+        ("m16n8k16 --operand a --type f16 --element 16,0", "no element 16,0 .*16×16"),
+        ("m16n8k16 --operand a --type f16 --element 1", "no element 1 "),
+        ("m16n8k16 --operand a --type f16 --lane 32", "no lane 32: a warp has lanes 0 to 31"),
+        ("m16n8k16 --operand a --type f16 --lane 0 --reg 4", "no register 4 .* holds 0 to 3"),
+        ("m16n8k16 --operand a --type f16 --reg 1", "give --lane too"),
+        ("m16n8k16 --operand a --type f16 --lane 1 --element 1,1", "opposite questions"),
+        ("m16n8k16 --operand a --type f16 --selector 0", "does not depend on --selector"),
+        ("m16n8k32 --operand e --type f16 --selector 2", "selector 2 is not legal.*legal: 0, 1"),
+        ("m16n8k64 --operand sfa --type ue4m3 --byte-id 2", "byte_id_a 2 .*legal: 0"),
+        ("mma.sync.aligned.m16n8k16", "unknown instruction form .*nearest legal: "),
+        ("movmatrix.sync.aligned.m8n8.trans.b16", "give --operand: d, a"),
+        ("wmma.mma.sync.aligned --operand a", "unknown instruction form"),
+    ],
+)
+def test_mistakes(tool, arguments, message):
+    code, out, err = tool(*arguments.split())
+    assert (code, out) == (1, "")
+    assert re.fullmatch(rf"error: .*{message}.*\n", err)
+
+
+def test_usage(tool):
+    for arguments in ((), ("m16n8k16", "--element", "a,b"), ("m16n8k16", "--format", "yaml")):
+        code, out, err = tool(*arguments)
+        assert (code, out) == (2, "")
+        assert re.search(r"^error: ", err, re.MULTILINE)
+    code, out, _ = tool("--version")
+    assert (code, len(out.splitlines())) == (0, 1)
+    assert re.fullmatch(r"tile-layout \d+\.\d+\.\d+\S*\n", out)
+
+
+def test_only_what_it_needs_is_loaded():
+    script = (
+        "import sys; from tilec.tools.tile_layout import main; "
+        "main(['m16n8k16', '--operand', 'a', '--type', 'f16']); "
+        "heavy = {'numpy', 'llvmlite', 'torch_mlir', 'mlir', 'ml_dtypes', 'cuda'}; "
+        "sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_pipe_that_breaks():
+    command = f"{sys.executable} -m tilec.tools.tile_layout m16n8k256 --operand a | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("mma.sync")
+    assert done.stderr == ""
