@@ -13,9 +13,11 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilec.isa.errors import TilecError
+
+__all__ = ["dialect", "ext", "ir", "passmanager", "provider", "rewrite"]
 
 _PROVIDERS = ("mlir", "torch_mlir")
 _NEEDED = ("ir", "passmanager", "rewrite", "dialects.ext", "dialects.nvvm", "dialects.gpu")
@@ -59,13 +61,18 @@ def dialect(name: str) -> Any:
     return import_module(f"{provider()}.dialects.{name}")
 
 
-def __getattr__(name: str) -> ModuleType:
-    """`ir`, `passmanager`, `rewrite` or `ext`, imported when first asked for."""
-    if name == "ext":
-        module = import_module(f"{provider()}.dialects.ext")
-    elif name in ("ir", "passmanager", "rewrite"):
-        module = import_module(f"{provider()}.{name}")
-    else:
-        raise AttributeError(name)
-    globals()[name] = module
-    return module
+if TYPE_CHECKING:
+    from torch_mlir import ir, passmanager, rewrite
+    from torch_mlir.dialects import ext
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        """`ir`, `passmanager`, `rewrite` or `ext`, imported when first asked for."""
+        if name == "ext":
+            module = import_module(f"{provider()}.dialects.ext")
+        elif name in ("ir", "passmanager", "rewrite"):
+            module = import_module(f"{provider()}.{name}")
+        else:
+            raise AttributeError(name)
+        globals()[name] = module
+        return module

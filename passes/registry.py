@@ -31,7 +31,7 @@ def pass_class(name: str) -> type[Pass]:
         KeyError: if tilec has no such pass; it may be one of upstream's.
     """
     module, _, attribute = PASSES[name].partition(":")
-    found = getattr(import_module(module), attribute)
+    found: type[Pass] = getattr(import_module(module), attribute)
     assert issubclass(found, Pass)
     assert found.name == name
     return found

@@ -15,7 +15,7 @@ from tilec.mlir import ir
 from .base import Pass, walk
 from .decomposition import Decomposition, decompose
 from .emit import create, linear
-from .expansion import Expansion, Values
+from .expansion import Expansion, Handler, Values
 from .fragment_memory import FragmentMemory
 from .functions import functions, gpu_modules, target_of, threads
 from .parts import cut, join
@@ -58,7 +58,7 @@ class _Rewrite:
         self._types: dict[Any, list[Any]] = {}
 
     def run(self) -> None:
-        handlers = dict.fromkeys(ELEMENTWISE, self._elementwise)
+        handlers: dict[str, Handler] = dict.fromkeys(ELEMENTWISE, self._elementwise)
         handlers |= dict.fromkeys(CASTS, self._cast)
         handlers |= {
             "arith.constant": self._constant,

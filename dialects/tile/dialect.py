@@ -1,6 +1,6 @@
 """The dialect's class, its attributes and its type."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from tilec.mlir import ext, ir
 
@@ -8,8 +8,34 @@ from tilec.mlir import ext, ir
 # `from __future__ import annotations` here and in `ops/`.
 
 
-class Tile(ext.Dialect, name="tile"):
+class Defined:
+    """What the bindings give to each type, attribute and op: for type checkers."""
+
+    if TYPE_CHECKING:
+        OPERATION_NAME: str
+
+        def __init_subclass__(cls, *, name: str = "") -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
+        @classmethod
+        def get(cls, *parameters: Any) -> Self:
+            """Make one from its parameters."""
+            ...
+
+
+class Tile(ext.Dialect, name="tile"):  # type: ignore[call-arg]
     """Tiles, and the fragments of them that a warp's registers hold."""
+
+    if TYPE_CHECKING:  # made by the bindings
+        DIALECT_NAMESPACE: str
+
+        class Operation(Defined):
+            """Base of its ops."""
+
+        class Type(Defined):
+            """Base of its types."""
+
+        class Attribute(Defined):
+            """Base of its attributes."""
 
 
 class LayoutAttr(Tile.Attribute, name="layout"):

@@ -101,8 +101,8 @@ class SharedAccess:
         for name, index in (("row", self.row), ("col", self.col)):
             if index.value is not None:
                 first = index.multiple.bit_length() - 1
-                for (image,) in layout.bases[name][first:]:
-                    mask |= image
+                for (offset,) in layout.bases[name][first:]:
+                    mask |= offset
         return mask
 
     def _varying(self) -> Any:
