@@ -240,7 +240,7 @@ def test_one_question(tool, data):
         ("m16n8k16 --operand a --type f16 --selector 0", "does not depend on --selector"),
         ("m16n8k32 --operand e --type f16 --selector 2", "selector 2 is not legal.*legal: 0, 1"),
         ("m16n8k64 --operand sfa --type ue4m3 --byte-id 2", "byte_id_a 2 .*legal: 0"),
-        ("mma.sync.aligned.m16n8k16", "unknown instruction form .*nearest legal: "),
+        ("mma.sync.aligned.m16n8k16", "nearest legal: mma.sync.aligned.m16n8k16"),
         ("movmatrix.sync.aligned.m8n8.trans.b16", "give --operand: d, a"),
         ("wmma.mma.sync.aligned --operand a", "unknown instruction form"),
     ],
