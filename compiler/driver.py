@@ -248,10 +248,14 @@ def _aim(module: Any, override: Target | None) -> Target:
     if len(found) > 1:
         raise _error(found[1].location, "a second gpu.module; a program has one, PTX being one")
     gpu_module = found[0]
-    if not any(_is_kernel(op) for op in gpu_module.regions[0].blocks[0].operations):
+    marked = [op for op in gpu_module.regions[0].blocks[0].operations if _is_kernel(op)]
+    if not marked:
         raise _error(
             gpu_module.location, "the gpu.module has no kernel: a gpu.func marked 'kernel'"
         )
+    for kernel in marked:
+        if not kernel.regions[0].blocks:
+            raise _error(kernel.location, "the kernel has no body")
     try:
         target = override or target_of(gpu_module) or find_target(DEFAULT_TARGET)
     except TilecError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,20 +33,47 @@ def read_input(path: str) -> str:
 
 
 def write_output(path: str, contents: str | bytes) -> None:
-    """Write to standard output for `-`, else to a file that appears only when complete.
+    """Write one output; see `write_outputs`."""
+    write_outputs({path: contents})
+
+
+def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
+    """Write every output or none: files appear only when all of them are complete.
+
+    Args:
+        outputs: contents by path, `-` for standard output.
 
     Raises:
-        OSError: if it cannot be written.
+        OSError: if one cannot be written.
     """
-    data = contents.encode() if isinstance(contents, str) else contents
-    if path == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(data)
-        return
+    complete: dict[str, str] = {}
+    try:
+        direct: list[tuple[str, bytes]] = []
+        for path, contents in outputs.items():
+            data = contents.encode() if isinstance(contents, str) else contents
+            # Standard output, a device such as /dev/null, or a directory, which refuses.
+            if path == "-" or (Path(path).exists() and not Path(path).is_file()):
+                direct.append((path, data))
+            else:
+                complete[_beside(path, data)] = path
+        for path, data in direct:
+            if path == "-":
+                sys.stdout.flush()
+                sys.stdout.buffer.write(data)
+            else:
+                Path(path).write_bytes(data)
+        for name, path in complete.items():
+            os.replace(name, path)
+    except BaseException:
+        for name in complete:
+            with suppress(FileNotFoundError):
+                os.unlink(name)
+        raise
+
+
+def _beside(path: str, data: bytes) -> str:
+    """A new file with `data` in the folder of `path`, with the mode that `path` would get."""
     target = Path(path)
-    if target.exists() and not target.is_file():  # a device such as /dev/null, or a directory
-        target.write_bytes(data)
-        return
     try:
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
@@ -55,9 +83,8 @@ def write_output(path: str, contents: str | bytes) -> None:
             file.write(data)
         umask = os.umask(0)
         os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)  # mkstemp makes the file private
-        os.replace(name, target)
+        os.chmod(name, 0o666 & ~umask)
     except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
+        os.unlink(name)
         raise
+    return name

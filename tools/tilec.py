@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from tilec.isa import TARGETS
 
 from .common import Parser, run
-from .files import read_input, write_output
+from .files import read_input, write_output, write_outputs
 from .pass_flags import add_pass_flags, instrumented
 
 if TYPE_CHECKING:
@@ -97,9 +97,10 @@ def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
     contents = compiled.emit(Stage(arguments.emit))
     if arguments.verbose:
         _report(compiled)
+    outputs = {arguments.output: contents}
     if arguments.output != "-" and arguments.emit in ("ptx", "cubin"):
-        write_output(str(Path(arguments.output).with_suffix(".json")), str(compiled.abi))
-    write_output(arguments.output, contents)
+        outputs[str(Path(arguments.output).with_suffix(".json"))] = str(compiled.abi)
+    write_outputs(outputs)
 
 
 def _report(compiled: Compiled) -> None:
