@@ -14,10 +14,10 @@ from .memory import check_access
 
 def matrix_form(name: str, family: Family) -> MatrixMemory:
     """The form of `family` called `name`; raises TilecError if there is none."""
-    legal = [f.ptx for f in forms().values() if f.family is family]
     try:
         found = form(name)
     except UnknownNameError:
+        legal = [f.ptx for f in forms().values() if f.family is family]
         raise UnknownNameError(f"{family} form", name, legal) from None
     if not isinstance(found, MatrixMemory) or found.family is not family:
         raise TilecError(f"takes a form of {family}; {name} is of the family {found.family}")
@@ -42,6 +42,8 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
     attribute `transposed`. The fragment's layout must be the instruction's.
     """
 
+    UNITS = frozenset({"transposed"})
+
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
     form: ir.StringAttr
@@ -55,6 +57,8 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
 
 class StmatrixOp(TileOp, name="stmatrix"):
     """A fragment to shared memory by one `stmatrix`; the mirror of `tile.ldmatrix`."""
+
+    UNITS = frozenset({"transposed"})
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]

@@ -12,10 +12,10 @@ from .base import TileOp, check_operand, tensor_of
 
 def dense_form(name: str) -> Mma:
     """The dense `mma` form called `name`; raises TilecError if there is none."""
-    dense = [f.ptx for f in forms().values() if f.family is Family.MMA]
     try:
         found = form(name)
     except UnknownNameError:
+        dense = [f.ptx for f in forms().values() if f.family is Family.MMA]
         raise UnknownNameError("mma form", name, dense) from None
     if not isinstance(found, Mma) or found.family is not Family.MMA:
         raise TilecError(f"takes a dense mma form; {name} is of the family {found.family}")
