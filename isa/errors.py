@@ -32,14 +32,11 @@ class UnknownNameError(TilecError):
 def nearest(name: str, legal: Iterable[str], count: int = 8) -> tuple[str, ...]:
     """The up to `count` names of `legal` most like `name`; all, in their order, if so few.
 
-    Names that `name` is the beginning of are taken for what was meant.
+    Names that begin with `name` come first.
     """
     choices = list(dict.fromkeys(legal))
     if len(choices) <= count:
         return tuple(choices)
     begun = [choice for choice in choices if name and choice.startswith(name)]
-    if begun:
-        return tuple(begun[:count])
-    return tuple(difflib.get_close_matches(name, choices, n=count, cutoff=0.3)) or tuple(
-        choices[:count]
-    )
+    like = difflib.get_close_matches(name, choices, n=count, cutoff=0.3)
+    return tuple(dict.fromkeys((*begun, *like)))[:count] or tuple(choices[:count])

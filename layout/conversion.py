@@ -65,7 +65,7 @@ def conversion_plans(
             f"no way to move elements of {bits} bits one by one: let both layouts keep the same "
             f"{8 // bits} neighbours together in a register"
         )
-    return tuple(sorted(found, key=lambda plan: plan.price.total))
+    return tuple(sorted(found, key=_rank))
 
 
 def best_access(
@@ -96,6 +96,11 @@ def best_access(
     if not legal:
         raise LayoutError(f"elements of {bits} bits lie apart: no access moves less than a byte")
     return min(legal, key=lambda one: one.instructions + one.count().wavefronts)
+
+
+def _rank(plan: Plan) -> tuple[int, bool]:
+    """Price; of equals a swizzle that is a shift and a mask comes first."""
+    return plan.price.total, isinstance(plan, SharedTrip) and plan.swizzle is None
 
 
 def _alike(source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:

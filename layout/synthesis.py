@@ -158,7 +158,9 @@ def find_swizzle(size: int, bits: int, patterns: Sequence[Pattern]) -> Swizzling
     """
     offset_bits = log2(size, "elements of the tile")
     best: Swizzling | None = None
-    for swizzle in (*_cute(offset_bits, bits), None):
+    # CuTe's leave in place what lies side by side in the plain tile, and bring nothing together.
+    plain = all(p.run == tuple(1 << i for i in range(len(p.run))) for p in patterns)
+    for swizzle in (*(_cute(offset_bits, bits) if plain else ()), None):
         layout = swizzle.layout(size, bits) if swizzle else _general(offset_bits, bits, patterns)
         counts = [pattern.count(layout, bits) for pattern in patterns]
         kept = tuple(count for count in counts if count)
