@@ -1,1 +1,22 @@
-"""PTX on the CPU."""
+"""PTX on the CPU: any kernel, tensor cores included, bit for bit, with checks and counts."""
+
+from .errors import LaunchError, PtxError, SimulationError, UnsupportedInstructionError
+from .launch import launch
+from .ptx import Module, read
+from .report import Finding, Line, MatrixCount, Report
+from .unsupported import check
+
+__all__ = [
+    "Finding",
+    "LaunchError",
+    "Line",
+    "MatrixCount",
+    "Module",
+    "PtxError",
+    "Report",
+    "SimulationError",
+    "UnsupportedInstructionError",
+    "check",
+    "launch",
+    "read",
+]

@@ -1,0 +1,123 @@
+"""Arguments of a launch as the bytes of the kernel's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import LaunchError
+from .memory import GLOBAL_BASE, Memory
+from .ptx.module import TYPE_BITS, Function, Variable
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+class Buffers:
+    """Arrays passed as pointers, with the addresses they were given."""
+
+    def __init__(self) -> None:
+        self._passed: list[tuple[np.ndarray[Any, Any], int]] = []
+
+    def address(self, memory: Memory, array: np.ndarray[Any, Any], name: str) -> int:
+        """The address of an array; one passed twice has one address."""
+        for known, address in self._passed:
+            if known is array:
+                return address
+        data = np.ascontiguousarray(array)
+        address = memory.allocate(name, array.nbytes, data=data, writable=array.flags.writeable)
+        self._passed.append((array, address))
+        return address
+
+    def copy_back(self, memory: Memory) -> None:
+        """Change the arrays in place."""
+        for array, address in self._passed:
+            if array.flags.writeable and array.nbytes:
+                start = address - GLOBAL_BASE
+                data = memory.data[start : start + array.nbytes].view(array.dtype)
+                array[...] = data.reshape(array.shape)
+
+
+def pack(program: Program, function: Function, args: Sequence[Any]) -> Buffers:
+    """Place arrays and parameters in memory.
+
+    Raises:
+        LaunchError: naming the parameter whose argument does not fit.
+    """
+    parameters = function.parameters
+    if len(args) != len(parameters):
+        named = ", ".join(f".{p.type} {p.name}" for p in parameters)
+        raise LaunchError(
+            f"kernel '{function.name}' takes {len(parameters)} arguments ({named}), not {len(args)}"
+        )
+    buffers = Buffers()
+    offsets: dict[str, int] = {}
+    packed = bytearray()
+    for index, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+        start = -(-len(packed) // parameter.align) * parameter.align
+        packed.extend(bytes(start - len(packed)))
+        offsets[parameter.name] = start
+        packed.extend(_bytes(program, buffers, parameter, value, index))
+    program.parameters(np.frombuffer(bytes(packed), np.uint8), offsets)
+    return buffers
+
+
+def _bytes(
+    program: Program, buffers: Buffers, parameter: Variable, value: Any, index: int
+) -> bytes:
+    bits = TYPE_BITS[parameter.type]
+    scalar = parameter.size * 8 == bits
+    if value is None or (isinstance(value, np.ndarray) and value.ndim > 0):
+        if not scalar or bits != 64:
+            raise LaunchError(
+                f"argument {index} is a pointer and parameter '{parameter.name}' "
+                f"of .{parameter.type} is not"
+            )
+        if value is None:
+            return bytes(8)
+        if value.nbytes == 0:
+            return bytes(8)
+        name = f"argument {index}"
+        return buffers.address(program.machine.memory, value, name).to_bytes(8, "little")
+    if not scalar:
+        return _by_value(parameter, value, index)
+    return _scalar(parameter, value, index)
+
+
+def _by_value(parameter: Variable, value: Any, index: int) -> bytes:
+    data = value if isinstance(value, bytes | bytearray) else None
+    if isinstance(value, np.generic | np.ndarray):
+        data = value.tobytes()
+    if data is None or len(data) != parameter.size:
+        raise LaunchError(
+            f"argument {index}: parameter '{parameter.name}' takes {parameter.size} bytes by "
+            "value, as bytes or a numpy structure"
+        )
+    return bytes(data)
+
+
+def _scalar(parameter: Variable, value: Any, index: int) -> bytes:
+    type_, bits = parameter.type, TYPE_BITS[parameter.type]
+    if isinstance(value, bytes | bytearray):
+        return _by_value(parameter, value, index)
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biufV":
+        raise LaunchError(
+            f"argument {index} is {value!r}; parameter '{parameter.name}' takes a .{type_}"
+        )
+    if array.dtype.itemsize * 8 == bits and isinstance(value, np.generic):
+        given_float = array.dtype.kind in "fV"
+        if given_float or type_[0] != "f":
+            return array.tobytes()
+    if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b"):
+        return np.asarray(value, f"f{bits // 8}").tobytes()
+    number = int(value)
+    if number != value:
+        raise LaunchError(
+            f"argument {index} is {value!r}; parameter '{parameter.name}' takes an integer"
+        )
+    if not -(1 << (bits - 1)) <= number < 1 << bits:
+        raise LaunchError(f"argument {index} is {value!r}, which .{type_} cannot hold")
+    return (number & ((1 << bits) - 1)).to_bytes(bits // 8, "little")

@@ -1,0 +1,294 @@
+"""Operands of one instruction, bound to slots of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import special
+from .alu import Array
+from .alu.bits import width
+from .errors import UnsupportedInstructionError
+from .machine import ZEROS, Machine, Step, dtype_of
+from .memory import FUNCTION_BASE, GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, Space
+from .ptx.declarations import fit
+from .ptx.module import (
+    Address,
+    Float,
+    Instruction,
+    Integer,
+    Name,
+    Negated,
+    Operand,
+    Sink,
+    Vector,
+)
+from .site import Site
+from .sync import BarrierSync, Members
+
+if TYPE_CHECKING:
+    from .frames import Frame
+
+Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
+"""The spaces that an access touches, with offsets in each and the threads that touch it."""
+
+_WINDOWS = {"global": GLOBAL_BASE, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_SPACES = {
+    "global": "global",
+    "const": "const",
+    "shared": "shared",
+    "shared::cta": "shared",
+    "local": "local",
+}
+
+
+class Binding:
+    """One instruction on its way to a step.
+
+    Attributes:
+        frame: the call that it stands in.
+        instruction: the instruction.
+        machine: the machine.
+        site: where it is counted.
+        sync: what it has to wait for, or None; set by whoever binds the instruction.
+    """
+
+    def __init__(self, frame: Frame, instruction: Instruction, site: Site) -> None:
+        self.frame = frame
+        self.instruction = instruction
+        self.machine: Machine = frame.program.machine
+        self.site = site
+        self.sync: Members | BarrierSync | None = None
+        self._before: list[Step] = []
+        self._after: list[Step] = []
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """The instruction's operands."""
+        return self.instruction.operands
+
+    @property
+    def modifiers(self) -> tuple[str, ...]:
+        """The instruction's qualifiers."""
+        return self.instruction.modifiers
+
+    def error(self, reason: str) -> UnsupportedInstructionError:
+        """An error at the instruction."""
+        return self.frame.error(reason, self.instruction)
+
+    def expect(self, *counts: int) -> tuple[Operand, ...]:
+        """The operands, of which there must be one of these numbers."""
+        if len(self.operands) not in counts:
+            wanted = " or ".join(map(str, counts))
+            raise self.error(
+                f"'{self.instruction.mnemonic}' takes {wanted} operands, not {len(self.operands)}"
+            )
+        return self.operands
+
+    def complete(self, step: Step) -> Step:
+        """A step together with the conversions of its operands."""
+        if not self._before and not self._after:
+            return step
+        steps = (*self._before, step, *self._after)
+
+        def run() -> None:
+            for one in steps:
+                one()
+
+        return run
+
+    # Registers
+
+    def _register(self, name: Name) -> tuple[int, int, str] | None:
+        if name.component:
+            return None
+        return self.frame.register(name.text, self.instruction.scope)
+
+    def compute(self, value: Callable[[], Array]) -> int:
+        """The slot of a value computed each time before the instruction."""
+        registers = self.machine.registers
+        slot = self.machine.slot(ZEROS[32])
+
+        def fill() -> None:
+            registers[slot] = value()
+
+        self._before.append(fill)
+        return slot
+
+    def register_bits(self, operand: Operand) -> int | None:
+        """Width of a register; None of anything else."""
+        if isinstance(operand, Name):
+            found = self._register(operand)
+            return found[1] if found else None
+        return None
+
+    def source(self, operand: Operand, type_: str) -> int:
+        """The slot of a source operand read as a type; wider registers are truncated."""
+        bits = width(type_)
+        registers = self.machine.registers
+        if isinstance(operand, Integer):
+            return self.machine.constant(operand.value, bits)
+        if isinstance(operand, Float):
+            return self.machine.constant(fit(operand, type_ if bits > 1 else "b8"), bits)
+        if isinstance(operand, Negated):
+            slot = self.source(operand.name, "pred")
+            return self.compute(lambda: ~registers[slot])
+        if isinstance(operand, Name):
+            found = self._register(operand)
+            if found is not None:
+                slot, have, _ = found
+                if have == bits:
+                    return slot
+                if have > bits > 1:
+                    dtype = dtype_of(bits)
+                    return self.compute(lambda: registers[slot].astype(dtype))
+                raise self.error(f"register '{operand}' has {have} bits where {type_} is read")
+            return self._named(operand, bits)
+        raise self.error(f"an operand of '{self.instruction.mnemonic}' is no register or constant")
+
+    def _named(self, name: Name, bits: int) -> int:
+        """A special register, or the address of a variable or function."""
+        registers = self.machine.registers
+        if special.is_special(name.text, name.component):
+            if special.is_clock(name.text):
+                machine, text = self.machine, name.text
+                dtype = dtype_of(bits)
+                return self.compute(lambda: special.clock(machine, text).astype(dtype))
+            slot = self.machine.special(f"{name.text}.{name.component}".removesuffix("."))
+            have = special.bits(name.text)
+            if have == bits:
+                return slot
+            dtype = dtype_of(bits)
+            return self.compute(lambda: registers[slot].astype(dtype))
+        address = self.frame.address(name.text, self.instruction.scope)
+        if address is not None:
+            return self.machine.constant(address[1] + name.offset, bits)
+        function = self.frame.program.function_address(name.text)
+        if function is not None:
+            return self.machine.constant(function, bits)
+        raise self.error(f"unknown name '{name}'")
+
+    def target(self, operand: Operand, type_: str) -> int | None:
+        """The slot of a destination; wider registers are extended; None of `_`."""
+        if isinstance(operand, Sink):
+            return None
+        bits = width(type_)
+        found = self._register(operand) if isinstance(operand, Name) else None
+        if found is None:
+            raise self.error(f"a destination of '{self.instruction.mnemonic}' is no register")
+        slot, have, _ = found
+        if have == bits:
+            return slot
+        if have < bits or bits == 1:
+            raise self.error(f"register '{operand}' has {have} bits where {type_} is written")
+        machine, registers = self.machine, self.machine.registers
+        narrow = machine.slot(ZEROS[bits])
+        wide = dtype_of(have)
+        if type_[0] == "s":
+            signed, wider = np.dtype(f"i{bits // 8}"), np.dtype(f"i{have // 8}")
+
+            def extend() -> None:
+                value = np.ascontiguousarray(registers[narrow]).view(signed).astype(wider)
+                machine.write(slot, value.view(wide))
+
+        else:
+
+            def extend() -> None:
+                machine.write(slot, registers[narrow].astype(wide))
+
+        self._after.append(extend)
+        return narrow
+
+    def items(self, operand: Operand) -> tuple[Operand, ...]:
+        """The elements of a vector operand; one of a scalar."""
+        return operand.items if isinstance(operand, Vector) else (operand,)
+
+    # Addresses
+
+    def space(self, operand: Operand, names: tuple[str, ...] | None = None) -> str | None:
+        """The state space of the access; None if the address is generic."""
+        for word in names or self.modifiers:
+            if word in _SPACES:
+                return _SPACES[word]
+            if word.startswith("shared::cluster"):
+                raise self.error("shared memory of other CTAs is not simulated")
+            if word == "param" or word.startswith("param::"):
+                return self._parameter_space(operand)
+        return None
+
+    def _parameter_space(self, operand: Operand) -> str:
+        if isinstance(operand, Address) and operand.base is not None:
+            found = self.frame.address(operand.base.text, self.instruction.scope)
+            if found is not None:
+                return "param" if found[0] == "global" else found[0]
+        return "param" if self.frame.function.entry else "local"
+
+    def base(self, operand: Operand) -> tuple[int, int, int]:
+        """Slot, bits and constant offset of an address."""
+        if not isinstance(operand, Address):
+            raise self.error(f"'{self.instruction.mnemonic}' takes an address in brackets")
+        if operand.extra:
+            raise self.error("tensor addresses are not simulated")
+        if operand.base is None:
+            return self.machine.constant(operand.offset, 64), 64, 0
+        bits = self.register_bits(operand.base)
+        if bits is None:
+            return self.source(operand.base, "u64"), 64, operand.offset
+        if bits not in (32, 64):
+            raise self.error(f"address register '{operand.base}' has {bits} bits, not 32 or 64")
+        return self.source(operand.base, f"u{bits}"), bits, operand.offset
+
+    def offsets(self, operand: Operand, space: str) -> Callable[[], Array]:
+        """Offsets in a state space, as int64."""
+        slot, bits, extra = self.base(operand)
+        registers = self.machine.registers
+        shift = extra - (0 if space in ("shared", "local") else GLOBAL_BASE)
+        if bits == 64:
+            if shift == 0:
+                return lambda: registers[slot].view(np.int64)
+            return lambda: registers[slot].view(np.int64) + shift
+        return lambda: registers[slot].astype(np.int64) + shift
+
+    def locate(self, operand: Operand, names: tuple[str, ...] | None = None) -> Locate:
+        """Where an access goes: in the space that the qualifiers say, or by the address."""
+        machine, memory = self.machine, self.machine.memory
+        space = self.space(operand, names)
+        if space is not None:
+            offsets = self.offsets(operand, space)
+            return lambda: [(memory.spaces[space], offsets(), machine.mask)]
+        slot, bits, extra = self.base(operand)
+        registers = machine.registers
+
+        def generic() -> list[tuple[Space, Array, Array | None]]:
+            address = registers[slot].astype(np.int64) + extra
+            if int(address.min()) >= GLOBAL_BASE:
+                return [(memory.spaces["global"], address - GLOBAL_BASE, machine.mask)]
+            return _by_window(machine, address)
+
+        del bits
+        return generic
+
+
+def _by_window(machine: Machine, address: Array) -> list[tuple[Space, Array, Array | None]]:
+    """Generic addresses of several spaces; what lies in none is taken for global."""
+    spaces = machine.memory.spaces
+    found: list[tuple[Space, Array, Array | None]] = []
+    active = np.True_ if machine.mask is None else machine.mask
+    rest = np.broadcast_to(active, np.broadcast_shapes(address.shape, np.shape(active)))
+    for name in ("shared", "local"):
+        window = _WINDOWS[name]
+        inside = rest & (address >= window) & (address < window + (1 << 32))
+        if inside.any():
+            found.append((spaces[name], address - window, inside))
+            rest = rest & ~inside
+    if rest.any() or not found:
+        found.append((spaces["global"], address - GLOBAL_BASE, rest))
+    if len(found) == 1 and machine.mask is None:
+        space, offsets, mask = found[0]
+        return [(space, offsets, None if mask is None or mask.all() else mask)]
+    return found
+
+
+__all__ = ["FUNCTION_BASE", "Binding", "Locate"]

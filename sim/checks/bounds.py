@@ -1,0 +1,139 @@
+"""Accesses outside of memory, misaligned, in the wrong space, or to what is read-only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..access import Access
+from ..alu import Array
+from ..memory import (
+    GLOBAL_BASE,
+    LOCAL_WINDOW,
+    SHARED_WINDOW,
+    WINDOW_SIZE,
+    Allocation,
+    Memory,
+    Space,
+)
+
+if TYPE_CHECKING:
+    from ..findings import Findings
+    from ..site import Site
+
+
+class Bounds:
+    """Checks where accesses go."""
+
+    def __init__(self, memory: Memory, findings: Findings) -> None:
+        self.memory = memory
+        self.findings = findings
+
+    def check(
+        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
+    ) -> Array | None:
+        """The threads whose access is legal; `mask` itself if they all are."""
+        if mask is None:
+            inside = offsets
+        else:
+            shape = np.broadcast_shapes(offsets.shape, mask.shape)
+            inside = np.broadcast_to(offsets, shape)[np.broadcast_to(mask, shape)]
+            if not inside.size:
+                return mask
+        low, high = int(inside.min()), int(inside.max())
+        aligned = int(np.bitwise_or.reduce(inside, axis=None)) & (size - 1) == 0
+        if aligned and self._fits(space, low, high + size, kind):
+            return mask
+        return self._report(site, space, offsets, size, mask, kind)
+
+    def _fits(self, space: Space, low: int, end: int, kind: Access) -> bool:
+        if space.flat:
+            found = self.memory.allocation(low)
+            return found is not None and end <= found.end and (found.writable or not kind.writes)
+        limit = self.memory.shared_bytes if space.name == "shared" else self.memory.local_bytes
+        return low >= 0 and end <= limit
+
+    def _report(
+        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
+    ) -> Array:
+        findings = self.findings
+        active = np.True_ if mask is None else mask
+        shape = np.broadcast_shapes(offsets.shape, np.shape(active))
+        offsets, active = np.broadcast_to(offsets, shape), np.broadcast_to(active, shape)
+        crooked = active & (offsets & (size - 1) != 0)
+        verb = "writes" if kind.writes else "reads"
+        if crooked.any():
+            findings.add(
+                "misaligned",
+                site,
+                crooked,
+                lambda at: (
+                    f"{verb} {size} bytes at {self._address(space, offsets[at]):#x}, "
+                    f"which is no multiple of {size}"
+                ),
+                lambda at: self._address(space, offsets[at]),
+            )
+        outside = active & ~crooked & self._outside(space, offsets, size, kind)
+        if outside.any():
+            first = tuple(np.argwhere(outside)[0])
+            what, words = self._words(space, int(offsets[first]), size, kind)
+            findings.add(
+                what,
+                site,
+                outside,
+                lambda at: (
+                    f"{verb} {size} bytes at {self._address(space, offsets[at]):#x}, {words}"
+                ),
+                lambda at: self._address(space, offsets[at]),
+            )
+        return np.asarray(active & ~crooked & ~outside)
+
+    def _outside(self, space: Space, offsets: Array, size: int, kind: Access) -> Array:
+        if not space.flat:
+            limit = self.memory.shared_bytes if space.name == "shared" else self.memory.local_bytes
+            return np.asarray((offsets < 0) | (offsets + size > limit))
+        inside = np.zeros(offsets.shape, np.bool_)
+        for one in self.memory.allocations:
+            if one.writable or not kind.writes:
+                inside |= (offsets >= one.start) & (offsets + size <= one.end)
+        return ~inside
+
+    @staticmethod
+    def _address(space: Space, offset: int) -> int:
+        return int(offset) + (GLOBAL_BASE if space.flat else 0)
+
+    def _words(self, space: Space, offset: int, size: int, kind: Access) -> tuple[str, str]:
+        """Kind of the finding, and what is at the address instead."""
+        if space.name == "shared":
+            if SHARED_WINDOW <= offset < SHARED_WINDOW + WINDOW_SIZE:
+                return "wrong-space", "a generic address used as one of .shared"
+            if offset >= GLOBAL_BASE:
+                return "wrong-space", "an address of global memory used as one of .shared"
+            return "out-of-bounds", f"and shared memory has {self.memory.shared_bytes} bytes"
+        if space.name == "local":
+            if LOCAL_WINDOW <= offset < LOCAL_WINDOW + WINDOW_SIZE:
+                return "wrong-space", "a generic address used as one of .local"
+            return "out-of-bounds", f"and local memory has {self.memory.local_bytes} bytes"
+        address = offset + GLOBAL_BASE
+        for name, window in (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW)):
+            if window <= address < window + WINDOW_SIZE:
+                return "wrong-space", f"an address of {name} memory used as one of .global"
+        if 0 <= address < max(self.memory.shared_bytes, 1) and address:
+            return "wrong-space", "perhaps an offset into .shared memory, used as one of .global"
+        holder = self.memory.allocation(offset)
+        if holder is not None and offset + size <= holder.end and kind.writes:
+            return "read-only", f"inside {holder.name}, which is read-only"
+        return "out-of-bounds", self._beside(offset, address, self.memory.nearest(offset))
+
+    def _beside(self, offset: int, address: int, nearest: Allocation | None) -> str:
+        if address == 0:
+            return "a null pointer"
+        if nearest is None or not 0 <= offset - nearest.end < 1 << 24:
+            following = next((a for a in self.memory.allocations if a.start > offset), None)
+            if following is not None and following.start - offset < 1 << 16:
+                return f"{following.start - offset} bytes before {following.name}"
+            return "in no allocation"
+        over = offset - nearest.end
+        size = nearest.end - nearest.start
+        return f"{over} bytes past the end of {nearest.name}, which has {size} bytes"

@@ -1,0 +1,89 @@
+"""What each warp knows of the others' progress: vector clocks, a CTA at a time.
+
+Time is a number per CTA that grows at every synchronisation. `seen[cta, warp, other]` is the time
+up to which what `other` did is known to come before what `warp` does next. A barrier of all threads
+makes every warp see everything. Fences, atomics and mbarriers publish to, and read from, one
+clock of the CTA, which takes more for ordered than strictly is: a race may be missed, none is
+made up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..alu import Array
+
+
+class Clocks:
+    """Clocks of the warps of some CTAs.
+
+    Attributes:
+        now: time of each CTA, (CTAs,).
+        seen: (CTAs, warps, warps).
+    """
+
+    def __init__(self, ctas: int, warps: int) -> None:
+        self.warps = warps
+        self.now = np.ones(ctas, np.int64)
+        self.seen = np.zeros((ctas, warps, warps), np.int64)
+        self._published = np.zeros((ctas, warps), np.int64)
+        self._arrived: dict[int, Array] = {}
+
+    def expand(self, ctas: int) -> None:
+        """Give every CTA a copy of the one clock."""
+        self.now = np.repeat(self.now, ctas)
+        self.seen = np.repeat(self.seen, ctas, axis=0)
+        self._published = np.repeat(self._published, ctas, axis=0)
+        self._arrived = {n: np.repeat(a, ctas, axis=0) for n, a in self._arrived.items()}
+
+    def meet(self) -> None:
+        """All threads of every CTA meet."""
+        self.seen[:] = self.now[:, None, None]
+        self.now += 1
+
+    def meet_warp(self, warps: Array) -> None:
+        """The lanes of some warps, (CTAs, warps), meet."""
+        own = np.einsum("cww->cw", self.seen)
+        own[...] = np.where(warps, self.now[:, None], own)
+        self.now += warps.any(axis=1)
+
+    def _own(self) -> Array:
+        """What each warp has seen and done, (CTAs, warps, warps)."""
+        known = self.seen.copy()
+        own = np.einsum("cww->cw", known)
+        own[...] = self.now[:, None]
+        return known
+
+    def _join(self, warps: Array) -> Array:
+        """What some warps together have seen and done, (CTAs, warps)."""
+        known = np.where(warps[:, :, None], self._own(), 0)
+        return np.asarray(known.max(axis=1))
+
+    def publish(self, warps: Array) -> None:
+        """Some warps let others see what they have done."""
+        self._published = np.maximum(self._published, self._join(warps))
+        self.now += warps.any(axis=1)
+
+    def acquire(self, warps: Array) -> None:
+        """Some warps see what has been published."""
+        self.seen = np.where(
+            warps[:, :, None], np.maximum(self.seen, self._published[:, None]), self.seen
+        )
+
+    def arrive(self, number: int, warps: Array) -> None:
+        """Some warps arrive at a barrier."""
+        joined = self._join(warps)
+        known = self._arrived.get(number)
+        self._arrived[number] = joined if known is None else np.maximum(known, joined)
+        self.now += warps.any(axis=1)
+
+    def leave(self, number: int, warps: Array, done: Array) -> None:
+        """Some warps go on from a barrier that is complete in the CTAs `done`."""
+        known = self._arrived[number]
+        self.seen = np.where(warps[:, :, None], np.maximum(self.seen, known[:, None]), self.seen)
+        known = np.where(done[:, None], 0, known)
+        self._arrived[number] = known
+
+    def floor(self) -> int:
+        """The time up to which everything is seen by everyone."""
+        return int(self.seen.min())

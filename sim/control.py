@@ -1,0 +1,142 @@
+"""Basic blocks of a function, in an order that makes diverged threads meet again.
+
+Threads of different blocks run in the order of their blocks, lowest first. The order is a
+weak topological one (Bourdoncle 1993): a block comes after all that lead to it except around a
+loop, and the blocks of a loop stand together, before all that follows the loop. So threads
+that took the short side of a branch, or left a loop early, wait where the others will
+arrive: at the immediate post-dominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from .ptx.module import Function, Instruction, Name
+
+_BRANCHES = ("bra", "brx")
+_ENDS = ("ret", "exit", "trap")
+
+
+@dataclass(slots=True)
+class Block:
+    """Instructions that run one after the other.
+
+    Attributes:
+        first, last: range of the function's instructions, `last` excluded.
+        successors: numbers of the blocks that may follow, in text order of blocks.
+    """
+
+    first: int
+    last: int
+    successors: tuple[int, ...] = ()
+
+
+def branch_targets(instruction: Instruction) -> tuple[str, ...]:
+    """Labels that a branch may go to; empty of one that is not known."""
+    if instruction.opcode == "bra" and instruction.operands:
+        target = instruction.operands[0]
+        return (target.text,) if isinstance(target, Name) else ()
+    if instruction.opcode == "brx" and len(instruction.operands) == 2:
+        listed = instruction.operands[1]
+        if isinstance(listed, Name):
+            return instruction.scope.targets(listed.text) or ()
+    return ()
+
+
+def blocks(function: Function) -> list[Block]:
+    """The blocks of a function, entry first, in the order described above."""
+    body = function.body or []
+    cuts = {0, len(body)}
+    for index, instruction in enumerate(body):
+        if instruction.opcode in _BRANCHES:
+            cuts.add(index + 1)
+            for name in branch_targets(instruction):
+                place = instruction.scope.label(name)
+                if place is not None:
+                    cuts.add(place)
+        elif instruction.opcode in _ENDS or instruction.opcode == "call":
+            cuts.add(index + 1)
+    starts = sorted(cuts)
+    found = [Block(a, b) for a, b in pairwise(starts)]
+    if not found:
+        return [Block(0, 0)]
+    at = {block.first: number for number, block in enumerate(found)}
+    for number, block in enumerate(found):
+        block.successors = tuple(_successors(body[block.last - 1], number, at))
+    order = _weak_topological_order([b.successors for b in found])
+    rank = {old: new for new, old in enumerate(order)}
+    for block in found:
+        block.successors = tuple(rank[s] for s in block.successors if s in rank)
+    return [found[old] for old in order]
+
+
+def _successors(last: Instruction, number: int, at: dict[int, int]) -> Iterable[int]:
+    for name in branch_targets(last):
+        place = last.scope.label(name)
+        if place is not None and place in at:
+            yield at[place]
+    ends = last.opcode in _ENDS or last.opcode in _BRANCHES
+    if (not ends or last.guard is not None) and number + 1 < len(at):
+        yield number + 1
+
+
+def _weak_topological_order(successors: Sequence[Sequence[int]]) -> list[int]:
+    """Blocks reachable from block 0, loops contiguous, each after its predecessors."""
+    order: list[int] = []
+
+    def place(roots: Iterable[int], allowed: set[int]) -> None:
+        for component in reversed(_components(roots, allowed, successors)):
+            head = component[-1]
+            order.append(head)
+            if len(component) > 1:
+                allowed_inside = set(component) - {head}
+                place([s for s in successors[head] if s in allowed_inside], allowed_inside)
+
+    place([0], set(range(len(successors))))
+    return order
+
+
+def _components(
+    roots: Iterable[int], allowed: set[int], successors: Sequence[Sequence[int]]
+) -> list[list[int]]:
+    """Strongly connected components of what the roots reach, last first (Tarjan 1972).
+
+    The last block of each is the one by which the search entered it.
+    """
+    number: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    placed: set[int] = set()
+    found: list[list[int]] = []
+    for root in roots:
+        if root in number:
+            continue
+        number[root] = low[root] = len(number)
+        stack.append(root)
+        path = [(root, iter(successors[root]))]
+        while path:
+            block, rest = path[-1]
+            for other in rest:
+                if other not in allowed:
+                    continue
+                if other not in number:
+                    number[other] = low[other] = len(number)
+                    stack.append(other)
+                    path.append((other, iter(successors[other])))
+                    break
+                if other not in placed:
+                    low[block] = min(low[block], number[other])
+            else:
+                path.pop()
+                if path:
+                    above = path[-1][0]
+                    low[above] = min(low[above], low[block])
+                if low[block] == number[block]:
+                    cut = stack.index(block)
+                    component = stack[cut:][::-1]
+                    del stack[cut:]
+                    placed.update(component)
+                    found.append(component)
+    return found

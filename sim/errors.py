@@ -1,0 +1,51 @@
+"""What can go wrong with a PTX text, a launch, or a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tilec.isa import TilecError
+
+if TYPE_CHECKING:
+    from .report import Report
+
+
+class PtxError(TilecError):
+    """A place in a PTX text that cannot be read or is not supported.
+
+    Attributes:
+        file: name of the text.
+        line, column: place, from 1.
+        reason: what is wrong there.
+    """
+
+    def __init__(self, reason: str, file: str, line: int, column: int, text: str = "") -> None:
+        self.reason = reason
+        self.file = file
+        self.line = line
+        self.column = column
+        message = f"{file}:{line}:{column}: {reason}"
+        if text:
+            pad = "".join(c if c == "\t" else " " for c in text[: column - 1])
+            message += f"\n{text}\n{pad}^"
+        super().__init__(message)
+
+
+class UnsupportedInstructionError(PtxError):
+    """An instruction that the simulator does not execute."""
+
+
+class LaunchError(TilecError):
+    """A launch whose kernel, grid, block or arguments do not fit."""
+
+
+class SimulationError(TilecError):
+    """A run that cannot go on, or a report that holds findings.
+
+    Attributes:
+        report: the report up to that point, or None.
+    """
+
+    def __init__(self, message: str, report: Report | None = None) -> None:
+        self.report = report
+        super().__init__(message)

@@ -1,0 +1,61 @@
+"""Operands of matrix instructions: registers of all warps in one array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .alu import Array
+from .widths import dtype_of
+
+if TYPE_CHECKING:
+    from .machine import Machine
+
+
+class Fragments:
+    """Registers of operands gathered for all warps, and spread again.
+
+    What has been gathered, or spread as a result, is kept while the registers still hold those
+    arrays: operands used by several instructions are gathered once, accumulators never.
+    """
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._known: dict[tuple[int, ...], tuple[list[Array], Array]] = {}
+
+    def clear(self) -> None:
+        """Forget what has been gathered."""
+        self._known.clear()
+
+    def gather(self, slots: tuple[int, ...], bits: int) -> Array:
+        """Registers as (warps, registers, lanes)."""
+        registers = self.machine.registers
+        arrays = [registers[slot] for slot in slots]
+        known = self._known.get(slots)
+        if known is not None and all(map(_same, known[0], arrays)):
+            return known[1]
+        ctas, warps, lanes = self.machine.shape
+        together = np.empty((ctas, warps, len(slots), lanes), dtype_of(bits))
+        for number, array in enumerate(arrays):
+            together[:, :, number] = array
+        flat = together.reshape(ctas * warps, len(slots), lanes)
+        self._known[slots] = (arrays, flat)
+        return flat
+
+    def spread(self, slots: Sequence[int | None], values: Array) -> None:
+        """Write (warps, registers, lanes) to registers."""
+        machine = self.machine
+        ctas, warps, lanes = machine.shape
+        split = values.reshape(ctas, warps, len(slots), lanes)
+        arrays = [split[:, :, number] for number in range(len(slots))]
+        for slot, array in zip(slots, arrays, strict=True):
+            if slot is not None:
+                machine.write(slot, array)
+        if machine.merge is None:
+            self._known[tuple(-1 if s is None else s for s in slots)] = (arrays, values)
+
+
+def _same(a: Array, b: Array) -> bool:
+    return a is b

@@ -1,0 +1,82 @@
+"""Threads that stand at the same instruction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .alu import Array
+
+if TYPE_CHECKING:
+    from .frames import Frame
+
+Key = tuple[int, ...]
+"""Place of a group in the order in which groups run: blocks and indices, outermost call first."""
+
+
+@dataclass(slots=True)
+class Group:
+    """Threads that run together.
+
+    Attributes:
+        frame: the call they are in.
+        block: number of the block.
+        index: next instruction in the block.
+        mask: which threads; None if they are all of the wave.
+        merge: as in `Machine`.
+        threads, warps: how many, and of how many warps.
+        turn: when they last ran.
+        boost: they go first until this turn.
+    """
+
+    frame: Frame
+    block: int
+    index: int
+    mask: Array | None
+    merge: Array | None
+    threads: int
+    warps: int
+    turn: int = 0
+    boost: int = -1
+
+    @property
+    def key(self) -> Key:
+        """Place in the order; equal keys mean the same instruction of the same call."""
+        return (*self.frame.prefix, self.block, self.index)
+
+    def narrow(self, mask: Array | None, live: Array | None) -> None:
+        """Let the group be the threads of `mask`."""
+        if mask is None:
+            self.mask = self.merge = None
+            return
+        self.threads = int(np.count_nonzero(mask))
+        self.mask = mask = None if self.threads == mask.size else mask
+        if mask is None:
+            self.merge = None
+            return
+        self.warps = int(np.count_nonzero(mask.any(axis=2)))
+        whole = mask.size if live is None else int(np.count_nonzero(live))
+        self.merge = None if self.threads == whole else mask
+
+    def at(self, frame: Frame, block: int, index: int, mask: Array, live: Array | None) -> Group:
+        """A group of some of these threads elsewhere."""
+        other = Group(frame, block, index, mask, mask, 0, 0, self.turn, self.boost)
+        other.narrow(mask, live)
+        return other
+
+
+def whole_warps(mask: Array, live: Array | None) -> Array | None:
+    """Threads whose warps are in `mask` with all their live lanes; None if that is all of it."""
+    missing = ~mask if live is None else live & ~mask
+    broken = np.asarray(mask.any(axis=2) & missing.any(axis=2))
+    if not broken.any():
+        return None
+    return np.asarray(mask & ~broken[..., None])
+
+
+def lane_bits(mask: Array) -> Array:
+    """The lanes of each warp as a 32-bit number, of shape (CTAs, warps, 1)."""
+    packed = np.packbits(mask, axis=2, bitorder="little")
+    return np.ascontiguousarray(packed).view(np.uint32)

@@ -1,0 +1,76 @@
+"""Instructions that compute on registers alone, as `tilec.sim.alu` defines them."""
+
+from __future__ import annotations
+
+from .. import alu
+from ..alu import Operation
+from ..binding import Binding
+from ..machine import Machine, Step
+from ..ptx.module import Operand, Pair
+
+
+def bind(binding: Binding) -> Step:
+    """The step of an arithmetic instruction."""
+    instruction = binding.instruction
+    if not binding.operands:
+        raise binding.error(f"unsupported instruction '{instruction.mnemonic}'")
+    first, *sources = binding.operands
+    written = [first.first, first.second] if isinstance(first, Pair) else [first]
+    results = len(written) if isinstance(first, Pair) else None
+    types = alu.signature(instruction.opcode, instruction.modifiers, results)
+    operation = alu.resolve(instruction.opcode, instruction.modifiers, results)
+    slots = _sources(binding, sources, types.operands)
+    # The condition code is a register of the function that has no name.
+    carried = "carry" in types.results
+    kinds = [t for t in types.results if t != "carry"]
+    if len(kinds) != len(written):
+        raise binding.error(f"'{instruction.mnemonic}' writes {len(kinds)} destinations")
+    targets = [binding.target(o, t) for o, t in zip(written, kinds, strict=True)]
+    if carried:
+        targets.append(binding.frame.carry)
+    if len(targets) == 1:
+        return _single(binding.machine, operation, targets[0], slots)
+    return _several(binding.machine, operation, targets, slots)
+
+
+def _sources(binding: Binding, sources: list[Operand], types: tuple[str, ...]) -> list[int]:
+    explicit = [t for t in types if t != "carry"]
+    if len(sources) != len(explicit):
+        raise binding.error(
+            f"'{binding.instruction.mnemonic}' takes {len(explicit)} source operands, "
+            f"not {len(sources)}"
+        )
+    slots = [binding.source(o, t) for o, t in zip(sources, explicit, strict=True)]
+    if "carry" in types:
+        slots.append(binding.frame.carry)
+    return slots
+
+
+def _single(machine: Machine, operation: Operation, target: int | None, slots: list[int]) -> Step:
+    registers, write = machine.registers, machine.write
+    if target is None:
+        return lambda: None
+    if len(slots) == 1:
+        (a,) = slots
+        return lambda: write(target, operation(registers[a]))
+    if len(slots) == 2:
+        a, b = slots
+        return lambda: write(target, operation(registers[a], registers[b]))
+    if len(slots) == 3:
+        a, b, c = slots
+        return lambda: write(target, operation(registers[a], registers[b], registers[c]))
+    return lambda: write(target, operation(*[registers[s] for s in slots]))
+
+
+def _several(
+    machine: Machine, operation: Operation, targets: list[int | None], slots: list[int]
+) -> Step:
+    registers, write = machine.registers, machine.write
+
+    def step() -> None:
+        results = operation(*[registers[s] for s in slots])
+        for target, result in zip(targets, results, strict=True):
+            if target is not None:
+                write(target, result)
+
+    return step

@@ -1,0 +1,117 @@
+"""`cp.async`. PTX ISA, "Asynchronous copy".
+
+The bytes arrive at once; whether the program waits for them before it looks is the observer's
+to check.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..access import Access
+from ..alu import Array
+from ..binding import Binding
+from ..machine import Step, dtype_of
+from ..ptx.module import Integer, Operand
+from .mbarrier import arrive_on_copies
+
+_IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}
+
+
+def _bind(binding: Binding) -> Step:
+    modifiers = binding.modifiers
+    if not modifiers or modifiers[0] != "async" or "bulk" in modifiers:
+        raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+    if "commit_group" in modifiers:
+        return _commit(binding)
+    if "wait_group" in modifiers or "wait_all" in modifiers:
+        return _wait(binding)
+    if "mbarrier" in modifiers:
+        return arrive_on_copies(binding)
+    if unknown := [m for m in modifiers if m not in _IGNORED and not m.startswith("L2::")]:
+        raise binding.error(f"qualifier '.{unknown[0]}' of 'cp.async' is unknown")
+    return _copy(binding)
+
+
+def _size(binding: Binding, operand: Operand) -> int:
+    if not isinstance(operand, Integer) or operand.value not in (4, 8, 16):
+        raise binding.error("'cp.async' copies 4, 8 or 16 bytes")
+    return operand.value
+
+
+def _amount(binding: Binding, rest: list[Operand], size: int) -> int | None:
+    """The slot of the number of bytes read; the others are zero. None if it is all."""
+    hinted = "L2::cache_hint" in binding.modifiers
+    if not rest or (hinted and len(rest) == 1):
+        return None
+    if binding.register_bits(rest[0]) != 1:
+        return binding.source(rest[0], "u32")
+    ignore = binding.source(rest[0], "pred")
+    registers = binding.machine.registers
+    return binding.compute(lambda: np.where(registers[ignore], np.uint32(0), np.uint32(size)))
+
+
+def _copy(binding: Binding) -> Step:
+    target, source, size_operand, *rest = binding.expect(3, 4, 5)
+    size = _size(binding, size_operand)
+    amount = _amount(binding, rest, size)
+    to = binding.locate(target, ("shared",))
+    from_ = binding.locate(source, ("global",))
+    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    observer, registers = machine.observer, machine.registers
+    bits = 8 * size
+
+    def fetch(wanted: Array | None) -> Array:
+        """What the active threads copy; zeros from byte `wanted` on."""
+        ((space, offsets, mask),) = from_()
+        partial = False
+        if wanted is not None:
+            reads = wanted > 0
+            if not reads.all():
+                mask = reads if mask is None else mask & reads
+            partial = bool(((wanted > 0) & (wanted < size)).any())
+        if observer is not None:
+            mask = observer.access(site, space, offsets, size, mask, Access.READ)
+        value = memory.load(space.place(offsets), bits, mask)
+        if not partial:
+            return value
+        assert wanted is not None
+        each = np.ascontiguousarray(value)[..., None].view(np.uint8)
+        kept = np.where(np.arange(size) < wanted[..., None], each, np.uint8(0))
+        whole = np.dtype(np.complex128) if bits == 128 else dtype_of(bits)
+        return np.ascontiguousarray(kept).view(whole)[..., 0]
+
+    def step() -> None:
+        value = fetch(None if amount is None else registers[amount])
+        ((space, offsets, mask),) = to()
+        if observer is not None:
+            mask = observer.access(site, space, offsets, size, mask, Access.ASYNC_WRITE)
+        memory.store(space.place(offsets), bits, value, mask)
+
+    return step
+
+
+def _commit(binding: Binding) -> Step:
+    binding.expect(0)
+    machine = binding.machine
+    if machine.observer is None:
+        return lambda: None
+    return machine.observer.commit
+
+
+def _wait(binding: Binding) -> Step:
+    machine = binding.machine
+    left = 0
+    if "wait_group" in binding.modifiers:
+        (operand,) = binding.expect(1)
+        if not isinstance(operand, Integer):
+            raise binding.error("'cp.async.wait_group' takes a constant")
+        left = operand.value
+    everything = "wait_all" in binding.modifiers
+    observer = machine.observer
+    if observer is None:
+        return lambda: None
+    return lambda: observer.wait(left, uncommitted=everything)
+
+
+BINDERS = {"cp": _bind}

@@ -1,0 +1,169 @@
+"""`atom` and `red`. PTX ISA, "Parallel Synchronization and Communication Instructions".
+
+Threads that meet at one address in one instruction take their turns in the order of their
+numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .. import alu
+from ..access import Access
+from ..alu import Array
+from ..binding import Binding
+from ..machine import Step, dtype_of
+from ..ptx.module import TYPE_BITS
+
+Update = Callable[..., Array]
+"""Old value and operands to new value."""
+
+_OPERATIONS = ("add", "and", "cas", "dec", "exch", "inc", "max", "min", "or", "xor")
+_IGNORED = {
+    "relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "noftz",
+    "global", "shared", "shared::cta", "L2::cache_hint",
+}  # fmt: skip
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+
+
+def _increment(old: Array, bound: Array) -> Array:
+    return np.where(old >= bound, 0, old + 1).astype(old.dtype)
+
+
+def _decrement(old: Array, bound: Array) -> Array:
+    return np.where((old == 0) | (old > bound), bound, old - 1).astype(old.dtype)
+
+
+def _swap(old: Array, compare: Array, value: Array) -> Array:
+    return np.where(old == compare, value, old)
+
+
+def _exchange(old: Array, value: Array) -> Array:
+    return np.broadcast_to(value, old.shape)
+
+
+_UPDATES: dict[str, Update] = {
+    "cas": _swap,
+    "exch": _exchange,
+    "inc": _increment,
+    "dec": _decrement,
+}
+_UFUNCS: dict[str, np.ufunc] = {
+    "add": np.add,
+    "and": np.bitwise_and,
+    "max": np.maximum,
+    "min": np.minimum,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+
+
+def _update(operation: str, type_: str) -> tuple[Update, np.ufunc | None]:
+    """What an operation does, and the ufunc that it is on unsigned bits, if it is one."""
+    if operation in _UPDATES:
+        return _UPDATES[operation], None
+    unsigned = type_[0] in "ub" and not type_.startswith("bf")
+    if operation in ("and", "or", "xor") or unsigned or (type_[0] == "s" and operation == "add"):
+        return _UFUNCS[operation], _UFUNCS[operation]
+    rounding = ("rn",) if operation == "add" and type_[0] != "s" else ()
+    return alu.resolve(operation, (*rounding, type_)), None
+
+
+def apply(
+    view: Array, index: Array, operands: Sequence[Array], update: Update, ufunc: np.ufunc | None
+) -> Array:
+    """Update elements of `view` one after the other; what each thread found there.
+
+    Args:
+        view: memory.
+        index: element of each thread, of shape (threads,).
+        operands: operands of each thread, of the same shape.
+        update: the operation.
+        ufunc: the operation as a ufunc, where it is one.
+    """
+    order = np.argsort(index, kind="stable")
+    places = index[order]
+    first = np.empty(places.shape, np.bool_)
+    first[:1] = True
+    np.not_equal(places[1:], places[:-1], out=first[1:])
+    if first.all():
+        old = view[index]
+        view[index] = update(old, *operands)
+        return old
+    starts = np.flatnonzero(first)
+    lengths = np.diff(np.append(starts, places.size))
+    sorted_operands = [o[order] for o in operands]
+    found = np.empty(places.shape, view.dtype)
+    if ufunc is not None and starts.size <= lengths.max():
+        for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
+            chain = np.append(view[places[start]], sorted_operands[0][start : start + length])
+            chain = ufunc.accumulate(chain, dtype=view.dtype)
+            found[start : start + length] = chain[:-1]
+            view[places[start]] = chain[-1]
+    else:
+        rank = np.arange(places.size) - np.repeat(starts, lengths)
+        for turn in range(int(lengths.max())):
+            now = rank == turn
+            old = view[places[now]]
+            found[now] = old
+            view[places[now]] = update(old, *(o[now] for o in sorted_operands))
+    result = np.empty_like(found)
+    result[order] = found
+    return result
+
+
+def _bind(binding: Binding) -> Step:
+    *qualifiers, type_ = binding.modifiers or ("",)
+    bits = TYPE_BITS.get(type_, 0)
+    operation = next((q for q in qualifiers if q in _OPERATIONS), None)
+    unknown = [q for q in qualifiers if q not in _IGNORED and q not in _VECTORS and q != operation]
+    if operation is None or unknown or bits not in (16, 32, 64):
+        raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+    count = next((_VECTORS[q] for q in qualifiers if q in _VECTORS), 1)
+    operands = list(binding.operands)
+    result = binding.items(operands.pop(0)) if binding.instruction.opcode == "atom" else ()
+    address, *values = operands
+    arguments = 2 if operation == "cas" else 1
+    if len(values) < arguments:
+        raise binding.error(f"'{binding.instruction.mnemonic}' takes {arguments} values")
+    sources = [
+        [binding.source(item, type_) for item in binding.items(value)]
+        for value in values[:arguments]
+    ]
+    if any(len(s) != count for s in sources) or (result and len(result) != count):
+        raise binding.error(f"'{binding.instruction.mnemonic}' takes {count} elements")
+    targets = [binding.target(item, type_) for item in result]
+    locate = binding.locate(address)
+    update, ufunc = _update(operation, type_)
+    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    observer, registers = machine.observer, machine.registers
+    shift, size = (bits // 8).bit_length() - 1, bits // 8
+
+    def element(number: int) -> Array:
+        old = np.zeros(machine.shape, dtype_of(bits))
+        for space, offsets, active in locate():
+            mask = active
+            if observer is not None:
+                mask = observer.access(
+                    site, space, offsets + size * number, size, mask, Access.ATOMIC
+                )
+            chosen = machine.active() if mask is None else machine.full(mask)
+            if not chosen.any():
+                continue
+            places = machine.full(space.place(offsets + size * number))[chosen] >> shift
+            inputs = [machine.full(registers[s[number]])[chosen] for s in sources]
+            old[chosen] = apply(memory.views[bits], places, inputs, update, ufunc)
+        return old
+
+    def step() -> None:
+        for number in range(count):
+            old = element(number)
+            if targets and (to := targets[number]) is not None:
+                machine.write(to, old)
+
+    return step
+
+
+BINDERS = {"atom": _bind, "red": _bind}

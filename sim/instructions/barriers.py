@@ -1,0 +1,97 @@
+"""`bar`, `barrier`, fences. PTX ISA, "bar, barrier", "bar.warp.sync", "membar / fence"."""
+
+from __future__ import annotations
+
+from ..barriers import reduction
+from ..binding import Binding
+from ..machine import Step
+from ..ptx.module import Integer
+from ..sync import BarrierSync
+from .warp import members
+
+
+def _bar(binding: Binding) -> Step:
+    modifiers = binding.modifiers
+    if "cluster" in modifiers:
+        raise binding.error("barriers of clusters are not simulated")
+    if "warp" in modifiers:
+        return _warp(binding)
+    aligned = binding.instruction.opcode == "bar" or "aligned" in modifiers
+    if "red" in modifiers:
+        return _red(binding, aligned)
+    arrive = "arrive" in modifiers
+    if not arrive and "sync" not in modifiers:
+        raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+    number, *count = binding.expect(1, 2)
+    binding.sync = BarrierSync(
+        binding.site,
+        binding.source(number, "u32"),
+        binding.source(count[0], "u32") if count else None,
+        aligned,
+        arrive,
+        always=not isinstance(number, Integer),
+    )
+    machine, site = binding.machine, binding.site
+
+    def step() -> None:
+        if machine.observer is not None:
+            machine.observer.meet(site)
+
+    return step
+
+
+def _red(binding: Binding, aligned: bool) -> Step:
+    operation = next((m for m in binding.modifiers if m in ("popc", "and", "or")), None)
+    if operation is None:
+        raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+    target, number, *rest = binding.expect(3, 4)
+    to = binding.target(target, "u32" if operation == "popc" else "pred")
+    predicate = binding.source(rest[-1], "pred")
+    sync = BarrierSync(
+        binding.site,
+        binding.source(number, "u32"),
+        binding.source(rest[0], "u32") if len(rest) == 2 else None,
+        aligned,
+        reduction=operation,
+        predicate=predicate,
+        target=to,
+    )
+    binding.sync = sync
+    machine, site, registers = binding.machine, binding.site, binding.machine.registers
+
+    def step() -> None:
+        if machine.observer is not None:
+            machine.observer.meet(site)
+        active = machine.active()
+        holds = (machine.full(registers[predicate]) & active).sum(axis=(1, 2))
+        result = reduction(sync, holds, active.sum(axis=(1, 2)))
+        if to is not None:
+            machine.write(to, result[:, None, None])
+
+    return step
+
+
+def _warp(binding: Binding) -> Step:
+    (who,) = binding.expect(1)
+    slot = members(binding, who)
+    machine, site = binding.machine, binding.site
+    registers = machine.registers
+
+    def step() -> None:
+        if machine.observer is not None:
+            machine.observer.meet_warp(site, registers[slot])
+
+    return step
+
+
+def _fence(binding: Binding) -> Step:
+    machine, site = binding.machine, binding.site
+
+    def step() -> None:
+        if machine.observer is not None:
+            machine.observer.fence(site)
+
+    return step
+
+
+BINDERS = {"bar": _bar, "barrier": _bar, "fence": _fence, "membar": _fence}

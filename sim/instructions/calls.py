@@ -1,0 +1,180 @@
+"""Calls of the functions that the driver provides, and `trap`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..binding import Binding
+from ..errors import SimulationError
+from ..machine import Machine, Step
+from ..memory import GLOBAL_BASE, LOCAL_WINDOW
+from ..ptx.module import Group, Instruction, Module, Name
+
+_FORMAT = re.compile(r"%[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t)?([diouxXeEfFgGaAcspn%])")
+
+
+Reader = Callable[[tuple[int, int, int]], bytes]
+"""The first bytes of an argument, as a thread passes it."""
+
+
+class TrapError(SimulationError):
+    """A kernel that ended itself: `trap`, or a failed assertion."""
+
+
+def _callee(instruction: Instruction) -> Name | None:
+    for operand in instruction.operands:
+        if isinstance(operand, Name):
+            return operand
+    return None
+
+
+def is_builtin(instruction: Instruction, module: Module) -> bool:
+    """Whether a call goes to a function that has no body and is provided here."""
+    name = _callee(instruction)
+    if name is None or name.text not in _FUNCTIONS:
+        return False
+    function = module.functions.get(name.text)
+    return function is None or function.body is None
+
+
+def _arguments(binding: Binding) -> list[Reader]:
+    """Readers of each argument's bytes, for one thread."""
+    groups = [o for o in binding.operands if isinstance(o, Group)]
+    named = next(i for i, o in enumerate(binding.operands) if isinstance(o, Name))
+    arguments = groups[named] if len(groups) > named else Group(())
+    readers: list[Reader] = []
+    memory = binding.machine.memory
+    for operand in arguments.items:
+        address = (
+            binding.frame.address(operand.text, binding.instruction.scope)
+            if isinstance(operand, Name)
+            else None
+        )
+        if address is None:
+            raise binding.error("an argument of a call is a .param variable")
+        _, offset = address
+
+        def read(thread: tuple[int, int, int], offset: int = offset) -> bytes:
+            place = memory.spaces["local"].place(np.full(binding.machine.shape, offset))
+            start = int(place[thread])
+            return bytes(memory.data[start : start + 8])
+
+        readers.append(read)
+    return readers
+
+
+def _threads(machine: Machine) -> Iterator[tuple[int, int, int]]:
+    """The active threads, in order."""
+    yield from ((c, w, n) for c, w, n in np.argwhere(machine.active()).tolist())
+
+
+def _bytes_at(machine: Machine, address: int, size: int, thread: tuple[int, int, int]) -> bytes:
+    """Bytes at a generic address, global or local, as a thread sees them."""
+    memory = machine.memory
+    if address >= GLOBAL_BASE:
+        start = address - GLOBAL_BASE
+        return bytes(memory.data[start : start + size])
+    offsets = np.arange(size).reshape(-1, 1, 1, 1) + (address - LOCAL_WINDOW)
+    places = memory.spaces["local"].place(np.broadcast_to(offsets, (size, *machine.shape)))
+    return bytes(memory.data[places[:, *thread]])
+
+
+def formatted(
+    text: str, argument: Callable[[int, int], bytes], string: Callable[[int], str]
+) -> str:
+    """What printf makes of a format.
+
+    Args:
+        text: the format.
+        argument: bytes of the arguments' buffer, from an offset, of a size.
+        string: the string at an address.
+    """
+    at = 0
+
+    def take(size: int) -> bytes:
+        nonlocal at
+        at = -(-at // size) * size
+        data = argument(at, size)
+        at += size
+        return data
+
+    def replace(match: re.Match[str]) -> str:
+        kind, length = match[4], match[3] or ""
+        if kind == "%":
+            return "%"
+        spec = match[0]
+        for _ in range(spec.count("*")):
+            spec = spec.replace("*", str(int.from_bytes(take(4), "little", signed=True)), 1)
+        spec = spec.replace(length, "", 1) if length else spec
+        if kind in "eEfFgGaA":
+            value = float(np.frombuffer(take(8), np.float64)[0])
+            return value.hex() if kind in "aA" else spec % value
+        if kind in "sp":
+            address = int.from_bytes(take(8), "little")
+            return spec % string(address) if kind == "s" else f"{address:#x}"
+        wide = length in ("l", "ll", "j", "z", "t")
+        number = int.from_bytes(take(8 if wide else 4), "little", signed=kind in "dic")
+        return chr(number & 0xFF) if kind == "c" else (spec.replace("u", "d") % number)
+
+    return _FORMAT.sub(replace, text)
+
+
+def _printf(binding: Binding) -> Step:
+    format_, buffer = _arguments(binding)[:2]
+    machine = binding.machine
+
+    def step() -> None:
+        for thread in _threads(machine):
+            text = machine.memory.text(int.from_bytes(format_(thread), "little"))
+            start = int.from_bytes(buffer(thread), "little")
+
+            def argument(
+                at: int, size: int, start: int = start, thread: tuple[int, int, int] = thread
+            ) -> bytes:
+                return _bytes_at(machine, start + at, size, thread)
+
+            machine.output.append(formatted(text, argument, machine.memory.text))
+
+    return step
+
+
+def _assert(binding: Binding) -> Step:
+    readers = _arguments(binding)
+    machine, place = binding.machine, binding.frame.program.place(binding.instruction)
+
+    def step() -> None:
+        for thread in _threads(machine):
+            words = [int.from_bytes(read(thread), "little") for read in readers[:4]]
+            message, file, function = (machine.memory.text(words[i]) for i in (0, 1, 3))
+            line = words[2] & 0xFFFFFFFF
+            raise TrapError(
+                f"{place}: assertion `{message}` failed in {function} at {file}:{line}, "
+                f"{machine.thread_name(thread)}"
+            )
+
+    return step
+
+
+def _trap(binding: Binding) -> Step:
+    machine, place = binding.machine, binding.frame.program.place(binding.instruction)
+
+    def step() -> None:
+        for thread in _threads(machine):
+            raise TrapError(f"{place}: trap by {machine.thread_name(thread)}")
+
+    return step
+
+
+_FUNCTIONS = {"vprintf": _printf, "__assertfail": _assert}
+
+
+def _call(binding: Binding) -> Step:
+    name = _callee(binding.instruction)
+    assert name is not None
+    return _FUNCTIONS[name.text](binding)
+
+
+BINDERS = {"call": _call, "trap": _trap, "brkpt": _trap}

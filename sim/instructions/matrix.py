@@ -1,0 +1,309 @@
+"""The matrix instructions: every form of `tilec.isa`, found there by its mnemonic."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from tilec.isa import (
+    LANES,
+    Form,
+    Major,
+    MatrixMemory,
+    Mma,
+    MovMatrix,
+    WmmaMemory,
+    WmmaMma,
+    forms,
+)
+from tilec.isa import (
+    Operand as MatrixOperand,
+)
+from tilec.isa import (
+    form as find_form,
+)
+
+from .. import tensor
+from ..access import Access
+from ..alu import Array
+from ..binding import Binding
+from ..machine import Machine, Step, dtype_of
+from ..ptx.module import Instruction, Operand, Vector
+from ..sync import Members
+
+FAMILIES = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
+"""Opcodes of the matrix instructions."""
+
+_SPACES = ("global", "shared", "shared::cta")
+
+
+def form_of(instruction: Instruction) -> Form:
+    """The form of a matrix instruction, however its qualifiers are spelled.
+
+    Raises:
+        UnknownNameError: naming the nearest, if there is none.
+    """
+    words = [instruction.opcode, *(m for m in instruction.modifiers if m not in _SPACES)]
+    for key in _spellings(words):
+        if key in forms():
+            return forms()[key]
+    return find_form(".".join(words))
+
+
+def _spellings(words: list[str]) -> Iterator[str]:
+    """The mnemonic as written, with defaults filled in, and in the table's order."""
+    yield ".".join(words)
+    if words[0] == "mma" and words[-4:] == ["f64"] * 4:
+        yield ".".join([*words, "rn"])
+    if "block_scale" in words:
+        at = words.index("block_scale") + 1
+        for default in ("scale_vec::1X", "scale_vec::2X"):
+            yield ".".join([*words[:at], default, *words[at:]])
+    if words[0] == "wmma":
+        if "aligned" not in words and "sync" in words:
+            at = words.index("sync") + 1
+            words = [*words[:at], "aligned", *words[at:]]
+            yield ".".join(words)
+        shape = next((w for w in words if w.startswith("m") and w[1:2].isdecimal()), None)
+        if shape:
+            rest = [w for w in words if w != shape]
+            majors = [i for i, w in enumerate(rest) if w in ("row", "col")]
+            if majors:
+                at = majors[-1] + 1
+                yield ".".join([*rest[:at], shape, *rest[at:]])
+                yield ".".join([*rest[:at], shape, *rest[at:], "rn"])
+    if "trans" in words:
+        at = words.index("trans")
+        rest = words[:at] + words[at + 1 :]
+        for place in range(3, len(rest)):
+            yield ".".join([*rest[:place], "trans", *rest[place:]])
+
+
+def _fragment(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[Operand]:
+    items = list(binding.items(operand))
+    if len(items) != matrix.registers:
+        raise binding.error(
+            f"operand {matrix.name} of '{binding.instruction.mnemonic}' takes "
+            f"{matrix.registers} registers, not {len(items)}"
+        )
+    return items
+
+
+def _sources(binding: Binding, operand: Operand, matrix: MatrixOperand) -> tuple[int, ...]:
+    type_ = f"b{matrix.register.bits}"
+    return tuple(binding.source(o, type_) for o in _fragment(binding, operand, matrix))
+
+
+def _targets(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[int | None]:
+    type_ = f"b{matrix.register.bits}"
+    return [binding.target(o, type_) for o in _fragment(binding, operand, matrix)]
+
+
+def _bind(binding: Binding) -> Step:
+    form = form_of(binding.instruction)
+    binding.sync = Members()
+    match form:
+        case Mma() | WmmaMma():
+            step = _multiply(binding, form)
+        case MatrixMemory():
+            step = _load(binding, form) if form.results else _store(binding, form)
+        case WmmaMemory():
+            step = _wmma_memory(binding, form)
+        case MovMatrix():
+            step = _move(binding, form)
+        case _:
+            raise binding.error(f"'{form.ptx}' is not simulated")
+    observer, site, machine = binding.machine.observer, binding.site, binding.machine
+    if observer is None:
+        return step
+
+    def whole() -> None:
+        if machine.mask is not None:
+            observer.whole_warps(site)
+        step()
+
+    return whole
+
+
+def _multiply(binding: Binding, form: Mma | WmmaMma) -> Step:
+    operands = list(binding.operands)
+    if len(operands) < 4:
+        raise binding.error(f"'{form.ptx}' takes at least 4 operands")
+    targets = _targets(binding, operands[0], form.results[0])
+    slots = {
+        n: _sources(binding, o, form.operand(n)) for n, o in zip("abc", operands[1:4], strict=True)
+    }
+    bits = {n: form.operand(n).register.bits for n in slots}
+    rest = operands[4:]
+    selectors: dict[str, int] = {}
+    if isinstance(form, Mma):
+        if form.sparsity:
+            slots["e"] = _sources(binding, rest.pop(0), form.operand("e"))
+            selectors["selector"] = binding.source(rest.pop(0), "u32")
+        if form.scaling:
+            for side in "ab":
+                slots[f"sf{side}"] = _sources(binding, rest.pop(0), form.operand(f"sf{side}"))
+                ids = rest.pop(0)
+                if not isinstance(ids, Vector) or len(ids.items) != 2:
+                    raise binding.error("a scale factor is followed by {byte-id, thread-id}")
+                for name, item in zip(("byte_id", "thread_id"), ids.items, strict=True):
+                    selectors[f"{name}_{side}"] = binding.source(item, "u16")
+    if rest:
+        raise binding.error(f"'{form.ptx}' has {len(rest)} operands too many")
+    bits |= {n: 32 for n in slots if n not in bits}
+    machine = binding.machine
+    fragments = machine.fragments
+    arch, numerics = machine.arch, machine.numerics
+
+    def step() -> None:
+        chosen = {n: _per_warp(machine, s) for n, s in selectors.items()}
+        inputs = {n: fragments.gather(s, bits[n]) for n, s in slots.items()}
+        result = tensor.multiply(form, inputs, chosen, arch=arch, numerics=numerics)
+        fragments.spread(targets, result)
+
+    return step
+
+
+def _per_warp(machine: Machine, slot: int) -> int | Array:
+    """A selector: one number, or one of each warp."""
+    value = machine.registers[slot]
+    if value.size == 1:
+        return int(value[0, 0, 0])
+    return machine.full(value)[:, :, 0].reshape(-1).astype(np.int64)
+
+
+def _address_lanes(form: MatrixMemory) -> tuple[int, Array]:
+    lanes = form.matrices * form.rows
+    return lanes, (np.arange(LANES) < lanes).reshape(1, 1, LANES)
+
+
+def _load(binding: Binding, form: MatrixMemory) -> Step:
+    target, address = binding.expect(2)
+    targets = _targets(binding, target, form.results[0])
+    locate = binding.locate(address)
+    lanes, supplies = _address_lanes(form)
+    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    observer, fragments = machine.observer, machine.fragments
+    bits = form.row_bytes * 8
+
+    def step() -> None:
+        rows: Array | None = None
+        for space, offsets, active in locate():
+            mask = active
+            if observer is not None:
+                supplied = supplies if mask is None else supplies & mask
+                mask = observer.access(
+                    site, space, offsets, form.row_bytes, supplied, Access.READ, form
+                )
+            places = machine.full(space.place(offsets))[:, :, :lanes]
+            wanted = None if mask is None else machine.full(mask)[:, :, :lanes]
+            part = memory.load(places, bits, wanted)
+            rows = part if rows is None or wanted is None else np.where(wanted, part, rows)
+        assert rows is not None
+        ctas, warps, _ = machine.shape
+        row_bytes = np.ascontiguousarray(rows)[..., None].view(np.uint8)
+        flat = row_bytes.reshape(ctas * warps, lanes, form.row_bytes)
+        fragments.spread(targets, tensor.load_matrix(form, flat))
+
+    return step
+
+
+def _store(binding: Binding, form: MatrixMemory) -> Step:
+    address, source = binding.expect(2)
+    slots = _sources(binding, source, form.operands[0])
+    locate = binding.locate(address)
+    lanes, supplies = _address_lanes(form)
+    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    observer, fragments = machine.observer, machine.fragments
+
+    def step() -> None:
+        ctas, warps, _ = machine.shape
+        rows = tensor.store_matrix(form, fragments.gather(slots, 32))
+        values = np.ascontiguousarray(rows).view(np.complex128).reshape(ctas, warps, lanes)
+        for space, offsets, active in locate():
+            mask = active
+            if observer is not None:
+                supplied = supplies if mask is None else supplies & mask
+                mask = observer.access(site, space, offsets, 16, supplied, Access.WRITE, form)
+            places = machine.full(space.place(offsets))[:, :, :lanes]
+            wanted = None if mask is None else machine.full(mask)[:, :, :lanes]
+            memory.store(places, 128, values, wanted)
+
+    return step
+
+
+def _move(binding: Binding, form: MovMatrix) -> Step:
+    target, source = binding.expect(2)
+    targets = _targets(binding, target, form.results[0])
+    slots = _sources(binding, source, form.operands[0])
+    fragments = binding.machine.fragments
+
+    def step() -> None:
+        fragments.spread(targets, tensor.move_matrix(form, fragments.gather(slots, 32)))
+
+    return step
+
+
+def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
+    load = bool(form.results)
+    first, second, *stride = binding.expect(2, 3)
+    inside, address = (first, second) if load else (second, first)
+    (operand,) = (*form.results, *form.operands)
+    targets = _targets(binding, inside, operand) if load else []
+    slots = () if load else _sources(binding, inside, operand)
+    row_major = operand.major is Major.ROW
+    default = operand.cols if row_major else operand.rows
+    step_slot = (
+        binding.source(stride[0], "u32") if stride else binding.machine.constant(default, 32)
+    )
+    locate = binding.locate(address)
+    rows, cols = tensor.wmma_offsets(form)
+    # Elements of less than a byte move a register at a time: they lie together along K.
+    together = operand.per_register if operand.container < 8 else 1
+    unit = operand.container * together
+    major, minor = (rows, cols) if row_major else (cols, rows)
+    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    observer, registers, fragments = machine.observer, machine.registers, machine.fragments
+    bits = operand.register.bits
+
+    def units() -> Iterator[tuple[int, Callable[[Array], Array]]]:
+        """Each unit of a lane, with what takes the matrix's offset to the unit's."""
+        stride_here = registers[step_slot].astype(np.int64)
+        for number in range(0, operand.elements, together):
+            inner = (major[number] * stride_here + minor[number]) * operand.container // 8
+            yield number // together, lambda offsets, inner=inner: offsets + inner  # type: ignore[misc]
+
+    def read() -> None:
+        ctas, warps, _ = machine.shape
+        values = np.zeros((ctas, warps, operand.elements // together, LANES), dtype_of(unit))
+        for number, move in units():
+            for space, offsets, active in locate():
+                mask = active
+                at = move(offsets)
+                if observer is not None:
+                    mask = observer.access(site, space, at, unit // 8, mask, Access.READ)
+                part = memory.load(space.place(at), unit, mask)
+                values[:, :, number] = (
+                    part if mask is None else np.where(mask, part, values[:, :, number])
+                )
+        split = values.reshape(ctas * warps, operand.registers, -1, LANES)
+        packed = np.ascontiguousarray(split.transpose(0, 1, 3, 2)).view(dtype_of(bits))[..., 0]
+        fragments.spread(targets, packed)
+
+    def write() -> None:
+        ctas, warps, _ = machine.shape
+        gathered = np.ascontiguousarray(fragments.gather(slots, bits))
+        split = gathered[..., None].view(dtype_of(unit)).transpose(0, 1, 3, 2)
+        values = split.reshape(ctas, warps, -1, LANES)
+        for number, move in units():
+            for space, offsets, active in locate():
+                mask = active
+                at = move(offsets)
+                if observer is not None:
+                    mask = observer.access(site, space, at, unit // 8, mask, Access.WRITE)
+                memory.store(space.place(at), unit, values[:, :, number], mask)
+
+    return read if load else write
+
+
+BINDERS = dict.fromkeys(FAMILIES, _bind)

@@ -1,0 +1,244 @@
+"""`mbarrier`: barriers that live in shared memory. PTX ISA, "mbarrier".
+
+An object is 64 bits: pending arrivals in bits 0 to 19, expected arrivals in 20 to 39, the
+number of completed phases, modulo 4, in 40 and 41, and above, in two's complement, the pending
+bytes of copies. A state token is the object as it was before the arrival.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..access import Access
+from ..alu import Array
+from ..binding import Binding
+from ..machine import Step
+from ..ptx.module import Address, Operand
+from .atomics import apply
+
+_COUNT = (1 << 20) - 1
+_PHASE_SHIFT, _PHASE = 40, 3
+_BYTES_SHIFT = 42
+
+_U64 = np.dtype(np.uint64)
+_IGNORED = {
+    "shared", "shared::cta", "b64", "release", "acquire", "relaxed", "cta", "cluster", "noComplete",
+}  # fmt: skip
+
+
+def _pack(pending: Array, expected: Array, phase: Array, bytes_: Array) -> Array:
+    state = pending | expected << 20 | (phase & _PHASE) << _PHASE_SHIFT | bytes_ << _BYTES_SHIFT
+    return np.asarray(state).astype(np.int64).view(_U64)
+
+
+def _unpack(state: Array) -> tuple[Array, Array, Array, Array]:
+    signed = state.view(np.int64)
+    return (
+        signed & _COUNT,
+        signed >> 20 & _COUNT,
+        signed >> _PHASE_SHIFT & _PHASE,
+        signed >> _BYTES_SHIFT,
+    )
+
+
+def _complete(pending: Array, expected: Array, phase: Array, bytes_: Array) -> Array:
+    """The object, in its next phase if nothing of this one is pending."""
+    done = (pending == 0) & (bytes_ == 0)
+    return _pack(np.where(done, expected, pending), expected, phase + done, bytes_)
+
+
+def _arrived(state: Array, count: Array, expect: Array, drop: bool) -> Array:
+    pending, expected, phase, bytes_ = _unpack(state)
+    if drop:
+        expected = expected - count
+    return _complete(pending - count, expected, phase, bytes_ + expect)
+
+
+class _Object:
+    """The mbarrier objects that an instruction names."""
+
+    def __init__(self, binding: Binding, address: Operand) -> None:
+        if not isinstance(address, Address):
+            raise binding.error(f"'{binding.instruction.mnemonic}' takes an address in brackets")
+        self.machine = binding.machine
+        self.site = binding.site
+        self.locate = binding.locate(address)
+
+    def places(self) -> tuple[Array, Array]:
+        """Element of memory of each active thread, and which threads those are."""
+        machine = self.machine
+        ((space, offsets, mask),) = self.locate()
+        if machine.observer is not None:
+            mask = machine.observer.access(self.site, space, offsets, 8, mask, Access.ATOMIC)
+        chosen = machine.active() if mask is None else machine.full(mask)
+        return machine.full(space.place(offsets))[chosen] >> 3, chosen
+
+    def update(self, change: Callable[..., Array], *operands: Array) -> tuple[Array, Array]:
+        """Change the objects, thread by thread; what each found, and which threads those are."""
+        index, chosen = self.places()
+        inputs = [self.machine.full(o)[chosen] for o in operands]
+        found = apply(self.machine.memory.views[64], index, inputs, change, None)
+        state = np.zeros(self.machine.shape, _U64)
+        state[chosen] = found
+        return state, chosen
+
+
+def _number(value: int) -> Array:
+    return np.full((1, 1, 1), value, np.int64)
+
+
+def _init(binding: Binding) -> Step:
+    address, count = binding.expect(2)
+    object_, slot = _Object(binding, address), binding.source(count, "u32")
+    registers = binding.machine.registers
+
+    def change(old: Array, count: Array) -> Array:
+        del old
+        return _pack(count, count, np.zeros_like(count), np.zeros_like(count))
+
+    def step() -> None:
+        object_.update(change, registers[slot].astype(np.int64))
+
+    return step
+
+
+def _inval(binding: Binding) -> Step:
+    object_ = _Object(binding, *binding.expect(1))
+
+    def step() -> None:
+        object_.update(np.zeros_like)
+
+    return step
+
+
+def _arrive(binding: Binding) -> Step:
+    modifiers, operands = binding.modifiers, list(binding.operands)
+    expects = "expect_tx" in modifiers
+    drop = "arrive_drop" in modifiers
+    target = None
+    if not isinstance(operands[0], Address):
+        target = binding.target(operands.pop(0), "b64")
+    object_ = _Object(binding, operands.pop(0))
+    slot = binding.source(operands[0], "u32") if operands else None
+    machine, registers = binding.machine, binding.machine.registers
+    observer, site = machine.observer, binding.site
+
+    def step() -> None:
+        value = _number(1) if slot is None else registers[slot].astype(np.int64)
+        count, expect = (_number(1), value) if expects else (value, _number(0))
+        state, chosen = object_.update(
+            lambda old, count, expect: _arrived(old, count, expect, drop), count, expect
+        )
+        if observer is not None:
+            observer.release_object(site, chosen)
+        if target is not None:
+            machine.write(target, state)
+
+    return step
+
+
+def _bytes(binding: Binding, sign: int) -> Step:
+    address, amount = binding.expect(2)
+    object_, slot = _Object(binding, address), binding.source(amount, "u32")
+    registers = binding.machine.registers
+
+    def change(old: Array, amount: Array) -> Array:
+        pending, expected, phase, bytes_ = _unpack(old)
+        return _complete(pending, expected, phase, bytes_ + sign * amount)
+
+    def step() -> None:
+        object_.update(change, registers[slot].astype(np.int64))
+
+    return step
+
+
+def _test(binding: Binding) -> Step:
+    target, address, state, *_ = binding.expect(3, 4)
+    to = binding.target(target, "pred")
+    object_ = _Object(binding, address)
+    parity = "parity" in binding.modifiers
+    slot = binding.source(state, "u32" if parity else "b64")
+    machine, registers = binding.machine, binding.machine.registers
+    observer, site = machine.observer, binding.site
+
+    def step() -> None:
+        index, chosen = object_.places()
+        _, _, phase, _ = _unpack(machine.memory.views[64][index])
+        asked = machine.full(registers[slot])[chosen]
+        # A phase is complete once another is current; its parity tells which is asked for.
+        asked = asked.astype(np.int64) if parity else _unpack(asked)[2]
+        done = (phase ^ asked) & (1 if parity else _PHASE) != 0
+        result = np.zeros(machine.shape, np.bool_)
+        result[chosen] = done
+        if observer is not None:
+            observer.acquire_object(site, result)
+        if to is not None:
+            machine.write(to, result)
+
+    return step
+
+
+def _pending(binding: Binding) -> Step:
+    target, state = binding.expect(2)
+    to, slot = binding.target(target, "u32"), binding.source(state, "b64")
+    machine, registers = binding.machine, binding.machine.registers
+
+    def step() -> None:
+        if to is not None:
+            pending = _unpack(np.ascontiguousarray(registers[slot]))[0]
+            machine.write(to, pending.astype(np.uint32))
+
+    return step
+
+
+def arrive_on_copies(binding: Binding) -> Step:
+    """`cp.async.mbarrier.arrive`: the copies are complete, so the arrival is triggered at once."""
+    (address,) = binding.expect(1)
+    object_ = _Object(binding, address)
+    alone = "noinc" in binding.modifiers
+    machine, site = binding.machine, binding.site
+    observer = machine.observer
+
+    def change(old: Array, count: Array) -> Array:
+        if not alone:
+            # The arrival is added to those expected of the phase before it is triggered.
+            return old
+        return _arrived(old, count, np.zeros_like(count), drop=False)
+
+    def step() -> None:
+        if observer is not None:
+            observer.wait(0, uncommitted=True)
+        _, chosen = object_.update(change, _number(1))
+        if observer is not None:
+            observer.release_object(site, chosen)
+
+    return step
+
+
+_OPERATIONS = {
+    "init": _init,
+    "inval": _inval,
+    "arrive": _arrive,
+    "arrive_drop": _arrive,
+    "test_wait": _test,
+    "try_wait": _test,
+    "expect_tx": lambda binding: _bytes(binding, 1),
+    "complete_tx": lambda binding: _bytes(binding, -1),
+    "pending_count": _pending,
+}
+
+
+def _bind(binding: Binding) -> Step:
+    modifiers = binding.modifiers
+    if "shared::cluster" in modifiers:
+        raise binding.error("mbarriers of other CTAs are not simulated")
+    operation = modifiers[0] if modifiers else ""
+    known = {*_IGNORED, "parity", "expect_tx"}
+    if operation not in _OPERATIONS or any(m not in known for m in modifiers[1:]):
+        raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+    return _OPERATIONS[operation](binding)
+
+
+BINDERS = {"mbarrier": _bind}

@@ -1,0 +1,137 @@
+"""`ld`, `ldu` and `st`. PTX ISA, "Data Movement and Conversion Instructions"."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..access import Access
+from ..alu import Array
+from ..binding import Binding
+from ..machine import Step, dtype_of
+from ..ptx.module import TYPE_BITS, Name, Vector
+from .moves import elements
+
+_ORDERS = {
+    "weak", "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys",
+}  # fmt: skip
+_CACHES = {"ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified"}
+_SPACES = {"global", "const", "shared", "shared::cta", "local", "param", "param::entry",
+           "param::func"}  # fmt: skip
+_VECTORS = {"v2": 2, "v4": 4, "v8": 8}
+
+
+def _shape(binding: Binding) -> tuple[str, int, int]:
+    """Element type, its bits, and the number of elements."""
+    *qualifiers, type_ = binding.modifiers or ("",)
+    bits = TYPE_BITS.get(type_, 0)
+    if bits not in (8, 16, 32, 64):
+        raise binding.error(f"'{binding.instruction.mnemonic}' of type '.{type_}' is not simulated")
+    count = 1
+    for word in qualifiers:
+        if word in _VECTORS:
+            count = _VECTORS[word]
+        elif word not in _ORDERS | _CACHES | _SPACES and not word.startswith(("L1::", "L2::")):
+            raise binding.error(f"qualifier '.{word}' of '{binding.instruction.opcode}' is unknown")
+    return type_, bits, count
+
+
+def _chunks(bits: int, count: int) -> tuple[int, int, int]:
+    """How an access is cut: bits of a chunk, elements in it, and chunks."""
+    total = bits * count
+    chunk = min(total, 128)
+    return chunk, chunk // bits, total // chunk
+
+
+def _load(binding: Binding) -> Step:
+    type_, bits, count = _shape(binding)
+    target, address = binding.expect(2, 3)[:2]
+    items = binding.items(target)
+    if len(items) != count:
+        raise binding.error(f"'{binding.instruction.mnemonic}' loads {count} elements")
+    locate = binding.locate(address)
+    targets = [binding.target(item, type_) for item in items]
+    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    observer = machine.observer
+    chunk, per_chunk, chunks = _chunks(bits, count)
+    size = bits * count // 8
+    access = Access.SYNC_READ if _orders(binding) else Access.READ
+
+    def fetch() -> list[Array]:
+        """The chunks that the active threads load."""
+        found: list[Array] = []
+        for space, offsets, active in locate():
+            mask = active
+            if observer is not None:
+                mask = observer.access(site, space, offsets, size, mask, access)
+            for number in range(chunks):
+                places = space.place(offsets + 16 * number if number else offsets)
+                value = memory.load(places, chunk, mask)
+                if len(found) <= number:
+                    found.append(value)
+                elif mask is not None:
+                    found[number] = np.where(mask, value, found[number])
+        return found
+
+    if count == 1:
+        (to,) = targets
+        if to is None:
+            return lambda: None
+        return lambda: machine.write(to, fetch()[0])
+
+    def step() -> None:
+        values = fetch()
+        for number, value in enumerate(values):
+            each = elements(value, bits)
+            for inside in range(per_chunk):
+                to = targets[number * per_chunk + inside]
+                if to is not None:
+                    machine.write(to, each[..., inside])
+
+    return step
+
+
+def _store(binding: Binding) -> Step:
+    type_, bits, count = _shape(binding)
+    address, source = binding.expect(2, 3)[:2]
+    items = binding.items(source)
+    if len(items) != count:
+        raise binding.error(f"'{binding.instruction.mnemonic}' stores {count} elements")
+    locate = binding.locate(address)
+    slots = [binding.source(item, type_) for item in items]
+    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    observer, registers = machine.observer, machine.registers
+    chunk, per_chunk, chunks = _chunks(bits, count)
+    size = bits * count // 8
+    whole = np.dtype(np.complex128) if chunk == 128 else dtype_of(chunk)
+    access = Access.SYNC_WRITE if _orders(binding) else Access.WRITE
+
+    def values(number: int) -> Array:
+        parts = [registers[s] for s in slots[number * per_chunk : (number + 1) * per_chunk]]
+        if per_chunk == 1:
+            return parts[0]
+        together: Array = np.stack(np.broadcast_arrays(*parts), axis=-1)
+        return together.view(whole)[..., 0]
+
+    def step() -> None:
+        for space, offsets, active in locate():
+            mask = active
+            if observer is not None:
+                mask = observer.access(site, space, offsets, size, mask, access)
+            for number in range(chunks):
+                at = offsets + 16 * number if number else offsets
+                places, value = space.place(at), values(number)
+                memory.store(places, chunk, value, mask)
+                if observer is not None and space.name == "shared":
+                    observer.stored(site, at, memory.load(places, chunk, mask), value, mask)
+
+    return step
+
+
+def _orders(binding: Binding) -> bool:
+    """Whether the access takes part in synchronisation between threads."""
+    return any(m in ("volatile", "relaxed", "acquire", "release") for m in binding.modifiers)
+
+
+BINDERS = {"ld": _load, "ldu": _load, "st": _store}
+
+__all__ = ["BINDERS", "Name", "Vector"]

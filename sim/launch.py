@@ -1,0 +1,138 @@
+"""Launches: a kernel of a PTX text on arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tilec.isa import nearest, target
+
+from .arguments import pack
+from .errors import LaunchError, SimulationError
+from .frames import Frame
+from .instructions.calls import TrapError
+from .machine import Geometry, Machine
+from .memory import Memory
+from .observer import Observer
+from .program import Program
+from .ptx import Module, read
+from .ptx.module import Function
+from .report import Finding, Report
+from .residency import resident_ctas
+from .scheduler import Scheduler, StuckError
+
+DEFAULT_STEPS = 20_000_000
+"""Step limit where none is given; a step is an instruction for all threads that are together."""
+
+
+def kernel_of(module: Module, name: str) -> Function:
+    """The kernel of a name.
+
+    Raises:
+        LaunchError: if there is none, naming the nearest.
+    """
+    function = module.functions.get(name)
+    if function is not None and function.entry and function.body is not None:
+        return function
+    kernels = [f.name for f in module.functions.values() if f.entry]
+    hint = f"; it has {', '.join(nearest(name, kernels))}" if kernels else ""
+    raise LaunchError(f"{module.source.name} has no kernel '{name}'{hint}")
+
+
+def _extents(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
+    given = (value,) if isinstance(value, int | np.integer) else tuple(value)
+    if not 1 <= len(given) <= 3 or any(int(n) != n or n < 1 for n in given):
+        raise LaunchError(f"{what} is {value!r}; it takes one to three positive integers")
+    x, y, z = (*(int(n) for n in given), 1, 1)[:3]
+    return x, y, z
+
+
+def launch(
+    ptx: str | Path | Module,
+    kernel: str,
+    grid: int | Sequence[int],
+    block: int | Sequence[int],
+    args: Sequence[Any],
+    *,
+    arch: str = "sm_90",
+    dynamic_smem: int = 0,
+    numerics: str = "exact",
+    checks: bool = True,
+    max_steps: int | None = None,
+) -> Report:
+    """Run a kernel.
+
+    Args:
+        ptx: PTX text, or a path to it, or a module already read.
+        kernel: name of the `.entry`.
+        grid: CTAs along x, y and z.
+        block: threads of a CTA along x, y and z.
+        args: one for each parameter: numpy arrays (passed as pointers to global memory,
+            changed in place), numpy or Python scalars (taken to the parameter's type), bytes or
+            structured scalars for parameters passed by value, None for a null pointer.
+        arch: architecture whose arithmetic matrix instructions follow, as `sm_90`.
+        dynamic_smem: dynamic shared memory in bytes.
+        numerics: `exact` for the hardware's bits, `fast` for float accuracy.
+        checks: look for errors, and count memory traffic, at every access. Without, an access
+            outside all memory ends the run, and other errors go unseen.
+        max_steps: limit on steps; by default `DEFAULT_STEPS`.
+
+    Returns:
+        What was found and counted.
+
+    Raises:
+        PtxError: for a text that cannot be read, or an unsupported instruction that is reached.
+        LaunchError: if kernel, extents or arguments do not fit.
+        SimulationError: without checks, if the run cannot go on.
+    """
+    module = ptx if isinstance(ptx, Module) else read(ptx)
+    function = kernel_of(module, kernel)
+    geometry = Geometry(_extents(grid, "grid"), _extents(block, "block"))
+    _check_block(function, geometry)
+    target(arch)
+    if numerics not in ("exact", "fast"):
+        raise LaunchError(f"numerics is '{numerics}'; legal: exact, fast")
+    memory = Memory()
+    machine = Machine(geometry, memory, arch=arch, numerics=numerics)
+    machine.dynamic_smem = dynamic_smem
+    program = Program(module, function, machine, dynamic_smem)
+    buffers = pack(program, function, args)
+    resident = resident_ctas(program, geometry)
+    memory.build(program.shared_bytes, resident, geometry.warps)
+    findings: list[Finding] = []
+    if checks:
+        machine.observer = Observer(program, findings)
+    entry = Frame(program, function)
+    limit = DEFAULT_STEPS if max_steps is None else max_steps
+    completed = True
+    for first in range(0, geometry.ctas, resident):
+        machine.begin(first, min(resident, geometry.ctas - first))
+        if machine.observer is not None:
+            machine.observer.begin()
+        try:
+            Scheduler(machine, entry, limit).run()
+        except (StuckError, TrapError) as error:
+            kind = error.kind if isinstance(error, StuckError) else "trap"
+            completed = False
+            findings.append(Finding.of_error(kind, str(error)))
+            break
+    buffers.copy_back(memory)
+    report = Report.of(program, entry, findings, completed=completed)
+    if not checks and not completed:
+        raise SimulationError(findings[-1].message, report)
+    return report
+
+
+def _check_block(function: Function, geometry: Geometry) -> None:
+    if geometry.threads > 1024:
+        raise LaunchError(f"a CTA of {geometry.threads} threads; at most 1024 are legal")
+    required = function.directives.get("reqntid", ())
+    wanted = (*required, 1, 1, 1)[:3]
+    if required and wanted != geometry.block:
+        raise LaunchError(f"kernel '{function.name}' requires blocks of {wanted}")
+    most = function.directives.get("maxntid", ())
+    limit = int(np.prod(most)) if most else 1024
+    if geometry.threads > limit:
+        raise LaunchError(f"kernel '{function.name}' takes at most {limit} threads a CTA")

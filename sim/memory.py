@@ -1,0 +1,214 @@
+"""The memory of a launch: one array of bytes for all state spaces.
+
+    | guard | global, const, parameters | shared of each CTA | local of each thread |
+
+Global, constant and kernel-parameter addresses are generic addresses. Shared and local ones
+are offsets into a window of the generic space. Local memory is interleaved over the threads
+16 bytes at a time, so that it can grow at its end.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .alu import Array
+
+LANES = 32
+GLOBAL_BASE = 0x7F00_0000_0000
+SHARED_WINDOW = 0x7E00_0000_0000
+LOCAL_WINDOW = 0x7D00_0000_0000
+WINDOW_SIZE = 1 << 32
+FUNCTION_BASE = 0x7C00_0000_0000
+"""Addresses of functions, which can be called and never read."""
+
+_GUARD = 256
+_DTYPES: dict[int, np.dtype[Any]] = {
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+    # Only ever copied: numpy moves its 16 bytes at once.
+    128: np.dtype(np.complex128),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Allocation:
+    """Global memory that belongs together.
+
+    Attributes:
+        name: how findings call it.
+        start, end: byte range in the array of bytes.
+        writable: whether a kernel may store there.
+    """
+
+    name: str
+    start: int
+    end: int
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """A state space during a wave.
+
+    Attributes:
+        name: as PTX writes it.
+        window: generic address of its byte 0.
+        place: offset in the space to offset in the array of bytes; both int64, any shape.
+    """
+
+    name: str
+    window: int
+    place: Callable[[Array], Array]
+
+    @property
+    def flat(self) -> bool:
+        """Whether it is a part of the global address space."""
+        return self.window == GLOBAL_BASE
+
+
+class Memory:
+    """Bytes of all state spaces.
+
+    Attributes:
+        allocations: global allocations in ascending order.
+        views: the bytes as elements of 8, 16, 32, 64 and 128 bits.
+        spaces: state spaces by name; `const` and kernel `param` are the global one.
+        shared_bytes: shared memory of a CTA.
+    """
+
+    def __init__(self) -> None:
+        self.allocations: list[Allocation] = []
+        self._starts: list[int] = []
+        self._parts: list[tuple[int, Array]] = []
+        self._end = _GUARD
+        self._local_end = 0
+        self._threads = 0
+        self.shared_base = 0
+        self.shared_bytes = 0
+        self.shared_stride = 0
+        self._local_base = 0
+        self.data = np.zeros(0, np.uint8)
+        self.views: dict[int, Array] = {}
+        self.spaces: dict[str, Space] = {}
+
+    # Before the launch
+
+    def allocate(
+        self, name: str, size: int, *, data: Array | None = None, writable: bool = True
+    ) -> int:
+        """A global allocation aligned to 256 bytes, filled with `data` or zeros; its address."""
+        start = self._end
+        self.allocations.append(Allocation(name, start, start + size, writable))
+        self._starts.append(start)
+        if data is not None:
+            self._parts.append((start, data))
+        # One guard at least between allocations, so that an overrun meets none.
+        self._end = start + -(-size // 256) * 256 + _GUARD
+        return GLOBAL_BASE + start
+
+    def build(self, shared_bytes: int, ctas: int, warps: int) -> None:
+        """Lay out the spaces for waves of up to `ctas` CTAs of `warps` warps."""
+        self.shared_base = self._end
+        self.shared_bytes = shared_bytes
+        self.shared_stride = max(-(-shared_bytes // 128) * 128, 128)
+        self._local_base = self.shared_base + self.shared_stride * ctas
+        self._threads = ctas * warps * LANES
+        self._resize()
+        for start, part in self._parts:
+            flat = part.reshape(-1).view(np.uint8)
+            self.data[start : start + flat.size] = flat
+        self._parts.clear()
+        cta = self.shared_base + self.shared_stride * np.arange(ctas).reshape(-1, 1, 1)
+        thread = self._local_base + 16 * np.arange(self._threads).reshape(ctas, warps, LANES)
+        self._cta, self._thread = cta, thread
+        self.wave(ctas)
+
+    def wave(self, ctas: int) -> None:
+        """Begin a wave of `ctas` CTAs: their shared and local memory is as new."""
+        cta, thread, scale = self._cta[:ctas], self._thread[:ctas], self._threads
+        self.data[self.shared_base :] = 0
+
+        def place_local(offset: Array) -> Array:
+            low = offset & 15
+            return np.asarray((offset - low) * scale + low + thread)
+
+        self.spaces = {
+            **{n: Space(n, GLOBAL_BASE, _same) for n in ("global", "const", "param")},
+            "shared": Space("shared", SHARED_WINDOW, lambda offset: np.asarray(offset + cta)),
+            "local": Space("local", LOCAL_WINDOW, place_local),
+        }
+
+    def allocate_local(self, size: int, align: int) -> int:
+        """Local memory of every thread; its address in the local space."""
+        start = -(-self._local_end // align) * align
+        self._local_end = start + size
+        if self._threads:
+            self._resize()
+        return start
+
+    def _resize(self) -> None:
+        local = -(-self._local_end // 16) * 16 * self._threads
+        size = self._local_base + local + _GUARD
+        if size > self.data.size:
+            data = np.zeros(-(-size // 16) * 16, np.uint8)
+            data[: self.data.size] = self.data
+            self.data = data
+            self.views = {bits: data.view(dtype) for bits, dtype in _DTYPES.items()}
+
+    # During the launch
+
+    @property
+    def local_bytes(self) -> int:
+        """Local memory of a thread."""
+        return self._local_end
+
+    def allocation(self, offset: int) -> Allocation | None:
+        """The allocation that holds a byte of the array, or None."""
+        found = bisect_right(self._starts, offset) - 1
+        if found >= 0 and offset < self.allocations[found].end:
+            return self.allocations[found]
+        return None
+
+    def nearest(self, offset: int) -> Allocation | None:
+        """The allocation that starts at or last before a byte of the array."""
+        found = bisect_right(self._starts, offset) - 1
+        return self.allocations[found] if found >= 0 else None
+
+    def load(self, places: Array, bits: int, mask: Array | None) -> Array:
+        """Elements at byte places; 0 where masked out. IndexError outside the array."""
+        if mask is not None:
+            places = np.where(mask, places, 0)
+        return self.views[bits].take(places >> _SHIFT[bits])
+
+    def store(self, places: Array, bits: int, values: Array, mask: Array | None) -> None:
+        """Store elements; of several threads at one place the last one wins."""
+        view, index = self.views[bits], places >> _SHIFT[bits]
+        if mask is None:
+            if index.shape != values.shape:
+                index, values = np.broadcast_arrays(index, values)
+            view[index] = values
+        else:
+            index, values, mask = np.broadcast_arrays(index, values, mask)
+            view[index[mask]] = values[mask]
+
+    def text(self, address: int) -> str:
+        """The zero-terminated string at a global address."""
+        start = address - GLOBAL_BASE
+        found = self.allocation(start)
+        if found is None:
+            return f"<no string at {address:#x}>"
+        return bytes(self.data[start : found.end]).partition(b"\0")[0].decode(errors="replace")
+
+
+def _same(offset: Array) -> Array:
+    return offset
+
+
+_SHIFT = {8: 0, 16: 1, 32: 2, 64: 3, 128: 4}

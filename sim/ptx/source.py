@@ -1,0 +1,56 @@
+"""A PTX text: comments blanked, offsets turned into lines and columns."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from typing import NoReturn
+
+from ..errors import PtxError
+
+_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_NOT_NEWLINE = re.compile(r"[^\n]")
+
+
+def _blank(match: re.Match[str]) -> str:
+    text = match[0]
+    return text if text[0] == '"' else _NOT_NEWLINE.sub(" ", text)
+
+
+class Source:
+    """A PTX text.
+
+    Attributes:
+        name: how errors call it.
+        original: the text as given.
+        text: the same with every comment replaced by blanks, so that offsets agree.
+    """
+
+    def __init__(self, text: str, name: str) -> None:
+        self.name = name
+        self.original = text
+        self.text = _COMMENT.sub(_blank, text)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [0, *(m.end() for m in re.finditer("\n", self.text))]
+
+    def line(self, offset: int) -> int:
+        """Line of an offset, from 1."""
+        return bisect_right(self._starts, offset)
+
+    def line_text(self, line: int) -> str:
+        """A line as given, without its end."""
+        start = self._starts[line - 1]
+        return self.original[start:].partition("\n")[0]
+
+    def error(self, reason: str, offset: int, kind: type[PtxError] = PtxError) -> PtxError:
+        """An error located at an offset."""
+        line = self.line(min(offset, len(self.text)))
+        column = offset - self._starts[line - 1] + 1
+        return kind(reason, self.name, line, column, self.line_text(line)[:200])
+
+    def fail(self, reason: str, offset: int) -> NoReturn:
+        """Raise an error located at an offset."""
+        raise self.error(reason, offset)

@@ -1,0 +1,292 @@
+"""Runs the groups of a wave until all threads have exited.
+
+While all threads stand at one instruction there is one group without a mask. A branch that
+they decide differently splits it; groups that come to the same instruction become one. The
+group of the lowest block runs first, so that groups meet again where their paths join (see
+`control`). A group that has waited `PATIENCE` turns goes first for as many, so that threads,
+warps and CTAs that spin on memory let the others run.
+
+Instructions that need a warp (`.sync`) or a CTA (`bar`) hold their threads until the
+others have come.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .barriers import Barriers
+from .errors import SimulationError
+from .frames import Call, Code, Frame, Indexed, Return, Where
+from .groups import Group, Key, lane_bits, whole_warps
+from .sync import BarrierSync, Members
+
+if TYPE_CHECKING:
+    from .alu import Array
+    from .machine import Machine
+
+PATIENCE = 256
+"""Turns, of a block each, that a group waits before it goes first."""
+
+
+class StuckError(Exception):
+    """No thread can go on, or the step limit is reached; the message says why.
+
+    Attributes:
+        kind: kind of the finding that it makes.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(message)
+
+
+class Scheduler:
+    """Runs one wave.
+
+    Attributes:
+        machine: its state.
+        max_steps: limit on `machine.steps`.
+        groups: groups that can run, by key.
+        parked: threads that wait for the rest of their warp, by key.
+        barriers: threads that wait at CTA barriers.
+    """
+
+    def __init__(self, machine: Machine, entry: Frame, max_steps: int) -> None:
+        self.machine = machine
+        self.max_steps = max_steps
+        self.groups: dict[Key, Group] = {}
+        self.parked: dict[Key, Group] = {}
+        self.barriers = Barriers(machine)
+        self.turn = 0
+        ctas, warps, lanes = machine.shape
+        group = Group(entry, 0, 0, None, None, ctas * warps * lanes, ctas * warps)
+        group.narrow(machine.live, machine.live)
+        self.enter(group)
+
+    # Groups
+
+    def enter(self, group: Group) -> None:
+        """Let a group run, together with those that stand at the same instruction."""
+        key = group.key
+        other = self.parked.pop(key, None) or self.groups.get(key)
+        if other is not None and other is not group:
+            assert group.mask is not None
+            assert other.mask is not None
+            group.narrow(group.mask | other.mask, self.machine.live)
+            group.boost = max(group.boost, other.boost)
+        self.groups[key] = group
+
+    def pick(self) -> Group:
+        """The group that runs next, taken out."""
+        if len(self.groups) == 1:
+            return self.groups.popitem()[1]
+        oldest = min(self.groups.values(), key=lambda g: g.turn)
+        if self.turn - oldest.turn > PATIENCE:
+            oldest.boost = self.turn + PATIENCE
+        boosted = max(self.groups.items(), key=lambda item: item[1].boost)
+        key = boosted[0] if boosted[1].boost > self.turn else min(self.groups)
+        return self.groups.pop(key)
+
+    def run(self) -> None:
+        """Run until every thread has exited.
+
+        Raises:
+            StuckError: if threads wait for what cannot come, or run past the step limit.
+        """
+        while True:
+            while self.groups:
+                self.turn += 1
+                self.advance(self.pick())
+                if self.machine.steps > self.max_steps:
+                    raise StuckError("step-limit", self._endless())
+            if not self.parked and not self.barriers.waiting:
+                return
+            raise StuckError("partial-warp" if self.parked else "barrier", self._stuck())
+
+    # One group
+
+    def advance(self, group: Group) -> None:
+        """Run a group to the end of its block, and on while it is alone."""
+        machine = self.machine
+        while True:
+            code = group.frame.code(group.block)
+            index = group.index
+            code.count(index, group.warps, group.threads)
+            machine.mask, machine.merge = group.mask, group.merge
+            machine.steps += len(code.steps) - index + 1
+            if code.has_counted or (group.merge is not None and code.has_syncs):
+                if not self._hold(group, code):
+                    return
+            else:
+                self._straight(code, index)
+            group.turn = self.turn
+            go = code.end.next(machine)
+            if type(go) is int:
+                group.block, group.index = go, 0
+                if not self.groups and not self.parked and machine.steps <= self.max_steps:
+                    continue
+                self.enter(group)
+                return
+            self._leave(group, go)
+            return
+
+    def _straight(self, code: Code, index: int) -> None:
+        at = index
+        try:
+            for at, step in enumerate(code.steps[index:] if index else code.steps, index):  # noqa: B007
+                step()
+        except (IndexError, ValueError) as error:
+            raise self._fault(code, at, error) from error
+
+    def _fault(self, code: Code, at: int, error: Exception) -> SimulationError:
+        return SimulationError(
+            f"{code.place(at)}: memory access outside every allocation ({error}); "
+            "run with checks to see the thread and the address"
+        )
+
+    def _hold(self, group: Group, code: Code) -> bool:
+        """Run a block whose instructions may have to wait; whether the group reached its end."""
+        machine = self.machine
+        for at in range(group.index, len(code.steps)):
+            sync = code.syncs[at]
+            if sync is not None and (group.merge is not None or code.counted(sync)):
+                group.index = at
+                if isinstance(sync, BarrierSync):
+                    code.count(at, -group.warps, -group.threads)
+                    self._barrier(group, code, sync)
+                    return False
+                assert group.mask is not None
+                ready = self._ready(group.mask, sync)
+                if ready is not None:
+                    late = group.at(group.frame, group.block, at, group.mask & ~ready, machine.live)
+                    code.count(at, -late.warps, -late.threads)
+                    self._park(late)
+                    if not ready.any():
+                        return False
+                    group.narrow(ready, machine.live)
+                    machine.mask, machine.merge = group.mask, group.merge
+            try:
+                code.steps[at]()
+            except (IndexError, ValueError) as error:
+                raise self._fault(code, at, error) from error
+        return True
+
+    def _ready(self, mask: Array, sync: Members | None) -> Array | None:
+        """Threads of `mask` whose partners are there; None if they all are."""
+        live = self.machine.live
+        ready = whole_warps(mask, live)
+        if ready is None or sync is None or sync.slot is None:
+            return ready
+        wanted = self.machine.registers[sync.slot]
+        here = lane_bits(mask)
+        alive = here | np.uint32(0xFFFFFFFF) if live is None else lane_bits(live)
+        missing = (wanted & alive & ~here) != 0
+        ready = mask & ~np.broadcast_to(missing, mask.shape)
+        return None if np.array_equal(ready, mask) else ready
+
+    def _park(self, group: Group) -> None:
+        key = group.key
+        other = self.parked.pop(key, None)
+        if other is None:
+            self.parked[key] = group
+            return
+        assert group.mask is not None
+        assert other.mask is not None
+        group.narrow(group.mask | other.mask, self.machine.live)
+        self.enter(group)
+
+    def _barrier(self, group: Group, code: Code, sync: BarrierSync) -> None:
+        """Let a group arrive at a CTA barrier; whoever it completes goes on."""
+        if sync.aligned and group.mask is not None:
+            ready = whole_warps(group.mask, self.machine.live)
+            if ready is not None:
+                late = group.mask & ~ready
+                self._park(group.at(group.frame, group.block, group.index, late, self.machine.live))
+                if not ready.any():
+                    return
+                group.narrow(ready, self.machine.live)
+        self.machine.mask, self.machine.merge = group.mask, group.merge
+        code.count(group.index, group.warps, group.threads)
+        # What follows is counted when the threads go on.
+        code.count(group.index + 1, -group.warps, -group.threads)
+        for freed in self.barriers.arrive(group, sync):
+            self.enter(freed)
+
+    # Leaving a block
+
+    def _leave(
+        self,
+        group: Group,
+        go: Where | list[tuple[Array | None, Where]],
+    ) -> None:
+        for mask, where in go if isinstance(go, list) else [(group.mask, go)]:
+            part = group
+            if isinstance(go, list):
+                assert mask is not None
+                part = group.at(group.frame, group.block, 0, mask, self.machine.live)
+            self._send(part, where)
+
+    def _send(self, group: Group, where: Where) -> None:
+        if isinstance(where, int):
+            group.block, group.index = where, 0
+            self.enter(group)
+        elif isinstance(where, Call):
+            for mask, frame in where.targets(group):
+                part = group
+                if mask is not None:
+                    part = group.at(frame, 0, 0, mask, self.machine.live)
+                part.frame, part.block, part.index = frame, 0, 0
+                self.enter(part)
+        elif isinstance(where, Indexed):
+            for mask, block in where.targets(self.machine):
+                part = group.at(group.frame, block, 0, mask, self.machine.live)
+                self.enter(part)
+        elif isinstance(where, Return) and group.frame.parent is not None:
+            frame = group.frame
+            assert frame.parent is not None
+            group.frame, group.block, group.index = frame.parent, frame.after, 0
+            self.enter(group)
+        else:
+            self._exit(group)
+
+    def _exit(self, group: Group) -> None:
+        machine = self.machine
+        mask = group.mask
+        if mask is None:
+            machine.live = np.zeros(machine.shape, np.bool_)
+        else:
+            live = machine.active() if machine.live is None else machine.live
+            live = np.ones(machine.shape, np.bool_) if machine.live is None else live
+            machine.live = live & ~mask
+        # Those who waited for the threads that are gone wait no more.
+        waiting = list(self.parked.values())
+        self.parked.clear()
+        for other in [*self.groups.values(), *waiting]:
+            other.narrow(other.mask, machine.live)
+        for other in waiting:
+            self.enter(other)
+        for freed in self.barriers.exited():
+            self.enter(freed)
+
+    # What is wrong
+
+    def _places(self) -> str:
+        groups = [*self.groups.values(), *self.parked.values()]
+        return "; ".join(
+            f"{g.threads} threads at {g.frame.place(g.block, g.index)}" for g in groups
+        )
+
+    def _endless(self) -> str:
+        return f"step limit of {self.max_steps} reached; {self._places()}"
+
+    def _stuck(self) -> str:
+        words = []
+        if self.parked:
+            words.append(f"warps that are not whole wait for their other lanes: {self._places()}")
+        words += self.barriers.describe()
+        exited = self.machine.live is not None and not self.machine.live.all()
+        if exited:
+            words.append("some threads have exited")
+        return "; ".join(words)

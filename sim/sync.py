@@ -1,0 +1,48 @@
+"""What an instruction has to wait for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """The other lanes of the warp: those that a register names, or all.
+
+    Attributes:
+        slot: the register with the member mask; None of an `.aligned` instruction.
+    """
+
+    slot: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierSync:
+    """The other threads of the CTA.
+
+    Attributes:
+        site: the instruction.
+        number: slot of the barrier's number.
+        count: slot of the number of threads that take part; None for all of the CTA.
+        aligned: whether whole warps must come.
+        arrive: whether the threads go on without waiting.
+        always: whether it may have to wait even when all threads come together.
+        reduction: `popc`, `and`, `or` of `predicate` into `target`, or None.
+    """
+
+    site: Site
+    number: int
+    count: int | None
+    aligned: bool
+    arrive: bool = False
+    always: bool = False
+    reduction: str | None = None
+    predicate: int | None = None
+    target: int | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether it completes at once when all threads of the wave come together."""
+        return self.count is None and not self.arrive and not self.always

@@ -1,0 +1,61 @@
+"""The dry run: every instruction that would not be executed, at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from .errors import PtxError
+from .frames import Frame
+from .launch import kernel_of
+from .machine import Geometry, Machine
+from .memory import Memory
+from .program import Program
+from .ptx import Module, read
+from .ptx.module import Function
+
+
+def check(ptx: str | Path | Module, kernel: str | None = None) -> list[PtxError]:
+    """What the simulator does not execute in a PTX text, without running it.
+
+    Args:
+        ptx: PTX text, or a path to it, or a module already read.
+        kernel: one kernel and what it calls; by default all of them.
+
+    Returns:
+        An error for each instruction that is not supported, in the order of the text.
+
+    Raises:
+        PtxError: for a text that cannot be read.
+        LaunchError: if there is no such kernel.
+    """
+    module = ptx if isinstance(ptx, Module) else read(ptx)
+    if kernel is not None:
+        kernels = [kernel_of(module, kernel)]
+    else:
+        kernels = [f for f in module.functions.values() if f.entry and f.body is not None]
+    found: dict[tuple[int, int], PtxError] = {}
+    for function in kernels:
+        for error in _of_kernel(module, function):
+            found.setdefault((error.line, error.column), error)
+    return [found[place] for place in sorted(found)]
+
+
+def _of_kernel(module: Module, kernel: Function) -> list[PtxError]:
+    machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_90", numerics="exact")
+    program = Program(module, kernel, machine, 0)
+    size = sum(p.size + p.align for p in kernel.parameters)
+    program.parameters(np.zeros(size, np.uint8), {p.name: 0 for p in kernel.parameters})
+    machine.memory.build(program.shared_bytes, 1, 1)
+    machine.begin(0, 1)
+    found = []
+    for function in program.reachable():
+        if function.body is None:
+            continue
+        # Bound alone, a function's parameters lie nowhere in particular.
+        parameters = [*function.returns, *function.parameters]
+        places = {p.name: ("local", 0) for p in parameters}
+        frame = Frame(program, function, arguments=None if function.entry else places)
+        found += program.unsupported(frame)
+    return found
