@@ -10,11 +10,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tilec.isa import target
+from tilec.isa import form, target
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.conversion import best_access, conversion_plans, convert
 from tilec.layout.plans import Nothing, Permutation, SharedTrip, Shuffles, Transposition
 from tilec.layout.swizzle import SWIZZLES, shared_layout
+from tilec.layout.tiling import operand_tile, row_tile
 
 SLOW = settings(
     max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
@@ -111,6 +112,23 @@ def test_words_go_by_shuffles(check, first, second, bits):
 def test_int8_accumulators_to_a(check):
     c = fragment("m16n8k32", "c", "s32") * identity(4, "register", "col")
     check(c, fragment("m16n8k32", "a", "s8"), 8)
+
+
+def test_nibbles(check):
+    """Elements of less than a byte, in fragments and in rows."""
+    nibbles = form("mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32")
+    held, rows = operand_tile(nibbles, "a", 16, 128, (1, 1)), row_tile(16, 128, 32, 1)
+    assert SharedTrip in check(held, rows, 4)
+    check(rows, held, 4)
+    apart = (
+        identity(2, "warp", "col") * identity(32, "lane", "col") * identity(2, "register", "row")
+    )
+    along = (
+        identity(2, "register", "col") * identity(32, "lane", "col") * identity(2, "warp", "row")
+    )
+    with pytest.raises(LayoutError, match="no way to move elements of 4 bits one by one"):
+        convert(apart, along, 4)
+    check(apart, along, 8, warps=2)
 
 
 def test_between_warps(check):
