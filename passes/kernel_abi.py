@@ -88,7 +88,7 @@ def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
     type_, location = argument.type, argument.location
     try:
         strides, offset = type_.get_strides_and_offset()
-    except ValueError:
+    except RuntimeError:
         raise TilecError(f"cannot take {type_}: its layout is no list of strides") from None
     space = type_.memory_space
     number = int(space.value) if isinstance(space, ir.IntegerAttr) else 0

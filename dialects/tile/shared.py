@@ -86,8 +86,5 @@ def _places(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
 
 
 def _is_row_major(type_: Any) -> bool:
-    try:
-        strides, offset = type_.get_strides_and_offset()
-    except ValueError:  # a layout that is no list of strides
-        return False
+    strides, offset = type_.get_strides_and_offset()
     return offset == 0 and strides == [prod(type_.shape[at + 1 :]) for at in range(type_.rank)]

@@ -45,8 +45,14 @@ def mlir_name(type_: ElementType) -> str:
 
 
 def bits_of(element: Any) -> int:
-    """Bits that an element takes in memory and in a register."""
-    return _BITS.get(str(element), element.width)
+    """Bits that an element takes in memory and in a register.
+
+    Raises:
+        TilecError: for elements that are no numbers.
+    """
+    if not isinstance(element, (ir.IntegerType, ir.FloatType)):
+        raise TilecError(f"elements are integers or floating-point numbers, not {element}")
+    return int(_BITS.get(str(element), element.width))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +106,13 @@ def tile_value(type_: Any) -> TileValue | None:
     """The tile of a type, or None if it is no tile with a layout.
 
     Raises:
-        TilecError: if its layout's text names none, or does not fit the tile's shape.
+        TilecError: if its layout's text names none, or does not fit the tile's shape, or the
+            elements are no numbers.
     """
     if isinstance(type_, FragType):
         tile, layout = value_of(type_.tile), value_of(type_.layout.maybe_downcast().text)
+        if tile.encoding is not None:
+            raise TilecError(f"a fragment's layout stands beside its tensor, not in it: {type_}")
         return _checked(tile, layout, is_fragment=True)
     if isinstance(type_, ir.RankedTensorType) and isinstance(type_.encoding, LayoutAttr):
         return _checked(type_, value_of(type_.encoding.text), is_fragment=False)
@@ -112,6 +121,7 @@ def tile_value(type_: Any) -> TileValue | None:
 
 def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
     layout = resolve(text)
+    bits_of(tile.element_type)
     shape = tuple(tile.shape)
     if tuple(layout.out_sizes.values()) != shape:
         extents = "x".join(str(n) for n in layout.out_sizes.values())
@@ -124,7 +134,14 @@ def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
         )
     if layout.in_sizes["lane"] != 32:
         raise TilecError(f"layout '{text}' has {layout.in_sizes['lane']} lanes; a warp has 32")
+    if not _covers(layout):
+        raise TilecError(f"layout '{text}' leaves elements of the tile to no lane")
     return TileValue(shape, tile.element_type, layout, is_fragment)
+
+
+@lru_cache(maxsize=4096)
+def _covers(layout: LinearLayout) -> bool:
+    return layout.is_surjective
 
 
 def layout_attr(layout: LinearLayout | str) -> LayoutAttr:

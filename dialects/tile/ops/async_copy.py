@@ -22,6 +22,9 @@ class AsyncCopyOp(TileOp, name="async_copy"):
     extents arrive as zero.
     """
 
+    UNITS = frozenset({"masked"})
+    OPTIONAL = frozenset({"vector"})
+
     source: ext.Operand[Any]
     target: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]

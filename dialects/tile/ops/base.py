@@ -1,18 +1,31 @@
 """What the ops have in common: verification that names what would be legal."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
-from tilec.isa import Form, Operand, TilecError
+from tilec.isa import Form, Operand, TilecError, UnknownNameError
 from tilec.layout import fragment
-from tilec.mlir import ir
+from tilec.mlir import ext, ir
 
 from ..dialect import Tile
 from ..tiles import TileValue, mlir_name, tile_value
 
 
 class TileOp(Tile.Operation):
-    """An op of the dialect. Subclasses verify themselves in `check`."""
+    """An op of the dialect. Subclasses verify themselves in `check`.
+
+    Class attributes:
+        UNITS: names of the unit attributes that it may have.
+        OPTIONAL: names of other attributes that it may have, besides those that it declares
+            (which MLIR's bindings cannot make optional).
+        OPEN: whether it may have any others.
+    """
+
+    # Without annotations, which would make them fields of the op.
+    UNITS = frozenset[str]()
+    OPTIONAL = frozenset[str]()
+    OPEN = False
 
     def check(self) -> None:
         """Verify the op.
@@ -23,12 +36,52 @@ class TileOp(Tile.Operation):
 
     def verify_invariants(self) -> bool:
         """MLIR's hook."""
+        if not _is_well_formed(self):
+            return True  # MLIR, which compares an op with its declaration next, says what is wrong
         try:
+            _check_attributes(self)
             self.check()
         except TilecError as error:
             self.location.emit_error(f"'{self.OPERATION_NAME}' op {error}")
             return False
         return True
+
+
+def _is_well_formed(op: TileOp) -> bool:
+    """Whether `op` has the operands, results and attributes that its class declares."""
+    operands, variadic, results, attributes = _declaration(type(op))
+    extra = len(op.operands) - operands
+    if len(op.results) != results or extra < 0 or (extra and not variadic):
+        return False
+    present = op.attributes
+    return all(
+        name in present and (kind is Any or isinstance(present[name], kind))
+        for name, kind in attributes
+    )
+
+
+@cache
+def _declaration(op: type[TileOp]) -> tuple[int, bool, int, tuple[tuple[str, Any], ...]]:
+    """Operands, whether more may follow, results, and the attributes' names and classes."""
+    operands, attributes, results, _ = ext.partition_fields(op._fields)
+    single = [o for o in operands if o.variadicity is ext.Variadicity.single]
+    return (
+        len(single),
+        len(single) < len(operands),
+        len(results),
+        tuple((a.name, a.constraint) for a in attributes),
+    )
+
+
+def _check_attributes(op: TileOp) -> None:
+    """Refuse attributes that mean nothing, such as misspelt ones; names with a dot are others'."""
+    declared = {name for name, _ in _declaration(type(op))[3]}
+    legal = declared | op.UNITS | op.OPTIONAL
+    for name in op.attributes:
+        if name in op.UNITS and not isinstance(op.attributes[name], ir.UnitAttr):
+            raise TilecError(f"{name} is a unit attribute: it has no value; leave it out for no")
+        if not (name in legal or op.OPEN or "." in name):
+            raise UnknownNameError("attribute", name, sorted(legal))
 
 
 def tile_of(value: Any, what: str) -> TileValue:
@@ -85,9 +138,13 @@ def check_operand(form: Form, operand: Operand, value: Any) -> None:
 
 
 def memory(value: Any, what: str = "memory") -> Any:
-    """The memref type of `value`; raises TilecError if it is no ranked memref."""
+    """The memref type of `value`; raises TilecError if it is no ranked memref with strides."""
     if not isinstance(value.type, ir.MemRefType):
         raise TilecError(f"{what} must be a ranked memref, not {value.type}")
+    try:
+        value.type.get_strides_and_offset()
+    except RuntimeError:
+        raise TilecError(f"{what} must have a layout of strides, unlike {value.type}") from None
     return value.type
 
 

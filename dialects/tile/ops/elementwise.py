@@ -64,7 +64,12 @@ class FillOp(TileOp, name="fill"):
 
 
 class ElementwiseOp(TileOp, name="elementwise"):
-    """An upstream scalar op applied to each element of fragments of one type."""
+    """An upstream scalar op applied to each element of fragments of one type.
+
+    Further attributes are those of the upstream op.
+    """
+
+    OPEN = True
 
     inputs: Sequence[ext.Operand[Any]]
     fn: ir.StringAttr
@@ -92,7 +97,12 @@ class ElementwiseOp(TileOp, name="elementwise"):
 
 
 class CastOp(TileOp, name="cast"):
-    """An upstream cast applied to each element; shape and layout stay."""
+    """An upstream cast applied to each element; shape and layout stay.
+
+    Further attributes are those of the upstream op.
+    """
+
+    OPEN = True
 
     source: ext.Operand[Any]
     fn: ir.StringAttr

@@ -25,10 +25,10 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
         """Verify the type."""
         type_ = memory(self.results[0], "result")
         if not isinstance(type_.memory_space, SharedAttr):
-            raise TilecError(
-                f'result must be in the space #tile.shared<"…">, not {type_.memory_space}'
-            )
+            raise TilecError(f'result must be in the space #tile.shared<"…">, not {type_}')
         shared_buffer(type_)
+
+_STORED = {"tf32": "f32"}  # whose low 13 bits the instructions ignore
 
 
 def check_access(tile: TileValue, type_: Any, indices: Sequence[Any], *, transposed: bool) -> None:
@@ -37,17 +37,25 @@ def check_access(tile: TileValue, type_: Any, indices: Sequence[Any], *, transpo
     Raises:
         TilecError: for ranks, element types or extents that do not fit.
     """
+    if len(tile.shape) < 2:
+        raise TilecError(f"a tile in memory has rank 2 or more, not {len(tile.shape)}")
     if len(tile.shape) > type_.rank:
         raise TilecError(f"a tile of rank {len(tile.shape)} needs a memref of that rank or more")
     check_indices(indices, type_.rank, "the access")
-    if str(tile.element) != str(type_.element_type):
-        raise TilecError(f"element types differ: {tile.element} in the tile, {type_} in memory")
+    stored = _STORED.get(str(tile.element), str(tile.element))
+    if str(type_.element_type) != stored:
+        note = f"; {tile.element} is {stored} in memory" if stored != str(tile.element) else ""
+        raise TilecError(
+            f"element types differ: {tile.element} in the tile, {type_} in memory{note}"
+        )
     if bits_of(tile.element) % 8:
         raise TilecError(f"elements of type {tile.element} have no address of their own")
     if isinstance(type_.memory_space, SharedAttr):
+        if len(tile.shape) > 2:
+            raise TilecError(f"a tile in shared memory has rank 2, not {len(tile.shape)}")
         buffer = shared_buffer(type_)
-        shape = tuple(reversed(tile.shape)) if transposed else tile.shape
-        if any(n > size for n, size in zip(shape[-2:], (buffer.rows, buffer.cols), strict=True)):
+        rows, cols = reversed(tile.shape) if transposed else tile.shape
+        if rows > buffer.rows or cols > buffer.cols:
             raise TilecError(f"the tile is larger than the buffer {type_}")
 
 
@@ -61,6 +69,9 @@ class LoadOp(TileOp, name="load"):
     a masked load, inside or outside together.
     """
 
+    UNITS = frozenset({"masked", "transposed"})
+    OPTIONAL = frozenset({"vector"})
+
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
     tile: ext.Result[Any]
@@ -68,17 +79,14 @@ class LoadOp(TileOp, name="load"):
     def check(self) -> None:
         """Verify the types."""
         source, *indices = self.operands
-        check_access(
-            tile_of(self.results[0], "result"),
-            memory(source, "source"),
-            indices,
-            transposed="transposed" in self.attributes,
-        )
-        vector_of(self)
+        _check(self, tile_of(self.results[0], "result"), memory(source, "source"), indices)
 
 
 class StoreOp(TileOp, name="store"):
     """A tile or fragment to memory; the attributes are those of `tile.load`."""
+
+    UNITS = frozenset({"masked", "transposed"})
+    OPTIONAL = frozenset({"vector"})
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -87,20 +95,21 @@ class StoreOp(TileOp, name="store"):
     def check(self) -> None:
         """Verify the types."""
         tile, target, *indices = self.operands
-        check_access(
-            tile_of(tile, "value"),
-            memory(target, "target"),
-            indices,
-            transposed="transposed" in self.attributes,
-        )
-        vector_of(self)
+        _check(self, tile_of(tile, "value"), memory(target, "target"), indices)
+
+
+def _check(op: Any, tile: TileValue, type_: Any, indices: Sequence[Any]) -> None:
+    check_access(tile, type_, indices, transposed="transposed" in op.attributes)
+    vector_of(op)
+    if "masked" in op.attributes and isinstance(type_.memory_space, SharedAttr):
+        raise TilecError("an access to shared memory is not masked: its extents are the buffer's")
 
 
 def vector_of(op: Any) -> int:
     """The attribute `vector` of an access, in elements.
 
     Raises:
-        TilecError: if it is no power of two of at most 16 bytes.
+        TilecError: if it is no power of two.
     """
     if "vector" not in op.attributes:
         return 1

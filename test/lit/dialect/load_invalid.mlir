@@ -1,0 +1,160 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @source(%m: memref<*xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op source must be a ranked memref, not memref<*xf16>}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<*xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @strides(%m: memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>>, %i: index) {
+  // expected-error @below {{'tile.load' op source must have a layout of strides, unlike memref<16x16xf16, affine_map<}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>>, index, index) -> !A
+  return
+}
+
+// -----
+
+func.func @result(%m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op result must be a tensor with a #tile.layout encoding or a !tile.frag, not tensor<16x16xf16>}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<?x?xf16>, index, index) -> tensor<16x16xf16>
+  return
+}
+
+// -----
+
+!F = !tile.frag<tensor<64xf16>, #tile.layout<"register [1]; lane [2] [4] [8] [16] [32] -> row 64">>
+func.func @vector(%m: memref<64xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op a tile in memory has rank 2 or more, not 1}}
+  %0 = "tile.load"(%m, %i) : (memref<64xf16>, index) -> !F
+  return
+}
+
+// -----
+
+!Q = !tile.frag<tensor<4x8x4xf16>, #tile.layout<"m8n8k4 a f16 row">>
+func.func @rank(%m: memref<8x4xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op a tile of rank 3 needs a memref of that rank or more}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<8x4xf16>, index, index) -> !Q
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @indices(%m: memref<?x?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op the access takes 3 indices, one a dimension, not 2}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<?x?x?xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @index_type(%m: memref<?x?xf16>, %i: index, %j: i32) {
+  // expected-error @below {{'tile.load' op the access takes indices of type index, not i32}}
+  %0 = "tile.load"(%m, %i, %j) : (memref<?x?xf16>, index, i32) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @element_type(%m: memref<?x?xbf16>, %i: index) {
+  // expected-error @below {{'tile.load' op a tile of f16 is elements of type f16 in memory, not memref<?x?xbf16>}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<?x?xbf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @extents(%m: memref<16x8xf16, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.load' op the tile is larger than the buffer memref<16x8xf16, #tile.shared<"none">>}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<16x8xf16, #tile.shared<"none">>, index, index) -> !A
+  return
+}
+
+// -----
+
+!B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
+func.func @extents_of_the_transpose(%m: memref<16x8xf16, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.load' op the tile is larger than the buffer}}
+  %0 = "tile.load"(%m, %i, %i) {transposed} : (memref<16x8xf16, #tile.shared<"none">>, index, index) -> !B
+  return
+}
+
+// -----
+
+!Q = !tile.frag<tensor<4x8x4xf16>, #tile.layout<"m8n8k4 a f16 row">>
+func.func @rank_in_shared_memory(%m: memref<4x8x4xf16, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.load' op a tile in shared memory has rank 2, not 3}}
+  %0 = "tile.load"(%m, %i, %i, %i) : (memref<4x8x4xf16, #tile.shared<"none">>, index, index, index) -> !Q
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @buffer(%m: memref<16x24xf16, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.load' op the last two extents of a shared buffer are powers of two}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<16x24xf16, #tile.shared<"none">>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @masked(%m: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.load' op an access to shared memory is not masked: its extents are the buffer's}}
+  %0 = "tile.load"(%m, %i, %i) {masked} : (memref<16x16xf16, #tile.shared<"none">>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @vector_of_three(%m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op vector must be a power of two, not 3}}
+  %0 = "tile.load"(%m, %i, %i) {vector = 3} : (memref<?x?xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @vector_of_none(%m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op vector must be a power of two, not 0}}
+  %0 = "tile.load"(%m, %i, %i) {vector = 0} : (memref<?x?xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @vector_kind(%m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op vector must be an integer, not "wide"}}
+  %0 = "tile.load"(%m, %i, %i) {vector = "wide"} : (memref<?x?xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @unit(%m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op transposed is a unit attribute: it has no value; leave it out for no}}
+  %0 = "tile.load"(%m, %i, %i) {transposed = false} : (memref<?x?xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+func.func @misspelt(%m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op unknown attribute 'mask'; legal: masked, transposed, vector}}
+  %0 = "tile.load"(%m, %i, %i) {mask} : (memref<?x?xf16>, index, index) -> !A
+  return
+}

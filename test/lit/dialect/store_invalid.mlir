@@ -1,0 +1,88 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @target(%c: !C, %m: !llvm.ptr, %i: index) {
+  // expected-error @below {{'tile.store' op target must be a ranked memref, not !llvm.ptr}}
+  "tile.store"(%c, %m, %i, %i) : (!C, !llvm.ptr, index, index) -> ()
+  return
+}
+
+// -----
+
+func.func @value(%c: vector<4xf32>, %m: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op value must be a tensor with a #tile.layout encoding or a !tile.frag, not vector<4xf32>}}
+  "tile.store"(%c, %m, %i, %i) : (vector<4xf32>, memref<?x?xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @rank(%c: !C, %m: memref<?xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op a tile of rank 2 needs a memref of that rank or more}}
+  "tile.store"(%c, %m, %i) : (!C, memref<?xf32>, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @indices(%c: !C, %m: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op the access takes 2 indices, one a dimension, not 3}}
+  "tile.store"(%c, %m, %i, %i, %i) : (!C, memref<?x?xf32>, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @element_type(%c: !C, %m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.store' op a tile of f32 is elements of type f32 in memory, not memref<?x?xf16>}}
+  "tile.store"(%c, %m, %i, %i) : (!C, memref<?x?xf16>, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @extents(%c: !C, %m: memref<16x4xf32, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.store' op the tile is larger than the buffer memref<16x4xf32, #tile.shared<"none">>}}
+  "tile.store"(%c, %m, %i, %i) : (!C, memref<16x4xf32, #tile.shared<"none">>, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @masked(%c: !C, %m: memref<16x8xf32, #tile.shared<"none">>, %i: index) {
+  // expected-error @below {{'tile.store' op an access to shared memory is not masked}}
+  "tile.store"(%c, %m, %i, %i) {masked} : (!C, memref<16x8xf32, #tile.shared<"none">>, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @vector(%c: !C, %m: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op vector must be a power of two, not -2}}
+  "tile.store"(%c, %m, %i, %i) {vector = -2} : (!C, memref<?x?xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @unit(%c: !C, %m: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op masked is a unit attribute}}
+  "tile.store"(%c, %m, %i, %i) {masked = 1 : i1} : (!C, memref<?x?xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+func.func @misspelt(%c: !C, %m: memref<?x?xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op unknown attribute 'vectors'; legal: masked, transposed, vector}}
+  "tile.store"(%c, %m, %i, %i) {vectors = 2} : (!C, memref<?x?xf32>, index, index) -> ()
+  return
+}
