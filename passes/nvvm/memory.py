@@ -86,8 +86,6 @@ class _Moves:
         lane = self._layout.restrict(ins=("lane",))
         self._memory: SharedAccess | GlobalAccess
         if isinstance(memref.type.memory_space, SharedAttr):
-            if self._masked:
-                raise TilecError("of shared memory cannot be masked: its extents are the buffer's")
             shape = tuple(memref.type.shape)
             buffer = shared_buffer(memref.type)
             shared = shared_access(kernel, lowered, buffer, indices, shape, lane, "lane")

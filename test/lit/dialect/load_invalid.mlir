@@ -64,7 +64,7 @@ func.func @index_type(%m: memref<?x?xf16>, %i: index, %j: i32) {
 
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @element_type(%m: memref<?x?xbf16>, %i: index) {
-  // expected-error @below {{'tile.load' op a tile of f16 is elements of type f16 in memory, not memref<?x?xbf16>}}
+  // expected-error @below {{'tile.load' op element types differ: f16 in the tile, memref<?x?xbf16> in memory}}
   %0 = "tile.load"(%m, %i, %i) : (memref<?x?xbf16>, index, index) -> !A
   return
 }

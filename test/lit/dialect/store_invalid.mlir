@@ -37,7 +37,7 @@ func.func @indices(%c: !C, %m: memref<?x?xf32>, %i: index) {
 
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @element_type(%c: !C, %m: memref<?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.store' op a tile of f32 is elements of type f32 in memory, not memref<?x?xf16>}}
+  // expected-error @below {{'tile.store' op element types differ: f32 in the tile, memref<?x?xf16> in memory}}
   "tile.store"(%c, %m, %i, %i) : (!C, memref<?x?xf16>, index, index) -> ()
   return
 }
