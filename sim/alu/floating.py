@@ -6,8 +6,8 @@ import numpy as np
 
 from .bits import FLOAT, UNSIGNED, Array, Operation, packed
 from .registry import Qualifiers, form
-from .rounding import ROUNDINGS, arithmetic, fma_f32
-from .special import NAN, SIGN, canonical, f32_operation, f64_operation, flushed
+from .rounding import ROUNDINGS, arithmetic
+from .special import NAN, SIGN, f32_operation, f64_operation, flushed
 
 _U32, _U64 = UNSIGNED[32], UNSIGNED[64]
 _TYPES = ("f32", "f64")
@@ -51,10 +51,7 @@ def _mul(q: Qualifiers) -> Operation:
 @form("mad.rnd{.ftz}{.sat}.type", "type = type type type", rnd=ROUNDINGS, type=_F32)
 @form("mad.rnd.type", "type = type type type", rnd=ROUNDINGS, type=_F64)
 def _fma(q: Qualifiers) -> Operation:
-    if q["type"] != "f32" or "ftz" in q or "sat" in q:
-        return _operation("fma", q)
-    fma, number = fma_f32(q["rnd"]), FLOAT[32]
-    return lambda a, b, c: canonical(fma(a.view(number), b.view(number), c.view(number)))
+    return _operation("fma", q)
 
 
 @form("div.rnd{.ftz}.type", "type = type type", rnd=ROUNDINGS, type=_F32)

@@ -101,9 +101,8 @@ def _minus_zero(result: Array, opposite: Array) -> Array:
 
 
 def fma_f32(rounding: str) -> Operation:
-    """a·b + c on f32, rounded once; needs no errstate of the caller."""
+    """a·b + c on f32, rounded once."""
 
-    @np.errstate(all="ignore")
     def exact(a: Array, b: Array, c: Array) -> Array:
         product, addend = a.astype(_F64) * b.astype(_F64), c.astype(_F64)
         result = narrowed(to_odd(*two_sum(product, addend)), rounding)
@@ -122,7 +121,7 @@ def fma_f32(rounding: str) -> Operation:
 
     # the second rounding errs only from a sum that lies midway between two f32, which for
     # results under the normal range has other bits: then the cast itself says that it was inexact
-    @np.errstate(over="ignore", invalid="ignore", under="raise")
+    @np.errstate(under="raise")
     def common(a: Array, b: Array, c: Array) -> tuple[Array, Array]:
         total = np.add(np.multiply(a.astype(_F64), b.astype(_F64)), c.astype(_F64))
         midway = np.equal(np.bitwise_and(total.view(_U64), below), midpoint)
@@ -202,20 +201,24 @@ def _with_rationals(
         result = result.copy()
         for index in map(tuple, np.argwhere(hard)):
             values = [float(x[index]) for x in operands]
-            if all(np.isfinite(values)) and (value := exact(*map(Fraction, values))) is not None:
-                result[index] = _rounded(value, float(result[index]), rounding)
+            if not all(np.isfinite(values)):
+                continue
+            value = exact(*map(Fraction, values))
+            if value:
+                result[index] = _rounded(value, rounding)
+            elif value is not None and all(values):
+                # terms that cancelled
+                result[index] = -0.0 if rounding == "rm" else 0.0
         return result
 
     return run
 
 
-def _rounded(value: Fraction, sign_of_zero: float, rounding: str) -> Array:
+def _rounded(value: Fraction, rounding: str) -> Array:
     try:
         nearest = float(value)
     except OverflowError:
         nearest = float(np.copysign(np.inf, float(np.sign(value.numerator))))
-    if value == 0:
-        return np.asarray(np.copysign(0.0, sign_of_zero))
     nearest = float(np.copysign(nearest, -1.0 if value < 0 else 1.0))
     if rounding == "rn":
         return np.asarray(nearest)
@@ -236,7 +239,8 @@ def fma_f64(rounding: str) -> Operation:
         high_sum, high_rest = two_sum(upper, low_sum)
         tail = to_odd(*two_sum(low_rest, high_rest))
         result, error = two_sum(high_sum, tail)
-        plain = a * b + c
+        # a finite product that overflows does not meet an infinity
+        plain = np.where(np.isinf(c) & np.isfinite(a) & np.isfinite(b), c, a * b + c)
         # without an error there is nothing to round, and the plain sum has the right sign of zero
         special = ~np.isfinite(plain) | (a == 0) | (b == 0) | ((result == 0) & (plain == 0))
         result = np.where(special, plain, result)

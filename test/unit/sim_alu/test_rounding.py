@@ -115,6 +115,19 @@ def test_the_sign_of_an_exact_zero(width, run):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_sums_at_the_ends_of_the_f64_range(mode, run):
+    a, b, c = (np.array([v]) for v in (2.0**1000, 2.0**100, -(2.0**1023)))
+    wide = [x.view("u8") for x in (a, b, c)]
+    largest = {"rn": np.inf, "rp": np.inf}.get(mode, np.finfo("f8").max)
+    assert run(f"fma.{mode}.f64", *wide).view("f8")[0] == largest
+    for infinity in (np.inf, -np.inf):
+        bits = np.array([infinity]).view("u8")
+        assert run(f"fma.{mode}.f64", wide[0], wide[1], bits)[0] == bits[0]
+    cancelled = run(f"fma.{mode}.f64", wide[0], wide[1] - np.uint64(77 << 52), wide[2])
+    assert cancelled[0] == (1 << 63 if mode == "rm" else 0)
+
+
+@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("width", [32, 64])
 def test_infinities_and_invalid_operations(mode, width, run):
     values = [0.0, -0.0, 1.0, -2.5, math.inf, -math.inf, math.nan]
