@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.ops import CASTS, ELEMENTWISE
 from tilec.dialects.tile.ops.mma import dense_form, repetition
-from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
-from tilec.isa import Target, TilecError
+from tilec.dialects.tile.tiles import TileValue, frag_type, mlir_name, tile_value
+from tilec.isa import Mma, Target, TilecError
 from tilec.layout import LinearLayout, fragment
 from tilec.mlir import ir
 
@@ -172,12 +172,15 @@ class _Rewrite:
             tile = self._tensor(value.type)
             assert tile is not None
             tiles[name] = repetition(form, name, tile)
-        held = {n: expansion.values(v) for n, v in zip("abc", op.operands, strict=True)}
+        held = {
+            name: _joined(expansion.values(value), form, name, tiles[name].in_sizes["register"])
+            for name, value in zip("abc", op.operands, strict=True)
+        }
         a, b = (
             {place(q, p): p for p in range(q.in_sizes["register"])}
             for q in (tiles["a"], tiles["b"])
         )
-        accumulators = list(held["c"])
+        accumulators = held["c"]
         attribute = op.attributes["form"]
         # K outermost: neighbouring instructions do not wait for each other's accumulator.
         for k in range(tiles["a"].out_sizes["col"]):
@@ -185,7 +188,9 @@ class _Rewrite:
                 row, col = place(tiles["c"], part)
                 operands = [held["a"][a[row, k]], held["b"][b[k, col]], accumulator]
                 accumulators[part] = create("tile.mma", operands, accumulator.type, form=attribute)
-        return [accumulators]
+        types = self._expand(op.results[0].type) or []
+        size = len(types) // len(accumulators)
+        return [[p for whole in accumulators for p in cut(whole, size, types[0])]]
 
     def _access(self, tile: TileValue, op: Any, indices: list[Any]) -> list[Any]:
         """The indices of warp w's first fragment: the op's, and the warp's place."""
@@ -217,8 +222,23 @@ def place(layout: LinearLayout, part: int) -> tuple[int, int]:
     return row, col
 
 
+def _joined(values: Values, form: Mma, name: str, count: int) -> Values:
+    """The `count` fragments of operand `name` from their parts (see `_units`)."""
+    size = len(values) // count
+    if size == 1:
+        return list(values)
+    layout = fragment(form, name)
+    element = ir.Type.parse(mlir_name(form.operand(name).type))
+    whole = frag_type(tuple(layout.out_sizes.values()), element, layout)
+    return [join(values[at : at + size], whole) for at in range(0, len(values), size)]
+
+
 def _units(function: Any) -> dict[LinearLayout, LinearLayout]:
-    """The fragment that each layout repeats, learnt from the function's dots."""
+    """The fragment that each layout repeats, learnt from the function's dots.
+
+    Where operands of different shapes have one layout, it is the smallest of their fragments,
+    of which the others are made.
+    """
     units: dict[LinearLayout, LinearLayout] = {}
     for op in walk(function):
         if op.operation.name == "tile.dot":
@@ -226,5 +246,7 @@ def _units(function: Any) -> dict[LinearLayout, LinearLayout]:
             for name, value in zip("abcd", (*op.operands, op.results[0]), strict=True):
                 tile = tile_value(value.type)
                 if tile is not None:
-                    units.setdefault(tile.layout, fragment(form, name))
+                    unit = fragment(form, name)
+                    known = units.setdefault(tile.layout, unit)
+                    units[tile.layout] = min(known, unit, key=lambda u: u.in_sizes["register"])
     return units
