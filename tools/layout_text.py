@@ -41,19 +41,18 @@ def matrix_view(view: View) -> str:
     """Which lane and register holds each element; neighbours in one register share a cell."""
     *blocks, rows, cols = view.axes
     *block_extents, height, width = view.extents
-    products = view.layout.out_sizes.get("product", 1) if view.layout else 1
     holders = {
         place: [f"{slot.lane}:{slot.register}" for slot in view.holders(place)]
         for place in product(*(range(extent) for extent in view.extents))
     }
     parts = []
     for block in product(*(range(extent) for extent in block_extents)):
-        for number in range(products):
+        for number in range(view.products):
             grid = [
                 [holders[*block, row, col][number] for col in range(width)] for row in range(height)
             ]
             title = [f"{name} {at}" for name, at in zip(blocks, block, strict=True)]
-            title += [f"product {number}"] if products > 1 else []
+            title += [f"product {number}"] if view.products > 1 else []
             title += [f"lane:register by {rows} (down) and {cols} (across)"]
             parts.append(", ".join(title) + "\n" + _table(*_merged(grid)))
     return "\n\n".join(parts)
@@ -84,21 +83,40 @@ def contents(found: Sequence[tuple[Slot, Place | None]]) -> str:
 
 
 def span(places: Sequence[Place | None]) -> str:
-    """Elements of one register, as a range where they follow each other along one axis."""
-    held = [place for place in places if place is not None]
-    if not held:
+    """Elements of one register; those that follow each other along one axis as a range."""
+    if all(place is None for place in places):
         return "-"
-    first, last = held[0], held[-1]
-    moving = [axis for axis, (a, b) in enumerate(zip(first, last, strict=True)) if a != b]
-    run = range(first[moving[0]], last[moving[0]] + 1) if len(moving) == 1 else range(0)
-    if len(held) == len(run) == len(places) and all(
-        place == (*first[: moving[0]], at, *first[moving[0] + 1 :])
-        for place, at in zip(held, run, strict=True)
-    ):
-        words = [str(n) for n in first]
-        words[moving[0]] = f"{first[moving[0]]}-{last[moving[0]]}"
-        return ",".join(words)
-    return " ".join(",".join(map(str, place)) if place else "-" for place in places)
+    words: list[str] = []
+    at = 0
+    while at < len(places):
+        first = places[at]
+        if first is None:
+            words.append("-")
+            at += 1
+            continue
+        end, axis = _run(places, at)
+        word = [str(n) for n in first]
+        if end - at > 1:
+            word[axis] += f"-{first[axis] + end - at - 1}"
+        words.append(",".join(word))
+        at = end
+    return " ".join(words)
+
+
+def _run(places: Sequence[Place | None], at: int) -> tuple[int, int]:
+    """Where the longest range that starts at `at` ends, and the axis that it goes along."""
+    first = places[at]
+    assert first
+
+    def end(axis: int) -> int:
+        after = at + 1
+        while after < len(places):
+            if places[after] != (*first[:axis], first[axis] + after - at, *first[axis + 1 :]):
+                break
+            after += 1
+        return after
+
+    return max((end(axis), axis) for axis in range(len(first)))
 
 
 def _merged(grid: Grid) -> tuple[Grid, list[str], list[str]]:

@@ -79,19 +79,24 @@ class View:
             return None
         return fragment_of(self.form, self.operand.name)
 
-    @property
+    @cached_property
     def axes(self) -> tuple[str, ...]:
         """Names of an element's coordinates."""
         if self.layout is None:
             return ("row", "col")
         return tuple(n for n, _ in self.layout.outs if n not in (*self.selection, "product"))
 
-    @property
+    @cached_property
     def extents(self) -> tuple[int, ...]:
         """How far each coordinate goes."""
         if self.layout is None:
             return (self.operand.rows, self.operand.cols)
         return tuple(self.layout.out_sizes[axis] for axis in self.axes)
+
+    @property
+    def products(self) -> int:
+        """Independent products of the warp, each with an operand of its own."""
+        return self.layout.out_sizes.get("product", 1) if self.layout else 1
 
     @property
     def shape(self) -> str:
@@ -107,11 +112,11 @@ class View:
 
     def held(self, lane: int) -> list[Place | None]:
         """The elements of a lane, low to high; None for one that this selection ignores."""
-        assert self.layout
-        names = [name for name, _ in self.layout.outs]
+        layout = self._defined()
+        names = [name for name, _ in layout.outs]
         found: list[Place | None] = []
         for index in range(self.operand.elements):
-            place = dict(zip(names, self.layout(register=index, lane=lane), strict=True))
+            place = dict(zip(names, layout(register=index, lane=lane), strict=True))
             chosen = all(place[name] == value for name, value in self.selection.items())
             found.append(tuple(place[axis] for axis in self.axes) if chosen else None)
         return found
@@ -128,25 +133,21 @@ class View:
         Raises:
             TilecError: if there is no such element.
         """
-        self._need_layout()
-        assert self.layout
+        index_of = self._index_of
         if len(place) != len(self.axes) or any(
-            not 0 <= at < end for at, end in zip(place, self.extents, strict=False)
+            not 0 <= at < end for at, end in zip(place, self.extents, strict=True)
         ):
             written = ",".join(map(str, place))
             raise TilecError(
                 f"no element {written} in operand {self.operand.name} of {self.form.ptx}: "
                 f"it is {','.join(self.axes)} in {'×'.join(map(str, self.extents))}"
             )
-        index_of = self.layout.left_inverse()
         where = dict(zip(self.axes, place, strict=True)) | self.selection
-        products = self.layout.out_sizes.get("product", 1)
-        slots = []
-        for product in range(products):
-            at = where | ({"product": product} if products > 1 else {})
-            index, lane = index_of(**at)
-            slots.append(self.slot(lane, index))
-        return slots
+        if self.products == 1:
+            index, lane = index_of(**where)
+            return [self.slot(lane, index)]
+        found = (index_of(**where, product=product) for product in range(self.products))
+        return [self.slot(lane, index) for index, lane in found]
 
     def in_registers(self, lane: int, register: int | None) -> list[tuple[Slot, Place | None]]:
         """What a lane holds, in one register or in all.
@@ -154,7 +155,7 @@ class View:
         Raises:
             TilecError: if there is no such lane or register.
         """
-        self._need_layout()
+        self._defined()
         if not 0 <= lane < LANES:
             raise TilecError(f"no lane {lane}: a warp has lanes 0 to {LANES - 1}")
         last = self.operand.registers - 1
@@ -195,8 +196,15 @@ class View:
             return [[p[1], p[0]] if p else None for p in places]
         return [list(p) if p else None for p in places]
 
-    def _need_layout(self) -> None:
+    @cached_property
+    def _index_of(self) -> LinearLayout:
+        """Place -> (register, lane)."""
+        return self._defined().left_inverse()
+
+    def _defined(self) -> LinearLayout:
+        """The layout, if the ISA has one."""
         if self.layout is None:
             raise TilecError(
                 f"which elements a register of {self.form.ptx} holds is not defined by the ISA"
             )
+        return self.layout
