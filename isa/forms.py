@@ -80,7 +80,7 @@ class Operand:
     """A matrix operand in registers.
 
     Attributes:
-        name: `d`, `a`, `b`, `c`; `e` metadata; `sfa`, `sfb` scales; `r` of the moves.
+        name: `d`, `a`, `b`, `c`; `e` metadata; `sfa`, `sfb` scales; `r` of ldmatrix and stmatrix.
         type: element type.
         rows, cols: extents of the matrix that the warp holds; of a sparse A, as stored.
         registers: registers a lane holds.

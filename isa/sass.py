@@ -7,10 +7,11 @@ is emulated its rounding is that of the instructions it is made of.
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import NamedTuple
 
 from .forms import Form, Mma, WmmaMma
-from .targets import Target
+from .targets import TARGETS, Target
 
 
 class Execution(NamedTuple):
@@ -42,9 +43,20 @@ def _bits(form: Mma | WmmaMma) -> tuple[Execution, ...]:
 def executions(form: Form) -> tuple[Execution, ...]:
     """The ranges of architectures on which `form` is executed alike, ascending.
 
-    Empty for forms that are not multiplications. Earlier architectures than the first range's are
+    Empty for forms that are not multiplications. Architectures before the first range's are
     unknown, or lack the form.
     """
+    first = min(TARGETS[name].number for name in form.targets)
+    ranges = _executions(form)
+    return tuple(
+        one._replace(since=max(one.since, first))
+        for one, later in zip_longest(ranges, ranges[1:])
+        if later is None or later.since > first
+    )
+
+
+def _executions(form: Form) -> tuple[Execution, ...]:
+    """The same, on architectures that may lack the form too."""
     if not isinstance(form, (Mma, WmmaMma)):
         return ()
     type_ = form.operand("a").type

@@ -1,0 +1,52 @@
+"""A list of forms as text, JSON, CSV or Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+
+from tilec.isa import Form
+
+FORMATS = ("text", "json", "csv", "md")
+
+
+def record(form: Form) -> dict[str, object]:
+    """One entry of the JSON: mnemonic, family, lowest PTX version, PTX version by target."""
+    targets = form.targets
+    return {
+        "ptx": form.ptx,
+        "family": str(form.family),
+        "min_ptx": str(min(targets.values())),
+        "targets": {name: str(version) for name, version in targets.items()},
+    }
+
+
+def _row(form: Form) -> tuple[str, str, str, str]:
+    targets = form.targets
+    where = " ".join(f"{name}:{version}" for name, version in targets.items())
+    return form.ptx, str(form.family), str(min(targets.values())), where
+
+
+_HEAD = ("ptx", "family", "min_ptx", "targets")
+
+
+def render(forms: Sequence[Form], format_: str) -> str:
+    """The list in one of `FORMATS`, ending in a newline."""
+    rows = [_row(form) for form in forms]
+    if format_ == "json":
+        return json.dumps([record(form) for form in forms], indent=1) + "\n"
+    if format_ == "csv":
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([_HEAD, *rows])
+        return out.getvalue()
+    if format_ == "md":
+        lines = [_HEAD, ("---",) * 4, *((f"`{row[0]}`", *row[1:]) for row in rows)]
+        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    widths = [max((len(row[i]) for row in rows), default=0) for i in range(3)]
+    return "".join(
+        "  ".join((*(word.ljust(width) for word, width in zip(row, widths, strict=False)), row[3]))
+        + "\n"
+        for row in rows
+    )

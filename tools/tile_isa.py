@@ -1,0 +1,101 @@
+"""`tile-isa`: the table of matrix instructions, and a kernel that tries any one of them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from tilec.isa import Family, UnknownNameError, forms, instruction, target
+from tilec.isa.kernel import kernel
+
+from . import form_text
+from .common import Parser, run
+from .files import write_output
+from .form_list import FORMATS, render
+
+_EXAMPLES = """\
+examples:
+  tile-isa list --family ldmatrix --target sm_90a
+  tile-isa show mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+  tile-isa emit ldmatrix.sync.aligned.m8n8.x4.b16 --target sm_80 -o try.ptx
+"""
+
+
+def _selector(text: str) -> tuple[str, int]:
+    name, _, value = text.partition("=")
+    if not name or not value.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=NUMBER")
+    return name, int(value)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    made = Parser("tile-isa", __doc__ or "", epilog=_EXAMPLES)
+    commands = made.add_subparsers(dest="command", required=True, metavar="list|show|emit")
+
+    def command(name: str, what: str) -> argparse.ArgumentParser:
+        return commands.add_parser(name, help=what, description=what)
+
+    lister = command("list", "the forms of the table")
+    lister.add_argument("--family", metavar="F", help=", ".join(Family))
+    lister.add_argument("--target", metavar="T", help="only forms that this target has")
+    lister.add_argument("--format", choices=FORMATS, default="text")
+
+    show = command("show", "all that the table says of one form")
+    show.add_argument("mnemonic")
+    show.add_argument("--format", choices=("text", "json"), default="text")
+
+    emit = command("emit", "a complete kernel that executes one form once")
+    emit.add_argument("mnemonic")
+    emit.add_argument("--target", metavar="T", required=True)
+    emit.add_argument("--format", choices=("ptx",), default="ptx")
+    emit.add_argument(
+        "--select",
+        metavar="NAME=N",
+        type=_selector,
+        action="append",
+        default=[],
+        help="value of a selector: selector, byte_id_a, thread_id_a, byte_id_b, thread_id_b",
+    )
+    emit.add_argument("-o", metavar="FILE", dest="output", default="-", help="default: -")
+    return made
+
+
+def _list(arguments: argparse.Namespace) -> str:
+    found = list(forms().values())
+    if arguments.family is not None:
+        families = [str(family) for family in Family]
+        if arguments.family not in families:
+            raise UnknownNameError("family", arguments.family, families)
+        found = [form for form in found if form.family == arguments.family]
+    if arguments.target is not None:
+        where = target(arguments.target)
+        found = [form for form in found if form.min_ptx(where) is not None]
+    return render(found, arguments.format)
+
+
+def body(arguments: argparse.Namespace) -> int:
+    """Print what was asked for."""
+    if arguments.command == "list":
+        sys.stdout.write(_list(arguments))
+        return 0
+    form, _ = instruction(arguments.mnemonic)
+    if arguments.command == "show":
+        as_json = arguments.format == "json"
+        data = json.dumps(form_text.details(form), indent=1) + "\n" if as_json else ""
+        sys.stdout.write(data or form_text.text(form))
+        return 0
+    made = kernel(form, target(arguments.target), selectors=dict(arguments.select))
+    write_output(arguments.output, made.ptx)
+    return 0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns its exit code."""
+    return run(parser(), body, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
