@@ -60,10 +60,10 @@ def _through_shared(op: Any, function: Any, tile: TileValue, plan: SharedTrip) -
     rows, cols = tile.shape
     row_major = plan.order == tuple(reversed(tile.layout.out_sizes))
     text = str(plan.swizzle if plan.swizzle is not None and row_major else plan.shared)
-    space = SharedAttr.get(ir.StringAttr.get(text))
-    type_ = ir.MemRefType.get([rows, cols], tile.element, memory_space=space)
     top = function.regions[0].blocks[0].operations[0]
     with ir.InsertionPoint(top), op.location:
+        space = SharedAttr.get(ir.StringAttr.get(text))
+        type_ = ir.MemRefType.get([rows, cols], tile.element, memory_space=space)
         buffer = create("tile.alloc_shared", [], type_)
     with ir.InsertionPoint(op), op.location:
         zero = index_constant(0)

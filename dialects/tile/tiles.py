@@ -134,7 +134,8 @@ def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
         )
     if layout.in_sizes["lane"] != 32:
         raise TilecError(f"layout '{text}' has {layout.in_sizes['lane']} lanes; a warp has 32")
-    if not _covers(layout):
+    # A fragment may be a warp's part of a larger tile.
+    if not is_fragment and not _covers(layout):
         raise TilecError(f"layout '{text}' leaves elements of the tile to no lane")
     return TileValue(shape, tile.element_type, layout, is_fragment)
 

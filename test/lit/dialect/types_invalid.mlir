@@ -102,7 +102,7 @@ func.func @half_a_warp(%x: f16) {
 
 // -----
 
-!F = !tile.frag<tensor<8x8xf16>, #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [0,0] -> row 8, col 8">>
+!F = tensor<8x8xf16, #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [0,0]; warp -> row 8, col 8">>
 func.func @holes(%x: f16) {
   // expected-error @below {{leaves elements of the tile to no lane}}
   %0 = "tile.fill"(%x) : (f16) -> !F
