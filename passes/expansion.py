@@ -41,7 +41,7 @@ class Expansion:
         self._handlers = handlers
         self._values: dict[Any, Values] = {}
         self._dead: list[Any] = []
-        self._dead_arguments: list[tuple[Any, int]] = []
+        self._dead_arguments: list[tuple[Any, int, int]] = []
         self._errors: list[Diagnostic] = []
 
     def run(self, function: Any) -> None:
@@ -57,9 +57,9 @@ class Expansion:
             raise PassError(self._errors)
         for op in reversed(self._dead):
             op.erase()
-        for block, count in self._dead_arguments:
+        for block, first, count in self._dead_arguments:
             for _ in range(count):
-                block.erase_argument(0)
+                block.erase_argument(first)
 
     def values(self, value: Any) -> Values:
         """What replaces `value`: itself, if its type stays."""
@@ -160,8 +160,16 @@ class Expansion:
         self._dead.append(old)
 
     def _arguments(self, block: Any) -> None:
-        """Give a block expanded arguments behind the old ones, which go when all is done."""
-        old = list(block.arguments)
+        """Give a block expanded arguments behind the old ones, which go when all is done.
+
+        Arguments before the first that expands stay: a loop's induction variable remains its
+        block's first argument.
+        """
+        arguments = list(block.arguments)
+        kept = 0
+        while kept < len(arguments) and self._expand(arguments[kept].type) is None:
+            kept += 1
+        old = arguments[kept:]
         for argument in old:
             types = self._expand(argument.type)
             if types is None:
@@ -172,4 +180,4 @@ class Expansion:
                 self._values[argument] = [
                     block.add_argument(t, ir.Location.unknown()) for t in types
                 ]
-        self._dead_arguments.append((block, len(old)))
+        self._dead_arguments.append((block, kept, len(old)))
