@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from tilec.isa import LANES
+from tilec.layout.formula import formulas
 
 from .layout_view import Place, Slot, View
 
@@ -20,7 +21,7 @@ def text(view: View) -> str:
 
 
 def heading(view: View) -> str:
-    """Form, operand, registers, selectors."""
+    """Form, operand, registers, the place of a lane's element i, selectors."""
     operand = view.operand
     extents = "×".join(map(str, view.extents))
     lines = [
@@ -33,7 +34,10 @@ def heading(view: View) -> str:
         low = operand.shift
         high = low + operand.type.bits - 1
         lines.append(f"an element is in bits {low}-{high} of {operand.container}")
-    lines += [f"{name} {value}" for name, value in view.selection.items()]
+    if view.layout:
+        written = formulas(view.layout, {"register": "i"})
+        lines += [f"{name} = {formula}" for name, formula in written.items()]
+    lines += [f"here {name} is {value}" for name, value in view.selection.items()]
     return "\n".join(lines)
 
 
