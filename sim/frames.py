@@ -290,7 +290,7 @@ class Frame:
                 function,
                 self,
                 self._after(instruction),
-                (*self.prefix, block, self.blocks[block].last - self.blocks[block].first),
+                (*self.prefix, block, self.blocks[block].last, len(self._callees)),
                 self._pass(function, instruction),
             )
             self._callees[key] = frame

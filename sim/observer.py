@@ -67,10 +67,27 @@ class Observer:
             self.shared.access(site, offsets, size, legal, kind)
         elif space.name == "global":
             self.traffic.count_global(site, offsets, legal)
+            if kind.writes and self.shared.copies.pending:
+                self._sources(site, offsets, size, legal)
         if kind.synchronises:
             self.shared.acquire(legal)
             self.shared.publish(legal)
         return legal
+
+    def _sources(self, site: Site, offsets: Array, size: int, mask: Array | None) -> None:
+        """A write to global memory while copies are pending."""
+        hit = self.shared.copies.overwritten(offsets, size, mask)
+        if hit is not None:
+            self.findings.add(
+                "async",
+                site,
+                hit,
+                lambda _: "writes what a cp.async reads, before the wait for it",
+            )
+
+    def copy_source(self, offsets: Array, size: int) -> None:
+        """What the asynchronous copy that comes next reads in global memory."""
+        self.shared.copies.read(offsets, size)
 
     def meet(self, site: Site) -> None:
         """All threads that have not exited come to a barrier together."""

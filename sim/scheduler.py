@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .alu import Array
     from .machine import Machine
 
-PATIENCE = 256
+PATIENCE = 64
 """Turns, of a block each, that a group waits before it goes first."""
 
 

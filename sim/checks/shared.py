@@ -13,7 +13,6 @@ them stands for all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..access import Access
 from ..alu import Array
 from ..memory import LANES
 from .clocks import Clocks
+from .copies import Copies
 
 if TYPE_CHECKING:
     from ..findings import Findings, Place
@@ -33,25 +33,6 @@ _PENDING = (1 << 20) - 1
 _LIMIT = _PENDING - 2
 
 
-@dataclass(slots=True)
-class _Copy:
-    """One `cp.async`, of all threads that executed it.
-
-    Attributes:
-        site: the instruction.
-        rows: granules written, as rows of `width` stamps.
-        width: granules of a thread's target.
-        waiting: threads that have not waited yet.
-        group: the group of each thread that it belongs to.
-    """
-
-    site: Site
-    rows: Array
-    width: int
-    waiting: Array
-    group: Array
-
-
 class SharedChecks:
     """Shadow of the shared memory of a wave."""
 
@@ -59,7 +40,7 @@ class SharedChecks:
         self.machine = machine
         self.findings = findings
         self.granule = granule
-        self.copies: list[_Copy] = []
+        self.copies = Copies()
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -72,8 +53,7 @@ class SharedChecks:
         self.clocks = Clocks(1, warps)
         self.thread = np.arange(warps * LANES, dtype=np.uint32).reshape(1, warps, LANES)
         self.base = np.zeros((1, 1, 1), np.int64)
-        self.committed = np.zeros((1, warps, LANES), np.int64)
-        self.copies.clear()
+        self.copies.begin(warps)
         self._tick()
 
     def _expand(self) -> None:
@@ -86,12 +66,7 @@ class SharedChecks:
         self.read = np.tile(self.read, ctas)
         self.clocks.expand(ctas)
         self.base = (np.arange(ctas) * self.granules).reshape(ctas, 1, 1)
-        self.committed = np.repeat(self.committed, ctas, axis=0)
-        for copy in self.copies:
-            step = self.base * self.granule // (copy.width * self.granule)
-            copy.rows = copy.rows + step
-            copy.waiting = np.repeat(copy.waiting, ctas, axis=0)
-            copy.group = np.repeat(copy.group, ctas, axis=0)
+        self.copies.expand(ctas, self.base)
         self._tick()
 
     def _tick(self) -> None:
@@ -210,8 +185,7 @@ class SharedChecks:
             waiting = np.ones(shape, np.bool_) if where is None else where.copy()
             spread = np.zeros(shape, np.int64)
             spread[waiting] = rows
-            group = np.broadcast_to(self.committed, shape).copy()
-            self.copies.append(_Copy(site, spread, width, waiting, group))
+            self.copies.add(site, spread, width, waiting)
         elif kind.synchronises:
             stamp = stamp | np.uint32(_SYNC)
         written[rows] = stamp[:, None]
@@ -241,25 +215,16 @@ class SharedChecks:
         mask = self.machine.mask
         if mask is not None and mask.shape[0] > 1:
             self._expand()
-        self.committed = self.committed + (1 if mask is None else mask)
+        self.copies.commit(mask)
 
     def wait(self, left: int, *, uncommitted: bool) -> None:
         """The active threads wait until at most `left` of their groups are not complete."""
         mask = self.machine.mask
         if mask is not None and mask.shape[0] > 1:
             self._expand()
-        remaining = []
-        for copy in self.copies:
-            done = copy.waiting if mask is None else copy.waiting & mask
-            if not uncommitted:
-                done = done & (copy.group < self.committed - left)
-            if done.any():
-                stamps = np.broadcast_to(self.stamp, done.shape)[done]
-                self.written.reshape(-1, copy.width)[copy.rows[done]] = stamps[:, None]
-                copy.waiting = copy.waiting & ~done
-            if copy.waiting.any():
-                remaining.append(copy)
-        self.copies = remaining
+        for copy, done in self.copies.complete(mask, left, uncommitted=uncommitted):
+            stamps = np.broadcast_to(self.stamp, done.shape)[done]
+            self.written.reshape(-1, copy.width)[copy.rows[done]] = stamps[:, None]
 
     # What is wrong
 
@@ -356,7 +321,7 @@ class SharedChecks:
 
     def _copy_lines(self) -> str:
         module = self.findings.program.module
-        lines = sorted({module.line(copy.site.instruction) for copy in self.copies})
+        lines = sorted({module.line(copy.site.instruction) for copy in self.copies.pending})
         return f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))}"
 
     def stored(

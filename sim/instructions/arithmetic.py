@@ -16,15 +16,13 @@ def bind(binding: Binding) -> Step:
         raise binding.error(f"unsupported instruction '{instruction.mnemonic}'")
     first, *sources = binding.operands
     written = [first.first, first.second] if isinstance(first, Pair) else [first]
-    results = len(written) if isinstance(first, Pair) else None
-    types = alu.signature(instruction.opcode, instruction.modifiers, results)
-    operation = alu.resolve(instruction.opcode, instruction.modifiers, results)
+    spelling = (instruction.opcode, instruction.modifiers, len(written), len(sources))
+    types = alu.signature(*spelling)
+    operation = alu.resolve(*spelling)
     slots = _sources(binding, sources, types.operands)
     # The condition code is a register of the function that has no name.
     carried = "carry" in types.results
     kinds = [t for t in types.results if t != "carry"]
-    if len(kinds) != len(written):
-        raise binding.error(f"'{instruction.mnemonic}' writes {len(kinds)} destinations")
     targets = [binding.target(o, t) for o, t in zip(written, kinds, strict=True)]
     if carried:
         targets.append(binding.frame.carry)
@@ -35,11 +33,6 @@ def bind(binding: Binding) -> Step:
 
 def _sources(binding: Binding, sources: list[Operand], types: tuple[str, ...]) -> list[int]:
     explicit = [t for t in types if t != "carry"]
-    if len(sources) != len(explicit):
-        raise binding.error(
-            f"'{binding.instruction.mnemonic}' takes {len(explicit)} source operands, "
-            f"not {len(sources)}"
-        )
     slots = [binding.source(o, t) for o, t in zip(sources, explicit, strict=True)]
     if "carry" in types:
         slots.append(binding.frame.carry)

@@ -72,6 +72,7 @@ def _copy(binding: Binding) -> Step:
             partial = bool(((wanted > 0) & (wanted < size)).any())
         if observer is not None:
             mask = observer.access(site, space, offsets, size, mask, Access.READ)
+            observer.copy_source(offsets, size)
         value = memory.load(space.place(offsets), bits, mask)
         if not partial:
             return value

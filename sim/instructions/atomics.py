@@ -20,6 +20,10 @@ from ..ptx.module import TYPE_BITS
 Update = Callable[..., Array]
 """Old value and operands to new value."""
 
+Chain = Callable[..., tuple[Array, Array]]
+"""Value at a place, of shape (1,), and the operands of those who come there in turn, to what each
+finds and what is left."""
+
 _OPERATIONS = ("add", "and", "cas", "dec", "exch", "inc", "max", "min", "or", "xor")
 _IGNORED = {
     "relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "noftz",
@@ -60,19 +64,45 @@ _UFUNCS: dict[str, np.ufunc] = {
 }
 
 
-def _update(operation: str, type_: str) -> tuple[Update, np.ufunc | None]:
-    """What an operation does, and the ufunc that it is on unsigned bits, if it is one."""
+def _chained(ufunc: np.ufunc) -> Chain:
+    def chain(start: Array, operand: Array) -> tuple[Array, Array]:
+        values = ufunc.accumulate(np.append(start, operand), dtype=start.dtype)
+        return values[:-1], values[-1]
+
+    return chain
+
+
+def _exchanges(start: Array, values: Array) -> tuple[Array, Array]:
+    return np.append(start, values[:-1]), values[-1]
+
+
+def _swaps(start: Array, compare: Array, values: Array) -> tuple[Array, Array]:
+    """Compare and swap: between one success and the next, all find the same."""
+    found, current, at = np.empty_like(compare), start[0], 0
+    while at < compare.size:
+        hits = np.flatnonzero(compare[at:] == current)
+        if not hits.size:
+            break
+        following = at + int(hits[0]) + 1
+        found[at:following] = current
+        current, at = values[following - 1], following
+    found[at:] = current
+    return found, current
+
+
+def _update(operation: str, type_: str) -> tuple[Update, Chain | None]:
+    """What an operation does once, and, where there is a quick way, many times at one place."""
     if operation in _UPDATES:
-        return _UPDATES[operation], None
+        return _UPDATES[operation], {"exch": _exchanges, "cas": _swaps}.get(operation)
     unsigned = type_[0] in "ub" and not type_.startswith("bf")
     if operation in ("and", "or", "xor") or unsigned or (type_[0] == "s" and operation == "add"):
-        return _UFUNCS[operation], _UFUNCS[operation]
+        return _UFUNCS[operation], _chained(_UFUNCS[operation])
     rounding = ("rn",) if operation == "add" and type_[0] != "s" else ()
     return alu.resolve(operation, (*rounding, type_)), None
 
 
 def apply(
-    view: Array, index: Array, operands: Sequence[Array], update: Update, ufunc: np.ufunc | None
+    view: Array, index: Array, operands: Sequence[Array], update: Update, chain: Chain | None
 ) -> Array:
     """Update elements of `view` one after the other; what each thread found there.
 
@@ -81,7 +111,7 @@ def apply(
         index: element of each thread, of shape (threads,).
         operands: operands of each thread, of the same shape.
         update: the operation.
-        ufunc: the operation as a ufunc, where it is one.
+        chain: the operation many times at one place, or None.
     """
     order = np.argsort(index, kind="stable")
     places = index[order]
@@ -94,21 +124,19 @@ def apply(
         return old
     starts = np.flatnonzero(first)
     lengths = np.diff(np.append(starts, places.size))
-    sorted_operands = [o[order] for o in operands]
+    inputs = [o[order] for o in operands]
     found = np.empty(places.shape, view.dtype)
-    if ufunc is not None and starts.size <= lengths.max():
+    if chain is not None and starts.size <= lengths.max():
         for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-            chain = np.append(view[places[start]], sorted_operands[0][start : start + length])
-            chain = ufunc.accumulate(chain, dtype=view.dtype)
-            found[start : start + length] = chain[:-1]
-            view[places[start]] = chain[-1]
+            here, end = places[start : start + 1], start + length
+            found[start:end], view[here] = chain(view[here], *(o[start:end] for o in inputs))
     else:
         rank = np.arange(places.size) - np.repeat(starts, lengths)
         for turn in range(int(lengths.max())):
             now = rank == turn
             old = view[places[now]]
             found[now] = old
-            view[places[now]] = update(old, *(o[now] for o in sorted_operands))
+            view[places[now]] = update(old, *(o[now] for o in inputs))
     result = np.empty_like(found)
     result[order] = found
     return result
@@ -136,7 +164,7 @@ def _bind(binding: Binding) -> Step:
         raise binding.error(f"'{binding.instruction.mnemonic}' takes {count} elements")
     targets = [binding.target(item, type_) for item in result]
     locate = binding.locate(address)
-    update, ufunc = _update(operation, type_)
+    update, chain = _update(operation, type_)
     machine, memory, site = binding.machine, binding.machine.memory, binding.site
     observer, registers = machine.observer, machine.registers
     shift, size = (bits // 8).bit_length() - 1, bits // 8
@@ -154,7 +182,7 @@ def _bind(binding: Binding) -> Step:
                 continue
             places = machine.full(space.place(offsets + size * number))[chosen] >> shift
             inputs = [machine.full(registers[s[number]])[chosen] for s in sources]
-            old[chosen] = apply(memory.views[bits], places, inputs, update, ufunc)
+            old[chosen] = apply(memory.views[bits], places, inputs, update, chain)
         return old
 
     def step() -> None:

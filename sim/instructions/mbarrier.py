@@ -59,7 +59,8 @@ def _arrived(state: Array, count: Array, expect: Array, drop: bool) -> Array:
 class _Object:
     """The mbarrier objects that an instruction names."""
 
-    def __init__(self, binding: Binding, address: Operand) -> None:
+    def __init__(self, binding: Binding, address: Operand, access: Access = Access.ATOMIC) -> None:
+        self.access = access
         if not isinstance(address, Address):
             raise binding.error(f"'{binding.instruction.mnemonic}' takes an address in brackets")
         self.machine = binding.machine
@@ -71,7 +72,7 @@ class _Object:
         machine = self.machine
         ((space, offsets, mask),) = self.locate()
         if machine.observer is not None:
-            mask = machine.observer.access(self.site, space, offsets, 8, mask, Access.ATOMIC)
+            mask = machine.observer.access(self.site, space, offsets, 8, mask, self.access)
         chosen = machine.active() if mask is None else machine.full(mask)
         return machine.full(space.place(offsets))[chosen] >> 3, chosen
 
@@ -91,7 +92,8 @@ def _number(value: int) -> Array:
 
 def _init(binding: Binding) -> Step:
     address, count = binding.expect(2)
-    object_, slot = _Object(binding, address), binding.source(count, "u32")
+    object_ = _Object(binding, address, Access.SYNC_WRITE)
+    slot = binding.source(count, "u32")
     registers = binding.machine.registers
 
     def change(old: Array, count: Array) -> Array:

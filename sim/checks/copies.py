@@ -1,0 +1,106 @@
+"""Asynchronous copies that have been issued and not yet waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..alu import Array
+from ..memory import LANES
+
+if TYPE_CHECKING:
+    from ..site import Site
+
+
+@dataclass(slots=True)
+class Copy:
+    """One `cp.async`, of all threads that executed it.
+
+    Attributes:
+        site: the instruction.
+        rows: where its target's stamps are, as rows of `width`, of each thread.
+        width: stamps of a thread's target.
+        waiting: threads that have not waited for it yet.
+        group: the group that it belongs to, of each thread.
+        source: first byte of global memory that each thread reads.
+        size: bytes that each thread copies.
+    """
+
+    site: Site
+    rows: Array
+    width: int
+    waiting: Array
+    group: Array
+    source: Array
+    size: int
+
+
+class Copies:
+    """The copies of a wave; arrays have one CTA while one stands for all."""
+
+    def __init__(self) -> None:
+        self.pending: list[Copy] = []
+        self._committed = np.zeros((1, 1, 1), np.int64)
+        self._source: tuple[Array, int] = self._committed, 0
+
+    def begin(self, warps: int) -> None:
+        """Begin a wave."""
+        self.pending.clear()
+        self._committed = np.zeros((1, warps, LANES), np.int64)
+
+    def expand(self, ctas: int, base: Array) -> None:
+        """Let every CTA have copies of its own; `base` is where each CTA's stamps begin."""
+        self._committed = np.repeat(self._committed, ctas, axis=0)
+        for copy in self.pending:
+            copy.rows = copy.rows + base // copy.width
+            copy.waiting = np.repeat(copy.waiting, ctas, axis=0)
+            copy.group = np.repeat(copy.group, ctas, axis=0)
+
+    def read(self, source: Array, size: int) -> None:
+        """Note what the copy that comes next reads."""
+        self._source = source, size
+
+    def add(self, site: Site, rows: Array, width: int, waiting: Array) -> None:
+        """A copy is issued by the threads `waiting`."""
+        group = np.broadcast_to(self._committed, waiting.shape)
+        self.pending.append(Copy(site, rows, width, waiting, group, *self._source))
+
+    def commit(self, mask: Array | None) -> None:
+        """Threads close their group."""
+        self._committed = self._committed + (1 if mask is None else mask)
+
+    def complete(
+        self, mask: Array | None, left: int, *, uncommitted: bool
+    ) -> Iterator[tuple[Copy, Array]]:
+        """Copies that threads have now waited for, and which threads those are."""
+        remaining = []
+        for copy in self.pending:
+            done = copy.waiting if mask is None else copy.waiting & mask
+            if not uncommitted:
+                done = done & (copy.group < self._committed - left)
+            if done.any():
+                yield copy, done
+                copy.waiting = copy.waiting & ~done
+            if copy.waiting.any():
+                remaining.append(copy)
+        self.pending = remaining
+
+    def overwritten(self, offsets: Array, size: int, mask: Array | None) -> Array | None:
+        """Threads, of those that write global memory, that hit the source of a pending copy."""
+        low, high = int(offsets.min()), int(offsets.max()) + size
+        for copy in self.pending:
+            waiting, source = np.broadcast_arrays(copy.waiting, copy.source)
+            begins = np.sort(source[waiting])
+            if begins[0] >= high or begins[-1] + copy.size <= low:
+                continue
+            # The last copy that begins before the end of the write overlaps it, or none does.
+            at = np.searchsorted(begins, offsets + size) - 1
+            hit = (at >= 0) & (begins[at] + copy.size > offsets)
+            if mask is not None:
+                hit = hit & mask
+            if hit.any():
+                return np.asarray(hit)
+        return None
