@@ -1,0 +1,120 @@
+"""Modules and kernels built from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.mlir import dialect, ir
+
+from . import load
+from .caller import BuildError, Place, caller, located, traced
+
+
+@contextmanager
+def module(name: str = "kernels", *, target: str | None = None) -> Iterator[Any]:
+    """A new module for kernels, verified when it is left.
+
+    Within, MLIR's context is the module's, and ops made by upstream's builders, too, are
+    located at the code that calls them.
+
+    Args:
+        name: of the `gpu.module`.
+        target: such as `sm_90a`; without it the compiler's option, or default, holds.
+
+    Yields:
+        The `ir.Module`.
+
+    Raises:
+        BuildError: if an op is not legal; its place is where that op was built.
+    """
+    place = caller()
+    with ExitStack() as stack:
+        stack.enter_context(ir.Context())
+        load()
+        here = stack.enter_context(place.location)
+        stack.enter_context(traced())
+        whole = ir.Module.create(loc=here)
+        chip = f'#nvvm.target<chip = "{target}">'
+        targets = ir.ArrayAttr.get([ir.Attribute.parse(chip)]) if target else None
+        with ir.InsertionPoint(whole.body):
+            gpu_module = dialect("gpu").GPUModuleOp(name, targets=targets, loc=here)
+        with ir.InsertionPoint(gpu_module.bodyRegion.blocks.append()):
+            yield whole
+        _verify(whole, place)
+
+
+@contextmanager
+def kernel(
+    name: str, arguments: Mapping[str, Any], *, block: int | Sequence[int]
+) -> Iterator[tuple[Any, ...]]:
+    """A kernel, inside `module()`.
+
+    Args:
+        name: of the `gpu.func`.
+        arguments: types by name: memrefs in global memory and scalars, as MLIR types or their
+            text.
+        block: threads of a CTA, in x or in x, y and z.
+
+    Yields:
+        The arguments' values. The code within emits the body; `gpu.return` is added.
+
+    Raises:
+        BuildError: for a type that does not parse.
+    """
+    function, values = _open(name, arguments, block)
+    with ir.InsertionPoint(function.body.blocks[0]):
+        yield values
+        dialect("gpu").ReturnOp([], loc=function.location)
+
+
+@located
+def _open(
+    name: str, arguments: Mapping[str, Any], block: int | Sequence[int]
+) -> tuple[Any, tuple[Any, ...]]:
+    types = [parsed_type(type_) for type_ in arguments.values()]
+    here = ir.Location.current
+    sizes = [block] if isinstance(block, int) else list(block)
+    function = dialect("gpu").GPUFuncOp(
+        ir.FunctionType.get(types, []),
+        name,
+        kernel=True,
+        known_block_size=[*sizes, 1, 1][:3],
+        loc=here,
+    )
+    names = [ir.Location.name(argument, here) for argument in arguments]
+    entry = function.body.blocks.append(*types, arg_locs=names)
+    return function, tuple(entry.arguments)
+
+
+def parsed_type(type_: Any) -> Any:
+    """An MLIR type, from its text if it is one.
+
+    Raises:
+        TilecError: if the text is no type.
+    """
+    if not isinstance(type_, str):
+        return type_
+    try:
+        return ir.Type.parse(type_)
+    except ir.MLIRError:
+        raise TilecError(f"'{type_}' is no MLIR type") from None
+
+
+def _verify(whole: Any, place: Place) -> None:
+    try:
+        whole.operation.verify()
+    except ir.MLIRError as error:
+        first = error.error_diagnostics[0]
+        raise BuildError(_place(first.location) or place, first.message) from None
+
+
+def _place(location: Any) -> Place | None:
+    """The place in a file that a location names."""
+    while isinstance(location, ir.NameLoc):
+        location = location.child_loc
+    if not isinstance(location, ir.FileLineColLoc):
+        return None
+    return Place(location.filename, location.start_line, location.start_col)
