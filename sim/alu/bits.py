@@ -27,7 +27,7 @@ SIGNED = {w: np.dtype(f"i{w // 8}") for w in (8, 16, 32, 64)}
 FLOAT = {w: np.dtype(f"f{w // 8}") for w in (16, 32, 64)}
 
 _TYPE = re.compile(
-    r"""(?: pred | carry | [usb](?P<integer>\d+) | (?P<float>f|bf|tf)(?P<bits>\d+)
+    r"""(?: pred | carry | [usb](?P<integer>\d+) | (?:f|bf|tf)(?P<bits>\d+)
         | e(?P<exponent>\d)m(?P<mantissa>\d) | ue(?P<scale>\d)m0 )(?:x(?P<count>\d))?""",
     re.VERBOSE,
 )
@@ -51,8 +51,7 @@ def width(type_: str) -> int:
         return int(bits) * count
     if found["exponent"]:
         # fp4 pairs share a byte; fp6 elements take a byte each, as fp8 ones do
-        bits_each = 4 if type_.startswith("e2m1") else 8
-        return bits_each * count
+        return (4 if type_.startswith("e2m1") else 8) * count
     return 8 * count if found["scale"] else 1
 
 
@@ -66,11 +65,6 @@ def number_dtype(type_: str) -> np.dtype[Any]:
     """The numpy dtype that reads an element of type u, s, b or f as a number."""
     kind = {"s": SIGNED, "f": FLOAT}.get(type_[0], UNSIGNED)
     return kind[width(type_)]
-
-
-def view(bits: Array, dtype: np.dtype[Any]) -> Array:
-    """`bits` read as `dtype` of the same width."""
-    return bits.view(dtype)
 
 
 def split(bits: Array, lane: np.dtype[Any]) -> Array:

@@ -1,4 +1,4 @@
-"""Comparison and selection (PTX ISA, "Comparison and Selection Instructions")."""
+"""`setp` and `set` (PTX ISA, "Comparison and Selection Instructions")."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from .bits import (
     FLOAT,
-    SIGNED,
     UNSIGNED,
     Array,
     Operation,
@@ -19,8 +18,9 @@ from .bits import (
     split,
     width,
 )
+from .formats import widen_bf16
 from .registry import Builder, Qualifiers, form
-from .special import flushed, flushed_f16
+from .special import flushed, flushed_f16, quiet
 
 _ORDERED: dict[str, np.ufunc] = {
     "eq": np.equal,
@@ -38,7 +38,6 @@ _BOOLEAN = {"and": np.logical_and, "or": np.logical_or, "xor": np.logical_xor}
 _BITS = ("b16", "b32", "b64")
 _U = ("u16", "u32", "u64")
 _S = ("s16", "s32", "s64")
-_FLOATS = ("f32", "f64")
 _SINGLE = ("f32",)
 _DOUBLE = ("f64",)
 _F16 = ("f16",)
@@ -50,21 +49,13 @@ _FLOAT_ORDER = (*_ORDER, *_UNORDERED, "num", "nan")
 _BOOLOPS = tuple(_BOOLEAN)
 
 
-def _to_float(type_: str, *, ftz: bool) -> Operation | None:
-    """What makes bits of a float type comparable as numbers; None for a plain view."""
+def _numbers(type_: str) -> Operation:
+    """What makes bits of a float type comparable, subnormals flushed, or bf16."""
     if type_ == "bf16":
-        sixteen = np.uint32(16)
-
-        def widened(a: Array) -> Array:
-            bits = np.left_shift(a.astype(UNSIGNED[32]), sixteen)
-            return cast(Array, bits.view(FLOAT[32]))
-
-        return widened
-    if type_ == "f16" and ftz:
-        return lambda a: flushed_f16(a).view(FLOAT[16])
-    if type_ == "f32" and ftz:
-        return lambda a: flushed(a).view(FLOAT[32])
-    return None
+        return widen_bf16
+    dtype = FLOAT[width(type_)]
+    flush = flushed if type_ == "f32" else flushed_f16
+    return lambda a: flush(a).view(dtype)
 
 
 def comparison(cmp: str, type_: str, *, ftz: bool = False) -> Operation:
@@ -76,13 +67,12 @@ def comparison(cmp: str, type_: str, *, ftz: bool = False) -> Operation:
         signed = number_dtype(type_)
         return lambda a, b: ufunc(a.view(signed), b.view(signed))
 
-    convert = _to_float(type_, ftz=ftz)
     compare = _float_comparison(cmp)
-    if convert is not None:
-        number = convert
-        return lambda a, b: compare(number(a), number(b))
-    dtype = FLOAT[width(type_)]
-    return lambda a, b: compare(a.view(dtype), b.view(dtype))
+    if not ftz and type_ != "bf16":
+        dtype = FLOAT[width(type_)]
+        return quiet(lambda a, b: compare(a.view(dtype), b.view(dtype)))
+    numbers = _numbers(type_)
+    return quiet(lambda a, b: compare(numbers(a), numbers(b)))
 
 
 def _float_comparison(cmp: str) -> Operation:
@@ -100,16 +90,8 @@ def _ordered_unequal(a: Array, b: Array) -> Array:
     return cast(Array, np.less(a, b) | np.greater(a, b))
 
 
-def _quiet(operation: Operation) -> Operation:
-    """`operation` without numpy's warning of comparisons with a signalling NaN."""
-    if isinstance(operation, np.ufunc):
-        return operation
-    return np.errstate(all="ignore")(operation)
-
-
 def _compared(q: Qualifiers) -> Operation:
-    cmp = comparison(q["cmp"], q["type"].removesuffix("x2"), ftz="ftz" in q)
-    return cmp if q["type"][0] in "us" else _quiet(cmp)
+    return comparison(q["cmp"], q["type"].removesuffix("x2"), ftz="ftz" in q)
 
 
 _KINDS: tuple[tuple[tuple[str, ...], tuple[str, ...], str], ...] = (
@@ -296,56 +278,3 @@ def _set_pair_combined(q: Qualifiers) -> Operation:
         write(combine(compare(split(a, UNSIGNED[16]), split(b, UNSIGNED[16])), c[..., None])),
         UNSIGNED[32],
     )
-
-
-_SELECTED = (*_BITS, *_U, *_S, *_FLOATS)
-
-
-@form("selp.type", "type = type type pred", type=_SELECTED)
-def _selp(_: Qualifiers) -> Operation:
-    return lambda a, b, p: np.where(p, a, b)
-
-
-@form("slct.type.s32", "type = type type s32", type=_SELECTED)
-def _slct_s32(_: Qualifiers) -> Operation:
-    return lambda a, b, c: np.where(c.view(SIGNED[32]) >= 0, a, b)
-
-
-@form("slct{.ftz}.type.f32", "type = type type f32", type=_SELECTED)
-def _slct_f32(q: Qualifiers) -> Operation:
-    # a negative subnormal, flushed, is a zero, which selects a
-    negative_zero = np.float32(-(2.0**-126)) if "ftz" in q else None
-
-    def run(a: Array, b: Array, c: Array) -> Array:
-        selector = c.view(FLOAT[32])
-        chosen = selector >= 0 if negative_zero is None else selector > negative_zero
-        return np.where(chosen, a, b)
-
-    return np.errstate(all="ignore")(run)
-
-
-_TESTS = ("finite", "infinite", "number", "notanumber", "normal", "subnormal")
-
-
-@form("testp.test.type", "pred = type", test=_TESTS, type=_FLOATS)
-def _testp(q: Qualifiers) -> Operation:
-    number, register = number_dtype(q["type"]), register_dtype(q["type"])
-    tiny = np.finfo(number).smallest_normal
-    one, magnitude = register.type(1), register.type(2 ** (register.itemsize * 8 - 1) - 1)
-    infinity = number.type(np.inf).view(register)
-    smallest = tiny.view(register)
-
-    def subnormal(a: Array) -> Array:
-        # one wraps zero to the largest number
-        return cast(Array, np.less(np.subtract(a & magnitude, one), smallest - one))
-
-    tests: dict[str, Operation] = {
-        "finite": lambda a: np.less(a & magnitude, infinity),
-        "infinite": lambda a: np.equal(a & magnitude, infinity),
-        "number": lambda a: np.less_equal(a & magnitude, infinity),
-        "notanumber": lambda a: np.greater(a & magnitude, infinity),
-        # zeros count as normal
-        "normal": lambda a: np.less(a & magnitude, infinity) & ~subnormal(a),
-        "subnormal": subnormal,
-    }
-    return tests[q["test"]]

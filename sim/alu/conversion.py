@@ -12,7 +12,7 @@ from .bits import FLOAT, SIGNED, UNSIGNED, Array, Operation, number_dtype, regis
 from .formats import decode, encode, number_format
 from .registry import Builder, Qualifiers, form
 from .rounding import ROUNDINGS, narrowed, step, to_odd, two_sum
-from .special import NAN, SIGN, canonical, flushed, saturated
+from .special import NAN, SIGN, canonical, flushed, quiet, saturated
 
 _INTEGERS = ("u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64")
 _FLOATS = ("f16", "bf16", "f32", "f64")
@@ -21,10 +21,6 @@ _WHOLES = tuple(_WHOLE)
 _F32, _F64 = FLOAT[32], FLOAT[64]
 _U32 = UNSIGNED[32]
 _SIXTEEN = np.uint32(16)
-
-
-def _quiet(operation: Operation) -> Operation:
-    return np.errstate(all="ignore")(operation)
 
 
 def _holds(target: str, source: str) -> bool:
@@ -146,13 +142,13 @@ def _from_integer(q: Qualifiers) -> Operation:
                 result = step(result, error, rounding)
             return cast(Array, (saturated(result) if sat else result).view(UNSIGNED[64]))
 
-        return _quiet(double)
+        return quiet(double)
     if q["dtype"] == "f32" and width(q["atype"]) <= 32 and rounding == "rn":
         number = number_dtype(q["atype"])
         if not sat:
             return lambda a: a.view(number).astype(_F32).view(_U32)
     convert = _to_float(q["dtype"], rounding, sat=sat)
-    return _quiet(lambda a: convert(to_odd(*exact(a))))
+    return quiet(lambda a: convert(to_odd(*exact(a))))
 
 
 _WIDER = (("f32", "f16"), ("f64", "f16"), ("f64", "f32"))
@@ -192,7 +188,7 @@ def _float_to_float(q: Qualifiers) -> Operation:
         bits = write(values if whole is None else whole(values))
         return flushed(bits) if flush_out else cast(Array, bits)
 
-    return _quiet(run)
+    return quiet(run)
 
 
 def _write_double(sat: bool) -> Operation:

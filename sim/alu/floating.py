@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from .arithmetic import arithmetic
 from .bits import FLOAT, UNSIGNED, Array, Operation, packed
 from .registry import Qualifiers, form
-from .rounding import ROUNDINGS, arithmetic
+from .rounding import ROUNDINGS
 from .special import NAN, SIGN, f32_operation, f64_operation, flushed
 
 _U32, _U64 = UNSIGNED[32], UNSIGNED[64]

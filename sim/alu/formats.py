@@ -143,6 +143,11 @@ def _values(type_: str) -> Array:
     return cast(Array, np.where(codes & source.sign, -values, values))
 
 
+def widen_bf16(bits: Array) -> Array:
+    """The values of bf16 bits, as f32."""
+    return cast(Array, np.left_shift(bits.astype(UNSIGNED[32]), np.uint32(16)).view(FLOAT[32]))
+
+
 @np.errstate(all="ignore")
 def decode(bits: Array, type_: str) -> Array:
     """The values of codes, as f64: exact. A packed element's unused upper bits do not count.
@@ -150,7 +155,7 @@ def decode(bits: Array, type_: str) -> Array:
     bf16, f16, f32, and the formats of at most 8 bits; f64 as it is.
     """
     if type_ == "bf16":
-        return (bits.astype(UNSIGNED[32]) << np.uint32(16)).view(FLOAT[32]).astype(_F64)
+        return widen_bf16(bits).astype(_F64)
     if type_ in ("f16", "f32", "f64"):
         return bits.view(FLOAT[int(type_[1:])]).astype(_F64)
     values = _values(type_)

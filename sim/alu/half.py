@@ -8,10 +8,10 @@ import numpy as np
 
 from .bits import FLOAT, UNSIGNED, Array, Operation, packed
 from .conversion import round_bf16, round_f16
-from .formats import decode, encode, number_format
+from .formats import decode, encode, number_format, widen_bf16
 from .registry import Qualifiers, form
 from .rounding import patched, to_odd, two_sum
-from .special import NAN, SIGN, flushed_f16, saturated
+from .special import NAN, SIGN, flushed_f16, quiet, saturated
 
 _F16S, _BF16S = ("f16", "f16x2"), ("bf16", "bf16x2")
 _U16, _U32 = UNSIGNED[16], UNSIGNED[32]
@@ -21,11 +21,6 @@ _RN = ("rn",)
 
 # Sums and products of two in f32 round to f16 or bf16 as the exact ones would (24 bits are twice
 # theirs and two more), save products that f32 cannot hold: those underflow, and say so.
-
-
-def widen_bf16(bits: Array) -> Array:
-    """The values of bf16 bits, as f32."""
-    return cast(Array, np.left_shift(bits.astype(_U32), _SIXTEEN).view(_F32))
 
 
 def _from_f32(element: str) -> Operation:
@@ -54,8 +49,8 @@ def _each(q: Qualifiers, element: str, operation: Operation) -> Operation:
         def operation(*operands: Array) -> Array:
             return flushed_f16(plain(*(flushed_f16(x) for x in operands)))
 
-    quiet = np.errstate(all="ignore")(operation)
-    return quiet if q["type"] == element else packed(quiet, _U16, _U32)
+    each = quiet(operation)
+    return each if q["type"] == element else packed(each, _U16, _U32)
 
 
 def _element(q: Qualifiers) -> str:

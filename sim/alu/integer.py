@@ -70,7 +70,8 @@ def _high_s64(a: Array, b: Array) -> Array:
     return cast(Array, _high_u64(a, b) - (a >> sign) * b - (b >> sign) * a)
 
 
-def _saturated_s32(wide: Array) -> Array:
+def saturated_s32(wide: Array) -> Array:
+    """64-bit numbers clamped to s32, as bits."""
     return np.clip(wide, -(2**31), 2**31 - 1).astype(SIGNED[32]).view(UNSIGNED[32])
 
 
@@ -143,42 +144,8 @@ def _mad_wide(q: Qualifiers) -> Operation:
 def _mad_hi_sat(_: Qualifiers) -> Operation:
     upper = high("s32")
     s32, s64 = SIGNED[32], SIGNED[64]
-    return lambda a, b, c: _saturated_s32(
+    return lambda a, b, c: saturated_s32(
         upper(a, b).view(s32).astype(s64) + c.view(s32).astype(s64)
-    )
-
-
-def _low24(type_: str) -> Operation:
-    """The lower 24 bits of an operand, in 64 bits, extended as the type says."""
-    if type_ == "u32":
-        return lambda a: (a & np.uint32(0xFFFFFF)).astype(SIGNED[64])
-    eight = np.uint32(8)
-    return lambda a: ((a << eight).view(SIGNED[32]) >> np.int32(8)).astype(SIGNED[64])
-
-
-def _product24(type_: str, half: str) -> Operation:
-    low = _low24(type_)
-    shift = np.int64(16 if half == "hi" else 0)
-    return lambda a, b: ((low(a) * low(b)) >> shift).astype(UNSIGNED[32])
-
-
-@form("mul24.half.type", "type = type type", half=("lo", "hi"), type=("u32", "s32"))
-def _mul24(q: Qualifiers) -> Operation:
-    return _product24(q["type"], q["half"])
-
-
-@form("mad24.half.type", "type = type type type", half=("lo", "hi"), type=("u32", "s32"))
-def _mad24(q: Qualifiers) -> Operation:
-    multiply = _product24(q["type"], q["half"])
-    return lambda a, b, c: np.add(multiply(a, b), c)
-
-
-@form("mad24.hi.sat.s32", "s32 = s32 s32 s32")
-def _mad24_sat(_: Qualifiers) -> Operation:
-    multiply = _product24("s32", "hi")
-    s32, s64 = SIGNED[32], SIGNED[64]
-    return lambda a, b, c: _saturated_s32(
-        multiply(a, b).view(s32).astype(s64) + c.view(s32).astype(s64)
     )
 
 
@@ -271,48 +238,3 @@ def _min(q: Qualifiers) -> Operation:
 @form("max.relu.type", "type = type type", type=("s32", "s16x2", "s8x4"))
 def _max(q: Qualifiers) -> Operation:
     return _extremum(q, np.maximum)
-
-
-def _bytes(type_: str, first: int, count: int) -> Operation:
-    """`count` bytes of a register from byte `first` on, as 32-bit numbers along the last axis."""
-    number = SIGNED[8] if type_ == "s32" else UNSIGNED[8]
-    return lambda a: (
-        (a[..., None] >> np.arange(8 * first, 8 * (first + count), 8, dtype=np.uint32))
-        .astype(UNSIGNED[8])
-        .view(number)
-        .astype(SIGNED[32])
-    )
-
-
-def _halves(type_: str) -> Operation:
-    number = SIGNED[16] if type_ == "s32" else UNSIGNED[16]
-    return lambda a: (
-        (a[..., None] >> np.arange(0, 32, 16, dtype=np.uint32))
-        .astype(UNSIGNED[16])
-        .view(number)
-        .astype(SIGNED[32])
-    )
-
-
-def _dot(left: Operation, right: Operation) -> Operation:
-    def run(a: Array, b: Array, c: Array) -> Array:
-        products = left(np.asarray(a)) * right(np.asarray(b))
-        total = products.sum(axis=-1, dtype=SIGNED[32]).view(UNSIGNED[32])
-        return cast(Array, np.add(total, c))
-
-    return run
-
-
-_WORDS = ("u32", "s32")
-
-
-@form("dp4a.atype.btype", "u32 = atype btype u32", atype=_WORDS, btype=_WORDS)
-def _dp4a(q: Qualifiers) -> Operation:
-    return _dot(_bytes(q["atype"], 0, 4), _bytes(q["btype"], 0, 4))
-
-
-@form(
-    "dp2a.half.atype.btype", "u32 = atype btype u32", half=("lo", "hi"), atype=_WORDS, btype=_WORDS
-)
-def _dp2a(q: Qualifiers) -> Operation:
-    return _dot(_halves(q["atype"]), _bytes(q["btype"], 2 if q["half"] == "hi" else 0, 2))

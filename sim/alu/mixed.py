@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .arithmetic import arithmetic
 from .bits import Operation
 from .registry import Qualifiers, form, resolve
-from .rounding import ROUNDINGS, arithmetic
+from .rounding import ROUNDINGS
 from .special import f32_operation
 
 _NARROW = ("f16", "bf16")

@@ -120,11 +120,14 @@ _FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     **dict.fromkeys(("addc", "subc", "madc"), ("extended",)),
     **dict.fromkeys(("abs", "neg", "min", "max"), ("integer", "floating", "half")),
-    **dict.fromkeys(("mul24", "mad24", "sad", "rem", "dp4a", "dp2a"), ("integer",)),
+    **dict.fromkeys(("sad", "rem"), ("integer",)),
+    **dict.fromkeys(("mul24", "mad24"), ("integer24",)),
+    **dict.fromkeys(("dp4a", "dp2a"), ("dot",)),
     **dict.fromkeys(
         ("popc", "clz", "bfind", "brev", "bfe", "bfi", "bmsk", "szext", "fns"), ("bitfield",)
     ),
-    **dict.fromkeys(("setp", "set", "selp", "slct", "testp"), ("compare",)),
+    **dict.fromkeys(("setp", "set"), ("compare",)),
+    **dict.fromkeys(("selp", "slct", "testp"), ("select",)),
     "fma": ("floating", "half", "mixed"),
     "div": ("integer", "floating", "approximate"),
     **dict.fromkeys(("rcp", "sqrt"), ("floating", "approximate")),

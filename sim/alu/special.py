@@ -34,6 +34,11 @@ SIGN: dict[int, np.unsignedinteger[Any]] = {
 _QUIET = np.uint64(1 << 51)
 
 
+def quiet(operation: Operation) -> Operation:
+    """`operation` without the warnings that numpy has for special values."""
+    return np.errstate(all="ignore")(operation)
+
+
 def canonical(result: Array) -> Array:
     """The bits of f32 results, every NaN the canonical one."""
     is_nan = np.isnan(result)
