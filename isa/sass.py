@@ -31,10 +31,8 @@ class Execution(NamedTuple):
 
 
 def _bits(form: Mma | WmmaMma) -> tuple[Execution, ...]:
-    first, last = (
-        Execution(75, "BMMA", 1),
-        Execution(100, "IMMA", form.shape.k // 32, emulated=True),
-    )
+    first = Execution(75, "BMMA", 1)
+    last = Execution(100, "IMMA", form.shape.k // 32, emulated=True)
     if form.bit_op == "and":
         return first, last
     return first, Execution(90, "BMMA", 2, emulated=True), last

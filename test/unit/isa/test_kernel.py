@@ -1,6 +1,7 @@
 """Every emitted kernel assembles, and what the assembler makes of it is what the table says.
 
-For each generation the kernels of all forms that it has go through ptxas in one module; nvdisasm then counts the tensor instructions that each became.
+For each generation the kernels of all forms that it has go through ptxas in one module; nvdisasm
+then counts the tensor instructions that each became.
 """
 
 from __future__ import annotations
