@@ -173,9 +173,9 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
     `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
     parameters say.
     """
-    for function in gpu_module.regions[0].blocks[0].operations:
-        attributes = function.operation.attributes
-        if function.operation.name != "llvm.func" or "nvvm.kernel" not in attributes:
+    for function in _llvm_functions(gpu_module):
+        attributes = function.attributes
+        if "nvvm.kernel" not in attributes:
             continue
         name = ir.StringAttr(attributes["sym_name"]).value
         if "tile.abi" in attributes:
@@ -191,6 +191,20 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
         if "tile.dynamic_shared" in attributes:
             shared = ir.IntegerAttr(attributes["tile.dynamic_shared"]).value
         yield Kernel(name, arguments, _block(attributes), shared)
+
+
+def _llvm_functions(gpu_module: Any) -> list[Any]:
+    # By a walk: an iteration over the block would import the whole LLVM dialect for its classes.
+    found: list[Any] = []
+
+    def look(op: Any) -> Any:
+        if op.name == "llvm.func":
+            found.append(op)
+            return ir.WalkResult.SKIP
+        return ir.WalkResult.ADVANCE
+
+    gpu_module.operation.walk(look, ir.WalkOrder.PRE_ORDER)
+    return found
 
 
 def _block(attributes: Any) -> tuple[int, int, int] | None:

@@ -78,18 +78,20 @@ class Compiled:
 
     @cached_property
     def _fragments(self) -> Any:
-        return self._lowered(self._source, pipeline(self.target).tile)
+        # Python verifiers take their time: what goes on to the next stage is verified there.
+        return self._lowered(self._source, pipeline(self.target).tile, verify_last=False)
 
     @cached_property
     def _registers(self) -> Any:
-        return self._lowered(self._fragments, pipeline(self.target).nvvm)
+        return self._lowered(self._fragments, pipeline(self.target).nvvm, verify_last=True)
 
-    def _lowered(self, module: Any, passes: tuple[str, ...]) -> Any:
+    def _lowered(self, module: Any, passes: tuple[str, ...], *, verify_last: bool) -> Any:
         lowered = module.operation.clone()
         run_pipeline(
             lowered,
             passes,
             verify_each=self._options.verify_each,
+            verify_last=verify_last,
             instrumentation=self._options.instrumentation,
         )
         return lowered
@@ -97,6 +99,7 @@ class Compiled:
     @cached_property
     def tile(self) -> str:
         """MLIR on fragments."""
+        verify(self._fragments)
         return to_text(self._fragments)
 
     @cached_property
@@ -107,8 +110,9 @@ class Compiled:
     @cached_property
     def llvm(self) -> str:
         """LLVM IR before LLVM's optimisations."""
-        with self._options.timed("translate to LLVM IR"), self._registers.context:
-            (gpu_module,) = gpu_modules(self._registers)
+        module = self._registers
+        with self._options.timed("translate to LLVM IR"), module.context:
+            (gpu_module,) = gpu_modules(module)
             return to_llvm_ir(gpu_module)
 
     @cached_property

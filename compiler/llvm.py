@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from tilec.mlir import dialect, ir
+from tilec.mlir import ir, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError
 
 from .trial import try_translation
@@ -65,8 +65,7 @@ def to_llvm_ir(gpu_module: Any) -> str:
         faults = list(try_translation(operation))
     if faults:
         raise ProgramError(faults)
-    text: str = dialect("llvm").translate_module_to_llvmir(operation)
-    return _for_llvm_22(text)
+    return _for_llvm_22(translate_to_llvm_ir(operation))
 
 
 def _fault(op: Any, name: str) -> str | None:

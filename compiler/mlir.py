@@ -9,6 +9,8 @@ prefix `torch_mlir`. Elsewhere in tilec: `from tilec.mlir import ir`, and
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,6 +20,13 @@ from typing import TYPE_CHECKING, Any
 from tilec.isa.errors import TilecError
 
 __all__ = ["dialect", "ext", "ir", "passmanager", "provider", "rewrite"]
+
+with_numpy = True
+"""Whether the bindings may import numpy, if asked before they are imported themselves.
+
+They use it to build dense attributes from arrays, and it takes as long to import as they do: a
+command line, whose process is its own, need not wait for it.
+"""
 
 _PROVIDERS = ("mlir", "torch_mlir")
 _NEEDED = ("ir", "passmanager", "rewrite", "dialects.ext", "dialects.nvvm", "dialects.gpu")
@@ -56,9 +65,28 @@ def provider() -> str:
     )
 
 
+def translate_to_llvm_ir(operation: Any) -> str:
+    """LLVM IR of a module-like operation in the LLVM dialect; a failure ends the process."""
+    # The extension itself: the dialect's Python module, with its hundreds of ops, is not needed.
+    extension = import_module(f"{provider()}._mlir_libs._mlirDialectsLLVM")
+    text: str = extension.translate_module_to_llvmir(operation)
+    return text
+
+
 def dialect(name: str) -> Any:
     """The bindings' module of dialect `name`, such as `scf`."""
     return import_module(f"{provider()}.dialects.{name}")
+
+
+@contextmanager
+def _numpy_hidden() -> Iterator[None]:
+    """Makes `import numpy` fail, unless it has been imported."""
+    hidden = sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        if hidden is None:
+            del sys.modules["numpy"]
 
 
 if TYPE_CHECKING:
@@ -71,7 +99,8 @@ else:
         if name == "ext":
             module = import_module(f"{provider()}.dialects.ext")
         elif name in ("ir", "passmanager", "rewrite"):
-            module = import_module(f"{provider()}.{name}")
+            with nullcontext() if with_numpy else _numpy_hidden():
+                module = import_module(f"{provider()}.{name}")
         else:
             raise AttributeError(name)
         globals()[name] = module

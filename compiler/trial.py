@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from tilec.mlir import dialect, ir
+from tilec.mlir import ir, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic
 
 _CHILD = "import sys; from tilec.trial import translate; translate(sys.stdin.read())"
@@ -56,5 +56,5 @@ def translate(text: str) -> None:
     attached = context.attach_diagnostic_handler(tell)
     with context:
         module = ir.Module.parse(text)
-        dialect("llvm").translate_module_to_llvmir(module.body.operations[0].operation)
+        translate_to_llvm_ir(module.body.operations[0].operation)
     attached.detach()

@@ -52,6 +52,7 @@ def run_pipeline(
     pipeline: str | Sequence[str],
     *,
     verify_each: bool = False,
+    verify_last: bool = True,
     instrumentation: Instrumentation | None = None,
 ) -> None:
     """Transform `module`, an `ir.Module`, in place, and verify what comes out.
@@ -61,7 +62,8 @@ def run_pipeline(
     Args:
         module: the module.
         pipeline: a pipeline, or its elements.
-        verify_each: verify after each pass, not only at the end.
+        verify_each: verify after each pass.
+        verify_last: verify at the end.
         instrumentation: what to print and time.
 
     Raises:
@@ -81,7 +83,7 @@ def run_pipeline(
                 step.apply(module)
                 if verify_each:
                     verify(module, after=step.name)
-        if not verify_each:
+        if verify_last and not verify_each:
             verify(module)
 
 

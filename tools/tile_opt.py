@@ -9,11 +9,11 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from tilec.isa import TilecError
 
-from .common import Parser, run
+from .common import Parser, hurry, leave, run
 from .files import read_input, write_output
 from .pass_flags import add_pass_flags, instrumented
 
@@ -167,5 +167,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(parser(), _main, argv)
 
 
+def command() -> NoReturn:
+    """The command line: `main` in a process of its own."""
+    hurry()
+    leave(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -6,11 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from tilec.isa import TARGETS
 
-from .common import Parser, run
+from .common import Parser, hurry, leave, run
 from .files import read_input, write_output, write_outputs
 from .pass_flags import add_pass_flags, instrumented
 
@@ -119,5 +119,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(parser(), _main, argv)
 
 
+def command() -> NoReturn:
+    """The command line: `main` in a process of its own."""
+    hurry()
+    leave(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -1,0 +1,216 @@
+"""Time from source text to PTX of a 128x128x64 f16 GEMM, beside Triton's, in one run.
+
+    python benchmarks/compile_time.py [--triton-python PATH] [--json]
+
+Cold is a whole process that compiles once and exits; warm is the n-th compilation in a process
+that has compiled before. tilec and Triton take turns, so that what slows the machine slows both,
+and the ratios are medians over the turns' own ratios.
+
+tilec's program enters at level 2, tiles with layouts: `examples/gemm.mlir`. Triton chooses its
+layouts itself; `warm_ratio` and `cold_ratio` are to be read with that in mind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+PROGRAM = HERE.parent / "examples" / "gemm.mlir"
+LEVEL = 2
+WARM_UP = 2
+
+
+class Compiler:
+    """A compiler that is timed in processes of its own.
+
+    Attributes:
+        name: how the table calls it.
+        cold: command that compiles once.
+        warm: command that compiles at every line of standard input, and reports each time.
+    """
+
+    def __init__(self, name: str, cold: Sequence[str], warm: Sequence[str], folder: str) -> None:
+        self.name = name
+        self.cold = cold
+        self.warm = warm
+        # Triton asks its cache first, which would answer.
+        self._environment = {
+            **os.environ,
+            "TRITON_ALWAYS_COMPILE": "1",
+            "TRITON_CACHE_DIR": folder,
+            "TRITON_DEFAULT_FP_FUSION": "1",
+        }
+
+    def run_cold(self) -> float:
+        """Seconds of one process."""
+        start = time.perf_counter()
+        subprocess.run(self.cold, env=self._environment, check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - start
+
+    @contextmanager
+    def warmed(self) -> Iterator[WarmProcess]:
+        """A process that has compiled before."""
+        process = subprocess.Popen(
+            self.warm,
+            env=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        served = WarmProcess(process)
+        for _ in range(WARM_UP):
+            served.compile()
+        yield served
+        process.communicate()
+
+
+class WarmProcess:
+    """A process that compiles on demand."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def compile(self) -> dict[str, Any]:
+        """Compile once; `seconds`, `mma` and, of tilec, `stages` in seconds."""
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        report: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return report
+
+
+def serve_tilec(program: Path) -> None:
+    """Compile `program` at every line of standard input, and report."""
+    import tilec
+    from tilec.passes.instrumentation import Instrumentation
+
+    text = program.read_text()
+    for number, _ in enumerate(sys.stdin):
+        # Every other time is taken apart, which splits the pipeline and costs a little.
+        watched = Instrumentation() if number % 2 else None
+        start = time.perf_counter()
+        compiled = tilec.compile(text, target="sm_80", instrumentation=watched)
+        report = {
+            "seconds": time.perf_counter() - start,
+            "mma": compiled.ptx.count("mma.sync"),
+            "stages": watched.times if watched else [],
+        }
+        print(json.dumps(report), flush=True)
+
+
+def has_triton(python: str) -> bool:
+    """Whether that interpreter imports Triton."""
+    return not subprocess.run(
+        [python, "-c", "import triton"], capture_output=True, check=False
+    ).returncode
+
+
+def measure(compilers: Sequence[Compiler], rounds: int) -> dict[str, dict[str, Any]]:
+    """Times of every compiler, in turns."""
+    times: dict[str, dict[str, Any]] = {
+        c.name: {"cold": [], "warm": [], "stages": {}, "mma": 0} for c in compilers
+    }
+    for _ in range(rounds):
+        for compiler in compilers:
+            times[compiler.name]["cold"].append(compiler.run_cold())
+    with contextmanager(_all_warm)(compilers) as served:
+        for _ in range(2 * rounds):
+            for name, process in served.items():
+                report = process.compile()
+                times[name]["mma"] = report["mma"]
+                if report["stages"]:
+                    for stage, seconds in report["stages"]:
+                        times[name]["stages"].setdefault(stage, []).append(seconds)
+                else:
+                    times[name]["warm"].append(report["seconds"])
+    return times
+
+
+def _all_warm(compilers: Sequence[Compiler]) -> Iterator[dict[str, WarmProcess]]:
+    if not compilers:
+        yield {}
+        return
+    first, *rest = compilers
+    with first.warmed() as process, contextmanager(_all_warm)(rest) as others:
+        yield {first.name: process, **others}
+
+
+def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Median of the ratios of neighbouring measurements."""
+    return statistics.median(a / b for a, b in zip(ours, theirs, strict=False))
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
+    parser.add_argument("--rounds", type=int, default=7, metavar="N")
+    parser.add_argument("--json", action="store_true", help="print one object")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.serve:
+        serve_tilec(PROGRAM)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        out = str(Path(folder, "gemm.ptx"))
+        compilers = [
+            Compiler(
+                "tilec",
+                [sys.executable, "-m", "tilec.tools.tilec", str(PROGRAM), "-o", out],
+                [sys.executable, str(HERE / "compile_time.py"), "--serve"],
+                folder,
+            )
+        ]
+        if has_triton(arguments.triton_python):
+            command = [arguments.triton_python, str(HERE / "triton_gemm.py")]
+            compilers.append(Compiler("triton", [*command, "once"], [*command, "serve"], folder))
+        times = measure(compilers, arguments.rounds)
+    report(times, as_json=arguments.json)
+
+
+def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
+    """Print the medians and ratios."""
+    result: dict[str, Any] = {"level": LEVEL, "program": PROGRAM.name, "target": "sm_80"}
+    for name, found in times.items():
+        result[name] = {
+            "cold": statistics.median(found["cold"]),
+            "warm": statistics.median(found["warm"]),
+            "mma": found["mma"],
+        }
+    for kind in ("warm", "cold"):
+        result[f"{kind}_ratio"] = (
+            ratio(times["tilec"][kind], times["triton"][kind]) if "triton" in times else None
+        )
+    result["stages"] = {
+        stage: statistics.median(seconds) for stage, seconds in times["tilec"]["stages"].items()
+    }
+    if as_json:
+        print(json.dumps(result))
+        return
+    print(f"{PROGRAM.name}, entering at level {LEVEL}, to PTX for sm_80; medians in seconds")
+    for name in times:
+        print(f"  {name:8} cold {result[name]['cold']:.3f}   warm {result[name]['warm']:.3f}")
+    if "triton" in times:
+        cold, warm = result["cold_ratio"], result["warm_ratio"]
+        print(f"  ratio    cold {cold:.3f}   warm {warm:.3f}   (aims: 0.5 and 0.25)")
+    else:
+        print("  Triton is not importable; --triton-python names an interpreter that has it")
+    print("stages of tilec, warm, in milliseconds")
+    for stage, seconds in result["stages"].items():
+        print(f"  {seconds * 1e3:6.1f}  {stage}")
+
+
+if __name__ == "__main__":
+    main()
