@@ -47,6 +47,18 @@ def lanes_per_phase(width: int) -> int:
     return min(LANES, LINE_BYTES // width)
 
 
+def lanes_together(lanes: Sequence[int], width: int, *, store: bool) -> int:
+    """Lanes that are served together when addresses are linear, partners being what they are.
+
+    Args:
+        lanes: what each bit of the lane adds to the address.
+        width: bytes each lane accesses.
+        store: whether it is a store.
+    """
+    partnered = width > BANK_BYTES and not store and 0 in lanes[:2]
+    return lanes_per_phase(width) * (2 if partnered else 1)
+
+
 def count(lanes: Sequence[int], width: int, *, store: bool = False) -> Count:
     """Wavefronts of a load or store whose addresses are linear in the bits of the lane.
 
@@ -56,11 +68,8 @@ def count(lanes: Sequence[int], width: int, *, store: bool = False) -> Count:
         width: bytes each lane accesses.
         store: whether it is a store.
     """
-    together = log2(lanes_per_phase(width), "lanes in a phase")
+    together = log2(lanes_together(lanes, width, store=store), "lanes in a phase")
     phases = len(lanes) - together
-    if width > BANK_BYTES and not store and 0 in lanes[:2]:
-        together += 1
-        phases -= 1
     each = degree(lanes[:together], width)
     return Count(each << phases, (each - 1) << phases)
 

@@ -65,9 +65,7 @@ class Pattern:
         if width == 0:
             return None
         lanes = offsets.columns_of("lane")
-        together = log2(banks.lanes_per_phase(width), "lanes")
-        if width > banks.BANK_BYTES and not store and 0 in lanes[:2]:
-            together += 1
+        together = log2(banks.lanes_together(lanes, width, store=store), "lanes")
         phases = (1 << registers.rank - own) * (LANES >> together)
         return cls(width, tuple(run[:own]), lanes[:together], phases)
 

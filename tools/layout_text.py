@@ -58,7 +58,7 @@ def matrix_view(view: View) -> str:
             title = [f"{name} {at}" for name, at in zip(blocks, block, strict=True)]
             title += [f"product {number}"] if view.products > 1 else []
             title += [f"lane:register by {rows} (down) and {cols} (across)"]
-            parts.append(", ".join(title) + "\n" + _table(*_merged(grid)))
+            parts.append(", ".join(title) + "\n" + table(*_merged(grid)))
     return "\n\n".join(parts)
 
 
@@ -71,7 +71,7 @@ def register_view(view: View) -> str:
         step = view.operand.per_register
         body.append([span(places[at : at + step]) for at in range(0, len(places), step)])
     title = f"({','.join(view.axes)}) by lane (down) and register (across), low bits first"
-    return title + "\n" + _table(body, [str(n) for n in range(LANES)], names)
+    return title + "\n" + table(body, [str(n) for n in range(LANES)], names)
 
 
 def slots(found: Sequence[Slot]) -> str:
@@ -144,7 +144,7 @@ def _labels(count: int, step: int) -> list[str]:
     return [f"{n * step}-{n * step + step - 1}" for n in range(count)]
 
 
-def _table(body: Grid, rows: list[str], cols: list[str]) -> str:
+def table(body: Grid, rows: list[str], cols: list[str]) -> str:
     """Right-aligned columns under a line of labels."""
     lines = [["", *cols], *([label, *cells] for label, cells in zip(rows, body, strict=True))]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma, form
-from tilec.layout import find_form
+from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma, element_type, form, target
+from tilec.layout import Swizzle, find_form
 
-from . import layout_text
+from . import layout_conversion, layout_text
 from .common import Parser, run
+from .layout_smem import SharedTile
 from .layout_view import Slot, View
 
 _EXAMPLES = """\
@@ -22,6 +23,8 @@ examples:
   tile-layout m8n8k4 --operand a --type f16 --major col
   tile-layout m16n8k32 --operand e --type f16 --selector 1 --format json
   tile-layout ldmatrix.sync.aligned.m8n8.x4.trans.b16
+  tile-layout --convert m16n8k8:c:f32 m16n8k8:a:tf32 --target sm_90
+  tile-layout smem --shape 64x64 --type f16 --swizzle 128B --access ldmatrix.x4
 """
 
 
@@ -35,7 +38,9 @@ def _coordinates(text: str) -> tuple[int, ...]:
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = Parser("tile-layout", __doc__ or "", epilog=_EXAMPLES)
-    made.add_argument("name", metavar="SHAPE|FORM", help="m16n8k16, or a mnemonic in full")
+    made.add_argument(
+        "name", metavar="SHAPE|FORM", nargs="?", help="m16n8k16, or a mnemonic in full"
+    )
     made.add_argument("--operand", metavar="NAME", help="a, b, c, d, e, sfa, sfb or r")
     made.add_argument("--type", metavar="TYPE", help="element type of the operand")
     made.add_argument("--major", metavar="row|col", help="of a and b of m8n8k4 on f16")
@@ -46,8 +51,56 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--element", type=_coordinates, metavar="R,C", help="who holds this one")
     made.add_argument("--lane", type=int, metavar="L", help="what this lane holds")
     made.add_argument("--reg", type=int, metavar="N", help="and in this register")
+    made.add_argument(
+        "--convert",
+        nargs=2,
+        metavar=("FROM", "TO"),
+        help="what takes one layout, SHAPE:OPERAND:TYPE or bases, to another, and its price",
+    )
+    made.add_argument("--bits", type=int, metavar="N", help="of an element that is converted")
+    made.add_argument("--target", help="whose instructions a conversion may use; any by default")
     made.add_argument("--format", choices=("text", "json"), default="text")
     return made
+
+
+def _shape(text: str) -> tuple[int, int]:
+    rows, x, cols = text.partition("x")
+    if not (x and rows.isdecimal() and cols.isdecimal()):
+        raise argparse.ArgumentTypeError(f"'{text}' is no shape such as 64x64")
+    return int(rows), int(cols)
+
+
+def smem_parser() -> argparse.ArgumentParser:
+    """The arguments of `tile-layout smem`."""
+    made = Parser("tile-layout smem", "A tile in shared memory, and what an access to it costs.")
+    made.add_argument("--shape", type=_shape, metavar="RxC", required=True)
+    made.add_argument("--type", metavar="TYPE", required=True, help="element type")
+    made.add_argument("--swizzle", default="none", help="none, 32B, 64B, 128B or swizzle<B,M,S>")
+    made.add_argument(
+        "--access",
+        metavar="KIND",
+        default="ldmatrix.x4",
+        help="ldmatrix.xN or stmatrix.xN, either with .trans; cp.async; SHAPE:OPERAND",
+    )
+    made.add_argument("--format", choices=("text", "json"), default="text")
+    return made
+
+
+def smem(arguments: argparse.Namespace) -> int:
+    """Print a tile in shared memory."""
+    rows, cols = arguments.shape
+    type_, swizzle = element_type(arguments.type), Swizzle.parse(arguments.swizzle)
+    tile = SharedTile(rows, cols, type_, swizzle, arguments.access)
+    print(json.dumps(tile.json()) if arguments.format == "json" else tile.text())
+    return 0
+
+
+def _conversion(arguments: argparse.Namespace) -> str:
+    where = target(arguments.target) if arguments.target else None
+    bits, plans = layout_conversion.plans_between(arguments.convert, arguments.bits, where)
+    if arguments.format == "json":
+        return json.dumps(layout_conversion.json(bits, plans))
+    return layout_conversion.text(plans)
 
 
 def _only_operand(form: Form) -> str:
@@ -82,6 +135,11 @@ def _slot(slot: Slot) -> dict[str, object]:
 
 def body(arguments: argparse.Namespace) -> int:
     """Print what was asked for."""
+    if arguments.convert:
+        print(_conversion(arguments))
+        return 0
+    if arguments.name is None:
+        parser().error("give a shape such as m16n8k16, a form's mnemonic, or --convert")
     if arguments.reg is not None and arguments.lane is None:
         raise TilecError("--reg says which register of a lane: give --lane too")
     if arguments.element is not None and arguments.lane is not None:
@@ -103,7 +161,10 @@ def body(arguments: argparse.Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command; returns its exit code."""
-    return run(parser(), body, argv)
+    given = sys.argv[1:] if argv is None else list(argv)
+    if given[:1] == ["smem"]:
+        return run(smem_parser(), smem, given[1:])
+    return run(parser(), body, given)
 
 
 if __name__ == "__main__":

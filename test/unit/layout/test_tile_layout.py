@@ -13,6 +13,7 @@ import sys
 
 import pytest
 from tilec.isa import WmmaMma, forms
+from tilec.layout import fragment
 from tilec.tools.tile_layout import main
 
 
@@ -246,6 +247,73 @@ def test_one_question(tool, data):
     ],
 )
 def test_mistakes(tool, arguments, message):
+    code, out, err = tool(*arguments.split())
+    assert (code, out) == (1, "")
+    assert re.fullmatch(rf"error: .*{message}.*\n", err)
+
+
+def test_shared_memory(tool, data, bank_simulation):
+    """The 128-byte swizzle's picture, and phases that a bank simulation confirms."""
+    name = ("smem", "--shape", "16x64", "--type", "f16")
+    _, out, _ = tool(*name, "--swizzle", "128B")
+    _, memory, _ = out.split("\n\n")
+    _, _, *lines = cells(memory)
+    for row, (address, *chunks) in enumerate(lines):
+        assert int(address) == 128 * row
+        for at, chunk in enumerate(chunks):
+            col = 8 * (at ^ row % 8)
+            assert chunk == f"{row},{col}-{col + 7}"
+    for access, swizzle, conflicts, suggested in (
+        ("ldmatrix.x4", "none", 28, "128B"),
+        ("ldmatrix.x4", "32B", 12, "128B"),
+        ("ldmatrix.x2.trans", "128B", 0, None),
+        ("stmatrix.x1", "none", 7, "128B"),
+        ("cp.async", "128B", 0, None),
+        ("m16n8k16:a", "none", 28, "128B"),
+    ):
+        found = data(*name, "--access", access, "--swizzle", swizzle)
+        assert (found["conflicts"], found["suggested"]) == (conflicts, suggested)
+        width = 4 if ":" in access else 16
+        for phase in found["phases"]:
+            assert phase["banks"] == [a // 4 % 32 for a in phase["addresses"]]
+            lanes = phase["addresses"]
+            counted = bank_simulation(lanes, width, store=True, rows=len(lanes) == 8)
+            assert counted[0] == phase["wavefronts"]
+        assert sum(p["wavefronts"] for p in found["phases"]) == found["wavefronts"]
+        if suggested:
+            assert data(*name, "--access", access, "--swizzle", suggested)["conflicts"] == 0
+
+
+def test_conversions(tool, data):
+    code, out, _ = tool("--convert", "m16n8k16:c:f16", "m16n8k16:a:f16")
+    assert (code, out.splitlines()[1].split(":")[0].strip()) == (0, "0  nothing")
+    found = data("--convert", "m16n8k8:c:f32", "m16n8k8:a:tf32", "--target", "sm_80")
+    assert found["bits"] == 32
+    kinds = [plan["kind"] for plan in found["plans"]]
+    assert {"shuffles", "sharedtrip"} == set(kinds)
+    assert found["plans"][0]["price"] <= found["plans"][-1]["price"]
+    assert not any("stmatrix" in json.dumps(plan) for plan in found["plans"])
+    a = str(fragment("m16n8k16", "a", "f16"))
+    turned = re.sub(r"\[(\d+),(\d+)\]", r"[\2,\1]", a)
+    code, out, _ = tool("--convert", a, turned, "--bits", "16")
+    assert (code, "movmatrix" in out.splitlines()[1]) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--convert m16n8k16:c:f32 m16n8k16:a:f16", "elements of 16 and 32 bits"),
+        ("--convert m16n8k16 m16n8k16:a:f16", "'m16n8k16' is no layout: give SHAPE:OPERAND:TYPE"),
+        ("--convert m16n8k16:a:f16 m16n8k16:a:f16 --target sm_1", "unknown target 'sm_1'"),
+        ("smem --shape 8x16 --type f16", "moves 16×16 elements of f16; the tile has 8×16"),
+        ("smem --shape 24x64 --type f16", "24, no power of two; nearest: 16 and 32"),
+        ("smem --shape 16x64 --type f16 --swizzle 48B", "unknown swizzle '48B'; legal: none, 32B"),
+        ("smem --shape 16x64 --type f16 --access ld", "unknown access 'ld'; legal: ldmatrix.x4"),
+        ("smem --shape 16x64 --type f12", "unknown element type 'f12'"),
+        ("smem --shape 32x64 --type s8 --access ldmatrix.x4.trans", "does not find its rows"),
+    ],
+)
+def test_mistakes_of_memory_and_conversion(tool, arguments, message):
     code, out, err = tool(*arguments.split())
     assert (code, out) == (1, "")
     assert re.fullmatch(rf"error: .*{message}.*\n", err)
