@@ -71,8 +71,9 @@ def flushed_f16(bits: Array) -> Array:
 
 def saturated(result: Array) -> Array:
     """Floats clamped to [+0, 1], NaN to +0."""
+    zero, one = result.dtype.type(0), result.dtype.type(1)
     # the sum makes a negative zero positive
-    return cast(Array, np.fmin(np.fmax(result, 0), 1) + result.dtype.type(0))
+    return cast(Array, np.fmin(np.fmax(result, zero), one) + zero)
 
 
 def f32_operation(compute: Operation, *, ftz: bool = False, sat: bool = False) -> Operation:
