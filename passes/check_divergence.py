@@ -18,6 +18,10 @@ WARP_WIDE = frozenset(
         "tile.dot",
         "tile.ldmatrix",
         "tile.mma",
+        "tile.mma_scaled",
+        "tile.mma_sp",
+        "tile.mma_sp_scaled",
+        "tile.movmatrix",
         "tile.stmatrix",
     }
 )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.ops import CASTS, ELEMENTWISE
 from tilec.dialects.tile.ops.mma import dense_form, repetition
-from tilec.dialects.tile.tiles import TileValue, frag_type, mlir_name, tile_value
+from tilec.dialects.tile.tiles import TileValue, element_name, frag_type, tile_value
 from tilec.isa import Mma, Target, TilecError
 from tilec.layout import LinearLayout, fragment
 from tilec.mlir import ir
@@ -228,7 +228,7 @@ def _joined(values: Values, form: Mma, name: str, count: int) -> Values:
     if size == 1:
         return list(values)
     layout = fragment(form, name)
-    element = ir.Type.parse(mlir_name(form.operand(name).type))
+    element = ir.Type.parse(element_name(form.operand(name)))
     whole = frag_type(tuple(layout.out_sizes.values()), element, layout)
     return [join(values[at : at + size], whole) for at in range(0, len(values), size)]
 

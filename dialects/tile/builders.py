@@ -165,7 +165,7 @@ def dot(form: Form | str, a: Any, b: Any, c: Any) -> Any:
     The result has the shape and layout of `c` and the form's element type of D.
     """
     found = dense_form(find_form(form).ptx)
-    element = tiles.mlir_name(found.operand("d").type)
+    element = tiles.element_name(found.operand("d"))
     return _op("tile.dot", [a, b, c], _with(c, element=element), {"form": _name(found)})
 
 

@@ -59,6 +59,16 @@ class SharedAttr(Tile.Attribute, name="shared"):
     swizzle: ir.StringAttr
 
 
+class ByteType(Tile.Type, name="byte"):
+    """`!tile.byte<f4E2M1FN>`: a byte that holds a 6- or 4-bit float as `kind::f8f6f4` wants it.
+
+    e2m1 is in bits 5 to 2, e3m2 and e2m3 in bits 5 to 0; the rest is padding. In memory they
+    are `i8`. PTX ISA, "Packed formats" of `mma`.
+    """
+
+    element: ir.Float4E2M1FNType | ir.Float6E2M3FNType | ir.Float6E3M2FNType
+
+
 class FragType(Tile.Type, name="frag"):
     """`!tile.frag<tensor<16x16xf16>, #tile.layout<"…">>`: the part of a tile that a warp holds.
 

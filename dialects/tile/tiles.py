@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from tilec.isa import ElementType, TilecError
+from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.mlir import ir
 
-from .dialect import FragType, LayoutAttr, value_of
+from .dialect import ByteType, FragType, LayoutAttr, value_of
 
 _NAMES = {
     # PTX's name of an element type: MLIR's
@@ -32,6 +32,7 @@ _NAMES = {
     "u8": "i8",
     "s32": "i32",
     "b1": "i1",
+    "b4": "i4",
     "b8": "i8",
     "b16": "i16",
     "b32": "i32",
@@ -39,9 +40,11 @@ _NAMES = {
 _BITS = {"tf32": 32}  # a 19-bit type in a 32-bit register
 
 
-def mlir_name(type_: ElementType) -> str:
-    """MLIR's name of a PTX element type; integers lose their sign, which the form carries."""
-    return _NAMES[type_.name]
+def element_name(operand: Operand) -> str:
+    """MLIR's element type of an operand; integers lose their sign, which the form carries."""
+    name = _NAMES[operand.type.name]
+    padded = operand.container == 8 and operand.type.bits < 8
+    return f"!tile.byte<{name}>" if padded else name
 
 
 def bits_of(element: Any) -> int:
@@ -50,6 +53,8 @@ def bits_of(element: Any) -> int:
     Raises:
         TilecError: for elements that are no numbers.
     """
+    if isinstance(element, ByteType):
+        return 8
     if not isinstance(element, (ir.IntegerType, ir.FloatType)):
         raise TilecError(f"elements are integers or floating-point numbers, not {element}")
     return int(_BITS.get(str(element), element.width))

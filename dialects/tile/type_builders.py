@@ -36,7 +36,7 @@ def operand_fragment(form: Form | str, operand: str) -> Any:
     """The type of an instruction's operand: its fragment."""
     found = find_form(form)
     layout = fragment(found, operand)
-    element = tiles.mlir_name(found.operand(operand).type)
+    element = tiles.element_name(found.operand(operand))
     return tiles.frag_type(tuple(layout.out_sizes.values()), parsed_type(element), layout)
 
 
@@ -55,7 +55,7 @@ def operand_tensor(
     """
     found = find_form(form)
     layout = operand_tile(found, operand, rows, cols, warps)
-    element = tiles.mlir_name(found.operand(operand).type)
+    element = tiles.element_name(found.operand(operand))
     return tiles.tensor_type((rows, cols), parsed_type(element), layout)
 
 

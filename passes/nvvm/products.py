@@ -1,15 +1,17 @@
-"""`tile.mma`: the call of the instruction."""
+"""Matrix products: the call of the instruction."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tilec.dialects.tile.ops.mma import dense_form
 from tilec.dialects.tile.tiles import tile_value
-from tilec.isa.llvm import call
+from tilec.isa import form
+from tilec.isa.llvm import Value, call
+from tilec.mlir import ir
 
+from ..emit import create
 from ..expansion import Expansion, Values
-from .kernel import Kernel
+from .kernel import Kernel, llvm_type
 from .registers import bitcast, packing
 
 
@@ -19,12 +21,29 @@ class Products:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def mma(self, op: Any, expansion: Expansion) -> list[Values]:
-        """`tile.mma`."""
-        form = dense_form(op.attributes["form"].value)
-        arguments = [register for v in op.operands for register in expansion.values(v)]
-        results = self._kernel.call(call(form, target=self._kernel.target), arguments)
+    def product(self, op: Any, expansion: Expansion) -> list[Values]:
+        """`tile.mma` and its sparse and scaled kin, `tile.movmatrix`."""
+        found = form(op.attributes["form"].value)
+        names = [operand.name for operand in found.operands]
+        registers = {
+            name: iter(expansion.values(value))
+            for name, value in zip(names, op.operands, strict=True)
+        }
+        selectors = {selector.name for selector in found.selectors}
+        wanted = call(found, target=self._kernel.target)
+        arguments = [
+            _constant(op, value) if value.name in selectors else next(registers[value.name])
+            for value in wanted.arguments
+        ]
+        results = self._kernel.call(wanted, arguments)
         tile = tile_value(op.results[0].type)
         assert tile is not None
         type_ = packing(tile).type
         return [[bitcast(value, type_) for value in results]]
+
+
+def _constant(op: Any, selector: Value) -> Any:
+    """A selector, an attribute of the op."""
+    type_ = llvm_type(selector.type)
+    number = int(op.attributes[selector.name].value)
+    return create("llvm.mlir.constant", [], type_, value=ir.IntegerAttr.get(type_, number))

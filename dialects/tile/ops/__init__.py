@@ -6,6 +6,9 @@ from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
 from .memory import AllocSharedOp, LoadOp, StoreOp
 from .mma import DotOp, MmaOp
+from .mma_scaled import MmaScaledOp, MmaSpScaledOp
+from .mma_sp import MmaSpOp
+from .movmatrix import MovmatrixOp
 
 __all__ = [
     "CASTS",
@@ -23,6 +26,10 @@ __all__ = [
     "LdmatrixOp",
     "LoadOp",
     "MmaOp",
+    "MmaScaledOp",
+    "MmaSpOp",
+    "MmaSpScaledOp",
+    "MovmatrixOp",
     "SliceOp",
     "StmatrixOp",
     "StoreOp",

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from tilec.isa import Form, Operand, TilecError, UnknownNameError
+from tilec.isa import Family, Form, Operand, TilecError, UnknownNameError, form, forms
 from tilec.layout import fragment
 from tilec.mlir import ext, ir
 
 from ..dialect import Tile
-from ..tiles import TileValue, mlir_name, tile_value
+from ..tiles import TileValue, element_name, tile_value
 
 
 class TileOp(Tile.Operation):
@@ -115,26 +115,59 @@ def tensor_of(value: Any, what: str) -> TileValue:
     return found
 
 
-def check_operand(form: Form, operand: Operand, value: Any) -> None:
-    """Check that `value` is the fragment that `form` takes as `operand`.
+def check_operand(found: Form, operand: Operand, value: Any) -> None:
+    """Check that `value` is the fragment that `found` takes as `operand`.
 
     Raises:
         TilecError: naming the type that would be legal.
     """
     tile = fragment_of(value, f"operand {operand.name}")
-    layout = fragment(form, operand.name)
+    layout = fragment(found, operand.name)
     shape = tuple(layout.out_sizes.values())
-    element = mlir_name(operand.type)
+    element = element_name(operand)
     if tile.shape != shape or str(tile.element) != element:
         extents = "x".join(str(n) for n in shape)
         raise TilecError(
-            f"operand {operand.name} of {form.ptx} is a fragment of "
+            f"operand {operand.name} of {found.ptx} is a fragment of "
             f"tensor<{extents}x{element}>, not {value.type}"
         )
     if tile.layout != layout:
         raise TilecError(
-            f"operand {operand.name} of {form.ptx} has the layout '{layout}', not '{tile.layout}'"
+            f"operand {operand.name} of {found.ptx} has the layout '{layout}', not '{tile.layout}'"
         )
+
+
+def form_of(name: str, family: Family) -> Form:
+    """The form of `family` called `name`.
+
+    Raises:
+        TilecError: if there is none, naming the nearest, or if it is of another family.
+    """
+    try:
+        found = form(name)
+    except UnknownNameError:
+        legal = [f.ptx for f in forms().values() if f.family is family]
+        raise UnknownNameError(f"{family} form", name, legal) from None
+    if found.family is not family:
+        raise TilecError(f"takes a form of {family}; {name} is one of {found.family}")
+    return found
+
+
+def integer(op: TileOp, name: str) -> int:
+    """The integer attribute `name`; raises TilecError if it is none."""
+    attribute = op.attributes[name]
+    if not isinstance(attribute, ir.IntegerAttr):
+        raise TilecError(f"{name} must be an integer, not {attribute}")
+    return int(attribute.value)
+
+
+def check_selectors(found: Form, op: TileOp) -> None:
+    """Check the selectors of `found`, attributes of the op under the same names."""
+    for selector in found.selectors:
+        value = integer(op, selector.name)
+        if value not in selector.legal:
+            legal = ", ".join(str(n) for n in selector.legal)
+            raise TilecError(f"{selector.name} of {found.ptx} is {legal}, not {value}")
 
 
 def memory(value: Any, what: str = "memory") -> Any:

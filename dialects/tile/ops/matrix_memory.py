@@ -3,24 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.isa import Family, MatrixMemory, TilecError, UnknownNameError, form, forms
+from tilec.isa import Family, MatrixMemory, TilecError
 from tilec.mlir import ext, ir
 
 from ..dialect import SharedAttr
 from ..matrices import matrix_origins
-from .base import TileOp, fragment_of, memory
+from .base import TileOp, form_of, fragment_of, memory
 from .memory import check_access
 
 
 def matrix_form(name: str, family: Family) -> MatrixMemory:
     """The form of `family` called `name`; raises TilecError if there is none."""
-    try:
-        found = form(name)
-    except UnknownNameError:
-        legal = [f.ptx for f in forms().values() if f.family is family]
-        raise UnknownNameError(f"{family} form", name, legal) from None
-    if not isinstance(found, MatrixMemory) or found.family is not family:
-        raise TilecError(f"takes a form of {family}; {name} is of the family {found.family}")
+    found = form_of(name, family)
+    assert isinstance(found, MatrixMemory)
     return found
 
 

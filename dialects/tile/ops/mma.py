@@ -2,24 +2,26 @@
 
 from typing import Any
 
-from tilec.isa import Family, Mma, TilecError, UnknownNameError, form, forms
+from tilec.isa import Family, Mma, TilecError
 from tilec.layout import LinearLayout, fragment
 from tilec.mlir import ext, ir
 
-from ..tiles import TileValue, mlir_name
-from .base import TileOp, check_operand, tensor_of
+from ..tiles import TileValue, element_name
+from .base import TileOp, check_operand, form_of, tensor_of
 
 
 def dense_form(name: str) -> Mma:
     """The dense `mma` form called `name`; raises TilecError if there is none."""
-    try:
-        found = form(name)
-    except UnknownNameError:
-        dense = [f.ptx for f in forms().values() if f.family is Family.MMA]
-        raise UnknownNameError("mma form", name, dense) from None
-    if not isinstance(found, Mma) or found.family is not Family.MMA:
-        raise TilecError(f"takes a dense mma form; {name} is of the family {found.family}")
+    found = form_of(name, Family.MMA)
+    assert isinstance(found, Mma)
     return found
+
+
+def check_product(form: Mma, op: TileOp) -> None:
+    """Check the operands and the result of an op that is one instruction of `form`."""
+    names = [*(o.name for o in form.operands), *(o.name for o in form.results)]
+    for name, value in zip(names, (*op.operands, *op.results), strict=True):
+        check_operand(form, form.operand(name), value)
 
 
 class MmaOp(TileOp, name="mma"):
@@ -36,9 +38,7 @@ class MmaOp(TileOp, name="mma"):
 
     def check(self) -> None:
         """Verify form, shapes, element types and layouts."""
-        found = dense_form(self.form.value)
-        for name, value in zip("abcd", (*self.operands, self.results[0]), strict=True):
-            check_operand(found, found.operand(name), value)
+        check_product(dense_form(self.form.value), self)
 
 
 class DotOp(TileOp, name="dot"):
@@ -61,8 +61,12 @@ class DotOp(TileOp, name="dot"):
             raise TilecError(f"takes a form of one product a warp; {found.ptx} has four")
         a, b, c = (tensor_of(v, f"operand {n}") for n, v in zip("abc", self.operands, strict=True))
         d = tensor_of(self.results[0], "result")
-        (m, k), (k_of_b, n) = a.shape, b.shape
-        if k != k_of_b or c.shape != (m, n) or d.shape != (m, n):
+        ranks = {len(tile.shape) for tile in (a, b)}
+        if (
+            ranks != {2}
+            or a.shape[1] != b.shape[0]
+            or not (c.shape == d.shape == (a.shape[0], b.shape[1]))
+        ):
             raise TilecError(
                 f"shapes do not fit: A {_extents(a)}, B {_extents(b)}, C {_extents(c)}, "
                 f"D {_extents(d)}; with A MxK, B is KxN, C and D are MxN"
@@ -89,7 +93,7 @@ def repetition(found: Mma, name: str, tile: TileValue) -> LinearLayout:
     Raises:
         TilecError: if the tile's element type or layout is not made of the form's fragments.
     """
-    element = mlir_name(found.operand(name).type)
+    element = element_name(found.operand(name))
     if str(tile.element) != element:
         raise TilecError(
             f"operand {name} of {found.ptx} has elements of type {element}, not {tile.element}"

@@ -1,0 +1,63 @@
+"""`tile.mma_scaled`, `tile.mma_sp_scaled`: one block-scaled instruction, dense or sparse."""
+
+from typing import Any
+
+from tilec.isa import Family, Mma
+from tilec.mlir import ext, ir
+
+from .base import TileOp, check_selectors, form_of
+from .mma import check_product
+from .mma_sp import check_metadata
+
+
+class MmaScaledOp(TileOp, name="mma_scaled"):
+    """`d = (a · sfa) · (b · sfb) + c` by one block-scaled `mma` instruction.
+
+    `sfa` and `sfb` are fragments of scale factors: of A by row, chunk of K, byte id and thread
+    id, of B by chunk and column. The ids say which of them the instruction reads.
+    """
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    sfa: ext.Operand[Any]
+    sfb: ext.Operand[Any]
+    form: ir.StringAttr
+    byte_id_a: ir.IntegerAttr
+    thread_id_a: ir.IntegerAttr
+    byte_id_b: ir.IntegerAttr
+    thread_id_b: ir.IntegerAttr
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, operands and ids."""
+        form = form_of(self.form.value, Family.MMA_BLOCK_SCALE)
+        assert isinstance(form, Mma)
+        check_product(form, self)
+        check_selectors(form, self)
+
+
+class MmaSpScaledOp(TileOp, name="mma_sp_scaled"):
+    """`tile.mma_scaled` with a sparse A, whose metadata and selector are those of `tile.mma_sp`."""
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    e: ext.Operand[Any]
+    sfa: ext.Operand[Any]
+    sfb: ext.Operand[Any]
+    form: ir.StringAttr
+    selector: ir.IntegerAttr
+    byte_id_a: ir.IntegerAttr
+    thread_id_a: ir.IntegerAttr
+    byte_id_b: ir.IntegerAttr
+    thread_id_b: ir.IntegerAttr
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, operands, metadata that is constant, selector and ids."""
+        form = form_of(self.form.value, Family.MMA_SP_BLOCK_SCALE)
+        assert isinstance(form, Mma)
+        check_product(form, self)
+        check_selectors(form, self)
+        check_metadata(form, self.operands[3])

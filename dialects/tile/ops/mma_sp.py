@@ -1,0 +1,57 @@
+"""`tile.mma_sp`: one sparse `mma.sp` instruction."""
+
+from typing import Any
+
+from tilec.isa import Family, Mma, TilecError
+from tilec.mlir import ext, ir
+
+from .base import TileOp, check_selectors, form_of
+from .mma import check_product
+
+
+class MmaSpOp(TileOp, name="mma_sp"):
+    """`d = a · b + c` with a sparse A, by one `mma.sp` instruction.
+
+    `a` is the fragment of A as stored, `e` that of the metadata: 4-bit codes by row, chunk and
+    selector. `selector` says which of the metadata the instruction reads.
+    """
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    e: ext.Operand[Any]
+    form: ir.StringAttr
+    selector: ir.IntegerAttr
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, operands, selector, and metadata that is constant."""
+        form = form_of(self.form.value, Family.MMA_SP)
+        assert isinstance(form, Mma)
+        check_product(form, self)
+        check_selectors(form, self)
+        check_metadata(form, self.operands[3])
+
+
+def check_metadata(form: Mma, metadata: Any) -> None:
+    """Check the codes of metadata that `tile.fill` makes of a constant.
+
+    Raises:
+        TilecError: naming the codes that are defined.
+    """
+    assert form.sparsity is not None
+    code, legal = _constant(metadata), form.sparsity.codes
+    if code is not None and code not in legal:
+        names = ", ".join(f"{c:#06b}" for c in legal)
+        raise TilecError(f"metadata {code:#06b} is no code of {form.ptx}; legal: {names}")
+
+
+def _constant(metadata: Any) -> int | None:
+    """The code that all the metadata is, if that is known."""
+    fill = metadata.owner
+    if isinstance(fill, ir.Block) or fill.name != "tile.fill":
+        return None
+    scalar = fill.operands[0].owner
+    if isinstance(scalar, ir.Block) or scalar.name != "arith.constant":
+        return None
+    return int(ir.IntegerAttr(scalar.attributes["value"]).value) & 0xF
