@@ -39,11 +39,12 @@ def matrix_unit(form: MatrixMemory, element_bits: int) -> LinearLayout | None:
 
 
 def in_memory(tile: TileValue, *, transposed: bool) -> LinearLayout:
-    """The tile's layout in the memory's indices: its last two outputs are row and col there."""
+    """The tile's layout with the outputs in the order, and of a matrix under the names, of memory."""
+    if not transposed:
+        return tile.layout
     *leading, row, col = tile.layout.out_sizes
-    names = {row: "col", col: "row"} if transposed else {row: "row", col: "col"}
-    renamed = tile.layout.rename(names)
-    return renamed.reorder(tuple(renamed.in_sizes), (*leading, "row", "col"))
+    turned = tile.layout.reorder(tuple(tile.layout.in_sizes), (*leading, col, row))
+    return turned.rename({row: col, col: row})
 
 
 def matrices_of(form: MatrixMemory, tile: TileValue, *, transposed: bool) -> LinearLayout | None:
