@@ -39,7 +39,7 @@ def matrix_unit(form: MatrixMemory, element_bits: int) -> LinearLayout | None:
 
 
 def in_memory(tile: TileValue, *, transposed: bool) -> LinearLayout:
-    """The tile's layout with the outputs in the order, and of a matrix under the names, of memory."""
+    """The tile's layout, its outputs in the order (a matrix: under the names) of memory."""
     if not transposed:
         return tile.layout
     *leading, row, col = tile.layout.out_sizes
