@@ -37,7 +37,7 @@ def _finish(element: str, q: Qualifiers) -> Operation:
         return lambda x: write(saturated(x))
     if "relu" in q:
         # the sum makes a negative zero positive
-        return lambda x: write(np.maximum(x, 0) + np.float32(0))
+        return lambda x: write(np.maximum(x, np.float32(0)) + np.float32(0))
     return write
 
 

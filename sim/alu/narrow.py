@@ -195,7 +195,7 @@ def _saturated(dtype: str) -> Operation:
     bits = _PACKED_BITS[dtype]
     low, high = (0, 2**bits - 1) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
     mask = np.uint32(2**bits - 1)
-    return lambda a: np.clip(a.view(SIGNED[32]), low, high).view(_U32) & mask
+    return lambda a: np.clip(a.view(SIGNED[32]), low, high).astype(_U32) & mask
 
 
 @form("cvt.pack.sat.dtype.s32", "b32 = s32 s32", dtype=("u16", "s16"))
