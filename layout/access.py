@@ -239,9 +239,12 @@ def fragment_wavefronts(
     """
     banks.lanes_per_phase(width)
     access = vector_access(registers.then(shared.inverse()), bits, store=store, widest=width)
-    if access is None or access.width != width:
-        widest = f"at most {access.width}" if access else "less than one"
-        raise LayoutError(f"no access of {width} bytes moves this fragment; {widest} byte can")
+    if access is None:
+        raise LayoutError(f"elements of {bits} bits lie apart: no access moves less than a byte")
+    if access.width != width:
+        raise LayoutError(
+            f"no access of {width} bytes moves this fragment; accesses of {access.width} do"
+        )
     return access.count()
 
 

@@ -42,7 +42,7 @@ def log2(size: int, what: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class LinearLayout:
-    """A linear map over bits.
+    """A linear map over bits. Constructed directly, it is not checked; `of` and `parse` check.
 
     Attributes:
         ins: input dimensions and their numbers of bits.

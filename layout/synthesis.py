@@ -142,9 +142,10 @@ class Swizzling:
 
 
 def find_swizzle(size: int, bits: int, patterns: Sequence[Pattern]) -> Swizzling:
-    """The swizzle with the fewest wavefronts; a CuTe swizzle of few bits where one is as good.
+    """The best swizzle found; one of CuTe's, of few bits, where one is as good.
 
-    For up to two patterns the result has no conflicts, if their runs agree.
+    For up to two patterns it has no conflicts. For more, all of CuTe's are tried, and one built
+    to avoid as many conflicts as can be, vector by vector: what is left, `counts` says.
 
     Args:
         size: elements of the tile.
@@ -152,7 +153,8 @@ def find_swizzle(size: int, bits: int, patterns: Sequence[Pattern]) -> Swizzling
         patterns: the accesses.
 
     Raises:
-        LayoutError: if the accesses want different elements side by side.
+        LayoutError: if the accesses want different elements side by side, or one begins where
+            another's run goes on.
     """
     offset_bits = log2(size, "elements of the tile")
     best: Swizzling | None = None

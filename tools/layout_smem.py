@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from tilec.isa import ElementType, MatrixMemory, TilecError, UnknownNameError, form
 from tilec.layout import (
+    NO_SWIZZLE,
     Access,
     LinearLayout,
     Pattern,
@@ -65,14 +66,13 @@ class SharedTile:
     swizzle: Swizzle
     kind: str
 
-    @property
-    def _plain(self) -> LinearLayout:
-        return shared_layout({"row": self.rows, "col": self.cols}, self.type.bits)
-
     @cached_property
     def layout(self) -> LinearLayout:
         """Offset -> (row, col)."""
-        return self.swizzle.layout(self.rows * self.cols, self.type.bits).then(self._plain)
+        return self._swizzled(self.swizzle)
+
+    def _swizzled(self, swizzle: Swizzle) -> LinearLayout:
+        return shared_layout({"row": self.rows, "col": self.cols}, self.type.bits, swizzle)
 
     @cached_property
     def _form(self) -> MatrixMemory | None:
@@ -172,7 +172,7 @@ class SharedTile:
         """CuTe's swizzle without conflicts, where this tile has some and there is one."""
         if not self.access.count().conflicts:
             return None
-        offsets = self.registers.then(self._plain.inverse())
+        offsets = self.registers.then(self._swizzled(NO_SWIZZLE).inverse())
         bits = self.type.bits
         run = [1 << i for i in range((self.access.width * 8 // bits).bit_length() - 1)]
         pattern = (

@@ -140,7 +140,13 @@ def test_count_of_a_register_layout_in_a_shared_layout():
     plain = shared_layout({"row": 8, "col": 32}, 32, order=("row", "col"))
     assert fragment_wavefronts(across, plain, 32, 16) == (16, 8)
     assert fragment_wavefronts(across, plain, 32, 4) == (64, 56)
-    with pytest.raises(LayoutError, match="no access of 16 bytes moves this fragment; at most 4"):
+    with pytest.raises(
+        LayoutError, match="no access of 16 bytes moves this fragment; accesses of 4 do"
+    ):
         fragment_wavefronts(across, shared_layout({"row": 8, "col": 32}, 32), 32, 16)
+    with pytest.raises(LayoutError, match="accesses of 2 do"):
+        fragment_wavefronts(held, tile, 16, 1)
+    with pytest.raises(LayoutError, match="lie apart"):
+        fragment_wavefronts(across, shared_layout({"row": 8, "col": 32}, 4), 4, 1)
     with pytest.raises(LayoutError, match="no shared-memory access of 5 bytes"):
         fragment_wavefronts(held, tile, 16, 5)
