@@ -13,7 +13,7 @@ from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
 from tilec.passes.base import Diagnostic, ProgramError
 from tilec.passes.check_target import set_target
-from tilec.passes.functions import gpu_modules, target_of
+from tilec.passes.functions import gpu_modules, is_kernel, target_of
 from tilec.passes.instrumentation import Instrumentation
 from tilec.passes.pipeline import run_pipeline, verify
 
@@ -252,7 +252,7 @@ def _aim(module: Any, override: Target | None) -> Target:
     if len(found) > 1:
         raise _error(found[1].location, "a second gpu.module; a program has one, PTX being one")
     gpu_module = found[0]
-    marked = [op for op in gpu_module.regions[0].blocks[0].operations if _is_kernel(op)]
+    marked = [op for op in gpu_module.regions[0].blocks[0].operations if is_kernel(op)]
     if not marked:
         raise _error(
             gpu_module.location, "the gpu.module has no kernel: a gpu.func marked 'kernel'"
@@ -267,11 +267,6 @@ def _aim(module: Any, override: Target | None) -> Target:
     with module.context:
         set_target(gpu_module, target)
     return target
-
-
-def _is_kernel(op: Any) -> bool:
-    attributes = op.operation.attributes
-    return any(name in attributes for name in ("kernel", "gpu.kernel", "nvvm.kernel"))
 
 
 def _error(location: Any, message: str) -> ProgramError:

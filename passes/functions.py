@@ -24,6 +24,12 @@ def functions(gpu_module: Any) -> Iterator[Any]:
             yield op
 
 
+def is_kernel(function: Any) -> bool:
+    """Whether a function is a kernel, be it written in text, built, or lowered."""
+    attributes = function.operation.attributes
+    return any(name in attributes for name in ("kernel", "gpu.kernel", "nvvm.kernel"))
+
+
 def target_of(gpu_module: Any) -> Target | None:
     """The target that the module's `#nvvm.target` names, or None where it has none.
 

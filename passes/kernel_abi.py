@@ -11,7 +11,7 @@ from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError
 from .emit import create
-from .functions import functions, gpu_modules
+from .functions import functions, gpu_modules, is_kernel
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class KernelAbi(Pass):
         errors: list[Diagnostic] = []
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
-                if "kernel" not in function.operation.attributes:
+                if not is_kernel(function):
                     continue
                 try:
                     _rewrite(function)
@@ -50,7 +50,7 @@ def _rewrite(function: Any) -> None:
     described = []
     with top, function.location:
         for number, argument in enumerate(old):
-            described.append(_replace(block, argument, f"arg{number}"))
+            described.append(_replace(block, argument, _name(argument) or f"arg{number}"))
     for _ in old:
         block.erase_argument(0)
     types = [argument.type for argument in block.arguments]
@@ -60,6 +60,12 @@ def _rewrite(function: Any) -> None:
         if name in attributes:
             del attributes[name]
     attributes["tile.abi"] = ir.StringAttr.get(json.dumps(described))
+
+
+def _name(argument: Any) -> str | None:
+    """The name that an argument's location gives it, as in `%0: index loc("n")`."""
+    location = argument.location
+    return location.name_str if isinstance(location, ir.NameLoc) else None
 
 
 def _replace(block: Any, argument: Any, name: str) -> dict[str, Any]:
