@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .alu import Array
+from .tensor import Fragment
 from .widths import dtype_of
 
 if TYPE_CHECKING:
@@ -23,14 +24,14 @@ class Fragments:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._known: dict[tuple[int, ...], tuple[list[Array], Array]] = {}
+        self._known: dict[tuple[int, ...], tuple[list[Array], Fragment]] = {}
 
     def clear(self) -> None:
         """Forget what has been gathered."""
         self._known.clear()
 
-    def gather(self, slots: tuple[int, ...], bits: int) -> Array:
-        """Registers as (warps, registers, lanes)."""
+    def gather(self, slots: tuple[int, ...], bits: int) -> Fragment:
+        """Registers as (warps, registers, lanes), with what products have decoded from them."""
         registers = self.machine.registers
         arrays = [registers[slot] for slot in slots]
         known = self._known.get(slots)
@@ -40,21 +41,21 @@ class Fragments:
         together = np.empty((ctas, warps, len(slots), lanes), dtype_of(bits))
         for number, array in enumerate(arrays):
             together[:, :, number] = array
-        flat = together.reshape(ctas * warps, len(slots), lanes)
-        self._known[slots] = (arrays, flat)
-        return flat
+        fragment = Fragment(together.reshape(ctas * warps, len(slots), lanes))
+        self._known[slots] = (arrays, fragment)
+        return fragment
 
-    def spread(self, slots: Sequence[int | None], values: Array) -> None:
+    def spread(self, slots: Sequence[int | None], fragment: Fragment) -> None:
         """Write (warps, registers, lanes) to registers."""
         machine = self.machine
         ctas, warps, lanes = machine.shape
-        split = values.reshape(ctas, warps, len(slots), lanes)
+        split = fragment.registers.reshape(ctas, warps, len(slots), lanes)
         arrays = [split[:, :, number] for number in range(len(slots))]
         for slot, array in zip(slots, arrays, strict=True):
             if slot is not None:
                 machine.write(slot, array)
         if machine.merge is None:
-            self._known[tuple(-1 if s is None else s for s in slots)] = (arrays, values)
+            self._known[tuple(-1 if s is None else s for s in slots)] = (arrays, fragment)
 
 
 def _same(a: Array, b: Array) -> bool:

@@ -158,7 +158,7 @@ def _multiply(binding: Binding, form: Mma | WmmaMma) -> Step:
     def step() -> None:
         chosen = {n: _per_warp(machine, s) for n, s in selectors.items()}
         inputs = {n: fragments.gather(s, bits[n]) for n, s in slots.items()}
-        result = tensor.multiply(form, inputs, chosen, arch=arch, numerics=numerics)
+        result = tensor.multiply_fragments(form, inputs, chosen, arch=arch, numerics=numerics)
         fragments.spread(targets, result)
 
     return step
@@ -203,7 +203,7 @@ def _load(binding: Binding, form: MatrixMemory) -> Step:
         ctas, warps, _ = machine.shape
         row_bytes = np.ascontiguousarray(rows)[..., None].view(np.uint8)
         flat = row_bytes.reshape(ctas * warps, lanes, form.row_bytes)
-        fragments.spread(targets, tensor.load_matrix(form, flat))
+        fragments.spread(targets, tensor.Fragment(tensor.load_matrix(form, flat)))
 
     return step
 
@@ -218,7 +218,7 @@ def _store(binding: Binding, form: MatrixMemory) -> Step:
 
     def step() -> None:
         ctas, warps, _ = machine.shape
-        rows = tensor.store_matrix(form, fragments.gather(slots, 32))
+        rows = tensor.store_matrix(form, fragments.gather(slots, 32).registers)
         values = np.ascontiguousarray(rows).view(np.complex128).reshape(ctas, warps, lanes)
         for space, offsets, active in locate():
             mask = active
@@ -239,7 +239,8 @@ def _move(binding: Binding, form: MovMatrix) -> Step:
     fragments = binding.machine.fragments
 
     def step() -> None:
-        fragments.spread(targets, tensor.move_matrix(form, fragments.gather(slots, 32)))
+        moved = tensor.move_matrix(form, fragments.gather(slots, 32).registers)
+        fragments.spread(targets, tensor.Fragment(moved))
 
     return step
 
@@ -288,11 +289,11 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
                 )
         split = values.reshape(ctas * warps, operand.registers, -1, LANES)
         packed = np.ascontiguousarray(split.transpose(0, 1, 3, 2)).view(dtype_of(bits))[..., 0]
-        fragments.spread(targets, packed)
+        fragments.spread(targets, tensor.Fragment(packed))
 
     def write() -> None:
         ctas, warps, _ = machine.shape
-        gathered = np.ascontiguousarray(fragments.gather(slots, bits))
+        gathered = np.ascontiguousarray(fragments.gather(slots, bits).registers)
         split = gathered[..., None].view(dtype_of(unit)).transpose(0, 1, 3, 2)
         values = split.reshape(ctas, warps, -1, LANES)
         for number, move in units():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from tilec.isa import Mma, WmmaMma
 from tilec.isa.dtypes import numpy_type
 
-from .arithmetic import Arithmetic, Method, Step
+from .arithmetic import Arithmetic, Method
 from .dot import ZERO, Accumulators, Factors, canonical, dot, factors
 
 Matrices = NDArray[Any]
 """(warps, rows, cols)."""
 
-CHUNK = 1 << 13
+CHUNK = 1 << 15
 """Accumulators computed at a time, so that they stay in the cache."""
 
 GROUP = 16
@@ -42,12 +42,6 @@ class Inputs:
     scale_a: Matrices | None = None
     scale_b: Matrices | None = None
 
-    def warps(self, part: slice) -> Inputs:
-        """Those of some warps."""
-        every: list[Any] = [getattr(self, field.name) for field in fields(self)]
-        some: list[Any] = [None if one is None else one[part] for one in every]
-        return Inputs(*some)
-
 
 def fast(inputs: Inputs) -> Matrices:
     """float32 sums in any order; float64 where scales could leave the range of float32."""
@@ -64,41 +58,90 @@ def fast(inputs: Inputs) -> Matrices:
     return d
 
 
-def exact(form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic) -> Matrices:
-    """The bits that tensor cores give."""
-    chunk = max(1, CHUNK // inputs.c[0].size)
-    parts = [slice(i, i + chunk) for i in range(0, len(inputs.c), chunk)]
-    return np.concatenate([_exact(form, inputs.warps(part), arithmetic) for part in parts])
+def exact(
+    form: Mma | WmmaMma,
+    arithmetic: Arithmetic,
+    sides: tuple[Factors, Factors],
+    c: Accumulators,
+    absent: NDArray[np.bool_] | None = None,
+) -> Accumulators:
+    """The bits that tensor cores give.
+
+    Args:
+        form: the form.
+        arithmetic: of the architecture.
+        sides: what `sides_of` makes of A and B.
+        c: (m, n, warps), in the format of C.
+        absent: (k, m, 1, warps), which elements of A are not stored, where that matters.
+
+    Returns:
+        (m, n, warps).
+    """
+    a, b = sides
+    chunk = max(1, CHUNK // c[..., 0].size)
+    found: list[Any] = []
+    for start in range(0, c.shape[-1], chunk):
+        part = np.s_[..., start : start + chunk]
+        missing = None if absent is None else absent[part]
+        found.append(_exact(form, arithmetic, (a.at(part), b.at(part)), c[part], missing))
+    d: Accumulators = np.concatenate(found, axis=-1) if len(found) > 1 else found[0]
+    return d
 
 
-def _exact(form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic) -> Matrices:
+def _exact(
+    form: Mma | WmmaMma,
+    arithmetic: Arithmetic,
+    sides: tuple[Factors, Factors],
+    c: Accumulators,
+    absent: NDArray[np.bool_] | None,
+) -> Accumulators:
+    a, b = sides
     # Steps are counted in stored elements: an absent one takes no place.
     spread = form.shape.k // form.operand("a").cols
     step = replace(arithmetic.step, terms=arithmetic.step.terms * spread)
-    format_c = numpy_type(form.operand("c").type)
-    c = np.ascontiguousarray(inputs.c.transpose(1, 2, 0), dtype=format_c)
-    match arithmetic.method:
-        case Method.CHAIN:
-            d = dot(step, *_sides(form, inputs), c, _absent(inputs))
-        case Method.HALVES:
-            d = _halves(form, inputs, step, c)
-        case Method.GROUPS:
-            terms = _groups(form, inputs, GROUP * spread)
-            count = (len(terms.values), 1, 1, 1)
-            d = dot(step, terms, Factors(np.ones(count), np.zeros(count, np.int16)), c)
-    return d.transpose(2, 0, 1)
-
-
-def _halves(form: Mma | WmmaMma, inputs: Inputs, step: Step, c: Accumulators) -> Accumulators:
-    """Half of k in a chain from zero, the rest in a chain from that, and c in a plain addition."""
-    a, b = _sides(form, inputs)
-    absent = _absent(inputs)
-    stored = np.arange(form.shape.k) * form.operand("a").cols // form.shape.k
+    if arithmetic.method is not Method.HALVES:
+        return dot(step, a, b, c, absent)
+    stored = np.arange(form.shape.k) // spread
     d: Accumulators = np.zeros_like(c)
     for part in (stored % 4 < 2, stored % 4 >= 2):
         d = dot(step, a.at(part), b.at(part), d, None if absent is None else absent[part])
     with np.errstate(all="ignore"):
         return canonical(d + c)
+
+
+def sides_of(
+    form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic
+) -> tuple[Factors, Factors]:
+    """A as (k, m, 1, warps) and B as (k, 1, n, warps), scaled.
+
+    Where products are summed in groups first, the scaled sums, and ones.
+    """
+    if arithmetic.method is Method.GROUPS:
+        terms = _groups(form, inputs, GROUP * form.shape.k // form.operand("a").cols)
+        shape = (len(terms.values), 1, 1, inputs.c.shape[0])
+        return terms, Factors(np.ones(shape), np.zeros(shape, np.int16))
+    a, b = side_of(form, "a", inputs.a), side_of(form, "b", inputs.b)
+    if inputs.scale_a is not None:
+        a = a * _scales(form, "sfa", inputs.scale_a, form.shape.k).at(np.s_[:, :, None])
+        b = b * _scales(form, "sfb", inputs.scale_b, form.shape.k).at(np.s_[:, None])
+    return a, b
+
+
+def side_of(form: Mma | WmmaMma, name: str, matrices: Matrices) -> Factors:
+    """A or B as `sides_of` has it, without scales."""
+    found = factors(_k_first(matrices, 2 if name == "a" else 1), form.operand(name).type)
+    return found.at(np.s_[:, :, None] if name == "a" else np.s_[:, None])
+
+
+def addend_of(form: Mma | WmmaMma, matrices: Matrices) -> Accumulators:
+    """C as (m, n, warps)."""
+    format_c = numpy_type(form.operand("c").type)
+    return np.ascontiguousarray(matrices.transpose(1, 2, 0), dtype=format_c)
+
+
+def absent_of(inputs: Inputs) -> NDArray[np.bool_] | None:
+    """Which elements of A are absent, (k, m, 1, warps), where it matters."""
+    return None if inputs.present is None else ~_k_first(inputs.present, 2)[:, :, None]
 
 
 def _groups(form: Mma | WmmaMma, inputs: Inputs, group: int) -> Factors:
@@ -115,25 +158,10 @@ def _groups(form: Mma | WmmaMma, inputs: Inputs, group: int) -> Factors:
     return terms * scale_a.at(np.s_[:, :, None]) * scale_b.at(np.s_[:, None])
 
 
-def _sides(form: Mma | WmmaMma, inputs: Inputs) -> tuple[Factors, Factors]:
-    """A as (k, m, 1, warps) and B as (k, 1, n, warps), scaled."""
-    k = form.shape.k
-    a = factors(_k_first(inputs.a, 2), form.operand("a").type)
-    b = factors(_k_first(inputs.b, 1), form.operand("b").type)
-    if inputs.scale_a is not None:
-        a = a * _scales(form, "sfa", inputs.scale_a, k)
-        b = b * _scales(form, "sfb", inputs.scale_b, k)
-    return a.at(np.s_[:, :, None]), b.at(np.s_[:, None])
-
-
 def _scales(form: Mma | WmmaMma, name: str, scales: Matrices | None, k: int) -> Factors:
     """Scale factors spread over `k` terms, (k, m or n, warps)."""
     assert scales is not None
     return factors(_k_first(scales, 2 if name == "sfa" else 1), form.operand(name).type).spread(k)
-
-
-def _absent(inputs: Inputs) -> NDArray[np.bool_] | None:
-    return None if inputs.present is None else ~_k_first(inputs.present, 2)[:, :, None]
 
 
 def _k_first(matrices: Matrices, k_axis: int) -> Matrices:

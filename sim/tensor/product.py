@@ -9,16 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import Mma, TilecError, WmmaMma
+from tilec.isa.dtypes import numpy_type
 
-from .arithmetic import arithmetic
+from .arithmetic import Arithmetic, arithmetic
+from .dot import Factors
 from .elements import decode, encode
-from .floats import Inputs, Matrices, exact, fast
+from .floats import Inputs, Matrices, absent_of, addend_of, exact, fast, side_of, sides_of
 from .fma import fma
+from .fragment import Fragment
 from .places import Selected, from_matrix, pick, to_matrix
 from .sparse import expand, logical_columns
 
 Registers = Mapping[str, NDArray[Any]]
 """Operands by name, each (warps, registers, 32)."""
+
+Fragments = Mapping[str, Fragment]
+"""Operands by name."""
 
 NUMERICS = ("exact", "fast")
 
@@ -48,41 +54,108 @@ def multiply(
     Raises:
         TilecError: if `arch` has no arithmetic for the form, or for another `numerics`.
     """
+    fragments = {name: Fragment(registers) for name, registers in operands.items()}
+    return multiply_fragments(form, fragments, selectors, arch=arch, numerics=numerics).registers
+
+
+def multiply_fragments(
+    form: Mma | WmmaMma,
+    fragments: Fragments,
+    selectors: Selected,
+    *,
+    arch: str,
+    numerics: str,
+) -> Fragment:
+    """`multiply` for operands that other products share: they are decoded once."""
     if numerics not in NUMERICS:
         raise TilecError(f"numerics '{numerics}' is neither exact nor fast")
-    a, b, c = (_matrices(form, name, operands) for name in "abc")
-    columns = None
-    if isinstance(form, Mma) and form.sparsity:
-        columns = logical_columns(form, _picked(form, "e", operands, selectors).astype(np.intp))
-        a = expand(form.shape.k, a, columns)
     type_ = form.operand("a").type
-    if type_.name == "f64":
-        d = _chain(a, b, c, form.rounding or "rn")
-    elif type_.is_float:
-        inputs = Inputs(a, b, c)
-        if columns is not None and not np.isfinite(b).all():
-            present = expand(form.shape.k, np.ones(columns.shape, dtype=bool), columns)
-            inputs = replace(inputs, present=present)
-        if isinstance(form, Mma) and form.scaling:
-            scales = (_picked(form, name, operands, selectors) for name in ("sfa", "sfb"))
-            inputs = replace(inputs, **dict(zip(("scale_a", "scale_b"), scales, strict=True)))
-        d = fast(inputs) if numerics == "fast" else exact(form, inputs, arithmetic(form, arch))
+    if type_.is_float and type_.name != "f64":
+        if numerics == "fast":
+            return _result(form, fast(_inputs(form, fragments, selectors)))
+        return _exact(form, fragments, selectors, arithmetic(form, arch))
+    a, b, c = (_matrices(form, name, fragments) for name in "abc")
+    if type_.is_float:
+        return _result(form, _chain(a, b, c, form.rounding or "rn"))
+    if isinstance(form, Mma) and form.sparsity:
+        a = expand(form.shape.k, a, _columns(form, fragments, selectors))
+    return _result(form, _integers(form, a, b, c))
+
+
+def _inputs(form: Mma | WmmaMma, fragments: Fragments, selectors: Selected) -> Inputs:
+    """Matrices of floats, as they stand for, with scale factors."""
+    a, b, c = (_matrices(form, name, fragments) for name in "abc")
+    inputs = Inputs(a, b, c)
+    if not isinstance(form, Mma):
+        return inputs
+    if form.sparsity:
+        columns = _columns(form, fragments, selectors)
+        inputs = replace(inputs, a=expand(form.shape.k, a, columns))
+        if not np.isfinite(b).all():
+            stored = np.ones(columns.shape, dtype=bool)
+            inputs = replace(inputs, present=expand(form.shape.k, stored, columns))
+    if form.scaling:
+        scale_a, scale_b = (_picked(form, n, fragments, selectors) for n in ("sfa", "sfb"))
+        inputs = replace(inputs, scale_a=scale_a, scale_b=scale_b)
+    return inputs
+
+
+def _exact(
+    form: Mma | WmmaMma, fragments: Fragments, selectors: Selected, arithmetic: Arithmetic
+) -> Fragment:
+    absent = None
+    if isinstance(form, Mma) and (form.sparsity or form.scaling):
+        inputs = _inputs(form, fragments, selectors)
+        sides, absent = sides_of(form, inputs, arithmetic), absent_of(inputs)
     else:
-        d = _integers(form, a, b, c)
-    result = form.operand("d")
-    warps = len(operands["c"])
-    return encode(result, from_matrix(form, "d", d.reshape(warps, -1)))
+        sides = _side(form, "a", fragments), _side(form, "b", fragments)
+    addend = "addend", form.ptx, "c"
+    c = fragments["c"].made(addend, lambda: addend_of(form, _matrices(form, "c", fragments)))
+    d = exact(form, arithmetic, sides, c, absent)
+    result = _result(form, d.transpose(2, 0, 1))
+    if d.dtype == c.dtype == numpy_type(form.operand("d").type):
+        result.keep(addend, d)
+    return result
 
 
-def _matrices(form: Mma | WmmaMma, name: str, operands: Registers) -> Matrices:
+def _side(form: Mma | WmmaMma, name: str, fragments: Fragments) -> Factors:
+    """A or B as the exact product takes it."""
+
+    def make() -> Factors:
+        return side_of(form, name, _matrices(form, name, fragments))
+
+    return fragments[name].made(("side", form.ptx, name), make)
+
+
+def _result(form: Mma | WmmaMma, d: Matrices) -> Fragment:
+    """D in registers; as a matrix too, for the product of which it is the addend."""
+    c, operand = form.operand("c"), form.operand("d")
+    warps = len(d) // (form.products if isinstance(form, Mma) else 1)
+    result = Fragment(encode(operand, from_matrix(form, "d", d.reshape(warps, -1))))
+    if c.type == operand.type and d.dtype == numpy_type(c.type) and c.container >= 32:
+        result.keep(("matrix", form.ptx, "c"), d)
+    return result
+
+
+def _matrices(form: Mma | WmmaMma, name: str, fragments: Fragments) -> Matrices:
     """All products' matrices of an operand, (warps · products, rows, cols)."""
-    found = to_matrix(form, name, decode(form.operand(name), operands[name]))
-    return found.reshape(-1, *found.shape[-2:])
+
+    def make() -> Matrices:
+        elements = decode(form.operand(name), fragments[name].registers)
+        found = to_matrix(form, name, elements)
+        return found.reshape(-1, *found.shape[-2:])
+
+    return fragments[name].made(("matrix", form.ptx, name), make)
 
 
-def _picked(form: Mma, name: str, operands: Registers, selectors: Selected) -> Matrices:
+def _columns(form: Mma, fragments: Fragments, selectors: Selected) -> NDArray[np.intp]:
+    """Logical columns of the stored elements of a sparse A."""
+    return logical_columns(form, _picked(form, "e", fragments, selectors).astype(np.intp))
+
+
+def _picked(form: Mma, name: str, fragments: Fragments, selectors: Selected) -> Matrices:
     """An operand of which the selectors pick some, (warps, rows, cols)."""
-    return pick(form, name, decode(form.operand(name), operands[name]), selectors)
+    return pick(form, name, decode(form.operand(name), fragments[name].registers), selectors)
 
 
 def _chain(a: Matrices, b: Matrices, c: Matrices, rounding: str) -> Matrices:
