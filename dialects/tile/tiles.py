@@ -139,10 +139,18 @@ def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
         )
     if layout.in_sizes["lane"] != 32:
         raise TilecError(f"layout '{text}' has {layout.in_sizes['lane']} lanes; a warp has 32")
+    layout = _with_inputs(layout, wanted)
     # A fragment may be a warp's part of a larger tile.
     if not is_fragment and not _covers(layout):
         raise TilecError(f"layout '{text}' leaves elements of the tile to no lane")
     return TileValue(shape, tile.element_type, layout, is_fragment)
+
+
+@lru_cache(maxsize=4096)
+def _with_inputs(layout: LinearLayout, ins: tuple[str, ...]) -> LinearLayout:
+    """The layout with these inputs in this order; those that it does not have are of size one."""
+    whole = layout * LinearLayout.empty(ins)
+    return whole.reorder(ins, tuple(whole.out_sizes))
 
 
 @lru_cache(maxsize=4096)
