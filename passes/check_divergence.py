@@ -23,6 +23,9 @@ WARP_WIDE = frozenset(
         "tile.mma_sp_scaled",
         "tile.movmatrix",
         "tile.stmatrix",
+        "tile.wmma_load",
+        "tile.wmma_mma",
+        "tile.wmma_store",
     }
 )
 """Ops that all lanes of a warp execute together. PTX ISA, `.aligned`."""

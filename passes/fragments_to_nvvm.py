@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.dialect import FragType, SharedAttr
+from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
 from tilec.dialects.tile.tiles import tile_value
 from tilec.isa import Target
 from tilec.mlir import ir
@@ -22,6 +22,7 @@ from .nvvm.memory import Memory
 from .nvvm.products import Products
 from .nvvm.registers import packing
 from .nvvm.shared_buffers import SharedBuffers
+from .nvvm.wmma import Wmma, wmma_packing
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,9 @@ class FragmentsToNvvm(Pass):
 
 
 def _expand(type_: Any) -> list[Any] | None:
+    if isinstance(type_, WmmaType):
+        packed = wmma_packing(type_)
+        return [packed.type] * packed.registers
     if isinstance(type_, FragType):
         tile = tile_value(type_)
         assert tile is not None
@@ -63,6 +67,7 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
     buffers = SharedBuffers(kernel)
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
+    wmma = Wmma(kernel)
     handlers = {
         "tile.alloc_shared": buffers.alloc,
         "tile.async_commit": copies.commit,
@@ -83,6 +88,11 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
         "tile.slice": elementwise.cut,
         "tile.stmatrix": moves.stmatrix,
         "tile.store": memory.store,
+        "tile.wmma_elementwise": wmma.elementwise,
+        "tile.wmma_fill": wmma.fill,
+        "tile.wmma_load": wmma.load,
+        "tile.wmma_mma": wmma.mma,
+        "tile.wmma_store": wmma.store,
     }
     types: dict[Any, list[Any] | None] = {}
 

@@ -14,6 +14,7 @@ EFFECTS = frozenset(
         "tile.async_wait",
         "tile.stmatrix",
         "tile.store",
+        "tile.wmma_store",
     }
 )
 """Ops that matter without a result."""

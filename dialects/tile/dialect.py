@@ -80,6 +80,16 @@ class FragType(Tile.Type, name="frag"):
     layout: LayoutAttr
 
 
+class WmmaType(Tile.Type, name="wmma"):
+    """`!tile.wmma<"m16n16k16 a row f16">`: a fragment of the `wmma` instructions.
+
+    The text gives shape, operand (`a`, `b`, or `c` of an accumulator), of `a` and `b` `.row` or
+    `.col`, and PTX's element type. Which element a register holds is not defined.
+    """
+
+    operand: ir.StringAttr
+
+
 def value_of(parameter: Any) -> Any:
     """The type or text inside a parameter of one of these types and attributes."""
     return parameter.maybe_downcast().value

@@ -29,7 +29,7 @@ def elementwise(op: Any, expansion: Expansion) -> list[Values]:
     if packed.element != tile.element:
         raise TilecError(f"no arithmetic on {tile.element}: cast it first")
     inputs = [expansion.values(v) for v in op.operands]
-    name, attributes = _function(op)
+    name, attributes = function(op)
     return [
         [
             create(name, list(parts), packed.type, **attributes)
@@ -45,7 +45,7 @@ def cast(op: Any, expansion: Expansion) -> list[Values]:
     for tile, packed in ((source, before), (result, after)):
         if packed.element != tile.element:
             raise TilecError(f"no conversion from {source.element} to {result.element} here")
-    name, attributes = _function(op)
+    name, attributes = function(op)
     size = max(before.per_register, after.per_register)
     held = elements(expansion.values(op.operands[0]), before)
     wide = Packing(after.element, size, 1)
@@ -82,7 +82,7 @@ def _tile(value: Any) -> TileValue:
     return tile
 
 
-def _function(op: Any) -> tuple[str, dict[str, Any]]:
+def function(op: Any) -> tuple[str, dict[str, Any]]:
     """The upstream op to apply, and the attributes to give it."""
     found = {
         name: op.attributes[name]

@@ -84,13 +84,16 @@ class Descriptor:
         stride = self._strides[dim]
         return None if stride == ir.ShapedType.get_dynamic_stride_or_offset() else int(stride)
 
+    def stride(self, dim: int) -> Any:
+        """Stride of a dimension in elements, i64."""
+        stride = self.static_stride(dim)
+        return self._field(4, dim) if stride is None else constant_i64(stride)
+
     def times_stride(self, value: Any, dim: int) -> Any:
         """`value` (i64) times the stride of a dimension."""
-        stride = self.static_stride(dim)
-        if stride == 1:
+        if self.static_stride(dim) == 1:
             return value
-        factor = self._field(4, dim) if stride is None else constant_i64(stride)
-        return create("llvm.mul", [value, factor], i64())
+        return create("llvm.mul", [value, self.stride(dim)], i64())
 
     def _gep(self, pointer: Any, offset: Any) -> Any:
         element = self._type.element_type

@@ -9,6 +9,7 @@ from .mma import DotOp, MmaOp
 from .mma_scaled import MmaScaledOp, MmaSpScaledOp
 from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
+from .wmma import WmmaElementwiseOp, WmmaFillOp, WmmaLoadOp, WmmaMmaOp, WmmaStoreOp
 
 __all__ = [
     "CASTS",
@@ -33,4 +34,9 @@ __all__ = [
     "SliceOp",
     "StmatrixOp",
     "StoreOp",
+    "WmmaElementwiseOp",
+    "WmmaFillOp",
+    "WmmaLoadOp",
+    "WmmaMmaOp",
+    "WmmaStoreOp",
 ]

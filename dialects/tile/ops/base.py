@@ -8,7 +8,7 @@ from tilec.isa import Family, Form, Operand, TilecError, UnknownNameError, form,
 from tilec.layout import fragment
 from tilec.mlir import ext, ir
 
-from ..dialect import Tile
+from ..dialect import Tile, WmmaType
 from ..tiles import TileValue, element_name, tile_value
 
 
@@ -102,6 +102,11 @@ def tile_of(value: Any, what: str) -> TileValue:
 def fragment_of(value: Any, what: str) -> TileValue:
     """The fragment that `value` is; raises TilecError if it is none."""
     found = tile_value(value.type)
+    if isinstance(value.type, WmmaType):
+        raise TilecError(
+            f"{what} is a wmma fragment: which element is where in it is not defined, so only "
+            "the tile.wmma ops take it"
+        )
     if found is None or not found.is_fragment:
         raise TilecError(f"{what} must be a !tile.frag, not {value.type}")
     return found

@@ -89,11 +89,16 @@ class ElementwiseOp(TileOp, name="elementwise"):
                     f"operands and result must be of one type: {operand.type} "
                     f"and {self.results[0].type}"
                 )
-        is_float = isinstance(tile.element, ir.FloatType)
-        wants_float = name.endswith("f") or (name.startswith("math.") and name != "math.absi")
-        if is_float != wants_float:
-            kind = "floating-point" if wants_float else "integer"
-            raise TilecError(f"{name} takes {kind} elements, not {tile.element}")
+        check_kind(name, tile.element)
+
+
+def check_kind(name: str, element: Any) -> None:
+    """Check that an elementwise op takes such elements; raises TilecError if not."""
+    is_float = isinstance(element, ir.FloatType)
+    wants_float = name.endswith("f") or (name.startswith("math.") and name != "math.absi")
+    if is_float != wants_float:
+        kind = "floating-point" if wants_float else "integer"
+        raise TilecError(f"{name} takes {kind} elements, not {element}")
 
 
 class CastOp(TileOp, name="cast"):

@@ -1,0 +1,154 @@
+"""`tile.wmma_*`: matrix products on fragments whose elements have no defined place."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import Family, TilecError, UnknownNameError, WmmaMemory, WmmaMma
+from tilec.mlir import ext, ir
+
+from ..dialect import SharedAttr, WmmaType, value_of
+from ..tiles import element_name
+from ..wmma import check_wmma, wmma_operand
+from .base import TileOp, check_indices, form_of, memory
+from .elementwise import ELEMENTWISE, check_kind
+
+
+class WmmaMmaOp(TileOp, name="wmma_mma"):
+    """`d = a · b + c` by one `wmma.mma` instruction."""
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    form: ir.StringAttr
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form and fragments: shape, layout and element type are the form's."""
+        form = form_of(self.form.value, Family.WMMA_MMA)
+        assert isinstance(form, WmmaMma)
+        for name, value in zip("abcd", (*self.operands, self.results[0]), strict=True):
+            check_wmma(form, name, value)
+
+
+class WmmaLoadOp(TileOp, name="wmma_load"):
+    """A fragment from memory by one `wmma.load`.
+
+    The matrix begins at the indices; a `.row` form wants its rows along the memref's last
+    dimension, a `.col` form its columns. The stride is that of the dimension before.
+    """
+
+    source: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    fragment: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, fragment and memory."""
+        form = form_of(self.form.value, Family.WMMA_LOAD)
+        assert isinstance(form, WmmaMemory)
+        source, *indices = self.operands
+        check_wmma(form, form.results[0].name, self.results[0])
+        check_matrix(form, memory(source, "source"), indices)
+
+
+class WmmaStoreOp(TileOp, name="wmma_store"):
+    """A fragment to memory by one `wmma.store`; the mirror of `tile.wmma_load`."""
+
+    fragment: ext.Operand[Any]
+    target: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+
+    def check(self) -> None:
+        """Verify form, fragment and memory."""
+        form = form_of(self.form.value, Family.WMMA_STORE)
+        assert isinstance(form, WmmaMemory)
+        fragment, target, *indices = self.operands
+        check_wmma(form, form.operands[0].name, fragment)
+        check_matrix(form, memory(target, "target"), indices)
+
+
+class WmmaFillOp(TileOp, name="wmma_fill"):
+    """A fragment whose elements all are one scalar."""
+
+    value: ext.Operand[Any]
+    fragment: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the element type."""
+        element = element_name(_operand(self.results[0]))
+        if str(self.operands[0].type) != element:
+            raise TilecError(f"the scalar must be of type {element}, not {self.operands[0].type}")
+
+
+class WmmaElementwiseOp(TileOp, name="wmma_elementwise"):
+    """An upstream scalar op applied alike to each element of fragments of one type.
+
+    That is all that the ISA allows on them, the order of the elements being unknown; an
+    accumulator cannot be converted between f16 and f32 either (PTX ISA 9.7.14.4.1). Further
+    attributes are those of the upstream op.
+    """
+
+    OPEN = True
+
+    inputs: Sequence[ext.Operand[Any]]
+    fn: ir.StringAttr
+    result: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the op's name, its number of operands, and that all types are one."""
+        name = self.fn.value
+        if name not in ELEMENTWISE:
+            raise UnknownNameError("elementwise op", name, ELEMENTWISE)
+        if len(self.operands) != ELEMENTWISE[name]:
+            raise TilecError(f"{name} takes {ELEMENTWISE[name]} operands, not {len(self.operands)}")
+        operand = _operand(self.results[0])
+        for value in self.operands:
+            if value.type != self.results[0].type:
+                raise TilecError(
+                    f"fragments of one type only: {value.type} and {self.results[0].type}"
+                )
+        check_kind(name, ir.Type.parse(element_name(operand)))
+
+
+def _operand(value: Any) -> Any:
+    if not isinstance(value.type, WmmaType):
+        raise TilecError(f"must be a !tile.wmma, not {value.type}")
+    return wmma_operand(value.type)
+
+
+def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
+    """Check the memory of a load or store.
+
+    Raises:
+        TilecError: for an element type, rank, stride or alignment that the form does not take.
+    """
+    (inside,) = (*form.results, *form.operands)
+    if type_.rank < 2:
+        raise TilecError(f"a matrix needs a memref of rank 2 or more, not {type_}")
+    check_indices(indices, type_.rank, "the access")
+    element = "i8" if inside.type.bits < 8 else element_name(inside)
+    if str(type_.element_type) != element:
+        raise TilecError(f"{form.ptx} takes a memref of {element}, not {type_}")
+    if (
+        isinstance(type_.memory_space, SharedAttr)
+        and value_of(type_.memory_space.swizzle) != "none"
+    ):
+        raise TilecError(f'{form.ptx} cannot read swizzled memory; take #tile.shared<"none">')
+    strides, _ = type_.get_strides_and_offset()
+    if strides[-1] != 1:
+        raise TilecError(f"the last dimension of {type_} is not contiguous")
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    bits = max(8, inside.type.bits)
+    if strides[-2] != dynamic:
+        stride = strides[-2] * bits // inside.type.bits
+        if strides[-2] * bits // 8 % form.alignment:
+            raise TilecError(
+                f"rows of {type_} are {strides[-2] * bits // 8} bytes apart; {form.ptx} needs a "
+                f"multiple of {form.alignment}"
+            )
+        if stride < form.default_stride:
+            raise TilecError(
+                f"rows of {type_} are {stride} elements apart; {form.ptx} needs at least "
+                f"{form.default_stride}"
+            )
