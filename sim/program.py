@@ -283,6 +283,9 @@ class Program:
             return self._raising(error)
         except TilecError as error:
             return self._raising(binding.error(str(error)))
+        except (IndexError, KeyError, StopIteration, ValueError):
+            # Too few operands or qualifiers for whoever unpacks them.
+            return self._raising(binding.error(f"malformed '{instruction.mnemonic}'"))
         return step
 
     def _raising(self, error: PtxError) -> Step:

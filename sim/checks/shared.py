@@ -328,7 +328,8 @@ class SharedChecks:
         self, site: Site, offsets: Array, found: Array, values: Array, mask: Array | None
     ) -> None:
         """After a store: threads that wrote something else to the same place at once."""
-        lost = found != values
+        lost = _bytes(found) != _bytes(values)
+        lost = lost.any(axis=3)
         if mask is not None:
             lost = lost & mask
         if lost.any():
@@ -346,3 +347,8 @@ class SharedChecks:
                 ),
                 lambda at: int(spread[at]),
             )
+
+
+def _bytes(values: Array) -> Array:
+    """Values as bytes along a new last axis: 16 bytes compared as numbers might be NaN."""
+    return np.ascontiguousarray(values)[..., None].view(np.uint8)
