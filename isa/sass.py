@@ -7,14 +7,15 @@ is emulated its rounding is that of the instructions it is made of.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import NamedTuple
 
 from .forms import Form, Mma, WmmaMma
 from .targets import TARGETS, Target
 
 
-class Execution(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Execution:
     """One form on one range of architectures.
 
     Attributes:
@@ -47,7 +48,7 @@ def executions(form: Form) -> tuple[Execution, ...]:
     first = min(TARGETS[name].number for name in form.targets)
     ranges = _executions(form)
     return tuple(
-        one._replace(since=max(one.since, first))
+        replace(one, since=max(one.since, first))
         for one, later in zip_longest(ranges, ranges[1:])
         if later is None or later.since > first
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from tilec.isa import Family, Form, MatrixMemory, Mma, Operand, WmmaMemory, WmmaMma, assembly
@@ -14,8 +15,15 @@ from .form_list import record
 
 TILE_OPS = {
     Family.MMA: "tile.mma",
+    Family.MMA_BLOCK_SCALE: "tile.mma_scaled",
+    Family.MMA_SP: "tile.mma_sp",
+    Family.MMA_SP_BLOCK_SCALE: "tile.mma_sp_scaled",
+    Family.WMMA_LOAD: "tile.wmma_load",
+    Family.WMMA_STORE: "tile.wmma_store",
+    Family.WMMA_MMA: "tile.wmma_mma",
     Family.LDMATRIX: "tile.ldmatrix",
     Family.STMATRIX: "tile.stmatrix",
+    Family.MOVMATRIX: "tile.movmatrix",
 }
 """The op of the tile dialect that is one instruction of the family; its attribute is `form`."""
 
@@ -79,9 +87,8 @@ def details(form: Form) -> dict[str, Any]:
     data["selectors"] = {selector.name: list(selector.legal) for selector in form.selectors}
     data["instruction"] = _text(form)
     data["llvm"] = call(form).intrinsic or "inline assembly"
-    if form.family in TILE_OPS:
-        data["tile"] = f'{TILE_OPS[form.family]} {{form = "{form.ptx}"}}'
-    data["execution"] = [execution._asdict() for execution in executions(form)]
+    data["tile"] = f'{TILE_OPS[form.family]} {{form = "{form.ptx}"}}'
+    data["execution"] = [asdict(execution) for execution in executions(form)]
     data["spellings"] = list(spellings(form))
     return data
 
@@ -123,9 +130,7 @@ def text(form: Form) -> str:
         facts.append(("spaces", ", ".join(("generic", *data["state_spaces"]))))
     for name, legal in data["selectors"].items():
         facts.append((name, ", ".join(map(str, legal))))
-    facts.append(("LLVM", data["llvm"]))
-    if "tile" in data:
-        facts.append(("tile op", data["tile"]))
+    facts += [("LLVM", data["llvm"]), ("tile op", data["tile"])]
     facts += [("executed", line) for line in _ranges(data["execution"])]
     if isinstance(form, Mma) and form.sparsity and not form.sparsity.ordered:
         facts.append(("note", "slow on newer targets; prefer mma.sp::ordered_metadata"))
