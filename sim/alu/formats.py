@@ -12,6 +12,8 @@ from tilec.isa.types import element_type
 from .bits import FLOAT, SIGNED, UNSIGNED, Array
 
 _F64, _S64 = FLOAT[64], SIGNED[64]
+_BIAS = 1023
+_BEYOND = np.float64(2.0**130)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +81,7 @@ def _rounded(y: Array, negative: Array, rounding: str, random: Array | None) -> 
     return np.where(negative == (rounding == "rm"), np.ceil(y), np.floor(y))
 
 
+@np.errstate(all="ignore")
 def encode(
     values: Array,
     target: Format,
@@ -99,26 +102,33 @@ def encode(
             for NaN.
         random: with `rs`, what is added before truncation, in units of the last place.
     """
-    with np.errstate(all="ignore"):
-        negative, magnitude = np.signbit(values), np.abs(values)
-        exponent = ((magnitude.view(_S64) >> 52) - 1023).clip(target.lowest_exponent, 1023)
-        scaled = np.ldexp(magnitude, (target.mantissa - exponent).astype(np.int32))
-        finite = np.isfinite(values)
-        whole = _rounded(np.where(finite, scaled, 0), negative, rounding, random).astype(_S64)
-        code = whole + ((exponent - target.lowest_exponent) << target.mantissa)
-    over = np.where(finite, code > target.largest, True)
-    infinity = target.largest if target.infinity is None else target.infinity
-    if satfinite:
-        beyond: Array = np.asarray(target.largest)
-    elif rounding in ("rm", "rp"):
-        beyond = np.where(negative == (rounding == "rm"), infinity, target.largest)
-    else:
-        beyond = np.asarray(target.largest if rounding == "rz" else infinity)
-    beyond = np.where(finite | satfinite, beyond, infinity)
-    code = np.where(over, beyond, code)
+    lowest = target.lowest_exponent + _BIAS
+    negative = np.signbit(values)
+    # beyond every format's range, and NaN with it, so that all that follows is finite
+    magnitude = np.fmin(np.abs(values), _BEYOND)
+    exponent = np.maximum(magnitude.view(_S64) >> 52, lowest)
+    scale = ((2 * _BIAS + target.mantissa - exponent) << 52).view(_F64)
+    whole = _rounded(magnitude * scale, negative, rounding, random).astype(_S64)
+    code: Array = whole + ((exponent - lowest) << target.mantissa)
+    over = code > target.largest
+    if np.count_nonzero(over):
+        limit = target.largest if satfinite else _overflow(values, target, rounding)
+        code = np.where(over, limit, code)
     code = np.where(negative, 0 if relu else code | target.sign, code) << target.shift
-    code = np.where(np.isnan(values), target.largest if target.nan is None else target.nan, code)
+    is_nan = np.isnan(values)
+    if np.count_nonzero(is_nan):
+        code = np.where(is_nan, target.largest if target.nan is None else target.nan, code)
     return code.astype(target.register)
+
+
+def _overflow(values: Array, target: Format, rounding: str) -> Array:
+    """What magnitudes beyond the range become."""
+    if target.infinity is None:
+        return np.asarray(target.largest)
+    negative = np.signbit(values)
+    inward = {"rz": np.ones_like(negative), "rm": ~negative, "rp": negative}
+    finite = np.isfinite(values) & inward.get(rounding, False)
+    return np.where(finite, target.largest, target.infinity)
 
 
 @functools.cache
