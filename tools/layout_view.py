@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tilec.isa import LANES, Form, Mma, Operand, TilecError, WmmaMemory, WmmaMma
+from tilec.isa import LANES, Form, Mma, Operand, Selector, TilecError, WmmaMemory, WmmaMma
 from tilec.layout import LinearLayout, fragment_of
 from tilec.layout.lookup import types_of
 
@@ -23,6 +23,10 @@ class Slot(NamedTuple):
     register: int
     low: int
     high: int
+
+    def json(self) -> dict[str, Any]:
+        """As data."""
+        return {"lane": self.lane, "register": self.register, "bits": [self.low, self.high]}
 
 
 @dataclass(frozen=True)
@@ -51,26 +55,32 @@ class View:
         Raises:
             TilecError: for a selector that the operand has not, or a value that is not legal.
         """
-        legal = {
-            s.name: s.legal
-            for s in form.selectors
-            if (name == "e" and s.name == "selector")
-            or (name.startswith("sf") and s.name.endswith(f"_{name[-1]}"))
-        }
+        own = cls.selectors(form, name)
         for given in selectors:
-            if not any(known.startswith(given) for known in legal):
+            if given not in own:
                 flag = given.replace("_", "-")
                 raise TilecError(f"operand {name} of {form.ptx} does not depend on --{flag}")
         selection = {}
-        for known, values in legal.items():
-            asked = [value for given, value in selectors.items() if known.startswith(given)]
-            selection[known] = asked[0] if asked else values[0]
-            if selection[known] not in values:
+        for given, selector in own.items():
+            value = selectors.get(given, selector.legal[0])
+            if value not in selector.legal:
                 raise TilecError(
-                    f"{known} {selection[known]} is not legal for {form.ptx}; "
-                    f"legal: {', '.join(map(str, values))}"
+                    f"{selector.name} {value} is not legal for {form.ptx}; "
+                    f"legal: {', '.join(map(str, selector.legal))}"
                 )
+            selection[selector.name] = value
         return cls(form, form.operand(name), selection)
+
+    @staticmethod
+    def selectors(form: Form, name: str) -> dict[str, Selector]:
+        """The selectors that an operand depends on, by name without the operand's side."""
+        if name == "e":
+            return {s.name: s for s in form.selectors if s.name == "selector"}
+        side = f"_{name[-1]}"
+        scale = name in ("sfa", "sfb")
+        return {
+            s.name.removesuffix(side): s for s in form.selectors if scale and s.name.endswith(side)
+        }
 
     @cached_property
     def layout(self) -> LinearLayout | None:

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma, element_type, form, target
 from tilec.layout import Swizzle, find_form
 
-from . import layout_conversion, layout_text
+from . import layout_conversion, layout_sources, layout_text
 from .common import Parser, run
 from .layout_smem import SharedTile
-from .layout_view import Slot, View
+from .layout_view import View
 
 _EXAMPLES = """\
 examples:
   tile-layout m16n8k16 --operand a --type f16
   tile-layout m16n8k16 --operand a --type f16 --element 3,5
   tile-layout m16n8k32 --operand b --type s8 --lane 7 --reg 1
+  tile-layout m16n8k16 --type f16 --sources 3,5
   tile-layout m8n8k4 --operand a --type f16 --major col
   tile-layout m16n8k32 --operand e --type f16 --selector 1 --format json
   tile-layout ldmatrix.sync.aligned.m8n8.x4.trans.b16
@@ -49,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--byte-id", type=int, metavar="N", help="byte selector of scale factors")
     made.add_argument("--thread-id", type=int, metavar="N", help="lane selector of scale factors")
     made.add_argument("--element", type=_coordinates, metavar="R,C", help="who holds this one")
+    made.add_argument("--sources", type=_coordinates, metavar="R,C", help="what feeds this of d")
     made.add_argument("--lane", type=int, metavar="L", help="what this lane holds")
     made.add_argument("--reg", type=int, metavar="N", help="and in this register")
     made.add_argument(
@@ -113,13 +115,30 @@ def _only_operand(form: Form) -> str:
     return names[0]
 
 
+def _selectors(arguments: argparse.Namespace) -> dict[str, int]:
+    """Those that were given."""
+    names = ("selector", "byte_id", "thread_id")
+    return {n: value for n in names if (value := getattr(arguments, n)) is not None}
+
+
+def _sources(arguments: argparse.Namespace) -> str:
+    """What feeds an element of d, of the form that --operand and --type name, a if neither."""
+    found = find_form(
+        arguments.name,
+        arguments.operand or "a",
+        arguments.type,
+        sparse=arguments.sparse,
+        major=arguments.major,
+    )
+    feeding = layout_sources.sources(found, arguments.sources, _selectors(arguments))
+    if arguments.format == "json":
+        return json.dumps(layout_sources.json(found, arguments.sources, feeding))
+    return layout_sources.text(found, arguments.sources, feeding)
+
+
 def _view(arguments: argparse.Namespace) -> View:
     name: str = arguments.name
-    selectors = {
-        key: value
-        for key in ("selector", "byte_id", "thread_id")
-        if (value := getattr(arguments, key)) is not None
-    }
+    selectors = _selectors(arguments)
     operand = arguments.operand
     if operand is None:
         operand = _only_operand(form(name)) if "." in name else "a"
@@ -127,10 +146,6 @@ def _view(arguments: argparse.Namespace) -> View:
         return View.of(form(name), operand, selectors)
     found = find_form(name, operand, arguments.type, sparse=arguments.sparse, major=arguments.major)
     return View.of(found, operand, selectors)
-
-
-def _slot(slot: Slot) -> dict[str, object]:
-    return {"lane": slot.lane, "register": slot.register, "bits": [slot.low, slot.high]}
 
 
 def body(arguments: argparse.Namespace) -> int:
@@ -144,15 +159,18 @@ def body(arguments: argparse.Namespace) -> int:
         raise TilecError("--reg says which register of a lane: give --lane too")
     if arguments.element is not None and arguments.lane is not None:
         raise TilecError("--element and --lane ask opposite questions; give one of them")
+    if arguments.sources is not None:
+        print(_sources(arguments))
+        return 0
     view = _view(arguments)
     as_json = arguments.format == "json"
     if arguments.element is not None:
         holders = view.holders(arguments.element)
-        data = {"element": list(arguments.element), "holders": [_slot(s) for s in holders]}
+        data = {"element": list(arguments.element), "holders": [s.json() for s in holders]}
         print(json.dumps(data) if as_json else layout_text.slots(holders))
     elif arguments.lane is not None:
         held = view.in_registers(arguments.lane, arguments.reg)
-        listed = [{**_slot(s), "element": p and list(p)} for s, p in held]
+        listed = [{**s.json(), "element": p and list(p)} for s, p in held]
         print(json.dumps({"held": listed}) if as_json else layout_text.contents(held))
     else:
         print(json.dumps(view.json()) if as_json else layout_text.text(view))

@@ -252,6 +252,41 @@ def test_mistakes(tool, arguments, message):
     assert re.fullmatch(rf"error: .*{message}.*\n", err)
 
 
+def test_sources(tool, data):
+    """Row i of A, column j of B: the documentation's places of each k."""
+    found = data("m16n8k16", "--type", "f16", "--sources", "11,5")
+    (one,) = found["products"]
+    assert one["d"] == one["c"] == {"lane": 14, "register": 1, "bits": [16, 31]}
+    for k, term in enumerate(one["terms"]):
+        low = 16 * (k & 1)
+        assert term["k"] == [k]
+        lane, register = 4 * 3 + (k % 8) // 2, 1 + 2 * (k // 8)
+        assert term["a"] == [{"lane": lane, "register": register, "bits": [low, low + 15]}]
+        lane, register = 4 * 5 + (k % 8) // 2, k // 8
+        assert term["b"] == [{"lane": lane, "register": register, "bits": [low, low + 15]}]
+    (one,) = data("m16n8k32", "--sparse", "--type", "s8", "--sources", "9,0")["products"]
+    for chunk, term in enumerate(one["terms"]):
+        assert term["k"] == list(range(4 * chunk, 4 * chunk + 4))
+        assert [s["lane"] for s in term["a"]] == [4 + chunk // 2] * 2
+        assert [s["bits"][0] // 8 for s in term["a"]] == [2 * (chunk % 2), 2 * (chunk % 2) + 1]
+        assert [s["register"] for s in term["b"]] == [chunk // 4] * 4
+        assert term["e"] == [{"lane": 5, "register": 0, "bits": [4 * chunk, 4 * chunk + 3]}]
+    four = data("m8n8k4", "--type", "f16", "--major", "row", "--sources", "1,6")["products"]
+    assert [one["d"]["lane"] for one in four] == [1, 5, 9, 13]
+    assert [[t["b"][0]["lane"] for t in one["terms"]] for one in four] == [
+        [16 + 4 * q + x for x in range(4)] for q in range(4)
+    ]
+    scaled = data("m16n8k64", "--operand", "sfa", "--type", "ue4m3", "--sources", "1,6")
+    for k, term in enumerate(scaled["products"][0]["terms"]):
+        byte = 8 * (k // 16)
+        assert term["sfa"] == [{"lane": 4, "register": 0, "bits": [byte, byte + 7]}]
+        assert term["sfb"] == [{"lane": 24, "register": 0, "bits": [byte, byte + 7]}]
+    code, out, _ = tool("m16n8k16", "--type", "f16", "--sources", "3,5")
+    assert code == 0
+    assert out.splitlines()[5].split() == ["0-1", "12:0", "20:0"]
+    assert len(out.splitlines()) == 13
+
+
 def test_shared_memory(tool, data, bank_simulation):
     """The 128-byte swizzle's picture, and phases that a bank simulation confirms."""
     name = ("smem", "--shape", "16x64", "--type", "f16")
@@ -302,6 +337,12 @@ def test_conversions(tool, data):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ("m16n8k16 --type f16 --sources 3,8", "no element 3,8 in operand d .*16×8"),
+        (
+            "m16n8k16 --type f16 --sources 3,1 --selector 0",
+            "no operand of .* depends on --selector",
+        ),
+        ("movmatrix.sync.aligned.m8n8.trans.b16 --operand d --sources 0,0", "is no product"),
         ("--convert m16n8k16:c:f32 m16n8k16:a:f16", "elements of 16 and 32 bits"),
         ("--convert m16n8k16 m16n8k16:a:f16", "'m16n8k16' is no layout: give SHAPE:OPERAND:TYPE"),
         ("--convert m16n8k16:a:f16 m16n8k16:a:f16 --target sm_1", "unknown target 'sm_1'"),
