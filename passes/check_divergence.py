@@ -12,6 +12,7 @@ from .uniformity import Uniformity, control_of
 WARP_WIDE = frozenset(
     {
         "gpu.barrier",
+        "nvvm.barrier",
         "nvvm.barrier0",
         "tile.async_copy",
         "tile.convert_layout",
@@ -29,6 +30,18 @@ WARP_WIDE = frozenset(
     }
 )
 """Ops that all lanes of a warp execute together. PTX ISA, `.aligned`."""
+
+UPSTREAM = (
+    "gpu.subgroup_mma_",
+    "nvgpu.ldmatrix",
+    "nvgpu.mma.",
+    "nvvm.ldmatrix",
+    "nvvm.mma.",
+    "nvvm.stmatrix",
+    "nvvm.wgmma.",
+    "nvvm.wmma.",
+)
+"""Beginnings of the names of upstream's."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +76,7 @@ def is_warp_wide(op: Any) -> bool:
     if name in ("tile.load", "tile.store"):
         value = op.results[0] if name == "tile.load" else op.operands[0]
         return not str(value.type).startswith("!tile.frag")
-    return name in WARP_WIDE
+    return name in WARP_WIDE or name.startswith(UPSTREAM)
 
 
 def _error(op: Any, control: Any) -> Diagnostic:

@@ -24,22 +24,47 @@ class Spread(IntEnum):
 
 
 _LANE_OPS = frozenset(
-    {"gpu.lane_id", "nvvm.read.ptx.sreg.laneid", "nvvm.elect.sync", "nvvm.mbarrier.test.wait"}
+    {
+        "gpu.global_id",
+        "gpu.lane_id",
+        "gpu.shuffle",
+        "llvm.alloca",
+        "llvm.cmpxchg",
+        "memref.alloca",
+        "nvvm.elect.sync",
+        "nvvm.mbarrier.test.wait",
+        "nvvm.read.ptx.sreg.laneid",
+    }
 )
+"""Ops whose results differ between lanes, or point to what does."""
+_OPAQUE = (
+    "func.call",
+    "llvm.call",
+    "llvm.inline_asm",
+    "llvm.invoke",
+    "nvvm.inline_ptx",
+    "nvvm.read.ptx.sreg.lanemask",
+    "nvvm.read.ptx.sreg.tid",
+)
+"""Beginnings of the names of ops that may ask which lane they run in."""
 _THREAD_OPS = frozenset({"gpu.thread_id", "nvvm.read.ptx.sreg.tid.x"})
 _CASTS = frozenset(
     {"arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci"}
 )
 _UNIFORM_OPS = frozenset({"gpu.subgroup_id", "nvvm.vote.sync", "nvvm.redux.sync"})
+_STRUCTURED = frozenset({"scf.for", "scf.if", "scf.while"})
+_ORDER = {2: 0, 3: -1, 4: -1, 5: 0, 6: 0, 7: -1, 8: -1, 9: 0}
+"""Of the predicates slt, sle, sgt, sge and unsigned: the low bits of a bound that parts warps."""
 
 
 class Uniformity:
     """The analysis of one function, for values and for places.
 
-    A value is uniform if what computes it is: constants, arguments, block numbers, arithmetic
-    on uniform values, loads from uniform addresses, the warp number (the thread number shifted
-    by five or more, where a warp lies along x). Control flow counts: what an `scf.if` or a loop
-    yields is uniform only if its condition or bounds are.
+    A value is uniform if what computes it is: constants, a kernel's arguments, block numbers,
+    arithmetic on uniform values, loads from uniform addresses, the warp number (the thread number
+    shifted by five or more, where a warp lies along x), a comparison that tells threads apart
+    only by their warps. Control flow counts: what an `scf.if` or a loop yields is uniform only
+    if its condition or bounds are.
     """
 
     def __init__(self, function: Any) -> None:
@@ -47,6 +72,9 @@ class Uniformity:
         # With another x extent a warp wraps into the next row of threads.
         self._along_x = size is not None and (size[0] % 32 == 0 or size[1] == size[2] == 1)
         self._known: dict[Any, Spread] = {}
+        if "kernel" not in function.operation.attributes:
+            for argument in function.regions[0].blocks[0].arguments:
+                self._known[argument] = Spread.DIVERGENT
         changed = True
         self._changed = False
         while changed:
@@ -57,7 +85,7 @@ class Uniformity:
             changed = self._changed
 
     def of(self, value: Any) -> Spread:
-        """How `value` varies; a function's argument does not."""
+        """How `value` varies."""
         return self._known.get(value, Spread.UNIFORM)
 
     def is_uniform(self, value: Any) -> bool:
@@ -72,27 +100,29 @@ class Uniformity:
     def _block(self, block: Any) -> None:
         for op in block.operations:
             name = op.operation.name
-            if name in ("scf.for", "scf.if", "scf.while", "scf.forall", "scf.parallel"):
+            if name in _STRUCTURED:
                 self._structured(op, name)
             else:
                 self._simple(op, name)
-                for region in op.regions:
-                    for inner in region:
-                        self._block(inner)
 
     def _simple(self, op: Any, name: str) -> None:
         operation = op.operation
         spread = max((self.of(v) for v in operation.operands), default=Spread.UNIFORM)
         if spread is Spread.THREAD:
             spread = self._of_thread(operation, name)
-        if name in _LANE_OPS or "atomic" in name:
-            spread = Spread.DIVERGENT
-        elif name in _THREAD_OPS:
+        if name in _THREAD_OPS:
             spread = self._of_index(operation)
-        elif name.startswith("nvvm.read.ptx.sreg.tid.") or name == "gpu.shuffle":
-            spread = Spread.DIVERGENT
         elif name in _UNIFORM_OPS:
             spread = Spread.UNIFORM
+        elif name in _LANE_OPS or "atomic" in name or name.startswith(_OPAQUE):
+            spread = Spread.DIVERGENT
+        for region in operation.regions:
+            for block in region:
+                for argument in block.arguments:
+                    self._set(argument, Spread.DIVERGENT)
+                self._block(block)
+                yielded = [v for inner in list(block.operations)[-1:] for v in inner.operands]
+                spread = max([spread, *map(self.of, yielded)])
         for result in operation.results:
             self._set(result, spread)
 
@@ -112,7 +142,8 @@ class Uniformity:
         if len(operands) == 2 and self.of(operands[0]) is Spread.THREAD:
             by = constant_of(operands[1])
             if by is not None and (
-                (name in ("arith.shrui", "arith.shrsi") and by >= WARP_BITS)
+                (name == "arith.cmpi" and _parts_warps(operation, by))
+                or (name in ("arith.shrui", "arith.shrsi") and by >= WARP_BITS)
                 or (
                     name in ("arith.divui", "arith.divsi", "arith.floordivsi")
                     and by > 0
@@ -137,10 +168,6 @@ class Uniformity:
         elif name == "scf.while":
             for argument, start in zip(blocks[0].arguments, inputs, strict=True):
                 self._set(argument, self.of(start))
-        elif name in ("scf.forall", "scf.parallel"):
-            for block in blocks:
-                for argument in block.arguments:
-                    self._set(argument, Spread.DIVERGENT)
         for block in blocks:
             self._block(block)
         control = max(control, self._control(operation, name, blocks))
@@ -154,11 +181,9 @@ class Uniformity:
             deciding = list(operation.operands)[:3]
         elif name == "scf.if":
             deciding = list(operation.operands)[:1]
-        elif name == "scf.while":
+        else:
             condition = blocks[0].operations[len(blocks[0].operations) - 1]
             deciding = list(condition.operation.operands)[:1]
-        else:
-            return Spread.DIVERGENT
         uniform = all(self.is_uniform(value) for value in deciding)
         return Spread.UNIFORM if uniform else Spread.DIVERGENT
 
@@ -184,6 +209,12 @@ class Uniformity:
         for values in targets:
             for value, source in zip(values, yielded, strict=False):
                 self._set(value, max(self.of(source), control))
+
+
+def _parts_warps(comparison: Any, bound: int) -> bool:
+    """Whether a comparison of the thread number with `bound` has one outcome in each warp."""
+    low = _ORDER.get(int(comparison.attributes["predicate"].value))
+    return low is not None and (bound - low) % (1 << WARP_BITS) == 0
 
 
 def control_of(uniformity: Uniformity, op: Any) -> Any:
@@ -212,6 +243,8 @@ def _diverges(uniformity: Uniformity, parent: Any, inner: Any) -> bool:
         before = parent.regions[0].blocks[0]
         condition = before.operations[len(before.operations) - 1].operation.operands[0]
         return not uniformity.is_uniform(condition)
+    if any(not uniformity.is_uniform(value) for value in operands):
+        return True
     if name in ("scf.forall", "scf.parallel"):
         return True
     # Blocks that branch to each other: only what every path passes is sure to be whole.
