@@ -13,7 +13,8 @@ Results are bit for bit those that the PTX ISA defines. Where it leaves a choice
 """
 
 from .bits import Array, Operation
-from .registry import Signature, Unsupported, forms, opcodes, resolve, signature
+from .registry import Unsupported, forms, opcodes, resolve, signature
+from .syntax import Signature
 
 __all__ = [
     "Array",

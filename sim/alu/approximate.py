@@ -14,8 +14,9 @@ import numpy as np
 from .bits import FLOAT, UNSIGNED, Array, Operation, packed
 from .conversion import round_bf16
 from .formats import decode
-from .registry import Qualifiers, form
+from .registry import form
 from .special import NAN, SIGN, f32_operation, f64_operation, flushed
+from .syntax import Qualifiers
 
 _F16, _F32, _F64 = FLOAT[16], FLOAT[32], FLOAT[64]
 _U16, _U32, _U64 = UNSIGNED[16], UNSIGNED[32], UNSIGNED[64]

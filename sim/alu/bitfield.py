@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 
 from .bits import SIGNED, UNSIGNED, Array, Operation, join, register_dtype, split
-from .registry import Qualifiers, form
+from .registry import form
+from .syntax import Qualifiers
 
 _BITS = ("b32", "b64")
 _TYPES = ("u32", "s32", "u64", "s64")

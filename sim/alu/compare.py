@@ -19,8 +19,9 @@ from .bits import (
     width,
 )
 from .formats import widen_bf16
-from .registry import Builder, Qualifiers, form
+from .registry import form
 from .special import flushed, flushed_f16, quiet
+from .syntax import Builder, Qualifiers
 
 _ORDERED: dict[str, np.ufunc] = {
     "eq": np.equal,

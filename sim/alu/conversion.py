@@ -10,9 +10,10 @@ import numpy as np
 
 from .bits import FLOAT, SIGNED, UNSIGNED, Array, Operation, number_dtype, register_dtype, width
 from .formats import decode, encode, number_format
-from .registry import Builder, Qualifiers, form
+from .registry import form
 from .rounding import ROUNDINGS, narrowed, step, to_odd, two_sum
 from .special import NAN, SIGN, canonical, flushed, quiet, saturated
+from .syntax import Builder, Qualifiers
 
 _INTEGERS = ("u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64")
 _FLOATS = ("f16", "bf16", "f32", "f64")

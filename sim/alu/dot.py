@@ -7,7 +7,8 @@ from typing import cast
 import numpy as np
 
 from .bits import SIGNED, UNSIGNED, Array, Operation
-from .registry import Qualifiers, form
+from .registry import form
+from .syntax import Qualifiers
 
 
 def _bytes(type_: str, first: int, count: int) -> Operation:

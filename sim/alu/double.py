@@ -6,6 +6,7 @@ arithmetic. For use under `np.errstate(all="ignore")`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
@@ -74,19 +75,18 @@ def _with_rationals(
 
 
 def _rounded(value: Fraction, rounding: str) -> Array:
+    """A nonzero rational, rounded."""
     try:
-        nearest = float(value)
+        size = float(abs(value))
     except OverflowError:
-        nearest = float(np.copysign(np.inf, float(np.sign(value.numerator))))
-    nearest = float(np.copysign(nearest, -1.0 if value < 0 else 1.0))
+        size = math.inf
+    nearest = math.copysign(size, value.numerator > 0 or -1)
+    result = np.asarray(nearest)
     if rounding == "rn":
-        return np.asarray(nearest)
-    if np.isinf(nearest):
-        error = -nearest
-    else:
-        difference = value - Fraction(nearest)
-        error = float((difference > 0) - (difference < 0))
-    return step(np.asarray(nearest), np.asarray(error), rounding)
+        return result
+    above = value < 0 if math.isinf(nearest) else value > Fraction(nearest)
+    below = value > 0 if math.isinf(nearest) else value < Fraction(nearest)
+    return step(result, np.asarray(float(above) - float(below)), rounding)
 
 
 def fma(rounding: str) -> Operation:

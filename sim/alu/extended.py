@@ -10,7 +10,8 @@ import numpy as np
 
 from .bits import Array, Operation
 from .integer import high
-from .registry import Qualifiers, form
+from .registry import form
+from .syntax import Qualifiers
 
 _TYPES = ("u32", "s32", "u64", "s64")
 _HALVES = ("lo", "hi")

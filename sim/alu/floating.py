@@ -6,9 +6,10 @@ import numpy as np
 
 from .arithmetic import arithmetic
 from .bits import FLOAT, UNSIGNED, Array, Operation, packed
-from .registry import Qualifiers, form
+from .registry import form
 from .rounding import ROUNDINGS
 from .special import NAN, SIGN, f32_operation, f64_operation, flushed
+from .syntax import Qualifiers
 
 _U32, _U64 = UNSIGNED[32], UNSIGNED[64]
 _TYPES = ("f32", "f64")

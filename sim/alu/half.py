@@ -9,9 +9,10 @@ import numpy as np
 from .bits import FLOAT, UNSIGNED, Array, Operation, packed
 from .conversion import round_bf16, round_f16
 from .formats import decode, encode, number_format, widen_bf16
-from .registry import Qualifiers, form
+from .registry import form
 from .rounding import patched, to_odd, two_sum
 from .special import NAN, SIGN, flushed_f16, quiet, saturated
+from .syntax import Qualifiers
 
 _F16S, _BF16S = ("f16", "f16x2"), ("bf16", "bf16x2")
 _U16, _U32 = UNSIGNED[16], UNSIGNED[32]

@@ -7,7 +7,8 @@ from typing import cast
 import numpy as np
 
 from .bits import SIGNED, UNSIGNED, Array, Operation, number_dtype, packed, register_dtype
-from .registry import Qualifiers, form
+from .registry import form
+from .syntax import Qualifiers
 
 SCALARS = ("u16", "s16", "u32", "s32", "u64", "s64")
 PAIRS = ("u16x2", "s16x2")

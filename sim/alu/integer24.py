@@ -6,7 +6,8 @@ import numpy as np
 
 from .bits import SIGNED, UNSIGNED, Operation
 from .integer import saturated_s32
-from .registry import Qualifiers, form
+from .registry import form
+from .syntax import Qualifiers
 
 
 def _low24(type_: str) -> Operation:

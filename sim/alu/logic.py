@@ -9,7 +9,8 @@ import numpy as np
 
 from .bits import UNSIGNED, Array, Operation, number_dtype, register_dtype
 from .lookup3 import lop3
-from .registry import Qualifiers, form
+from .registry import form
+from .syntax import Qualifiers
 
 _BITS = ("b16", "b32", "b64")
 _LOGIC = ("pred", *_BITS)

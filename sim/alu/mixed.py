@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .arithmetic import arithmetic
 from .bits import Operation
-from .registry import Qualifiers, form, resolve
+from .registry import form, resolve
 from .rounding import ROUNDINGS
 from .special import f32_operation
+from .syntax import Qualifiers
 
 _NARROW = ("f16", "bf16")
 _WIDEN = {kind: resolve("cvt", ("f32", kind)) for kind in _NARROW}

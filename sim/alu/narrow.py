@@ -12,7 +12,8 @@ import numpy as np
 from .bits import FLOAT, SIGNED, UNSIGNED, Array, Operation, join, register_dtype, split
 from .conversion import round_bf16, round_f16
 from .formats import decode, encode, number_format
-from .registry import Qualifiers, form
+from .registry import form
+from .syntax import Qualifiers
 
 _F32 = FLOAT[32]
 _U8, _U16, _U32 = UNSIGNED[8], UNSIGNED[16], UNSIGNED[32]

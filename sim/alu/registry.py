@@ -13,128 +13,47 @@ from __future__ import annotations
 import functools
 import importlib
 import itertools
-import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable
 
 from tilec.isa.errors import TilecError, nearest
 
 from .bits import Operation, is_type
-
-Qualifiers: TypeAlias = Mapping[str, str]
-"""What an instruction chose of its form's syntax: the choice of each name, and each literal."""
-
-Builder: TypeAlias = Callable[[Qualifiers], Operation]
+from .syntax import Builder, Form, Qualifiers, Signature, parse
 
 
 class Unsupported(TilecError):  # noqa: N818 - an instruction, not a fault of the program
     """An instruction that the simulator does not know; the message says the nearest it does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """The types of an instruction's operands, in the order of the PTX text.
+_forms: dict[str, list[Form]] = defaultdict(list)
 
-    `pred` is a predicate, `carry` the condition code of extended-precision arithmetic.
-    """
-
-    results: tuple[str, ...]
-    operands: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    name: str
-    choices: tuple[str, ...]
-    group: int  # braces that it stands in, 0 for none
-
-    @property
-    def is_type(self) -> bool:
-        return is_type(self.choices[0])
-
-
-@dataclass(frozen=True, slots=True)
-class _Form:
-    opcode: str
-    slots: tuple[_Slot, ...]
-    results: tuple[str, ...]
-    operands: tuple[str, ...]
-    build: Builder
-
-    def match(self, modifiers: tuple[str, ...]) -> Qualifiers | None:
-        """What `modifiers` chose, types in order and qualifiers in any; None if not this form."""
-        types = [m for m in modifiers if is_type(m)]
-        qualifiers = [m for m in modifiers if not is_type(m)]
-        slots = [s for s in self.slots if s.is_type]
-        if len(types) != len(slots) or any(
-            t not in s.choices for t, s in zip(types, slots, strict=True)
-        ):
-            return None
-        chosen = {s.name: t for t, s in zip(types, slots, strict=True)}
-        for qualifier in qualifiers:
-            for slot in self.slots:
-                if qualifier in slot.choices and slot.name not in chosen:
-                    chosen[slot.name] = qualifier
-                    break
-            else:
-                return None
-        absent = [s for s in self.slots if s.name not in chosen]
-        groups = {s.group for s in self.slots if s.name in chosen and s.group}
-        return None if any(s.group == 0 or s.group in groups for s in absent) else chosen
-
-    def spellings(self) -> Iterator[tuple[str, ...]]:
-        """Every tuple of modifiers that this form takes."""
-        groups = [
-            [list(p) for p in itertools.product(*(s.choices for s in slots))]
-            + ([[]] if number else [])
-            for number, slots in self._grouped()
-        ]
-        for parts in itertools.product(*groups):
-            yield tuple(itertools.chain.from_iterable(parts))
-
-    def _grouped(self) -> list[tuple[int, list[_Slot]]]:
-        runs = itertools.groupby(enumerate(self.slots), lambda i: i[1].group or -1 - i[0])
-        return [(max(key, 0), [slot for _, slot in run]) for key, run in runs]
-
-    def signature(self, chosen: Qualifiers) -> Signature:
-        def name(token: str) -> str:
-            if token.endswith("*2"):
-                base = chosen[token.removesuffix("*2")]
-                return f"{base[0]}{int(base[1:]) * 2}"
-            return chosen.get(token, token)
-
-        return Signature(tuple(map(name, self.results)), tuple(map(name, self.operands)))
-
-
-_forms: dict[str, list[_Form]] = defaultdict(list)
-
-_FAMILIES: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        ("mov", "and", "or", "xor", "not", "cnot", "lop3", "shl", "shr", "shf", "prmt"),
-        ("logic",),
+_MODULES: dict[str, tuple[str, ...]] = {
+    "integer": (
+        *("add", "sub", "mul", "mad", "sad", "div", "rem"),
+        *("abs", "neg", "min", "max"),
     ),
-    **dict.fromkeys(
-        ("add", "sub", "mul", "mad"), ("integer", "extended", "floating", "half", "mixed")
+    "integer24": ("mul24", "mad24"),
+    "dot": ("dp4a", "dp2a"),
+    "extended": ("add", "addc", "sub", "subc", "mad", "madc"),
+    "bitfield": ("popc", "clz", "bfind", "brev", "bfe", "bfi", "bmsk", "szext", "fns"),
+    "logic": (
+        *("mov", "and", "or", "xor", "not", "cnot", "lop3"),
+        *("shl", "shr", "shf", "prmt"),
     ),
-    **dict.fromkeys(("addc", "subc", "madc"), ("extended",)),
-    **dict.fromkeys(("abs", "neg", "min", "max"), ("integer", "floating", "half")),
-    **dict.fromkeys(("sad", "rem"), ("integer",)),
-    **dict.fromkeys(("mul24", "mad24"), ("integer24",)),
-    **dict.fromkeys(("dp4a", "dp2a"), ("dot",)),
-    **dict.fromkeys(
-        ("popc", "clz", "bfind", "brev", "bfe", "bfi", "bmsk", "szext", "fns"), ("bitfield",)
+    "compare": ("setp", "set"),
+    "select": ("selp", "slct", "testp"),
+    "floating": (
+        *("add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt"),
+        *("abs", "neg", "min", "max", "copysign"),
     ),
-    **dict.fromkeys(("setp", "set"), ("compare",)),
-    **dict.fromkeys(("selp", "slct", "testp"), ("select",)),
-    "fma": ("floating", "half", "mixed"),
-    "div": ("integer", "floating", "approximate"),
-    **dict.fromkeys(("rcp", "sqrt"), ("floating", "approximate")),
-    **dict.fromkeys(("rsqrt", "sin", "cos", "lg2", "ex2", "tanh"), ("approximate",)),
-    "copysign": ("floating",),
-    "cvt": ("conversion", "narrow"),
+    "half": ("add", "sub", "mul", "fma", "abs", "neg", "min", "max"),
+    "mixed": ("add", "sub", "fma"),
+    "approximate": ("div", "rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"),
+    "conversion": ("cvt",),
+    "narrow": ("cvt",),
 }
+"""The modules of this package that declare each opcode's forms, imported when first needed."""
 
 
 def form(syntax: str, types: str, **choices: tuple[str, ...]) -> Callable[[Builder], Builder]:
@@ -146,21 +65,10 @@ def form(syntax: str, types: str, **choices: tuple[str, ...]) -> Callable[[Build
             for the type of twice its width.
         choices: what each name in `syntax` stands for.
     """
-    opcode, *rest = re.findall(r"[{}]|\.?[\w:]+", syntax)
-    slots: list[_Slot] = []
-    group = depth = 0
-    for token in rest:
-        if token == "{":
-            group, depth = group + 1, group + 1
-        elif token == "}":
-            depth = 0
-        else:
-            name = token.removeprefix(".")
-            slots.append(_Slot(name, choices.get(name, (name,)), depth))
-    results, operands = (tuple(side.split()) for side in types.split("="))
 
     def declare(build: Builder) -> Builder:
-        _forms[opcode].append(_Form(opcode, tuple(slots), results, operands, build))
+        declared = parse(syntax, types, choices, build)
+        _forms[declared.opcode].append(declared)
         return build
 
     return declare
@@ -178,7 +86,7 @@ def forms(opcode: str) -> list[tuple[tuple[str, ...], Signature]]:
 
 def opcodes() -> tuple[str, ...]:
     """Every opcode that has a form here."""
-    return tuple(sorted(_FAMILIES))
+    return tuple(sorted(set(itertools.chain(*_MODULES.values()))))
 
 
 @functools.cache
@@ -229,7 +137,7 @@ def signature(
 
 def _find(
     opcode: str, modifiers: tuple[str, ...], results: int | None, operands: int | None
-) -> tuple[_Form, Qualifiers]:
+) -> tuple[Form, Qualifiers]:
     declared = _declared(opcode)
     matches = [(f, chosen) for f in declared if (chosen := f.match(modifiers)) is not None]
     for found, chosen in matches:
@@ -261,7 +169,8 @@ def _say(name: str, known: set[str] | tuple[str, ...]) -> str:
     return "nearest known: " + ", ".join(nearest(name, sorted(known), 4))
 
 
-def _declared(opcode: str) -> list[_Form]:
-    for family in _FAMILIES.get(opcode, ()):
-        importlib.import_module(f"{__package__}.{family}")
+def _declared(opcode: str) -> list[Form]:
+    for module, opcodes_there in _MODULES.items():
+        if opcode in opcodes_there:
+            importlib.import_module(f"{__package__}.{module}")
     return _forms.get(opcode, [])

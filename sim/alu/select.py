@@ -7,8 +7,9 @@ from typing import cast
 import numpy as np
 
 from .bits import FLOAT, SIGNED, Array, Operation, number_dtype, register_dtype
-from .registry import Qualifiers, form
+from .registry import form
 from .special import quiet
+from .syntax import Qualifiers
 
 _FLOATS = ("f32", "f64")
 _SELECTED = (

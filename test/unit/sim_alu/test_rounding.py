@@ -10,6 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 COUNT = 700
 MODES = ("rn", "rz", "rm", "rp")
@@ -96,6 +98,23 @@ def test_finite_results_are_the_rational_ones_rounded(name, width, run, nearby, 
             expected = rounded(value, *FORMATS[width], mode)
             assert int(result[i]) == expected, (mode, values)
         assert checked > COUNT // 4
+
+
+@pytest.mark.parametrize("width", [32, 64])
+@pytest.mark.parametrize("mode", MODES)
+def test_any_finite_fma(mode, width, run, rounded):
+    number = st.floats(width=width, allow_nan=False, allow_infinity=False)
+
+    @settings(max_examples=150, deadline=None, derandomize=True)
+    @given(number, number, number)
+    def check(a, b, c):
+        exact = Fraction(a) * Fraction(b) + Fraction(c)
+        if exact:
+            bits = [np.array([x], f"f{width // 8}").view(f"u{width // 8}") for x in (a, b, c)]
+            expected = rounded(exact, *FORMATS[width], mode)
+            assert int(run(f"fma.{mode}.f{width}", *bits)[0]) == expected
+
+    check()
 
 
 @pytest.mark.parametrize("width", [32, 64])
