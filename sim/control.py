@@ -26,11 +26,21 @@ class Block:
     Attributes:
         first, last: range of the function's instructions, `last` excluded.
         successors: numbers of the blocks that may follow, in text order of blocks.
+        gate: whether it is empty and only sends the threads that its instruction's guard holds
+            for to the next block, and the others past it.
     """
 
     first: int
     last: int
     successors: tuple[int, ...] = ()
+    gate: bool = False
+
+
+def is_gated(instruction: Instruction) -> bool:
+    """Whether an instruction under a guard waits for other threads, so that a branch guards it."""
+    if instruction.guard is None:
+        return False
+    return instruction.opcode in ("bar", "barrier") or "sync" in instruction.modifiers
 
 
 def branch_targets(instruction: Instruction) -> tuple[str, ...]:
@@ -58,13 +68,21 @@ def blocks(function: Function) -> list[Block]:
                     cuts.add(place)
         elif instruction.opcode in _ENDS or instruction.opcode == "call":
             cuts.add(index + 1)
-    starts = sorted(cuts)
-    found = [Block(a, b) for a, b in pairwise(starts)]
+        elif is_gated(instruction):
+            cuts |= {index, index + 1}
+    found: list[Block] = []
+    for start, end in pairwise(sorted(cuts)):
+        if is_gated(body[start]):
+            found.append(Block(start, start, gate=True))
+        found.append(Block(start, end))
     if not found:
         return [Block(0, 0)]
-    at = {block.first: number for number, block in enumerate(found)}
+    at = places(found)
     for number, block in enumerate(found):
-        block.successors = tuple(_successors(body[block.last - 1], number, at))
+        if block.gate:
+            block.successors = tuple(n for n in (number + 1, number + 2) if n < len(found))
+        else:
+            block.successors = tuple(_successors(body[block.last - 1], number, at, len(found)))
     order = _weak_topological_order([b.successors for b in found])
     rank = {old: new for new, old in enumerate(order)}
     for block in found:
@@ -72,13 +90,22 @@ def blocks(function: Function) -> list[Block]:
     return [found[old] for old in order]
 
 
-def _successors(last: Instruction, number: int, at: dict[int, int]) -> Iterable[int]:
+def places(found: Sequence[Block]) -> dict[int, int]:
+    """The block that begins at each instruction where one does; a gate comes before its own."""
+    at: dict[int, int] = {}
+    for number, block in enumerate(found):
+        if block.gate or block.first not in at:
+            at[block.first] = number
+    return at
+
+
+def _successors(last: Instruction, number: int, at: dict[int, int], count: int) -> Iterable[int]:
     for name in branch_targets(last):
         place = last.scope.label(name)
         if place is not None and place in at:
             yield at[place]
     ends = last.opcode in _ENDS or last.opcode in _BRANCHES
-    if (not ends or last.guard is not None) and number + 1 < len(at):
+    if (not ends or last.guard is not None) and number + 1 < count:
         yield number + 1
 
 

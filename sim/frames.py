@@ -210,7 +210,7 @@ class Frame:
         self.prefix = prefix
         self.blocks = control.blocks(function)
         self._codes: list[Code | None] = [None] * len(self.blocks)
-        self._at = {block.first: number for number, block in enumerate(self.blocks)}
+        self._at = control.places(self.blocks)
         self._slots: dict[tuple[int, str], tuple[int, int, str]] = {}
         self._addresses: dict[tuple[int, str], tuple[str, int]] = {}
         self._parameters = arguments or {}
@@ -259,6 +259,10 @@ class Frame:
         place = instruction.scope.label(name)
         if place is None:
             raise self.error(f"unknown label '{name}'", instruction)
+        return self.following(place)
+
+    def following(self, place: int) -> Where:
+        """The block that begins at an instruction; past the last one the function returns."""
         return self._at.get(place, RETURN)
 
     def error(self, reason: str, instruction: Instruction) -> UnsupportedInstructionError:

@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 
 from .alu import Array
 from .binding import Binding
-from .control import branch_targets
+from .control import branch_targets, is_gated
 from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .frames import EXIT, RETURN, Call, Code, End, Frame, Indexed, Where
 from .instructions import bind
@@ -240,9 +240,14 @@ class Program:
         """Bind a block; what is not supported becomes a step that says so."""
         block = frame.blocks[number]
         body = (frame.function.body or [])[block.first : block.last]
-        following = frame._at.get(block.last, RETURN)
+        following = frame.following(block.last)
         last: Instruction | None = None
         end = End(following, following)
+        if block.gate:
+            gated = (frame.function.body or [])[block.first]
+            past = frame.following(block.first + 1)
+            slot = self._guard(frame, gated)
+            return self._bind(frame, [], End(block.successors[0], past, slot, gated.negated))
         if body and _ends(body[-1], self):
             try:
                 end = self._end(frame, body[-1], following)
@@ -276,7 +281,7 @@ class Program:
         instruction = binding.instruction
         try:
             step = binding.complete(bind(binding))
-            if instruction.guard is not None:
+            if instruction.guard is not None and not is_gated(instruction):
                 slot = self._guard(binding.frame, instruction)
                 step = _guarded(self.machine, step, slot, instruction.negated)
         except PtxError as error:

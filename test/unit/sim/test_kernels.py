@@ -367,6 +367,32 @@ def test_shuffles_votes_matches_and_reductions() -> None:
     assert (result[lane >= 16, 9] == 16).all()
 
 
+def test_guarded_instructions_that_wait() -> None:
+    text = kernel(
+        """
+  shl.b32 %r5, %r1, 2; mov.u32 %r6, word; add.u32 %r5, %r5, %r6;
+  setp.lt.u32 %p1, %r1, 64; setp.lt.u32 %p2, %r1, 40;
+  st.shared.u32 [%r5], %r1;
+  @%p1 bar.sync 1, 64;
+  @!%p1 bar.sync 2, 32;
+  xor.b32 %r7, %r5, 128; selp.b32 %r7, %r7, %r5, %p1;
+  ld.shared.u32 %r8, [%r7];
+  mov.u32 %r9, 7; mov.u32 %r10, %laneid;
+  @%p2 redux.sync.add.u32 %r9, %r10, 0xff;
+  add.u32 %r8, %r8, %r9;
+  st.global.u32 [%rd3], %r8;
+""",
+        inside=".shared .align 4 .b8 word[384];",
+    )
+    result = np.zeros(96, np.uint32)
+    i = np.arange(96)
+    run(text, 1, 96, [result])
+    swapped = np.where(i < 64, i ^ 32, i)
+    sums = np.where((i < 40) & (i % 32 < 8), 28, np.where(i < 40, 0, 7))
+    assert np.array_equal(result[i % 32 < 8], (swapped + sums)[i % 32 < 8])
+    assert np.array_equal(result[i >= 40], (swapped + sums)[i >= 40])
+
+
 def test_grids_and_blocks_of_three_dimensions() -> None:
     text = kernel(
         """
