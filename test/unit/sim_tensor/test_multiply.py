@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tilec.isa import TilecError, form
-from tilec.sim.tensor import multiply
+from tilec.sim.tensor import Fragment, multiply, multiply_fragments
 
 HALF = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
@@ -104,6 +104,25 @@ def test_selectors_may_differ_by_warp(tools, plain) -> None:
         one = {name: x[warp : warp + 1] for name, x in operands.items()}
         own = {name: int(x[warp]) for name, x in selectors.items()}
         assert (multiply(f, one, own, arch="sm_120a", numerics="exact") == together[warp]).all()
+
+
+@pytest.mark.parametrize("numerics", ["exact", "fast"])
+@pytest.mark.parametrize(
+    "ptx",
+    [HALF, SPARSE, SCALED, *FAST[3:6], "mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32"],
+)
+def test_shared_fragments_change_nothing(ptx, numerics, tools, plain) -> None:
+    """A and B meet twice, and D is the next C: the same bits as one product at a time."""
+    f = form(ptx)
+    operands, selectors = operands_of(f, tools, plain, 3)
+    shared = {name: Fragment(x) for name, x in operands.items()}
+    same = f.operand("c").type == f.operand("d").type
+    for _ in range(3):
+        d = multiply(f, operands, selectors, arch="sm_120a", numerics=numerics)
+        result = multiply_fragments(f, shared, selectors, arch="sm_120a", numerics=numerics)
+        assert (result.registers == d).all()
+        if same:
+            operands["c"], shared["c"] = d, result
 
 
 def test_strided_registers_are_taken(tools, plain) -> None:
