@@ -2,23 +2,19 @@
 
 from .errors import TilecError, UnknownNameError, nearest
 from .forms import (
-    LANES,
     BlockScaling,
     Family,
     Form,
-    Major,
     MatrixMemory,
     Mma,
     MovMatrix,
-    Operand,
-    Register,
     Selector,
-    Shape,
     Sparsity,
     WmmaMemory,
     WmmaMma,
-    assembly,
 )
+from .operands import LANES, Major, Operand, Register, Shape
+from .ptx import assembly
 from .table import form, forms, instruction
 from .targets import TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type

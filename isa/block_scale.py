@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import product as cross
 
 from . import mma_sp
-from .forms import BlockScaling, Form, Mma, Shape
+from .forms import BlockScaling, Form, Mma
 from .mma import FLOAT8_6_4, SM_120, mma, section
+from .operands import Shape
 from .targets import Since
 from .types import element_type
 

@@ -6,18 +6,15 @@ qualifier written and the state space left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
 from .errors import TilecError
+from .operands import Major, Operand, Shape
 from .targets import TARGETS, Since, Target, min_ptx
 from .types import ElementType
 from .versions import PtxVersion
-
-LANES = 32
-"""Lanes of a warp."""
 
 
 class Family(StrEnum):
@@ -33,82 +30,6 @@ class Family(StrEnum):
     LDMATRIX = "ldmatrix"
     STMATRIX = "stmatrix"
     MOVMATRIX = "movmatrix"
-
-
-class Major(StrEnum):
-    """Which index of a matrix is contiguous in the sense of `.row` and `.col`."""
-
-    ROW = "row"
-    COL = "col"
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """How a register of an operand is declared.
-
-    Attributes:
-        ptx: the `.reg` type that ptxas takes for it.
-        llvm: the type of the intrinsic's argument or result.
-        bits: its width.
-    """
-
-    ptx: str
-    llvm: str
-    bits: int
-
-
-B32 = Register("b32", "i32", 32)
-S32 = Register("s32", "i32", 32)
-F16X2 = Register("b32", "<2 x half>", 32)
-F32 = Register("f32", "float", 32)
-F64 = Register("f64", "double", 64)
-
-
-class Shape(NamedTuple):
-    """The extents of D = A·B + C: D is m×n, A m×k, B k×n."""
-
-    m: int
-    n: int
-    k: int
-
-    def __str__(self) -> str:
-        return f"m{self.m}n{self.n}k{self.k}"
-
-
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """A matrix operand in registers.
-
-    Attributes:
-        name: `d`, `a`, `b`, `c`; `e` metadata; `sfa`, `sfb` scales; `r` of ldmatrix and stmatrix.
-        type: element type.
-        rows, cols: extents of the matrix that the warp holds; of a sparse A, as stored.
-        registers: registers a lane holds.
-        register: how each is declared.
-        container: bits that an element takes inside a register (at least `type.bits`).
-        shift: bits below the element inside its container.
-        major: `.row` or `.col` of a form that gives the choice, else None.
-    """
-
-    name: str
-    type: ElementType
-    rows: int
-    cols: int
-    registers: int
-    register: Register
-    container: int
-    shift: int = 0
-    major: Major | None = None
-
-    @property
-    def per_register(self) -> int:
-        """Elements in one register."""
-        return self.register.bits // self.container
-
-    @property
-    def elements(self) -> int:
-        """Elements a lane holds."""
-        return self.registers * self.per_register
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,53 +265,3 @@ class MatrixMemory(Form):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovMatrix(Form):
     """`movmatrix`: the transpose of an 8×8 matrix of 16-bit elements within a warp."""
-
-
-def brace(registers: Sequence[str]) -> str:
-    """Registers as PTX lists them."""
-    return "{" + ", ".join(registers) + "}"
-
-
-Registers = Mapping[str, Sequence[str]]
-"""For each matrix operand, selector or address by name, the registers or immediates it is in."""
-
-
-def assembly(form: Form, registers: Registers, space: str = "shared") -> str:
-    """The instruction as PTX text, semicolon included.
-
-    Args:
-        form: the form.
-        registers: what stands for each operand, result and selector; `address` (and, of a
-            wmma load or store, optionally `stride`) for the memory operand.
-        space: state space of the address; empty for a generic one.
-    """
-
-    def matrix(name: str) -> str:
-        return brace(registers[name])
-
-    def scalar(name: str) -> str:
-        (one,) = registers[name]
-        return one
-
-    match form:
-        case Mma():
-            words = [matrix("d"), matrix("a"), matrix("b"), matrix("c")]
-            if form.sparsity:
-                words += [scalar("e"), scalar("selector")]
-            if form.scaling:
-                for side in "ab":
-                    ids = brace([scalar(f"byte_id_{side}"), scalar(f"thread_id_{side}")])
-                    words += [scalar(f"sf{side}"), ids]
-        case WmmaMma():
-            words = [matrix("d"), matrix("a"), matrix("b"), matrix("c")]
-        case WmmaMemory() | MatrixMemory():
-            address = f"[{scalar('address')}]"
-            inside = matrix((*form.results, *form.operands)[0].name)
-            words = [inside, address] if form.results else [address, inside]
-            if "stride" in registers:
-                words.append(scalar("stride"))
-        case MovMatrix():
-            words = [scalar("d"), scalar("a")]
-        case _:
-            raise AssertionError(form.family)
-    return f"{form.mnemonic(space)} {', '.join(words)};"

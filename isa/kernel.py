@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .errors import TilecError
-from .forms import LANES, Form, MatrixMemory, Operand, Registers, WmmaMemory, assembly
+from .forms import Form, MatrixMemory, WmmaMemory
+from .operands import LANES, Operand
+from .ptx import Registers, assembly
 from .targets import Target
 from .versions import PtxVersion
 

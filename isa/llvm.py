@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .forms import Form, MatrixMemory, Mma, Operand, WmmaMemory, assembly
+from .forms import Form, MatrixMemory, Mma, WmmaMemory
+from .operands import Operand
+from .ptx import assembly
 from .targets import Target
 
 _ADDRESS_SPACES = {"": 0, "global": 1, "shared": 3}

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product as cross
 
-from .forms import BlockScaling, Family, Form, Major, Mma, Shape, Sparsity
-from .operands import metadata, product, scales
+from .forms import BlockScaling, Family, Form, Mma, Sparsity
+from .operands import Major, Shape, metadata, product, scales
 from .targets import Since
 
 _SECTIONS = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product as cross
 
-from .forms import Form, Mma, Shape, Sparsity
+from .forms import Form, Mma, Sparsity
 from .mma import FLOAT8, FLOAT8_6_4, SM_120, mma
+from .operands import Shape
 from .targets import Since
 from .types import element_type
 

@@ -1,9 +1,92 @@
-"""Matrix operands of a product, from its shape and element types: the one rule for all families."""
+"""Matrix operands in registers: what is said of one, and the rule that makes them all."""
 
 from __future__ import annotations
 
-from .forms import B32, F16X2, F32, F64, LANES, S32, Major, Operand, Register, Shape
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
 from .types import ElementType, element_type
+
+LANES = 32
+"""Lanes of a warp."""
+
+
+class Major(StrEnum):
+    """Which index of a matrix is contiguous in the sense of `.row` and `.col`."""
+
+    ROW = "row"
+    COL = "col"
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """How a register of an operand is declared.
+
+    Attributes:
+        ptx: the `.reg` type that ptxas takes for it.
+        llvm: the type of the intrinsic's argument or result.
+        bits: its width.
+    """
+
+    ptx: str
+    llvm: str
+    bits: int
+
+
+B32 = Register("b32", "i32", 32)
+S32 = Register("s32", "i32", 32)
+F16X2 = Register("b32", "<2 x half>", 32)
+F32 = Register("f32", "float", 32)
+F64 = Register("f64", "double", 64)
+
+
+class Shape(NamedTuple):
+    """The extents of D = A·B + C: D is m×n, A m×k, B k×n."""
+
+    m: int
+    n: int
+    k: int
+
+    def __str__(self) -> str:
+        return f"m{self.m}n{self.n}k{self.k}"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A matrix operand in registers.
+
+    Attributes:
+        name: `d`, `a`, `b`, `c`; `e` metadata; `sfa`, `sfb` scales; `r` of ldmatrix and stmatrix.
+        type: element type.
+        rows, cols: extents of the matrix that the warp holds; of a sparse A, as stored.
+        registers: registers a lane holds.
+        register: how each is declared.
+        container: bits that an element takes inside a register (at least `type.bits`).
+        shift: bits below the element inside its container.
+        major: `.row` or `.col` of a form that gives the choice, else None.
+    """
+
+    name: str
+    type: ElementType
+    rows: int
+    cols: int
+    registers: int
+    register: Register
+    container: int
+    shift: int = 0
+    major: Major | None = None
+
+    @property
+    def per_register(self) -> int:
+        """Elements in one register."""
+        return self.register.bits // self.container
+
+    @property
+    def elements(self) -> int:
+        """Elements a lane holds."""
+        return self.registers * self.per_register
+
 
 _REGISTERS = {"f16": F16X2, "f32": F32, "s32": S32, "f64": F64}
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as cross
 
-from .forms import Family, Form, Major, Operand, Shape, WmmaMemory, WmmaMma
-from .operands import matrix
+from .forms import Family, Form, WmmaMemory, WmmaMma
+from .operands import Major, Operand, Shape, matrix
 from .targets import Since
 
 _ROW_COL = ((Major.ROW, Major.COL),)
