@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma
+from tilec.isa import form as find_form
 from tilec.layout import LinearLayout, fragment_of
 from tilec.layout.places import Places, places
 
@@ -26,20 +27,21 @@ def layout_of(form: Form, name: str) -> LinearLayout:
 
 
 @cache
-def places_of(form: Form, name: str) -> Places:
-    """The places of an operand's elements."""
+def places_of(ptx: str, name: str) -> Places:
+    """The places of an operand's elements; by the form's key, which is quick to look up."""
+    form = find_form(ptx)
     return places(layout_of(form, name), form.operand(name).per_register)
 
 
 def to_matrix(form: Form, name: str, elements: NDArray[Any]) -> NDArray[Any]:
     """Elements (warps, elements) in the order of `decode` as matrices (warps, …, rows, cols)."""
-    matrix = places_of(form, name).matrix
+    matrix = places_of(form.ptx, name).matrix
     return elements.take(matrix.ravel(), axis=1).reshape(len(elements), *matrix.shape)
 
 
 def from_matrix(form: Form, name: str, matrices: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `to_matrix`; what a lane holds twice stands twice."""
-    return matrices.reshape(len(matrices), -1).take(places_of(form, name).registers, axis=1)
+    return matrices.reshape(len(matrices), -1).take(places_of(form.ptx, name).registers, axis=1)
 
 
 def pick(form: Form, name: str, elements: NDArray[Any], selectors: Selected) -> NDArray[Any]:
@@ -58,7 +60,7 @@ def pick(form: Form, name: str, elements: NDArray[Any], selectors: Selected) -> 
             values_legal = ", ".join(map(str, legal[selector]))
             raise TilecError(f"{selector} of {form.ptx} is {value}; legal: {values_legal}")
         values.append(np.broadcast_to(value, warps.shape))
-    by_selectors = np.moveaxis(places_of(form, name).matrix, (0, 1), (-2, -1))
+    by_selectors = np.moveaxis(places_of(form.ptx, name).matrix, (0, 1), (-2, -1))
     index = by_selectors[tuple(values)]  # (warps, rows, cols)
     picked: NDArray[Any] = elements[warps[:, None, None], index]
     return picked
