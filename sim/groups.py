@@ -52,12 +52,9 @@ class Group:
             self.mask = self.merge = None
             return
         self.threads = int(np.count_nonzero(mask))
-        self.mask = mask = None if self.threads == mask.size else mask
-        if mask is None:
-            self.merge = None
-            return
         self.warps = int(np.count_nonzero(mask.any(axis=2)))
         whole = mask.size if live is None else int(np.count_nonzero(live))
+        self.mask = None if self.threads == mask.size else mask
         self.merge = None if self.threads == whole else mask
 
     def at(self, frame: Frame, block: int, index: int, mask: Array, live: Array | None) -> Group:
