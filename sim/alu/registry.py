@@ -110,7 +110,8 @@ def resolve(
         A function of one array per source operand, in the order of the text, of the dtypes of
         `signature(…).operands` (raw bits; predicates and carry-in as bool) and of any shapes
         that broadcast. It returns the destination's raw bits, or a tuple where there are two.
-        It never warns and never changes its arguments; the result may share memory with one.
+        It never warns and never changes its arguments. The result may be an argument, and where
+        some argument does not matter (`lop3`, `prmt`) need not have its shape.
 
     Raises:
         Unsupported: for a spelling that no form has.
