@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -27,7 +28,6 @@ class _Worker:
     """The process and what it says on standard error."""
 
     def __init__(self) -> None:
-        self.owner = os.getpid()
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as self)
         self.process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("codegen_worker.py"))],
@@ -68,20 +68,30 @@ class _Worker:
 
 
 _worker: list[_Worker] = []
+_turn = threading.RLock()
 
 
 def start() -> None:
     """Start the worker if none is running, without waiting for it."""
-    if _worker and _worker[0].owner != os.getpid():
-        _worker.clear()  # the parent's, on the other side of a fork
-    if not _worker:
-        _worker.append(_Worker())
+    with _turn:
+        if not _worker:
+            _worker.append(_Worker())
 
 
 @atexit.register
 def _stop() -> None:
-    if _worker and _worker[0].owner == os.getpid():
+    if _worker:
         _worker.pop().close()
+
+
+def _forget() -> None:
+    """In the child of a fork: the worker is the parent's, and so is whoever holds the lock."""
+    global _turn  # noqa: PLW0603
+    _turn = threading.RLock()
+    _worker.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
@@ -96,10 +106,18 @@ def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
     Raises:
         CodegenError: if LLVM refuses the module.
     """
+    with _turn:
+        succeeded, text = _ask((ir, cpu, features, level))
+    if not succeeded:
+        raise CodegenError(f"LLVM refuses the module: {text.strip()}")
+    return text
+
+
+def _ask(request: tuple[str, str, str, int]) -> tuple[bool, str]:
     start()
     worker = _worker[0]
     try:
-        succeeded, text = worker.ask((ir, cpu, features, level))
+        return worker.ask(request)
     except (OSError, EOFError):
         _worker.clear()
         words = worker.last_words()
@@ -110,9 +128,6 @@ def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
         worker.process.kill()
         worker.close()
         raise
-    if not succeeded:
-        raise CodegenError(f"LLVM refuses the module: {text.strip()}")
-    return text
 
 
 def _reason(words: str) -> str:

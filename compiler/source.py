@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,13 +16,16 @@ from tilec.passes.pipeline import from_mlir_diagnostic
 
 from .diagnostics import SOURCE, Source
 
+_loading = threading.Lock()  # two threads that load a Python-defined dialect at once crash
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
 
 
 def new_context() -> Any:
     """An `ir.Context` with upstream's dialects and tilec's."""
     context = ir.Context()
-    dialects.load(context)
+    context.enable_multithreading(False)  # verifiers in Python would wait for each other
+    with _loading:
+        dialects.load(context)
     return context
 
 

@@ -1,0 +1,58 @@
+"""What importing tilec does not import: MLIR, llvmlite, CUDA and numpy load when first needed."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+Outcome = subprocess.CompletedProcess[str]
+HEAVY = ("torch_mlir", "mlir", "llvmlite", "cuda", "numpy", "ml_dtypes", "torch", "subprocess")
+LOADED = f"import sys; print(*sorted({{m.partition('.')[0] for m in sys.modules}} & set({HEAVY})))"
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["tilec", "tilec.isa", "tilec.isa.kernel", "tilec.tools.tilec", "tilec.tools.tile_opt"],
+)
+def test_light(module: str, python: Callable[..., Outcome]) -> None:
+    done = python(f"import {module}\n{LOADED}")
+    assert done.stdout == "\n", done.stderr
+
+
+def test_exports_load_when_used(python: Callable[..., Outcome]) -> None:
+    code = (
+        "import tilec\nassert tilec.Target is __import__('tilec.isa').isa.Target\n"
+        f"{LOADED}\ntilec.compile\n{LOADED}"
+    )
+    first, second = python(code).stdout.splitlines()
+    assert first == ""
+    assert "torch_mlir" in second or "mlir" in second
+    assert "llvmlite" not in second
+
+
+def test_no_such_export(python: Callable[..., Outcome]) -> None:
+    done = python("import tilec\ntry: tilec.compiel\nexcept AttributeError as e: print(e)")
+    assert done.stdout == "module 'tilec' has no attribute 'compiel'\n"
+
+
+@pytest.mark.parametrize("tool", ["tilec", "tile_opt"])
+def test_command_line_does_without_numpy(
+    tool: str, python: Callable[..., Outcome], scale: str
+) -> None:
+    """And the numpy that it hid from MLIR's bindings can be imported afterwards."""
+    code = (
+        f"import sys\nfrom tilec.tools import common, {tool} as tool\ncommon.hurry()\n"
+        "code = tool.main(['-', '-o', '/dev/null'])\n"
+        "print(code, 'numpy' in sys.modules)\nimport numpy\nprint(numpy.ones(1).sum())\n"
+    )
+    assert python(code, stdin=scale).stdout == "0 False\n1.0\n"
+
+
+def test_numpy_that_is_there_is_left_alone(python: Callable[..., Outcome]) -> None:
+    code = (
+        "import sys, numpy\nfrom tilec import mlir\nmlir.with_numpy = False\nmlir.ir\n"
+        "print(sys.modules['numpy'] is numpy)"
+    )
+    assert python(code).stdout == "True\n"
