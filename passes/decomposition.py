@@ -29,11 +29,6 @@ class Decomposition:
         """Fragments that a warp holds."""
         return self.repeats.in_sizes["register"]
 
-    def origin(self, part: int) -> tuple[int, ...]:
-        """Where fragment number `part` of warp 0 begins."""
-        place: tuple[int, ...] = self.repeats(register=part)
-        return place
-
     def group(self, size: int) -> LinearLayout:
         """(register, lane) -> place of `size` consecutive fragments taken as one."""
         images = self.repeats.bases["register"][: size.bit_length() - 1]

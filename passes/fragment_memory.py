@@ -8,6 +8,7 @@ from typing import Any
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.matrices import matrices_of
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, bits_of, frag_type
 from tilec.isa import Family, MatrixMemory, Target, forms
 from tilec.mlir import ir
@@ -55,7 +56,7 @@ class FragmentMemory:
             shape = tuple(parts.unit.out_sizes.values())
             type_ = frag_type(shape, tile.element, parts.unit)
             return [
-                create("tile.load", [source, *self._at(op, at, parts, p)], type_, **_keep(op))
+                create("tile.load", [source, *self._at(op, at, tile, parts, p)], type_, **_keep(op))
                 for p in range(parts.count)
             ]
         form, size = found
@@ -63,7 +64,7 @@ class FragmentMemory:
         part = _group_type(parts, 1, tile)
         values: Values = []
         for first in range(0, parts.count, size):
-            operands = [source, *self._at(op, at, parts, first)]
+            operands = [source, *self._at(op, at, tile, parts, first)]
             loaded = create(
                 "tile.ldmatrix", operands, whole, form=ir.StringAttr.get(form.ptx), **_keep(op)
             )
@@ -83,7 +84,7 @@ class FragmentMemory:
         found = self._matrices(Family.STMATRIX, op, target, at, tile, parts)
         if found is None:
             for p in range(parts.count):
-                operands = [values[p], target, *self._at(op, at, parts, p)]
+                operands = [values[p], target, *self._at(op, at, tile, parts, p)]
                 ir.Operation.create("tile.store", operands=operands, attributes=_keep(op))
             return
         form, size = found
@@ -93,13 +94,17 @@ class FragmentMemory:
             stored = join(group, whole)
             ir.Operation.create(
                 "tile.stmatrix",
-                operands=[stored, target, *self._at(op, at, parts, first)],
+                operands=[stored, target, *self._at(op, at, tile, parts, first)],
                 attributes={"form": ir.StringAttr.get(form.ptx), **_keep(op)},
             )
 
-    def _at(self, op: Any, at: list[Any], parts: Decomposition, part: int) -> list[Any]:
-        origin = list(parts.origin(part))
-        if "transposed" in op.attributes:
+    def _at(
+        self, op: Any, at: list[Any], tile: TileValue, parts: Decomposition, part: int
+    ) -> list[Any]:
+        transposed = "transposed" in op.attributes
+        places = stored_places(parts.repeats, tile.element, transposed=transposed)
+        origin = list(places(register=part))
+        if transposed:
             origin[-2:] = reversed(origin[-2:])
         first = len(at) - len(origin)
         return [*at[:first], *(add_constant(i, o) for i, o in zip(at[first:], origin, strict=True))]
@@ -116,12 +121,11 @@ class FragmentMemory:
         """The widest form of `family` that moves whole fragments, and how many at once."""
         if not isinstance(memory.type.memory_space, SharedAttr) or "masked" in op.attributes:
             return None
-        bits = bits_of(tile.element)
+        bits = max(8, bits_of(tile.element))
         row = ROW_BYTES * 8 // bits
         buffer = shared_buffer(memory.type)
         # A row must lie in one piece, on a multiple of its size.
-        straight = all(buffer.layout(col=1 << i) == (1 << i,) for i in range(row.bit_length() - 1))
-        if not straight or buffer.cols < row or multiple_of(at[-1]) < row:
+        if not buffer.together(row) or buffer.cols < row or multiple_of(at[-1]) < row:
             return None
         transposed = "transposed" in op.attributes
         best: tuple[MatrixMemory, int] | None = None

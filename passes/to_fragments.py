@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.ops import CASTS, ELEMENTWISE
 from tilec.dialects.tile.ops.mma import dense_form, repetition
+from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, element_name, frag_type, tile_value
 from tilec.isa import Mma, Target, TilecError
 from tilec.layout import LinearLayout, fragment
@@ -194,9 +195,10 @@ class _Rewrite:
 
     def _access(self, tile: TileValue, op: Any, indices: list[Any]) -> list[Any]:
         """The indices of warp w's first fragment: the op's, and the warp's place."""
-        warps = self._parts(tile).warps
+        transposed = "transposed" in op.attributes
+        warps = stored_places(self._parts(tile).warps, tile.element, transposed=transposed)
         places = linear(warps, "warp", self._thread.warp) if tile.warps > 1 else None
-        return self._memory.offset(indices, places, transposed="transposed" in op.attributes)
+        return self._memory.offset(indices, places, transposed=transposed)
 
     def _load(self, op: Any, _: Expansion) -> list[Values] | None:
         tile = self._tensor(op.results[0].type)

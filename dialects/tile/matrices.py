@@ -7,6 +7,7 @@ from functools import cache
 from tilec.isa import LANES, MatrixMemory, TilecError
 from tilec.layout import LinearLayout, fragment_of, row_addresses
 
+from .stored import stored_tile
 from .tiles import TileValue, bits_of
 
 
@@ -51,11 +52,18 @@ def matrices_of(form: MatrixMemory, tile: TileValue, *, transposed: bool) -> Lin
     """Where the matrices of a tile lie in memory, if it is made of such matrices as `form` moves.
 
     Returns:
-        (register, …) -> (row, col) in elements: the origin of matrix number `register`; the
-        further inputs are the tile's own without `lane`. None if it is made otherwise.
+        (register, …) -> (row, col) in units of memory (`stored_tile`): the origin of matrix
+        number `register`; the further inputs are the tile's own without `lane`. None if it is
+        made otherwise.
     """
+    if len(tile.shape) != 2:
+        return None
+    try:
+        tile = stored_tile(tile, transposed=transposed)
+    except TilecError:
+        return None
     unit = matrix_unit(form, bits_of(tile.element))
-    if unit is None or len(tile.shape) != 2:
+    if unit is None:
         return None
     quotient = in_memory(tile, transposed=transposed).divide_left(unit)
     if quotient is None or quotient.in_sizes["lane"] != 1:

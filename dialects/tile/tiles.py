@@ -57,7 +57,10 @@ def bits_of(element: Any) -> int:
         return 8
     if not isinstance(element, (ir.IntegerType, ir.FloatType)):
         raise TilecError(f"elements are integers or floating-point numbers, not {element}")
-    return int(_BITS.get(str(element), element.width))
+    bits = int(_BITS.get(str(element), element.width))
+    if bits & (bits - 1):
+        raise TilecError(f"{bits}-bit elements are held in bytes: !tile.byte<{element}>")
+    return bits
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tilec.isa import Form
 from tilec.isa import form as form_of
-from tilec.layout import LinearLayout, fragment
+from tilec.layout import LinearLayout
 from tilec.layout.tiling import operand_tile
 from tilec.mlir import ir
 
@@ -15,6 +15,7 @@ from . import tiles
 from .caller import located
 from .dialect import SharedAttr
 from .kernels import parsed_type
+from .operands import operand_layout
 
 Layout = LinearLayout | str
 
@@ -35,7 +36,7 @@ def frag_type(shape: Sequence[int], element: Any, layout: Layout) -> Any:
 def operand_fragment(form: Form | str, operand: str) -> Any:
     """The type of an instruction's operand: its fragment."""
     found = find_form(form)
-    layout = fragment(found, operand)
+    layout = operand_layout(found, operand)
     element = tiles.element_name(found.operand(operand))
     return tiles.frag_type(tuple(layout.out_sizes.values()), parsed_type(element), layout)
 

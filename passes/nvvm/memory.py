@@ -9,6 +9,7 @@ from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.matrices import in_memory
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
@@ -19,7 +20,7 @@ from ..emit import create
 from ..expansion import Expansion, Values
 from .global_memory import GlobalAccess
 from .kernel import Kernel
-from .registers import Packing, elements, packing, registers_of
+from .registers import Packing, bitcast, elements, packing, registers_of
 from .shared_memory import SharedAccess, shared_access
 
 VECTOR_BYTES = 16
@@ -34,7 +35,8 @@ class Memory:
 
     def load(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.load` of a fragment."""
-        tile = _fragment(op.results[0])
+        whole = _fragment(op.results[0])
+        tile = stored_tile(whole, transposed="transposed" in op.attributes)
         source, *indices = op.operands
         moves = _Moves(self._kernel, op, tile, source, expansion.one(source), indices)
         packed = packing(tile)
@@ -42,14 +44,16 @@ class Memory:
         for registers, place in moves.steps:
             loaded |= zip(registers, moves.load(place, packed.element), strict=True)
         values = [loaded[moves.copy_of(r)] for r in range(tile.registers)]
-        return [registers_of(values, packed)]
+        type_ = packing(whole).type
+        return [[bitcast(value, type_) for value in registers_of(values, packed)]]
 
     def store(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.store` of a fragment."""
         value, target, *indices = op.operands
-        tile = _fragment(value)
+        tile = stored_tile(_fragment(value), transposed="transposed" in op.attributes)
+        packed = packing(tile)
         moves = _Moves(self._kernel, op, tile, target, expansion.one(target), indices)
-        held = elements(expansion.values(value), packing(tile))
+        held = elements([bitcast(v, packed.type) for v in expansion.values(value)], packed)
         for registers, place in moves.steps:
             moves.store(place, [held[r] for r in registers])
         return []
@@ -78,8 +82,6 @@ class _Moves:
         lowered: Any,
         indices: list[Any],
     ) -> None:
-        if bits_of(tile.element) % 8:
-            raise TilecError(f"elements of type {tile.element} have no address of their own")
         self._bits = bits_of(tile.element)
         self._layout = in_memory(tile, transposed="transposed" in op.attributes)
         self._masked = "masked" in op.attributes

@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any
 
 from tilec.isa import Family, Form, Operand, TilecError, UnknownNameError, form, forms
-from tilec.layout import fragment
 from tilec.mlir import ext, ir
 
 from ..dialect import Tile, WmmaType
+from ..operands import operand_layout
 from ..tiles import TileValue, element_name, tile_value
 
 
@@ -127,7 +127,7 @@ def check_operand(found: Form, operand: Operand, value: Any) -> None:
         TilecError: naming the type that would be legal.
     """
     tile = fragment_of(value, f"operand {operand.name}")
-    layout = fragment(found, operand.name)
+    layout = operand_layout(found, operand.name)
     shape = tuple(layout.out_sizes.values())
     element = element_name(operand)
     if tile.shape != shape or str(tile.element) != element:

@@ -8,7 +8,8 @@ from tilec.mlir import ext, ir
 
 from ..dialect import SharedAttr
 from ..shared import SharedBuffer, shared_buffer
-from ..tiles import TileValue, bits_of
+from ..stored import stored_elements, stored_tile
+from ..tiles import TileValue
 from .base import TileOp, check_indices, memory, tile_of
 
 
@@ -28,8 +29,6 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
             raise TilecError(f'result must be in the space #tile.shared<"…">, not {type_}')
         shared_buffer(type_)
 
-_STORED = {"tf32": "f32"}  # whose low 13 bits the instructions ignore
-
 
 def check_access(tile: TileValue, type_: Any, indices: Sequence[Any], *, transposed: bool) -> None:
     """Check a tile against the memory it comes from or goes to.
@@ -42,14 +41,13 @@ def check_access(tile: TileValue, type_: Any, indices: Sequence[Any], *, transpo
     if len(tile.shape) > type_.rank:
         raise TilecError(f"a tile of rank {len(tile.shape)} needs a memref of that rank or more")
     check_indices(indices, type_.rank, "the access")
-    stored = _STORED.get(str(tile.element), str(tile.element))
-    if str(type_.element_type) != stored:
-        note = f"; {tile.element} is {stored} in memory" if stored != str(tile.element) else ""
+    legal = stored_elements(tile.element)
+    if str(type_.element_type) not in legal:
+        note = f"; {tile.element} is {legal[0]} in memory" if legal[0] != str(tile.element) else ""
         raise TilecError(
             f"element types differ: {tile.element} in the tile, {type_} in memory{note}"
         )
-    if bits_of(tile.element) % 8:
-        raise TilecError(f"elements of type {tile.element} have no address of their own")
+    tile = stored_tile(tile, transposed=transposed)
     if isinstance(type_.memory_space, SharedAttr):
         if len(tile.shape) > 2:
             raise TilecError(f"a tile in shared memory has rank 2, not {len(tile.shape)}")
@@ -67,6 +65,10 @@ class LoadOp(TileOp, name="load"):
     not read. `vector` (i64, 1 where absent) promises that so many elements from each multiple
     of it in the memref's last dimension on are contiguous and aligned as one access, and, of
     a masked load, inside or outside together.
+
+    Elements of less than a byte lie in a memref of `i8`, low bits first along its last
+    dimension, which, the indices and `vector` count bytes; narrow floats in `!tile.byte` are
+    `i8` too.
     """
 
     UNITS = frozenset({"masked", "transposed"})

@@ -1,0 +1,62 @@
+"""Instruction operands as the dialect sees them: matrices, whatever the selectors."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tilec.isa import Form
+from tilec.layout import LinearLayout, fragment_of
+
+
+@cache
+def operand_layout(form: Form, name: str) -> LinearLayout:
+    """The layout of an operand's fragment.
+
+    Metadata and scale factors are taken as the matrices for several instructions that they
+    are, of which the selectors pick a part: `e` holds the codes of one selector after those
+    of the other, along its columns; `sfa` the scales of one thread id below those of the
+    other, and those of byte id b from column b on; `sfb` the same across.
+
+    Returns:
+        (register, lane) -> place, as of `tilec.layout.fragment_of`, of rank 2 for those.
+    """
+    layout = fragment_of(form, name)
+    match name:
+        case "e":
+            return _joined(layout, col="selector")
+        case "sfa":
+            return _joined(layout, row="thread_id_a", col="byte_id_a")
+        case "sfb":
+            return _joined(layout, row="byte_id_b", col="thread_id_b")
+    return layout
+
+
+def _joined(layout: LinearLayout, **further: str) -> LinearLayout:
+    """The layout with outputs (row, col), each taking in another one, its high part."""
+    sizes = layout.out_sizes
+    at = {name: number for number, name in enumerate(sizes)}
+    extents = {}
+    for name in ("row", "col"):
+        other = further.get(name)
+        if other is None:
+            extents[name] = sizes[name]
+        elif other.startswith("byte_id"):
+            # A byte id counts bytes, as the chunks that it leads to do.
+            extents[name] = max(sizes[name], sizes[other])
+        else:
+            extents[name] = sizes[name] * sizes[other]
+
+    def place(image: tuple[int, ...], name: str) -> int:
+        other = further.get(name)
+        if other is None:
+            return image[at[name]]
+        shift = 1 if other.startswith("byte_id") else sizes[name]
+        return image[at[name]] + image[at[other]] * shift
+
+    return LinearLayout.of(
+        {
+            dim: [[place(image, name) for name in extents] for image in images]
+            for dim, images in layout.bases.items()
+        },
+        extents,
+    )
