@@ -1,0 +1,222 @@
+"""Builders: types inferred, places of calls in ops and errors, what a wrong call says."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import tilec
+from tilec.dialects.tile import builders as tile
+from tilec.mlir import dialect, ir
+
+FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+MEMORY = "memref<?x?xf16, strided<[?, 1]>>"
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """A memref, in a kernel that is being built."""
+    with tile.module("m"), tile.kernel("k", {"x": MEMORY}, block=32) as (x,):
+        yield x
+
+
+def here() -> tuple[str, int]:
+    """File and line of the caller."""
+    frame = inspect.stack()[1]
+    return frame.filename, frame.lineno
+
+
+def test_types_are_inferred(memory: Any) -> None:
+    a, b, c = (tile.operand_fragment(FORM, name) for name in "abc")
+    loaded = tile.load(memory, 0, 0, type=a)
+    zero = tile.fill(0.0, c)
+    product = tile.mma(FORM, loaded, tile.load(memory, 0, 0, type=b), zero)
+    assert product.type == c
+    assert tile.elementwise("arith.addf", product, zero).type == c
+    narrow = tile.cast("arith.truncf", product, "f16")
+    assert "tensor<16x8xf16>" in str(narrow.type)
+    assert str(narrow.type.layout) == str(c.layout)
+    pair = tile.frag_type((16, 16), "f16", "m16n8k16 a f16")
+    assert tile.concat([narrow, narrow], type=pair).type == pair
+    part = tile.slice(loaded, 1, type=narrow.type)
+    assert part.type == narrow.type
+
+
+def test_tensors_are_inferred(memory: Any) -> None:
+    one_warp = (1, 1)
+    a = tile.operand_tensor(FORM, "a", 32, 32, warps=one_warp)
+    b = tile.operand_tensor(FORM, "b", 32, 16, warps=one_warp)
+    c = tile.operand_tensor(FORM, "c", 32, 16, warps=one_warp)
+    fa, fb = tile.load(memory, 0, 0, type=a), tile.load(memory, 0, 0, type=b)
+    product = tile.dot(FORM, fa, fb, tile.fill(0.0, c))
+    assert product.type == c
+    registers, lanes = "[0,1] [0,2] [0,4] [0,8]", "[1,0] [2,0] [4,0] [8,0] [16,0]"
+    other = f"register {registers}; lane {lanes}; warp -> row 32, col 16"
+    assert tile.convert_layout(product, other).type == tile.tensor_type((32, 16), "f32", other)
+
+
+def test_shared_memory(memory: Any) -> None:
+    buffer = tile.alloc_shared((2, 16, 64), "f16", "128B")
+    assert buffer.type == tile.shared_type((2, 16, 64), ir.F16Type.get(), "128B")
+    tile.async_copy(memory, (0, 0), buffer, (1, 0, 0), vector=8)
+    copy = list(ir.InsertionPoint.current.block.operations)[-1]
+    assert list(copy.attributes["shape"]) == [16, 64]
+    tile.async_commit()
+    tile.async_wait(1)
+    assert int(list(ir.InsertionPoint.current.block.operations)[-1].attributes["pending"]) == 1
+    form = "ldmatrix.sync.aligned.m8n8.x4.b16"
+    a = tile.operand_fragment(FORM, "a")
+    loaded = tile.ldmatrix(form, buffer, 1, 0, 16, type=a)
+    tile.stmatrix(form.replace("ld", "st"), loaded, buffer, 0, 0, 16)
+    tile.store(loaded, buffer, 0, 0, 0)
+
+
+def test_indices_may_be_numbers(memory: Any) -> None:
+    a = tile.operand_fragment(FORM, "a")
+    three = tile.index(3)
+    loaded = tile.load(memory, three, 4, type=a)
+    _, row, col = loaded.owner.operands
+    assert row == three
+    assert int(col.owner.attributes["value"]) == 4
+
+
+def test_ops_are_located_at_the_call(memory: Any) -> None:
+    a = tile.operand_fragment(FORM, "a")
+    loaded, place = tile.load(memory, 0, 0, type=a), here()
+    location = loaded.owner.location
+    assert (location.filename, location.start_line) == place
+    assert (
+        location.start_col
+        == inspect.getsource(test_ops_are_located_at_the_call).splitlines()[2].index("tile.load")
+        + 1
+    )
+
+
+def test_upstream_ops_are_located_at_the_call(memory: Any) -> None:
+    total, place = dialect("arith").addi(tile.index(1), tile.index(2)), here()
+    location = total.owner.location.child_loc
+    assert (location.filename, location.start_line) == place
+
+
+def test_calls_through_functions_of_the_user(memory: Any) -> None:
+    def mine(number: int) -> Any:
+        return tile.index(number), here()
+
+    value, place = mine(5)
+    assert (value.owner.location.filename, value.owner.location.start_line) == place
+
+
+WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "an index that is none": (
+        lambda x: tile.load(x, 0, "1", type=tile.operand_fragment(FORM, "a")),
+        "'tile.load' op takes MLIR values, not '1'",
+    ),
+    "too few indices": (
+        lambda x: tile.load(x, 0, type=tile.operand_fragment(FORM, "a")),
+        "takes 2 indices",
+    ),
+    "an unknown form": (
+        lambda x: tile.operand_fragment("mma.sync.aligned.m16n8k17.row.col", "a"),
+        "nearest legal: mma.sync.aligned",
+    ),
+    "an unknown operand": (lambda x: tile.operand_fragment(FORM, "q"), "has no operand 'q'"),
+    "an operand in another's place": (
+        lambda x: tile.mma(FORM, *[tile.fill(0.0, tile.operand_fragment(FORM, "c"))] * 3),
+        "operand a of mma.sync.aligned.m16n8k16",
+    ),
+    "a type that does not parse": (
+        lambda x: tile.alloc_shared((8, 8), "half"),
+        "'half' is no MLIR type",
+    ),
+    "an unknown swizzle": (
+        lambda x: tile.alloc_shared((8, 8), "f16", "256B"),
+        "unknown swizzle '256B'",
+    ),
+    "a layout of another tile": (
+        lambda x: tile.frag_type((8, 8), "f16", "m16n8k16 a f16"),
+        "is of a 16x16 tile",
+    ),
+    "a number of another type": (
+        lambda x: tile.fill("0", tile.operand_fragment(FORM, "c")),
+        "'0' is no constant of type f32",
+    ),
+    "a scalar where a tile is wanted": (
+        lambda x: tile.cast("arith.truncf", tile.index(0), "f16"),
+        "operand must be a tensor with a #tile.layout",
+    ),
+    "an unknown function": (
+        lambda x: tile.elementwise("arith.add", tile.fill(0.0, tile.operand_fragment(FORM, "c"))),
+        "unknown elementwise op 'arith.add'",
+    ),
+    "a part that does not exist": (
+        lambda x: tile.slice(
+            tile.fill(0.0, tile.operand_fragment(FORM, "a")),
+            4,
+            type=tile.frag_type((16, 8), "f16", "m16n8k8 a f16"),
+        ),
+        "index 4 is outside the 2 parts",
+    ),
+    "a buffer for a matrix in global memory": (
+        lambda x: tile.async_copy(x, (0, 0), x, (0, 0), shape=(8, 8)),
+        "target must be in the space",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_calls(memory: Any, name: str) -> None:
+    """The error is one of tilec's, says where the call stands, and leaves no op behind."""
+    call, message = WRONG[name]
+    with pytest.raises(tile.BuildError, match=re.escape(message)) as caught:
+        call(memory)
+    assert isinstance(caught.value, tilec.TilecError)
+    place = caught.value.place
+    lines, first = inspect.getsourcelines(call)
+    assert place.file == __file__
+    assert first <= place.line < first + len(lines)
+    assert str(caught.value).startswith(f"{__file__}:{place.line}:{place.column}: ")
+    text = lines[place.line - first]
+    assert text[place.column - 1 :].startswith("tile.")
+    left = {op.operation.name for op in ir.InsertionPoint.current.block.operations}
+    assert left <= {"arith.constant", "tile.fill"}
+
+
+def incomplete() -> None:
+    with tile.module("m"), tile.kernel("k", {}, block=32):
+        one = tile.index(1)
+        ir.Operation.create("arith.addi", results=[one.type], operands=[one])
+
+
+def test_an_illegal_op_of_upstream_is_found_at_the_end() -> None:
+    with pytest.raises(tile.BuildError, match="expected 2 operands") as caught:
+        incomplete()
+    assert caught.value.place.line == inspect.getsourcelines(incomplete)[1] + 3
+
+
+def test_kernels() -> None:
+    """Names, block, target; several kernels in one module; what the launch is told."""
+    with tile.module("two", target="sm_90a") as module:
+        with tile.kernel("one", {"x": MEMORY, "n": "index"}, block=(8, 4, 2)) as (x, n):
+            assert str(x.type) == MEMORY
+            assert isinstance(n.type, ir.IndexType)
+        with tile.kernel("other", {"alpha": ir.F32Type.get()}, block=64):
+            pass
+    compiled = tilec.compile(module)
+    assert str(compiled.target) == "sm_90a"
+    one, other = compiled.kernels
+    assert (one.name, one.block, [a.name for a in one.arguments]) == ("one", (8, 4, 2), ["x", "n"])
+    assert (other.name, other.block) == ("other", (64, 1, 1))
+    assert ".visible .entry one" in compiled.ptx
+
+
+def test_modules_are_independent() -> None:
+    """One built while another is open has a context of its own."""
+    with tile.module("outer") as outer, tile.kernel("k", {}, block=32):
+        with tile.module("inner") as inner, tile.kernel("k", {}, block=32):
+            tile.index(1)
+        tile.index(2)
+    assert outer.context is not inner.context
+    assert "constant 2" in str(outer)
+    assert "constant 1" in str(inner)
+    assert "constant 1" not in str(outer)
