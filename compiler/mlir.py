@@ -81,12 +81,14 @@ def dialect(name: str) -> Any:
 @contextmanager
 def _numpy_hidden() -> Iterator[None]:
     """Makes `import numpy` fail, unless it has been imported."""
-    hidden = sys.modules.setdefault("numpy", None)  # type: ignore[arg-type]
+    if "numpy" in sys.modules:
+        yield
+        return
+    sys.modules["numpy"] = None  # type: ignore[assignment]
     try:
         yield
     finally:
-        if hidden is None:
-            del sys.modules["numpy"]
+        del sys.modules["numpy"]
 
 
 if TYPE_CHECKING:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 _STRING = r'"(?:\\.|[^"\\])*"'
@@ -45,5 +47,9 @@ def with_aliases(text: str) -> str:
             taken[stem] += 1
             definitions.append(f"{names[spelling]} = {spelling}\n")
         if names:
-            text = pattern.sub(lambda m, n=names: n.get(m[0], m[0]), text)
+            text = pattern.sub(partial(_named, names), text)
     return "".join(definitions) + text
+
+
+def _named(names: Mapping[str, str], match: re.Match[str]) -> str:
+    return names.get(match[0], match[0])

@@ -93,8 +93,5 @@ def operations() -> list[str]:
     """Names of the tile dialect's operations."""
     from tilec.dialects.tile import ops  # noqa: PLC0415 (only for an error)
 
-    return sorted(
-        value.OPERATION_NAME
-        for value in vars(ops).values()
-        if isinstance(value, type) and str(getattr(value, "OPERATION_NAME", "")).startswith("tile.")
-    )
+    names = (getattr(value, "OPERATION_NAME", "") for value in vars(ops).values())
+    return sorted(name for name in names if name.startswith("tile."))
