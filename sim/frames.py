@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from .program import Program
 
 
+MAX_DEPTH = 512
+"""Calls that may be nested."""
+
+
 class Return:
     """Leave the function."""
 
@@ -208,6 +212,7 @@ class Frame:
         self.parent = parent
         self.after = after
         self.prefix = prefix
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.blocks = control.blocks(function)
         self._codes: list[Code | None] = [None] * len(self.blocks)
         self._at = control.places(self.blocks)
@@ -286,6 +291,8 @@ class Frame:
         key = (block, name)
         frame = self._callees.get(key)
         if frame is None:
+            if self.depth >= MAX_DEPTH:
+                raise self.error(f"calls nested more than {MAX_DEPTH} deep", instruction)
             function = self.program.function(name)
             if function is None or function.body is None:
                 raise self.error(f"call of '{name}', which has no body", instruction)

@@ -90,14 +90,14 @@ def launch(
     module = ptx if isinstance(ptx, Module) else read(ptx)
     function = kernel_of(module, kernel)
     geometry = Geometry(_extents(grid, "grid"), _extents(block, "block"))
-    _check_block(function, geometry)
-    target(arch)
+    _check_extents(function, geometry)
     if numerics not in ("exact", "fast"):
         raise LaunchError(f"numerics is '{numerics}'; legal: exact, fast")
     memory = Memory()
     machine = Machine(geometry, memory, arch=arch, numerics=numerics)
     machine.dynamic_smem = dynamic_smem
     program = Program(module, function, machine, dynamic_smem)
+    _check_shared(program, arch)
     buffers = pack(program, function, args)
     resident = resident_ctas(program, geometry)
     memory.build(program.shared_bytes, resident, geometry.warps)
@@ -125,7 +125,19 @@ def launch(
     return report
 
 
-def _check_block(function: Function, geometry: Geometry) -> None:
+def _check_shared(program: Program, arch: str) -> None:
+    most = target(arch).shared_per_cta
+    if program.machine.dynamic_smem < 0 or program.shared_bytes > most:
+        raise LaunchError(
+            f"kernel '{program.kernel.name}' uses {program.shared_bytes} bytes of shared memory, "
+            f"{program.machine.dynamic_smem} of them dynamic; {arch} has {most} for a CTA"
+        )
+
+
+def _check_extents(function: Function, geometry: Geometry) -> None:
+    x, y, z = geometry.grid
+    if x >= 1 << 31 or max(y, z) >= 1 << 16:
+        raise LaunchError(f"a grid of {geometry.grid}; at most (2147483647, 65535, 65535) is legal")
     if geometry.threads > 1024:
         raise LaunchError(f"a CTA of {geometry.threads} threads; at most 1024 are legal")
     required = function.directives.get("reqntid", ())

@@ -15,9 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tilec.isa import TilecError
 
 from .barriers import Barriers
-from .errors import SimulationError
+from .errors import PtxError, SimulationError
 from .frames import Call, Code, Frame, Indexed, Return, Where
 from .groups import Group, Key, lane_bits, whole_warps
 from .sync import BarrierSync, Members
@@ -40,6 +41,17 @@ class StuckError(Exception):
     def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
         super().__init__(message)
+
+
+def _located(error: Exception, place: str) -> Exception:
+    """The error of a step, with the place of the instruction if it names none."""
+    if isinstance(error, IndexError):
+        return SimulationError(
+            f"{place}: memory access outside every allocation ({error}); "
+            "run with checks to see the thread and the address"
+        )
+    located = isinstance(error, PtxError | SimulationError)
+    return error if located else SimulationError(f"{place}: {error}")
 
 
 class Scheduler:
@@ -135,16 +147,11 @@ class Scheduler:
     def _straight(self, code: Code, index: int) -> None:
         at = index
         try:
-            for at, step in enumerate(code.steps[index:] if index else code.steps, index):  # noqa: B007
+            for step in code.steps[index:] if index else code.steps:
                 step()
-        except (IndexError, ValueError) as error:
-            raise self._fault(code, at, error) from error
-
-    def _fault(self, code: Code, at: int, error: Exception) -> SimulationError:
-        return SimulationError(
-            f"{code.place(at)}: memory access outside every allocation ({error}); "
-            "run with checks to see the thread and the address"
-        )
+                at += 1
+        except (IndexError, TilecError) as error:
+            raise _located(error, code.place(at)) from error
 
     def _hold(self, group: Group, code: Code) -> bool:
         """Run a block whose instructions may have to wait; whether the group reached its end."""
@@ -169,8 +176,8 @@ class Scheduler:
                     machine.mask, machine.merge = group.mask, group.merge
             try:
                 code.steps[at]()
-            except (IndexError, ValueError) as error:
-                raise self._fault(code, at, error) from error
+            except (IndexError, TilecError) as error:
+                raise _located(error, code.place(at)) from error
         return True
 
     def _ready(self, mask: Array, sync: Members | None) -> Array | None:

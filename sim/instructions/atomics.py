@@ -90,10 +90,13 @@ def _swaps(start: Array, compare: Array, values: Array) -> tuple[Array, Array]:
     return found, current
 
 
+_CHAINS: dict[str, Chain] = {"exch": _exchanges, "cas": _swaps}
+
+
 def _update(operation: str, type_: str) -> tuple[Update, Chain | None]:
     """What an operation does once, and, where there is a quick way, many times at one place."""
     if operation in _UPDATES:
-        return _UPDATES[operation], {"exch": _exchanges, "cas": _swaps}.get(operation)
+        return _UPDATES[operation], _CHAINS.get(operation)
     unsigned = type_[0] in "ub" and not type_.startswith("bf")
     if operation in ("and", "or", "xor") or unsigned or (type_[0] == "s" and operation == "add"):
         return _UFUNCS[operation], _chained(_UFUNCS[operation])

@@ -107,7 +107,8 @@ def _init(binding: Binding) -> Step:
 
 
 def _inval(binding: Binding) -> Step:
-    object_ = _Object(binding, *binding.expect(1))
+    (address,) = binding.expect(1)
+    object_ = _Object(binding, address)
 
     def step() -> None:
         object_.update(np.zeros_like)

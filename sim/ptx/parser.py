@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ..errors import LaunchError
 from .constants import integer
 from .cursor import Cursor
 from .declarations import parameters, registers, variables
@@ -264,11 +265,15 @@ def read(ptx: str | Path, name: str = "") -> Module:
 
     Raises:
         PtxError: located at whatever is no PTX.
-        OSError: if the path cannot be read.
+        LaunchError: if the path cannot be read.
     """
     if isinstance(ptx, Path) or "\n" not in ptx:
         path = Path(ptx)
-        return read_text(path.read_text(errors="replace"), name or str(path))
+        try:
+            text = path.read_text(errors="replace")
+        except OSError as error:
+            raise LaunchError(f"cannot read PTX from '{path}': {error.strerror}") from None
+        return read_text(text, name or str(path))
     return read_text(ptx, name or "<ptx>")
 
 

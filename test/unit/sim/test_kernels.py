@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tilec.sim import LaunchError, Report, launch
+from tilec.sim import LaunchError, PtxError, Report, launch
 
 HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n"
 REGISTERS = """
@@ -532,3 +532,15 @@ def test_launches_that_do_not_fit() -> None:
         launch(text, "k", 1, (32, 64), [None])
     with pytest.raises(LaunchError, match="one to three positive"):
         launch(text, "k", (1, 0), 32, [None])
+    with pytest.raises(LaunchError, match=r"at most .2147483647"):
+        launch(text, "k", (1, 1 << 16), 32, [None])
+    with pytest.raises(LaunchError, match="sm_75 has 65536 for a CTA"):
+        launch(text, "k", 1, 32, [None], dynamic_smem=70000, arch="sm_75")
+    with pytest.raises(LaunchError, match=r"cannot read PTX from .nowhere.ptx."):
+        launch("nowhere.ptx", "k", 1, 32, [None])
+
+
+def test_endless_recursion_is_an_error() -> None:
+    text = kernel("call f;", outside=".func f() { call f; ret; }\n")
+    with pytest.raises(PtxError, match="nested more than"):
+        run(text, 1, 32, [None])
