@@ -50,6 +50,7 @@ class Expansion:
         Raises:
             PassError: where a handler finds an error, or an op cannot take what it is given.
         """
+        self._check_arguments(function)
         for region in function.regions:
             for block in region:
                 self._block(block)
@@ -60,6 +61,21 @@ class Expansion:
         for block, first, count in self._dead_arguments:
             for _ in range(count):
                 block.erase_argument(first)
+
+    def _check_arguments(self, function: Any) -> None:
+        for argument in function.regions[0].blocks[0].arguments:
+            with function.location:
+                try:
+                    if self._expand(argument.type) is None:
+                        continue
+                    reason = (
+                        f"cannot take an argument of type {argument.type}; "
+                        "legal: memrefs in global memory, and scalars"
+                    )
+                except TilecError as error:
+                    reason = str(error)
+            message = f"'{function.operation.name}' op {reason}"
+            raise PassError([Diagnostic(function.location, message)])
 
     def values(self, value: Any) -> Values:
         """What replaces `value`: itself, if its type stays."""
@@ -102,14 +118,17 @@ class Expansion:
     def _skip(self, op: Any) -> None:
         """Let what uses an op that failed be rewritten all the same, to find more errors."""
         for result in op.results:
-            if result not in self._values:
-                types = self._expand(result.type)
+            if result in self._values:
+                continue
+            with ir.InsertionPoint(op), op.location:
+                try:
+                    types = self._expand(result.type)
+                except TilecError:
+                    continue  # reported at the op that failed
                 if types is not None:
                     self._values[result] = [
                         ir.Operation.create(
-                            "builtin.unrealized_conversion_cast",
-                            results=[t],
-                            ip=ir.InsertionPoint(op),
+                            "builtin.unrealized_conversion_cast", results=[t]
                         ).result
                         for t in types
                     ]

@@ -32,6 +32,14 @@ class SharedBuffer:
     element_bytes: int
     layout: LinearLayout
 
+    def together(self, count: int) -> bool:
+        """Whether `count` elements of a row, from any multiple of `count` on, lie so in memory."""
+        bits = count.bit_length() - 1
+        bases = self.layout.bases
+        own = [image for (image,) in bases["col"][:bits]]
+        others = [image for (image,) in (*bases["col"][bits:], *bases["row"])]
+        return own == [1 << i for i in range(bits)] and not any(i % count for i in others)
+
     @property
     def matrix_bytes(self) -> int:
         """Bytes of one matrix."""

@@ -47,7 +47,7 @@ class AsyncCopies:
         from_ = GlobalAccess(self._kernel, source, indices[:rank], place, "thread")
         element = source.type.element_type
         size = vector * bits_of(element) // 8
-        if _in_pieces(buffer.layout, vector) or to.col.constant % vector:
+        if not buffer.together(vector) or to.col.constant % vector:
             raise TilecError(
                 f"{vector} elements of {element} at a time are not contiguous in {target.type}"
             )
@@ -174,8 +174,3 @@ def _by_thread(layout: LinearLayout) -> LinearLayout:
     """(thread) -> place, of a layout over lanes and warps, register 0."""
     bases = layout.bases
     return LinearLayout.of({"thread": [*bases["lane"], *bases["warp"]]}, layout.out_sizes)
-
-
-def _in_pieces(layout: LinearLayout, vector: int) -> bool:
-    """Whether `vector` elements of a row, from a multiple of it, are torn apart."""
-    return any(layout(col=1 << i) != (1 << i,) for i in range(vector.bit_length() - 1))

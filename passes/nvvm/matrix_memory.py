@@ -8,7 +8,7 @@ from tilec.dialects.tile.matrices import lane_rows, matrix_origins
 from tilec.dialects.tile.ops.matrix_memory import matrix_form
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import TileValue, tile_value
-from tilec.isa import Family, MatrixMemory
+from tilec.isa import Family, MatrixMemory, TilecError
 from tilec.isa.llvm import call
 
 from ..expansion import Expansion, Values
@@ -63,4 +63,7 @@ class MatrixMoves:
         buffer = shared_buffer(memref.type)
         shape = tuple(memref.type.shape)
         access = shared_access(self._kernel, base, buffer, indices, shape, place, "lane")
+        row = form.row_bytes // buffer.element_bytes
+        if access.col.multiple % row == 0 and access.col.constant % row:
+            raise TilecError(f"takes rows from a multiple of {row} elements on")
         return access.pointer((0, 0))

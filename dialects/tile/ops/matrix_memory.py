@@ -8,6 +8,7 @@ from tilec.mlir import ext, ir
 
 from ..dialect import SharedAttr
 from ..matrices import matrix_origins
+from ..shared import shared_buffer
 from .base import TileOp, form_of, fragment_of, memory
 from .memory import check_access
 
@@ -27,6 +28,9 @@ def _check(op: Any, family: Family, value: Any, mem: Any, indices: Sequence[Any]
     if not isinstance(type_.memory_space, SharedAttr):
         raise TilecError(f'memory must be in the space #tile.shared<"…">, not {type_}')
     check_access(tile, type_, indices, transposed=transposed)
+    buffer = shared_buffer(type_)
+    if not buffer.together(found.row_bytes // buffer.element_bytes):
+        raise TilecError(f"{found.ptx} takes rows of {found.row_bytes} bytes whole, unlike {type_}")
     matrix_origins(found, tile, transposed=transposed)
 
 

@@ -117,3 +117,14 @@ func.func @masked(%m: !S, %i: index) {
   %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16", masked} : (!S, index, index) -> !A
   return
 }
+
+// -----
+
+// A swizzle may move rows of 16 bytes, but not what is in them.
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+!S = memref<64x64xf16, #tile.shared<"swizzle<2,2,3>">>
+func.func @swizzle(%m: !S, %i: index) {
+  // expected-error @below {{'tile.ldmatrix' op ldmatrix.sync.aligned.m8n8.x4.b16 takes rows of 16 bytes whole, unlike memref<64x64xf16, #tile.shared<"swizzle<2,2,3>">>}}
+  %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !A
+  return
+}
