@@ -113,6 +113,7 @@ def _verify(whole: Any, place: Place) -> None:
 
 def _place(location: Any) -> Place | None:
     """The place in a file that a location names."""
+    location = ir.Location.from_attr(location.attr, location.context)  # as its own class
     while isinstance(location, ir.NameLoc):
         location = location.child_loc
     if not isinstance(location, ir.FileLineColLoc):

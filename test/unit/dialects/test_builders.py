@@ -182,16 +182,17 @@ def test_wrong_calls(memory: Any, name: str) -> None:
     assert left <= {"arith.constant", "tile.fill"}
 
 
-def incomplete() -> None:
+def a_loop_without_a_yield() -> None:
     with tile.module("m"), tile.kernel("k", {}, block=32):
-        one = tile.index(1)
-        ir.Operation.create("arith.addi", results=[one.type], operands=[one])
+        for _ in dialect("scf").for_(0, 4, 1):
+            tile.index(5)
 
 
 def test_an_illegal_op_of_upstream_is_found_at_the_end() -> None:
-    with pytest.raises(tile.BuildError, match="expected 2 operands") as caught:
-        incomplete()
-    assert caught.value.place.line == inspect.getsourcelines(incomplete)[1] + 3
+    with pytest.raises(tile.BuildError, match="terminator") as caught:
+        a_loop_without_a_yield()
+    last_of_loop = inspect.getsourcelines(a_loop_without_a_yield)[1] + 3
+    assert caught.value.place.line == last_of_loop
 
 
 def test_kernels() -> None:
