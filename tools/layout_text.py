@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
+from typing import NamedTuple
 
 from tilec.isa import LANES
 from tilec.layout.formula import formulas
@@ -17,7 +18,8 @@ def text(view: View) -> str:
     """The whole map: a heading, the matrix view, the register view."""
     if view.layout is None:
         return f"{heading(view)}\nWhich elements a register holds is not defined by the ISA."
-    return "\n\n".join((heading(view), matrix_view(view), register_view(view)))
+    tables = (*matrix_tables(view), register_table(view))
+    return "\n\n".join((heading(view), *map(str, tables)))
 
 
 def heading(view: View) -> str:
@@ -41,28 +43,51 @@ def heading(view: View) -> str:
     return "\n".join(lines)
 
 
-def matrix_view(view: View) -> str:
-    """Which lane and register holds each element; neighbours in one register share a cell."""
+class Table(NamedTuple):
+    """A table with labelled rows and columns.
+
+    Attributes:
+        part: which matrix or product of several it shows, or nothing.
+        what: what stands in its cells.
+        body: cells, row by row.
+        rows, cols: the labels.
+    """
+
+    part: str
+    what: str
+    body: Grid
+    rows: list[str]
+    cols: list[str]
+
+    @property
+    def title(self) -> str:
+        """Part and what, on one line."""
+        return f"{self.part}, {self.what}" if self.part else self.what
+
+    def __str__(self) -> str:
+        return self.title + "\n" + table(self.body, self.rows, self.cols)
+
+
+def matrix_tables(view: View) -> Iterator[Table]:
+    """Which lane and register holds each element; neighbours in one register share a cell.
+
+    One table for each matrix or product.
+    """
     *blocks, rows, cols = view.axes
     *block_extents, height, width = view.extents
-    holders = {
-        place: [f"{slot.lane}:{slot.register}" for slot in view.holders(place)]
-        for place in product(*(range(extent) for extent in view.extents))
-    }
-    parts = []
     for block in product(*(range(extent) for extent in block_extents)):
+        holders = [
+            [view.holders((*block, row, col)) for col in range(width)] for row in range(height)
+        ]
         for number in range(view.products):
-            grid = [
-                [holders[*block, row, col][number] for col in range(width)] for row in range(height)
-            ]
-            title = [f"{name} {at}" for name, at in zip(blocks, block, strict=True)]
-            title += [f"product {number}"] if view.products > 1 else []
-            title += [f"lane:register by {rows} (down) and {cols} (across)"]
-            parts.append(", ".join(title) + "\n" + table(*_merged(grid)))
-    return "\n\n".join(parts)
+            grid = [[f"{s[number].lane}:{s[number].register}" for s in line] for line in holders]
+            part = [f"{name} {at}" for name, at in zip(blocks, block, strict=True)]
+            part += [f"product {number}"] if view.products > 1 else []
+            what = f"lane:register by {rows} (down) and {cols} (across)"
+            yield Table(", ".join(part), what, *_merged(grid))
 
 
-def register_view(view: View) -> str:
+def register_table(view: View) -> Table:
     """Which elements each register of each lane holds, low bits first."""
     names = [f"r{n}" for n in range(view.operand.registers)]
     body = []
@@ -70,8 +95,8 @@ def register_view(view: View) -> str:
         places = view.held(lane)
         step = view.operand.per_register
         body.append([span(places[at : at + step]) for at in range(0, len(places), step)])
-    title = f"({','.join(view.axes)}) by lane (down) and register (across), low bits first"
-    return title + "\n" + table(body, [str(n) for n in range(LANES)], names)
+    what = f"({','.join(view.axes)}) by lane (down) and register (across), low bits first"
+    return Table("", what, body, [str(n) for n in range(LANES)], names)
 
 
 def slots(found: Sequence[Slot]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -176,6 +176,11 @@ class View:
             )
         slots = ((self.slot(lane, i), place) for i, place in enumerate(self.held(lane)))
         return [(s, place) for s, place in slots if register is None or s.register == register]
+
+    def everything(self) -> Iterator[tuple[Slot, Place | None]]:
+        """Every element of every lane."""
+        for lane in range(LANES):
+            yield from self.in_registers(lane, None)
 
     def json(self) -> dict[str, Any]:
         """The map as data: `lanes` lists each lane's elements low to high, null where ignored.

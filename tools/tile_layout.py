@@ -12,7 +12,9 @@ from tilec.layout import Swizzle, find_form
 
 from . import layout_conversion, layout_sources, layout_text
 from .common import Parser, run
+from .layout_export import as_csv, as_markdown
 from .layout_smem import SharedTile
+from .layout_svg import as_svg
 from .layout_view import View
 
 _EXAMPLES = """\
@@ -61,7 +63,12 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--bits", type=int, metavar="N", help="of an element that is converted")
     made.add_argument("--target", help="whose instructions a conversion may use; any by default")
-    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument(
+        "--format",
+        choices=("text", "json", "csv", "md", "svg"),
+        default="text",
+        help="questions and conversions are answered as text or json",
+    )
     return made
 
 
@@ -148,8 +155,26 @@ def _view(arguments: argparse.Namespace) -> View:
     return View.of(found, operand, selectors)
 
 
+def _whole(view: View, format_: str) -> str:
+    """The whole map."""
+    match format_:
+        case "json":
+            return json.dumps(view.json())
+        case "csv":
+            return as_csv(view)
+        case "md":
+            return as_markdown(view)
+        case "svg":
+            return as_svg(view)
+        case _:
+            return layout_text.text(view)
+
+
 def body(arguments: argparse.Namespace) -> int:
     """Print what was asked for."""
+    question = arguments.convert or arguments.sources or arguments.element or arguments.lane
+    if question is not None and arguments.format not in ("text", "json"):
+        parser().error(f"--format {arguments.format} shows whole operands; ask for text or json")
     if arguments.convert:
         print(_conversion(arguments))
         return 0
@@ -173,7 +198,7 @@ def body(arguments: argparse.Namespace) -> int:
         listed = [{**s.json(), "element": p and list(p)} for s, p in held]
         print(json.dumps({"held": listed}) if as_json else layout_text.contents(held))
     else:
-        print(json.dumps(view.json()) if as_json else layout_text.text(view))
+        print(_whole(view, arguments.format))
     return 0
 
 

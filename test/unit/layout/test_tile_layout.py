@@ -6,10 +6,13 @@ that shows: modules loaded, pipes that break.
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 from tilec.isa import WmmaMma, forms
@@ -203,6 +206,76 @@ def spans(labels: list[str]) -> list[range]:
     return found
 
 
+PICTURED = (
+    ("m16n8k16", "--operand", "a", "--type", "f16"),
+    ("m16n8k256", "--operand", "b", "--type", "b1"),
+    ("m8n8k4", "--operand", "c", "--type", "f32"),
+    ("m16n8k32", "--operand", "e", "--type", "s8", "--selector", "1"),
+    ("m16n8k64", "--operand", "sfa", "--type", "ue4m3"),
+    ("stmatrix.sync.aligned.m16n8.x4.trans.b8",),
+)
+
+
+@pytest.mark.parametrize("arguments", PICTURED, ids=" ".join)
+def test_csv_agrees_with_json(tool, data, arguments):
+    found = data(*arguments)
+    code, out, _ = tool(*arguments, "--format", "csv")
+    assert code == 0
+    lines = list(csv.DictReader(io.StringIO(out)))
+    width = 4 if found["operand"] == "e" else found["bits"]  # listed there by bits, here by codes
+    each = 32 // width
+    for number, line in enumerate(lines):
+        lane, i = divmod(number, found["registers"] * each)
+        assert (int(line["lane"]), int(line["register"])) == (lane, i // each)
+        assert (int(line["low"]), int(line["high"])) == (
+            i % each * width,
+            (i % each + 1) * width - 1,
+        )
+        held = found["lanes"][lane]
+        place = [line[axis] for axis in list(line)[4:]]
+        if held is None or held[i * width // found["bits"]] is None:
+            assert set(place) == {""}
+        elif found["operand"] != "e":
+            assert list(map(int, place)) == held[i]
+        else:
+            assert [int(place[0]), 4 * int(place[1])] == held[4 * i]
+    assert len(lines) == 32 * found["registers"] * each
+
+
+@pytest.mark.parametrize("arguments", PICTURED, ids=" ".join)
+def test_markdown_and_svg_have_the_cells_of_the_text(tool, arguments):
+    """The same holders in the same order; the drawing is XML, and its colours tell lanes apart."""
+    _, text, _ = tool(*arguments)
+    *matrices, registers = text.split("\n\n")[1:]
+    body = [line for block in matrices for line in cells(block)[2:]]
+    holders = [cell for _, *line in body for cell in line]
+
+    _, out, _ = tool(*arguments, "--format", "md")
+    rows = [line.strip("| ").split(" | ") for line in out.splitlines() if line.startswith("| **")]
+    assert [cell for _, *line in rows[: len(body)] for cell in line] == holders
+    assert len(rows) == len(body) + 32
+    assert [line[1] for line in rows[len(body) :]] == [
+        re.split(r"\s{2,}", line.strip())[1] for line in registers.splitlines()[2:]
+    ]
+
+    _, out, _ = tool(*arguments, "--format", "svg")
+    picture = ElementTree.fromstring(out)
+    space = "{http://www.w3.org/2000/svg}"
+    drawn = picture.findall(f"{space}g")
+    assert [g.find(f"{space}text").text for g in drawn] == holders
+    fill = {
+        g.find(f"{space}text").text.split(":")[0]: g.find(f"{space}rect").get("fill") for g in drawn
+    }
+    assert len(set(fill.values())) == len(fill)
+    _, _, width, height = map(int, picture.get("viewBox").split())
+    for g in drawn:
+        box = g.find(f"{space}rect")
+        assert int(box.get("x")) + int(box.get("width")) <= width
+        assert int(box.get("y")) + int(box.get("height")) <= height
+        lane, register = g.find(f"{space}text").text.split(":")
+        assert g.find(f"{space}title").text.startswith(f"lane {lane}, register {register}: ")
+
+
 def test_one_question(tool, data):
     name = ("m16n8k16", "--operand", "a", "--type", "f16")
     assert tool(*name, "--element", "3,5")[1] == "lane 14, register 0, bits 16-31\n"
@@ -365,6 +438,9 @@ def test_usage(tool):
         code, out, err = tool(*arguments)
         assert (code, out) == (2, "")
         assert re.search(r"^error: ", err, re.MULTILINE)
+    for question in (("--element", "1,1"), ("--lane", "0"), ("--sources", "0,0")):
+        code, _, err = tool("m16n8k16", "--type", "f16", *question, "--format", "svg")
+        assert (code, "ask for text or json" in err) == (2, True)
     code, out, _ = tool("--version")
     assert (code, len(out.splitlines())) == (0, 1)
     assert re.fullmatch(r"tile-layout \d+\.\d+\.\d+\S*\n", out)
