@@ -138,11 +138,9 @@ class AsyncCopies:
             "llvm.sub", [from_.descriptor.size(last), from_.coordinate(last, step[1])], i64()
         )
         left = create("llvm.intr.smin", [left, constant_i64(vector)], i64())
-        left = create("llvm.intr.smax", [left, constant_i64(0)], i64())
         count = create("llvm.trunc", [left], i32())
         count = create("llvm.mul", [count, constant_i32(size // vector)], i32())
-        row = from_.row_inside(step[0])
-        return create("llvm.select", [row, count, constant_i32(0)], i32())
+        return create("llvm.select", [from_.inside(step), count, constant_i32(0)], i32())
 
     def _through_registers(
         self,

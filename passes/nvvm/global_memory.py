@@ -163,10 +163,6 @@ class GlobalAccess:
         conditions = [self._test(self._first + at, step) for at, step in enumerate(further)]
         return reduce(lambda a, b: create("llvm.and", [a, b], a.type), conditions)
 
-    def row_inside(self, further: int) -> Any:
-        """Whether the row of this thread's place, `further` on, is in bounds."""
-        return self._test(self._first, further)
-
     def pointer(self, further: tuple[int, ...]) -> Any:
         """The address of this thread's place, `further` on in the tile's dimensions."""
         origin = self._kernel.once(
