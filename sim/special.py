@@ -32,7 +32,8 @@ def is_special(name: str, component: str) -> bool:
     """Whether this is a special register that is known."""
     if component:
         return name in _VECTORS and component in _AXES
-    return name in _PLAIN or name in _CLOCKS or name.startswith("%envreg")
+    numbered = ("%envreg", "%reserved_smem_offset_")
+    return name in _PLAIN or name in _CLOCKS or name.startswith(numbered)
 
 
 def is_clock(name: str) -> bool:
