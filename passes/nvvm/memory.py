@@ -115,9 +115,9 @@ class _Moves:
     def load(self, place: tuple[int, ...], element: Any) -> list[Any]:
         """The elements from `place` on."""
         packed = Packing(element, self._width, 1)
+        pointer = self._memory.pointer(place)
 
         def read() -> Any:
-            pointer = self._memory.pointer(place)
             return create("llvm.load", [pointer], packed.type, alignment=self._alignment())
 
         value = self._guarded(place, read, packed.type) if self._masked else read()
@@ -126,13 +126,11 @@ class _Moves:
     def store(self, place: tuple[int, ...], values: list[Any]) -> None:
         """Write elements from `place` on."""
         (value,) = registers_of(values, Packing(values[0].type, self._width, 1))
+        operands = [value, self._memory.pointer(place)]
 
         def write() -> None:
-            ir.Operation.create(
-                "llvm.store",
-                operands=[value, self._memory.pointer(place)],
-                attributes={"alignment": self._alignment()},
-            )
+            attributes = {"alignment": self._alignment()}
+            ir.Operation.create("llvm.store", operands=operands, attributes=attributes)
 
         if not self._masked:
             write()

@@ -14,10 +14,11 @@ from functools import reduce
 from typing import Any
 
 from tilec.dialects.tile.shared import SharedBuffer
+from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
-from ..emit import create, index_constant, linear
+from ..emit import add, add_constant, create, index_constant, linear
 from ..multiples import ANY
 from .indices import Index, split
 from .kernel import Kernel
@@ -63,9 +64,14 @@ class SharedAccess:
         return together & -together if together else ANY
 
     def pointer(self, place: tuple[int, ...]) -> Any:
-        """The address of this thread's place, `place` further into the tile."""
+        """The address of this thread's place, `place` further into the tile.
+
+        Raises:
+            TilecError: if it is known to lie outside the buffer.
+        """
         layout = self.buffer.layout
         row, col = place[0] + self.row.constant, place[1] + self.col.constant
+        self._check_inside(row, col)
         if not self._disjoint(row, col):
             return self._slow_pointer(row, col)
         (constant,) = layout(row=row, col=col)
@@ -83,6 +89,19 @@ class SharedAccess:
             ("pointer", self.base, self.number.value, offset), lambda: self._based(offset)
         )
         return step(pointer, far)
+
+    def _check_inside(self, row: int, col: int) -> None:
+        """Refuse constant places outside the buffer."""
+        places = self.place.bases[self.dim]
+        rows, cols = (reduce(int.__or__, (i[at] for i in places), 0) for at in (0, 1))
+        for what, index, first, last, extent in (
+            ("row", self.row, row, row + rows, self.buffer.rows),
+            ("column", self.col, col, col + cols, self.buffer.cols),
+            ("matrix", self.number, *[self.number.constant] * 2, self.buffer.count),
+        ):
+            if index.value is None and (first < 0 or last >= extent):
+                at = first if first < 0 else last
+                raise TilecError(f"reaches {what} {at} of a shared buffer that has {extent}")
 
     def _disjoint(self, row: int, col: int) -> bool:
         """Whether run-time part, lane's part and constant share no bits, in row and in column."""
@@ -129,9 +148,9 @@ class SharedAccess:
             ("row", self.row, row, places[0]),
             ("col", self.col, col, places[1]),
         ):
-            value = create("arith.addi", [lane, index_constant(constant)], ir.IndexType.get())
+            value = add_constant(lane, constant)
             if index.value is not None:
-                value = create("arith.addi", [value, index.value], ir.IndexType.get())
+                value = add(value, index.value)
             (part,) = linear(self.buffer.layout, name, value)
             total = part if total is None else _xor(total, part)
         pointer = self._based(self._bytes(total))
