@@ -9,6 +9,7 @@ import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
 from tilec.mlir import dialect, ir
+from tilec.source import operations
 
 FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 MEMORY = "memref<?x?xf16, strided<[?, 1]>>"
@@ -221,3 +222,57 @@ def test_modules_are_independent() -> None:
     assert "constant 2" in str(outer)
     assert "constant 1" in str(inner)
     assert "constant 1" not in str(outer)
+
+
+def test_every_op_has_a_builder() -> None:
+    names = {name.removeprefix("tile.") for name in operations()}
+    assert names <= set(tile.__all__)
+
+
+SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+SCALED = (
+    "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0"
+)
+
+
+def filled(form: str, names: str, *further: str) -> list[Any]:
+    types = [tile.operand_fragment(form, name) for name in (*names, *further)]
+    numbers = [
+        0 if isinstance(t.tile.maybe_downcast().value.element_type, ir.IntegerType) else 0.0
+        for t in types
+    ]
+    return [tile.fill(n, t) for n, t in zip(numbers, types, strict=True)]
+
+
+def test_sparse_and_scaled_products(memory: Any) -> None:
+    a, b, c = filled(SPARSE, "abc")
+    e = tile.load(tile.alloc_shared((16, 32), "i8"), 0, 0, type=tile.operand_fragment(SPARSE, "e"))
+    product = tile.mma_sp(SPARSE, a, b, c, e, selector=1)
+    assert product.type == c.type
+    assert int(product.owner.attributes["selector"]) == 1
+    a, b, c, sfa, sfb = filled(SCALED, "abc", "sfa", "sfb")
+    product = tile.mma_scaled(SCALED, a, b, c, sfa, sfb, byte_id_b=2)
+    assert product.type == c.type
+    assert int(product.owner.attributes["byte_id_b"]) == 2
+
+
+def test_wmma() -> None:
+    multiply = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
+    with (
+        tile.module("m"),
+        tile.kernel("k", {"x": MEMORY, "y": MEMORY.replace("f16", "f32")}, block=32) as (x, y),
+    ):
+        a = tile.wmma_load("wmma.load.a.sync.aligned.row.m16n16k16.f16", x, 0, 0)
+        b = tile.wmma_load("wmma.load.b.sync.aligned.col.m16n16k16.f16", x, 0, 0)
+        c = tile.wmma_fill(0.0, tile.operand_fragment(multiply, "c"))
+        d = tile.wmma_elementwise("arith.addf", tile.wmma_mma(multiply, a, b, c), c)
+        assert str(d.type) == '!tile.wmma<"m16n16k16 c f32">'
+        tile.wmma_store("wmma.store.d.sync.aligned.row.m16n16k16.f32", d, y, 0, 0)
+
+
+def test_movmatrix(memory: Any) -> None:
+    form = "movmatrix.sync.aligned.m8n8.trans.b16"
+    rows = "register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 8, col 8"
+    moved = tile.movmatrix(form, tile.load(memory, 0, 0, type=tile.frag_type((8, 8), "f16", rows)))
+    columns = "register [1,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 8, col 8"
+    assert moved.type == tile.frag_type((8, 8), "f16", columns)

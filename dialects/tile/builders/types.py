@@ -1,21 +1,21 @@
-"""Functions that build the dialect's types, for `builders`."""
+"""Builders of types."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.isa import Form
-from tilec.isa import form as form_of
+from tilec.isa import Family, Form, TilecError, WmmaMemory, WmmaMma, form
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import operand_tile
 from tilec.mlir import ir
 
-from . import tiles
+from .. import tiles
+from ..dialect import SharedAttr, value_of
+from ..operands import operand_layout
+from ..ops.base import form_of, tile_of
+from ..wmma import wmma_type
 from .caller import located
-from .dialect import SharedAttr
-from .kernels import parsed_type
-from .operands import operand_layout
 
 Layout = LinearLayout | str
 
@@ -34,8 +34,10 @@ def frag_type(shape: Sequence[int], element: Any, layout: Layout) -> Any:
 
 @located
 def operand_fragment(form: Form | str, operand: str) -> Any:
-    """The type of an instruction's operand: its fragment."""
+    """The type of an instruction's operand: its fragment, `!tile.wmma<…>` of a `wmma` form."""
     found = find_form(form)
+    if isinstance(found, (WmmaMma, WmmaMemory)):
+        return wmma_type(found, operand)
     layout = operand_layout(found, operand)
     element = tiles.element_name(found.operand(operand))
     return tiles.frag_type(tuple(layout.out_sizes.values()), parsed_type(element), layout)
@@ -73,9 +75,37 @@ def shared_type(shape: Sequence[int], element: Any, swizzle: str = "none") -> An
     return ir.MemRefType.get(list(shape), parsed_type(element), memory_space=space)
 
 
-def find_form(given: Form | str) -> Form:
-    """The form, or the one of this mnemonic."""
-    return form_of(given) if isinstance(given, str) else given
+def parsed_type(type_: Any) -> Any:
+    """An MLIR type, from its text if it is one.
+
+    Raises:
+        TilecError: if the text is no type.
+    """
+    if not isinstance(type_, str):
+        return type_
+    try:
+        return ir.Type.parse(type_)
+    except ir.MLIRError:
+        raise TilecError(f"'{type_}' is no MLIR type") from None
+
+
+def retyped(value: Any, *, element: Any = None, layout: Layout | None = None) -> Any:
+    """The type of `value` with another element type or layout."""
+    tile = tile_of(value, "operand")
+    make = tiles.frag_type if tile.is_fragment else tiles.tensor_type
+    kept = value.type.layout.maybe_downcast() if tile.is_fragment else value.type.encoding
+    text = value_of(kept.text) if layout is None else layout
+    return make(tile.shape, tile.element if element is None else parsed_type(element), text)
+
+
+def find_form(given: Form | str, family: Family | None = None) -> Form:
+    """The form, or the one of this mnemonic, of a family.
+
+    Raises:
+        TilecError: if there is none, or it is of another family.
+    """
+    name = given if isinstance(given, str) else given.ptx
+    return form(name) if family is None else form_of(name, family)
 
 
 def _checked(type_: Any) -> Any:

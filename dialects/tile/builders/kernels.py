@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from tilec.isa import TilecError
 from tilec.mlir import dialect, ir
 
-from . import load
+from .. import load
 from .caller import BuildError, Place, caller, located, traced
+from .types import parsed_type
 
 
 @contextmanager
@@ -87,20 +87,6 @@ def _open(
     names = [ir.Location.name(argument, here) for argument in arguments]
     entry = function.body.blocks.append(*types, arg_locs=names)
     return function, tuple(entry.arguments)
-
-
-def parsed_type(type_: Any) -> Any:
-    """An MLIR type, from its text if it is one.
-
-    Raises:
-        TilecError: if the text is no type.
-    """
-    if not isinstance(type_, str):
-        return type_
-    try:
-        return ir.Type.parse(type_)
-    except ir.MLIRError:
-        raise TilecError(f"'{type_}' is no MLIR type") from None
 
 
 def _verify(whole: Any, place: Place) -> None:

@@ -1,0 +1,69 @@
+"""Functions that build tile ops: result types inferred, locations those of the call.
+
+    from tilec.dialects.tile import builders as tile
+
+    with tile.module("copy", target="sm_80") as module:
+        with tile.kernel("copy", {"x": "memref<?x?xf16>"}, block=32) as (x,):
+            held = tile.load(x, 0, 0, type=tile.operand_fragment(FORM, "a"))
+            tile.store(held, x, 16, 0)
+
+Indices are values of type index or Python integers; element types are MLIR types or their
+names; a layout is a `LinearLayout`, or the text of a `#tile.layout`. Every function raises
+`BuildError`, a `TilecError` that names file, line and column of the call, where the op would
+not verify. Control flow and scalars are upstream's: `tilec.mlir.dialect("scf")` and so on.
+"""
+
+from .caller import BuildError
+from .kernels import kernel, module
+from .memory import (
+    alloc_shared,
+    async_commit,
+    async_copy,
+    async_wait,
+    ldmatrix,
+    load,
+    stmatrix,
+    store,
+)
+from .products import dot, mma, mma_scaled, mma_sp, mma_sp_scaled
+from .registers import cast, concat, convert_layout, elementwise, fill, index, movmatrix
+from .registers import slice as slice  # noqa: A004 (the op's name)
+from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
+from .wmma import wmma_elementwise, wmma_fill, wmma_load, wmma_mma, wmma_store
+
+__all__ = [
+    "BuildError",
+    "alloc_shared",
+    "async_commit",
+    "async_copy",
+    "async_wait",
+    "cast",
+    "concat",
+    "convert_layout",
+    "dot",
+    "elementwise",
+    "fill",
+    "frag_type",
+    "index",
+    "kernel",
+    "ldmatrix",
+    "load",
+    "mma",
+    "mma_scaled",
+    "mma_sp",
+    "mma_sp_scaled",
+    "module",
+    "movmatrix",
+    "operand_fragment",
+    "operand_tensor",
+    "shared_type",
+    "slice",
+    "stmatrix",
+    "store",
+    "tensor_type",
+    "wmma_elementwise",
+    "wmma_fill",
+    "wmma_load",
+    "wmma_mma",
+    "wmma_store",
+]

@@ -1,0 +1,84 @@
+"""What all builders share: an op created and checked at once, and its small change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import Form, TilecError
+from tilec.mlir import ir
+
+from .types import parsed_type
+
+
+def emit(
+    name: str, operands: list[Any], result: Any = None, attributes: dict[str, Any] | None = None
+) -> Any:
+    """Create and check an op at the current location; its result, if it has one.
+
+    Raises:
+        TilecError: if the op does not verify; it is then gone again.
+    """
+    for operand in operands:
+        if not isinstance(operand, ir.Value):
+            raise TilecError(f"'{name}' op takes MLIR values, not {operand!r}")
+    results = [] if result is None else [parsed_type(result)]
+    op = ir.Operation.create(
+        name,
+        results=results,
+        operands=operands,
+        attributes=attributes or {},
+        loc=ir.Location.current,
+    )
+    try:
+        op.opview.check()
+    except TilecError as error:
+        op.erase()
+        raise TilecError(f"'{name}' op {error}") from None
+    return op.result if results else None
+
+
+def indices_of(values: Sequence[Any]) -> list[Any]:
+    """Values of type index, Python integers made into constants."""
+    type_ = ir.IndexType.get()
+    return [constant(v, type_) if isinstance(v, int) else v for v in values]
+
+
+def constant(number: Any, type_: Any) -> Any:
+    """An `arith.constant` at the current location.
+
+    Raises:
+        TilecError: if the number is none of the type.
+    """
+    make = ir.FloatAttr if isinstance(type_, ir.FloatType) else ir.IntegerAttr
+    try:
+        value = make.get(type_, number)
+    except (TypeError, ValueError):
+        raise TilecError(f"{number!r} is no constant of type {type_}") from None
+    attributes = {"value": value}
+    loc = ir.Location.current
+    return ir.Operation.create(
+        "arith.constant", results=[type_], attributes=attributes, loc=loc
+    ).result
+
+
+def access(transposed: bool, masked: bool = False, vector: int = 1) -> dict[str, Any]:
+    """The attributes of an access to memory that are not as by default."""
+    attributes: dict[str, Any] = {}
+    if transposed:
+        attributes["transposed"] = ir.UnitAttr.get()
+    if masked:
+        attributes["masked"] = ir.UnitAttr.get()
+    if vector != 1:
+        attributes["vector"] = i64(vector)
+    return attributes
+
+
+def i64(number: int) -> Any:
+    """An attribute of type i64."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
+
+
+def form_name(given: Form | str) -> Any:
+    """The attribute `form`."""
+    return ir.StringAttr.get(given if isinstance(given, str) else given.ptx)

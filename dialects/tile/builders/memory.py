@@ -1,0 +1,122 @@
+"""Builders of what moves tiles: loads, stores, matrix moves, asynchronous copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import Form
+from tilec.mlir import ir
+
+from ..ops.base import memory
+from .caller import located
+from .emit import access, emit, form_name, i64, indices_of
+from .types import shared_type
+
+
+@located
+def alloc_shared(shape: Sequence[int], element: Any, swizzle: str = "none") -> Any:
+    """`tile.alloc_shared`: a buffer of `shared_type(shape, element, swizzle)`."""
+    return emit("tile.alloc_shared", [], shared_type(shape, element, swizzle))
+
+
+@located
+def load(
+    source: Any,
+    *indices: Any,
+    type: Any,  # noqa: A002 (MLIR's word)
+    transposed: bool = False,
+    masked: bool = False,
+    vector: int = 1,
+) -> Any:
+    """`tile.load`: a tile or fragment of `type` from memory at `indices`.
+
+    Args:
+        source: a memref.
+        indices: of the tile's first element, one a dimension of the memref.
+        type: a tensor with a layout, or a fragment.
+        transposed: memory holds the transpose.
+        masked: elements outside the memref's extents are zero.
+        vector: elements that lie together, aligned as one access.
+    """
+    attributes = access(transposed, masked, vector)
+    return emit("tile.load", [source, *indices_of(indices)], type, attributes)
+
+
+@located
+def store(
+    value: Any,
+    target: Any,
+    *indices: Any,
+    transposed: bool = False,
+    masked: bool = False,
+    vector: int = 1,
+) -> None:
+    """`tile.store`: a tile or fragment to memory; the mirror of `load`."""
+    attributes = access(transposed, masked, vector)
+    emit("tile.store", [value, target, *indices_of(indices)], attributes=attributes)
+
+
+@located
+def ldmatrix(
+    form: Form | str,
+    source: Any,
+    *indices: Any,
+    type: Any,  # noqa: A002 (MLIR's word)
+    transposed: bool = False,
+) -> Any:
+    """`tile.ldmatrix`: a fragment of `type` from shared memory by one instruction.
+
+    `type` says how the instruction's matrices lie side by side.
+    """
+    attributes = {"form": form_name(form), **access(transposed)}
+    return emit("tile.ldmatrix", [source, *indices_of(indices)], type, attributes)
+
+
+@located
+def stmatrix(
+    form: Form | str, value: Any, target: Any, *indices: Any, transposed: bool = False
+) -> None:
+    """`tile.stmatrix`: a fragment to shared memory by one instruction."""
+    attributes = {"form": form_name(form), **access(transposed)}
+    emit("tile.stmatrix", [value, target, *indices_of(indices)], attributes=attributes)
+
+
+@located
+def async_copy(
+    source: Any,
+    at: Sequence[Any],
+    target: Any,
+    to: Sequence[Any],
+    *,
+    shape: Sequence[int] | None = None,
+    masked: bool = False,
+    vector: int = 1,
+) -> None:
+    """`tile.async_copy`: a tile from global to shared memory, by all threads of the CTA.
+
+    Args:
+        source: a memref in global memory.
+        at: the tile's first indices there.
+        target: a shared buffer.
+        to: the tile's first indices there.
+        shape: rows and columns; by default a whole matrix of the target.
+        masked: elements outside the source's extents arrive as zero.
+        vector: elements that go at once.
+    """
+    extents = list(shape) if shape is not None else list(memory(target, "target").shape)[-2:]
+    operands = [source, target, *indices_of(at), *indices_of(to)]
+    attributes = {"shape": ir.DenseI64ArrayAttr.get(extents), **access(False, masked, vector)}
+    emit("tile.async_copy", operands, attributes=attributes)
+
+
+@located
+def async_commit() -> None:
+    """`tile.async_commit`: close the group of this thread's copies so far."""
+    emit("tile.async_commit", [])
+
+
+@located
+def async_wait(pending: int = 0) -> None:
+    """`tile.async_wait`: wait until at most `pending` of the latest groups are under way."""
+    emit("tile.async_wait", [], attributes={"pending": i64(pending)})

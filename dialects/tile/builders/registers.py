@@ -1,0 +1,92 @@
+"""Builders of what happens within a warp: values, arithmetic, layouts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.isa import Family, Form, TilecError
+from tilec.layout import fragment_of
+from tilec.mlir import ir
+
+from .. import tiles
+from ..ops.movmatrix import one_matrix
+from .caller import located
+from .emit import constant, emit, form_name, i64
+from .types import Layout, find_form, retyped
+
+
+@located
+def fill(value: Any, type: Any) -> Any:  # noqa: A002 (MLIR's word)
+    """`tile.fill`: a tile or fragment of `type` whose elements all are `value`.
+
+    Args:
+        value: a scalar of the element type, or a Python number.
+        type: a tensor with a layout, or a fragment.
+    """
+    if not isinstance(value, ir.Value):
+        tile = tiles.tile_value(type)
+        if tile is None:
+            raise TilecError(f"type must be a tensor with a layout or a fragment, not {type}")
+        value = constant(value, tile.element)
+    return emit("tile.fill", [value], type)
+
+
+@located
+def elementwise(fn: str, first: Any, *inputs: Any, **attributes: Any) -> Any:
+    """`tile.elementwise`: the upstream op `fn`, such as `arith.addf`, on each element.
+
+    Args:
+        fn: the op's full name.
+        first: a fragment.
+        inputs: further ones of its type.
+        attributes: of the upstream op, such as `fastmath`, as MLIR attributes.
+    """
+    attributes["fn"] = ir.StringAttr.get(fn)
+    return emit("tile.elementwise", [first, *inputs], first.type, attributes)
+
+
+@located
+def cast(fn: str, source: Any, element: Any, **attributes: Any) -> Any:
+    """`tile.cast`: the upstream cast `fn`, such as `arith.truncf`, on each element.
+
+    Args:
+        fn: the cast's full name.
+        source: a fragment.
+        element: element type of the result.
+        attributes: of the upstream cast, as MLIR attributes.
+    """
+    attributes["fn"] = ir.StringAttr.get(fn)
+    return emit("tile.cast", [source], retyped(source, element=element), attributes)
+
+
+@located
+def convert_layout(source: Any, layout: Layout) -> Any:
+    """`tile.convert_layout`: the same tile under another layout."""
+    return emit("tile.convert_layout", [source], retyped(source, layout=layout))
+
+
+@located
+def slice(whole: Any, index: int, *, type: Any) -> Any:  # noqa: A001, A002 (MLIR's words)
+    """`tile.slice`: part number `index` of a fragment made of fragments of `type`."""
+    return emit("tile.slice", [whole], type, {"index": i64(index)})
+
+
+@located
+def concat(parts: Sequence[Any], *, type: Any) -> Any:  # noqa: A002 (MLIR's word)
+    """`tile.concat`: a fragment of `type` from all its parts, in the order of `slice`."""
+    return emit("tile.concat", list(parts), type)
+
+
+@located
+def movmatrix(form: Form | str, source: Any) -> Any:
+    """`tile.movmatrix`: an 8x8 tile held along rows, then along columns."""
+    layout = one_matrix(fragment_of(find_form(form, Family.MOVMATRIX), "d"))
+    type_ = retyped(source, layout=layout)
+    return emit("tile.movmatrix", [source], type_, {"form": form_name(form)})
+
+
+@located
+def index(value: int) -> Any:
+    """An `arith.constant` of type index."""
+    return constant(value, ir.IndexType.get())
