@@ -16,13 +16,33 @@ from tilec.passes.pipeline import from_mlir_diagnostic
 
 from .diagnostics import SOURCE, Source
 
+# Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.
+# The parser and the pass manager load others when they meet them.
+_LOADED = (
+    "arith",
+    "builtin",
+    "cf",
+    "func",
+    "gpu",
+    "irdl",
+    "llvm",
+    "math",
+    "memref",
+    "nvvm",
+    "scf",
+    "tensor",
+    "ub",
+    "vector",
+)
 _loading = threading.Lock()  # two threads that load a Python-defined dialect at once crash
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
 
 
 def new_context() -> Any:
     """An `ir.Context` with upstream's dialects and tilec's."""
-    context = ir.Context()
+    context = ir.Context(load_on_create_dialects=[])
+    for name in _LOADED:
+        context.get_dialect_descriptor(name)
     context.enable_multithreading(False)  # verifiers in Python would wait for each other
     with _loading:
         dialects.load(context)
