@@ -50,7 +50,7 @@ def sources(form: Form, element: Sequence[int], selectors: dict[str, int]) -> li
     """
     if not isinstance(form, Mma):
         raise TilecError(f"{form.ptx} is no product: it has no sources")
-    views = _views(form, selectors)
+    views = View.of_all(form, selectors)
     results, addends = views["d"].holders(element), views["c"].holders(element)
     row, col = element
     chunk = form.sparsity.chunk if form.sparsity else 1
@@ -77,19 +77,6 @@ def sources(form: Form, element: Sequence[int], selectors: dict[str, int]) -> li
             terms.append(Term(k, feeds))
         found.append(Sources(result, addend, tuple(terms)))
     return found
-
-
-def _views(form: Mma, selectors: dict[str, int]) -> dict[str, View]:
-    """A view of every operand, each with those selectors that it depends on."""
-    views, used = {}, set()
-    for name in dict.fromkeys(o.name for o in (*form.results, *form.operands)):
-        own = {key: n for key, n in selectors.items() if key in View.selectors(form, name)}
-        views[name] = View.of(form, name, own)
-        used |= set(own)
-    for key in selectors:
-        if key not in used:
-            raise TilecError(f"no operand of {form.ptx} depends on --{key.replace('_', '-')}")
-    return views
 
 
 def text(form: Form, element: Sequence[int], found: Sequence[Sources]) -> str:

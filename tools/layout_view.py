@@ -71,6 +71,23 @@ class View:
             selection[selector.name] = value
         return cls(form, form.operand(name), selection)
 
+    @classmethod
+    def of_all(cls, form: Form, selectors: dict[str, int]) -> dict[str, View]:
+        """A view of every operand, each with those selectors that it depends on.
+
+        Raises:
+            TilecError: for a selector that none has, or a value that is not legal.
+        """
+        views, used = {}, set()
+        for name in dict.fromkeys(o.name for o in (*form.results, *form.operands)):
+            own = {key: n for key, n in selectors.items() if key in cls.selectors(form, name)}
+            views[name] = cls.of(form, name, own)
+            used |= set(own)
+        for key in selectors:
+            if key not in used:
+                raise TilecError(f"no operand of {form.ptx} depends on --{key.replace('_', '-')}")
+        return views
+
     @staticmethod
     def selectors(form: Form, name: str) -> dict[str, Selector]:
         """The selectors that an operand depends on, by name without the operand's side."""

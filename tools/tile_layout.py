@@ -13,6 +13,7 @@ from tilec.layout import Swizzle, find_form
 from . import layout_conversion, layout_sources, layout_text
 from .common import Parser, run
 from .layout_export import as_csv, as_markdown
+from .layout_html import as_html
 from .layout_smem import SharedTile
 from .layout_svg import as_svg
 from .layout_view import View
@@ -65,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--target", help="whose instructions a conversion may use; any by default")
     made.add_argument(
         "--format",
-        choices=("text", "json", "csv", "md", "svg"),
+        choices=("text", "json", "csv", "md", "svg", "html"),
         default="text",
         help="questions and conversions are answered as text or json",
     )
@@ -155,9 +156,9 @@ def _view(arguments: argparse.Namespace) -> View:
     return View.of(found, operand, selectors)
 
 
-def _whole(view: View, format_: str) -> str:
+def _whole(view: View, arguments: argparse.Namespace) -> str:
     """The whole map."""
-    match format_:
+    match arguments.format:
         case "json":
             return json.dumps(view.json())
         case "csv":
@@ -166,6 +167,8 @@ def _whole(view: View, format_: str) -> str:
             return as_markdown(view)
         case "svg":
             return as_svg(view)
+        case "html":
+            return as_html(view.form, _selectors(arguments))
         case _:
             return layout_text.text(view)
 
@@ -198,7 +201,7 @@ def body(arguments: argparse.Namespace) -> int:
         listed = [{**s.json(), "element": p and list(p)} for s, p in held]
         print(json.dumps({"held": listed}) if as_json else layout_text.contents(held))
     else:
-        print(_whole(view, arguments.format))
+        print(_whole(view, arguments))
     return 0
 
 
