@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .errors import LaunchError
 from .memory import GLOBAL_BASE, Memory
-from .ptx.module import TYPE_BITS, Function, Variable
-
-if TYPE_CHECKING:
-    from .program import Program
+from .placement import Placement
+from .ptx.module import TYPE_BITS, Variable
 
 
 class Buffers:
@@ -40,17 +38,18 @@ class Buffers:
                 array[...] = data.reshape(array.shape)
 
 
-def pack(program: Program, function: Function, args: Sequence[Any]) -> Buffers:
+def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:
     """Place arrays and parameters in memory.
 
     Raises:
         LaunchError: naming the parameter whose argument does not fit.
     """
-    parameters = function.parameters
+    parameters = placement.kernel.parameters
     if len(args) != len(parameters):
         named = ", ".join(f".{p.type} {p.name}" for p in parameters)
         raise LaunchError(
-            f"kernel '{function.name}' takes {len(parameters)} arguments ({named}), not {len(args)}"
+            f"kernel '{placement.kernel.name}' takes {len(parameters)} arguments ({named}), "
+            f"not {len(args)}"
         )
     buffers = Buffers()
     offsets: dict[str, int] = {}
@@ -59,14 +58,12 @@ def pack(program: Program, function: Function, args: Sequence[Any]) -> Buffers:
         start = -(-len(packed) // parameter.align) * parameter.align
         packed.extend(bytes(start - len(packed)))
         offsets[parameter.name] = start
-        packed.extend(_bytes(program, buffers, parameter, value, index))
-    program.parameters(np.frombuffer(bytes(packed), np.uint8), offsets)
+        packed.extend(_bytes(memory, buffers, parameter, value, index))
+    placement.parameters(np.frombuffer(bytes(packed), np.uint8), offsets)
     return buffers
 
 
-def _bytes(
-    program: Program, buffers: Buffers, parameter: Variable, value: Any, index: int
-) -> bytes:
+def _bytes(memory: Memory, buffers: Buffers, parameter: Variable, value: Any, index: int) -> bytes:
     bits = TYPE_BITS[parameter.type]
     scalar = parameter.size * 8 == bits
     if value is None or (isinstance(value, np.ndarray) and value.ndim > 0):
@@ -80,7 +77,7 @@ def _bytes(
         if value.nbytes == 0:
             return bytes(8)
         name = f"argument {index}"
-        return buffers.address(program.machine.memory, value, name).to_bytes(8, "little")
+        return buffers.address(memory, value, name).to_bytes(8, "little")
     if not scalar:
         return _by_value(parameter, value, index)
     return _scalar(parameter, value, index)

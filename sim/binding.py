@@ -11,8 +11,8 @@ from . import special
 from .alu import Array
 from .alu.bits import width
 from .errors import UnsupportedInstructionError
-from .machine import ZEROS, Machine, Step, dtype_of
-from .memory import FUNCTION_BASE, GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, Space
+from .machine import ZEROS, Machine, Step
+from .memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, Space
 from .ptx.declarations import fit
 from .ptx.module import (
     Address,
@@ -27,6 +27,7 @@ from .ptx.module import (
 )
 from .site import Site
 from .sync import BarrierSync, Members
+from .widths import dtype_of
 
 if TYPE_CHECKING:
     from .frames import Frame
@@ -165,7 +166,7 @@ class Binding:
         address = self.frame.address(name.text, self.instruction.scope)
         if address is not None:
             return self.machine.constant(address[1] + name.offset, bits)
-        function = self.frame.program.function_address(name.text)
+        function = self.frame.program.placement.function_address(name.text)
         if function is not None:
             return self.machine.constant(function, bits)
         raise self.error(f"unknown name '{name}'")
@@ -289,6 +290,3 @@ def _by_window(machine: Machine, address: Array) -> list[tuple[Space, Array, Arr
         space, offsets, mask = found[0]
         return [(space, offsets, None if mask is None or mask.all() else mask)]
     return found
-
-
-__all__ = ["FUNCTION_BASE", "Binding", "Locate"]

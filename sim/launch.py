@@ -16,6 +16,7 @@ from .instructions.calls import TrapError
 from .machine import Geometry, Machine
 from .memory import Memory
 from .observer import Observer
+from .placement import Placement
 from .program import Program
 from .ptx import Module, read
 from .ptx.module import Function
@@ -96,11 +97,12 @@ def launch(
     memory = Memory()
     machine = Machine(geometry, memory, arch=arch, numerics=numerics)
     machine.dynamic_smem = dynamic_smem
-    program = Program(module, function, machine, dynamic_smem)
-    _check_shared(program, arch)
-    buffers = pack(program, function, args)
-    resident = resident_ctas(program, geometry)
-    memory.build(program.shared_bytes, resident, geometry.warps)
+    placement = Placement(module, function, memory, dynamic_smem)
+    _check_shared(placement, dynamic_smem, arch)
+    buffers = pack(placement, memory, args)
+    resident = resident_ctas(placement, geometry)
+    memory.build(placement.shared_bytes, resident, geometry.warps)
+    program = Program(placement, machine)
     findings: list[Finding] = []
     if checks:
         machine.observer = Observer(program, findings)
@@ -125,12 +127,12 @@ def launch(
     return report
 
 
-def _check_shared(program: Program, arch: str) -> None:
+def _check_shared(placement: Placement, dynamic: int, arch: str) -> None:
     most = target(arch).shared_per_cta
-    if program.machine.dynamic_smem < 0 or program.shared_bytes > most:
+    if dynamic < 0 or placement.shared_bytes > most:
         raise LaunchError(
-            f"kernel '{program.kernel.name}' uses {program.shared_bytes} bytes of shared memory, "
-            f"{program.machine.dynamic_smem} of them dynamic; {arch} has {most} for a CTA"
+            f"kernel '{placement.kernel.name}' uses {placement.shared_bytes} bytes of shared "
+            f"memory, {dynamic} of them dynamic; {arch} has {most} for a CTA"
         )
 
 

@@ -17,7 +17,7 @@ from . import special
 from .alu import Array
 from .fragments import Fragments
 from .memory import LANES, Memory
-from .widths import DTYPES, dtype_of
+from .widths import DTYPES
 
 if TYPE_CHECKING:
     from .observer import Observer
@@ -178,6 +178,3 @@ class Machine:
         if self.mask is None:
             return np.ones(self.shape, np.bool_)
         return np.broadcast_to(self.mask, self.shape)
-
-
-__all__ = ["ZEROS", "Geometry", "Machine", "Step", "constant", "dtype_of"]

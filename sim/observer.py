@@ -11,6 +11,7 @@ from .access import Access
 from .checks.bounds import Bounds
 from .checks.shared import SharedChecks
 from .findings import Findings
+from .survey import shared_granule
 from .traffic import Traffic
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ class Observer:
         self.findings = Findings(program, found)
         self.bounds = Bounds(self.machine.memory, self.findings)
         self.traffic = Traffic(self.machine)
-        self.shared = SharedChecks(self.machine, self.findings, program.shared_granule())
+        self.shared = SharedChecks(
+            self.machine, self.findings, shared_granule(program.placement.functions)
+        )
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -117,24 +120,20 @@ class Observer:
                 "barrier", site, missing, lambda _: "has exited and never reaches this barrier"
             )
 
-    def meet_warp(self, site: Site, members: Array) -> None:
+    def meet_warp(self) -> None:
         """Lanes of warps come to `bar.warp.sync`."""
-        del site, members
         self.shared.meet_warp()
 
-    def fence(self, site: Site) -> None:
+    def fence(self) -> None:
         """Threads publish what they have done."""
-        del site
         self.shared.publish()
 
-    def release_object(self, site: Site, threads: Array) -> None:
+    def release_object(self, threads: Array) -> None:
         """Threads arrive at an mbarrier."""
-        del site
         self.shared.publish(threads)
 
-    def acquire_object(self, site: Site, threads: Array) -> None:
+    def acquire_object(self, threads: Array) -> None:
         """Threads see that a phase of an mbarrier is complete."""
-        del site
         self.shared.acquire(threads)
 
     def commit(self) -> None:

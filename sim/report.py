@@ -179,13 +179,13 @@ class Report:
         """The report of a run."""
         machine, module = program.machine, program.module
         executed = _executed(entry)
-        report = cls(program.kernel.name, findings, completed, "".join(machine.output))
+        report = cls(program.placement.kernel.name, findings, completed, "".join(machine.output))
         report.steps = machine.steps
         kinds: Counter[str] = Counter()
         matrix: Counter[str] = Counter()
         for position in sorted(executed):
             warps, threads = executed[position]
-            site = program.site_at(position)
+            site = program.sites[position]
             instruction = site.instruction
             kinds[instruction.opcode] += warps
             report.thread_instructions += threads

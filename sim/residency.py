@@ -9,12 +9,9 @@ multiprocessors with 2048 threads and 228 KiB of shared memory each.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from .machine import Geometry
-
-if TYPE_CHECKING:
-    from .program import Program
+from .placement import Placement
+from .survey import waits_for_ctas
 
 WAVE_THREADS = 16384
 SMS = 132
@@ -23,11 +20,11 @@ SM_CTAS = 32
 SM_SHARED = 228 * 1024
 
 
-def resident_ctas(program: Program, geometry: Geometry) -> int:
+def resident_ctas(placement: Placement, geometry: Geometry) -> int:
     """CTAs of a wave, at least one."""
     threads = geometry.warps * 32
-    if program.waits_for_ctas():
-        shared = max(program.shared_bytes, 1)
+    if waits_for_ctas(placement.functions):
+        shared = max(placement.shared_bytes, 1)
         each = min(SM_THREADS // threads, SM_SHARED // shared, SM_CTAS)
         wanted = SMS * max(each, 1)
     else:

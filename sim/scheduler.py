@@ -18,8 +18,9 @@ import numpy as np
 from tilec.isa import TilecError
 
 from .barriers import Barriers
+from .blocks import Call, Code, Indexed, Return, Where
 from .errors import PtxError, SimulationError
-from .frames import Call, Code, Frame, Indexed, Return, Where
+from .frames import Frame
 from .groups import Group, Key, lane_bits, whole_warps
 from .sync import BarrierSync, Members
 

@@ -11,6 +11,7 @@ from .frames import Frame
 from .launch import kernel_of
 from .machine import Geometry, Machine
 from .memory import Memory
+from .placement import Placement
 from .program import Program
 from .ptx import Module, read
 from .ptx.module import Function
@@ -44,13 +45,13 @@ def check(ptx: str | Path | Module, kernel: str | None = None) -> list[PtxError]
 
 def _of_kernel(module: Module, kernel: Function) -> list[PtxError]:
     machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_90", numerics="exact")
-    program = Program(module, kernel, machine, 0)
-    size = sum(p.size + p.align for p in kernel.parameters)
-    program.parameters(np.zeros(size, np.uint8), {p.name: 0 for p in kernel.parameters})
-    machine.memory.build(program.shared_bytes, 1, 1)
+    placement = Placement(module, kernel, machine.memory, 0)
+    placement.parameters(np.zeros(1, np.uint8), {p.name: 0 for p in kernel.parameters})
+    machine.memory.build(placement.shared_bytes, 1, 1)
+    program = Program(placement, machine)
     machine.begin(0, 1)
     found = []
-    for function in program.reachable():
+    for function in placement.functions:
         if function.body is None:
             continue
         # Bound alone, a function's parameters lie nowhere in particular.

@@ -11,8 +11,9 @@ import numpy as np
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
-from ..machine import Step, dtype_of
+from ..machine import Step
 from ..ptx.module import Integer, Operand
+from ..widths import dtype_of
 from .mbarrier import arrive_on_copies
 
 _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}

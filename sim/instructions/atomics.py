@@ -14,8 +14,9 @@ from .. import alu
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
-from ..machine import Step, dtype_of
+from ..machine import Step
 from ..ptx.module import TYPE_BITS
+from ..widths import dtype_of
 
 Update = Callable[..., Array]
 """Old value and operands to new value."""

@@ -73,25 +73,18 @@ def _red(binding: Binding, aligned: bool) -> Step:
 
 def _warp(binding: Binding) -> Step:
     (who,) = binding.expect(1)
-    slot = members(binding, who)
-    machine, site = binding.machine, binding.site
-    registers = machine.registers
-
-    def step() -> None:
-        if machine.observer is not None:
-            machine.observer.meet_warp(site, registers[slot])
-
-    return step
+    members(binding, who)
+    observer = binding.machine.observer
+    return _nothing if observer is None else observer.meet_warp
 
 
 def _fence(binding: Binding) -> Step:
-    machine, site = binding.machine, binding.site
+    observer = binding.machine.observer
+    return _nothing if observer is None else observer.fence
 
-    def step() -> None:
-        if machine.observer is not None:
-            machine.observer.fence(site)
 
-    return step
+def _nothing() -> None:
+    """Without checks nobody asks in which order memory is seen."""
 
 
 BINDERS = {"bar": _bar, "barrier": _bar, "fence": _fence, "membar": _fence}

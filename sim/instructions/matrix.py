@@ -27,9 +27,10 @@ from .. import tensor
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
-from ..machine import Machine, Step, dtype_of
+from ..machine import Machine, Step
 from ..ptx.module import Instruction, Operand, Vector
 from ..sync import Members
+from ..widths import dtype_of
 
 FAMILIES = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
 """Opcodes of the matrix instructions."""

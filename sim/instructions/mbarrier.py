@@ -126,7 +126,7 @@ def _arrive(binding: Binding) -> Step:
     object_ = _Object(binding, operands.pop(0))
     slot = binding.source(operands[0], "u32") if operands else None
     machine, registers = binding.machine, binding.machine.registers
-    observer, site = machine.observer, binding.site
+    observer = machine.observer
 
     def step() -> None:
         value = _number(1) if slot is None else registers[slot].astype(np.int64)
@@ -135,7 +135,7 @@ def _arrive(binding: Binding) -> Step:
             lambda old, count, expect: _arrived(old, count, expect, drop), count, expect
         )
         if observer is not None:
-            observer.release_object(site, chosen)
+            observer.release_object(chosen)
         if target is not None:
             machine.write(target, state)
 
@@ -164,7 +164,7 @@ def _test(binding: Binding) -> Step:
     parity = "parity" in binding.modifiers
     slot = binding.source(state, "u32" if parity else "b64")
     machine, registers = binding.machine, binding.machine.registers
-    observer, site = machine.observer, binding.site
+    observer = machine.observer
 
     def step() -> None:
         index, chosen = object_.places()
@@ -176,7 +176,7 @@ def _test(binding: Binding) -> Step:
         result = np.zeros(machine.shape, np.bool_)
         result[chosen] = done
         if observer is not None:
-            observer.acquire_object(site, result)
+            observer.acquire_object(result)
         if to is not None:
             machine.write(to, result)
 
@@ -201,7 +201,7 @@ def arrive_on_copies(binding: Binding) -> Step:
     (address,) = binding.expect(1)
     object_ = _Object(binding, address)
     alone = "noinc" in binding.modifiers
-    machine, site = binding.machine, binding.site
+    machine = binding.machine
     observer = machine.observer
 
     def change(old: Array, count: Array) -> Array:
@@ -215,7 +215,7 @@ def arrive_on_copies(binding: Binding) -> Step:
             observer.wait(0, uncommitted=True)
         _, chosen = object_.update(change, _number(1))
         if observer is not None:
-            observer.release_object(site, chosen)
+            observer.release_object(chosen)
 
     return step
 

@@ -7,8 +7,9 @@ import numpy as np
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
-from ..machine import Step, dtype_of
-from ..ptx.module import TYPE_BITS, Name, Vector
+from ..machine import Step
+from ..ptx.module import TYPE_BITS
+from ..widths import dtype_of
 from .moves import elements
 
 _ORDERS = {
@@ -133,5 +134,3 @@ def _orders(binding: Binding) -> bool:
 
 
 BINDERS = {"ld": _load, "ldu": _load, "st": _store}
-
-__all__ = ["BINDERS", "Name", "Vector"]

@@ -7,9 +7,10 @@ import numpy as np
 from ..alu import Array
 from ..alu.bits import width
 from ..binding import Binding
-from ..machine import Step, dtype_of
+from ..machine import Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from ..ptx.module import Vector
+from ..widths import dtype_of
 
 _WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _FLAT = ("global", "const", "param", "param::entry", "param::func")

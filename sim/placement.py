@@ -1,0 +1,171 @@
+"""Where a kernel's variables and functions lie. PTX ISA, "State Spaces" and "Initializers"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .alu import Array
+from .errors import LaunchError
+from .memory import FUNCTION_BASE, SHARED_WINDOW, Memory
+from .ptx.module import (
+    TYPE_BITS,
+    Address,
+    Function,
+    Group,
+    Module,
+    Name,
+    Operand,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+
+class Placement:
+    """Addresses of what a kernel names.
+
+    Attributes:
+        module: the PTX text.
+        kernel: the kernel.
+        functions: the kernel and every function whose name occurs in one of these.
+        shared_bytes: shared memory of a CTA, dynamic included.
+    """
+
+    def __init__(self, module: Module, kernel: Function, memory: Memory, dynamic: int) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.functions = list(self._reachable())
+        self._memory = memory
+        self._addresses: dict[str, tuple[str, int]] = {}
+        self._shared: dict[Variable, int] = {}
+        self._order = list(module.functions)
+        self.shared_bytes = self._place_shared(dynamic)
+        self._place_global()
+
+    def _reachable(self) -> Iterator[Function]:
+        todo, seen = [self.kernel.name], {self.kernel.name}
+        while todo:
+            function = self.function(todo.pop())
+            if function is None:
+                continue
+            yield function
+            for name in _names(function):
+                if name in self.module.functions and name not in seen:
+                    seen.add(name)
+                    todo.append(name)
+
+    def _place_shared(self, dynamic: int) -> int:
+        """Shared variables that are used, then those without extent; the bytes they take."""
+        variables = list(self._shared_variables())
+        end = 0
+        for variable in variables:
+            if not variable.open_ended and variable.size:
+                end = -(-end // variable.align) * variable.align
+                self._shared[variable] = end
+                end += variable.size
+        opened = [v for v in variables if v.open_ended or not v.size]
+        start = end
+        for variable in opened:
+            start = -(-start // variable.align) * variable.align
+        for variable in opened:
+            self._shared[variable] = start
+        return start + dynamic
+
+    def _shared_variables(self) -> Iterator[Variable]:
+        used = {name for function in self.functions for name in _names(function)}
+        for name, variable in self.module.variables.items():
+            if variable.space == "shared" and name in used:
+                yield variable
+        scopes = {
+            id(scope): scope
+            for function in self.functions
+            for instruction in function.body or ()
+            for scope in instruction.scope.chain()
+        }
+        for scope in scopes.values():
+            yield from (v for v in scope.variables.values() if v.space == "shared")
+
+    def _place_global(self) -> None:
+        """Give module variables their addresses, then their initial values."""
+        module, memory = self.module, self._memory
+        contents: list[tuple[Variable, Array]] = []
+        for name, variable in module.variables.items():
+            if variable.space == "shared":
+                if variable in self._shared:
+                    self._addresses[name] = ("shared", self._shared[variable])
+                continue
+            data = np.zeros(variable.size, np.uint8)
+            address = memory.allocate(
+                f"variable '{name}'", variable.size, data=data, writable=variable.space != "const"
+            )
+            self._addresses[name] = ("global", address)
+            contents.append((variable, data))
+        for variable, data in contents:
+            step = max(TYPE_BITS[variable.type] // 8, 1)
+            values = [self._initial(v, variable) for v in variable.values]
+            packed = b"".join((v % (1 << (8 * step))).to_bytes(step, "little") for v in values)
+            data[: len(packed)] = np.frombuffer(packed, np.uint8)
+
+    def _initial(self, value: int | Symbol, variable: Variable) -> int:
+        if isinstance(value, int):
+            return value
+        address = self._addresses.get(value.name)
+        if address is not None:
+            window = SHARED_WINDOW if value.generic and address[0] == "shared" else 0
+            return address[1] + window + value.offset
+        function = self.function_address(value.name)
+        if function is None:
+            self.module.source.fail(
+                f"initial value names '{value.name}', which is nowhere", variable.position
+            )
+        return function
+
+    def parameters(self, buffer: Array, offsets: dict[str, int]) -> None:
+        """Place the kernel's parameters; `buffer` holds their bytes."""
+        address = self._memory.allocate("parameters", buffer.size, data=buffer, writable=False)
+        for name, offset in offsets.items():
+            self._addresses[name] = ("global", address + offset)
+
+    def address(self, name: str) -> tuple[str, int] | None:
+        """State space and address of a variable of the module or a kernel parameter."""
+        return self._addresses.get(name)
+
+    def variable(self, variable: Variable) -> tuple[str, int]:
+        """State space and address of a variable declared in a function's body."""
+        if variable.space == "shared":
+            return "shared", self._shared[variable]
+        raise LaunchError(f"variable '{variable.name}' of .{variable.space} inside a function")
+
+    def function(self, name: str) -> Function | None:
+        """A function by its name or alias."""
+        name = self.module.aliases.get(name, name)
+        return self.module.functions.get(name)
+
+    def function_address(self, name: str) -> int | None:
+        """The address of a function; None if there is none of that name."""
+        name = self.module.aliases.get(name, name)
+        if name not in self.module.functions:
+            return None
+        return FUNCTION_BASE + 16 * self._order.index(name)
+
+    def function_at(self, address: int) -> str | None:
+        """The function at an address."""
+        index, rest = divmod(address - FUNCTION_BASE, 16)
+        return self._order[index] if rest == 0 and 0 <= index < len(self._order) else None
+
+
+def _names(function: Function) -> Iterator[str]:
+    """Every name that stands in an operand of the function."""
+    for instruction in function.body or ():
+        todo: list[Operand] = list(instruction.operands)
+        while todo:
+            operand = todo.pop()
+            if isinstance(operand, Name):
+                yield operand.text
+            elif isinstance(operand, Address):
+                if operand.base is not None:
+                    yield operand.base.text
+            elif isinstance(operand, (Vector, Group)):
+                todo += operand.items
