@@ -40,7 +40,8 @@ class TileOp(Tile.Operation):
             return True  # MLIR, which compares an op with its declaration next, says what is wrong
         try:
             _check_attributes(self)
-            self.check()
+            with self.context:  # a caller may have entered none
+                self.check()
         except TilecError as error:
             self.location.emit_error(f"'{self.OPERATION_NAME}' op {error}")
             return False
