@@ -13,7 +13,17 @@ from typing import Any
 import numpy as np
 
 BITS = {"f16": 16, "bf16": 16, "tf32": 32, "f32": 32, "f64": 64, "s32": 32}
-BITS |= {"s8": 8, "u8": 8, "s4": 4, "u4": 4}
+BITS |= {"s8": 8, "u8": 8, "s4": 4, "u4": 4, "b1": 1}
+BITS |= {"e4m3": 8, "e5m2": 8, "e3m2": 8, "e2m3": 8, "e2m1": 8}  # the narrow ones in bytes
+
+SMALL_FLOATS = {
+    # exponent bits, mantissa bits, lowest bit of the code in its byte
+    "e4m3": (4, 3, 0),
+    "e5m2": (5, 2, 0),
+    "e3m2": (3, 2, 0),
+    "e2m3": (2, 3, 0),
+    "e2m1": (2, 1, 2),
+}
 
 LANES = 32
 
@@ -45,29 +55,49 @@ def c_place(lane: int, i: int) -> tuple[int, int]:
     return g + 8 * (i >> 1), 2 * t + (i & 1)
 
 
+def quad_pair_place(operand: str, column: bool, lane: int, i: int) -> tuple[int, int, int]:
+    """Product, row and column of element i of m8n8k4 on f16; of `c` where it is f32, `c32`."""
+    product, x, h = (lane >> 2) & 3, lane & 3, 4 if lane >= 16 else 0
+    match operand, column:
+        case "a", False:
+            return product, x + h, i
+        case "a", True:
+            return product, i + h, x
+        case "b", False:
+            return product, x, i + h
+        case "b", True:
+            return product, i, x + h
+        case "c32", _:
+            return product, (lane & 1) + (i & 2) + h, (i & 4) + (lane & 2) + (i & 1)
+    return product, x + h, i
+
+
 @cache
-def places(mnemonic: str, operand: str) -> tuple[Any, Any, int]:
-    """Row and column of each (lane, element) of an operand, and the bits of an element."""
-    match = re.match(r"mma\.sync\.aligned\.m(\d+)n(\d+)k(\d+)\.row\.col\.", mnemonic)
+def places(mnemonic: str, operand: str) -> tuple[tuple[Any, ...], int]:
+    """The place of each (lane, element) of an operand, and the bits of an element."""
+    match = re.match(r"mma\.sync\.aligned\.m(\d+)n(\d+)k(\d+)\.(row|col)\.(row|col)\.", mnemonic)
     assert match, mnemonic
-    m, n, k = map(int, match.groups())
-    d, a, b, c = [t for t in mnemonic[match.end() :].split(".") if t in BITS]
-    type_ = {"a": a, "b": b, "c": c, "d": d}[operand]
-    bits = BITS[type_]
+    m, n, k = map(int, match.groups()[:3])
+    kinds = types(mnemonic)
+    bits = BITS[kinds[operand]]
     packed = max(1, 32 // bits)
     rows, cols = {"a": (m, k), "b": (k, n)}.get(operand, (m, n))
-    held = rows * cols // LANES
-    row, col = np.zeros((2, LANES, held), int)
-    for lane in range(LANES):
-        for i in range(held):
-            if operand == "a":
-                place = a_place(m, packed, lane, i)
-            elif operand == "b":
-                place = b_place(packed, lane, i)
-            else:
-                place = c_place(lane, i)
-            row[lane, i], col[lane, i] = place
-    return row, col, bits
+    quad_pairs = (m, n, k) == (8, 8, 4) and kinds["a"] == "f16"
+    held = rows * cols * (4 if quad_pairs else 1) // LANES
+
+    def place(lane: int, i: int) -> tuple[int, ...]:
+        if quad_pairs:
+            column = {"a": match[4], "b": match[5]}.get(operand) == "col"
+            name = operand if operand in "ab" else f"c{bits}"
+            return quad_pair_place(name, column, lane, i)
+        if operand == "a":
+            return a_place(m, packed, lane, i)
+        if operand == "b":
+            return b_place(packed, lane, i)
+        return c_place(lane, i)
+
+    index = np.array([[place(lane, i) for i in range(held)] for lane in range(LANES)])
+    return tuple(np.moveaxis(index, 2, 0)), bits
 
 
 def types(mnemonic: str) -> dict[str, str]:
@@ -100,23 +130,42 @@ def numbers(codes: Any, type_: str) -> Any:
             return codes.astype(np.uint16).view(np.float16).astype(np.float64)
         case "bf16":
             return (codes.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    bits = BITS[type_]
     whole = codes.astype(np.int64)
+    if type_ in SMALL_FLOATS:
+        return small_floats(whole, *SMALL_FLOATS[type_])
     if type_.startswith("s"):
+        bits = BITS[type_]
         whole = whole - ((whole >> (bits - 1)) << bits)
     return whole.astype(np.float64)
 
 
-def codes(values: Any, type_: str) -> Any:
-    """The bit patterns of results."""
+def small_floats(bytes_: Any, exponent: int, mantissa: int, shift: int) -> Any:
+    """Finite floats of less than 9 bits."""
+    code = bytes_ >> shift
+    fraction = (code & ((1 << mantissa) - 1)) / 2.0**mantissa
+    field = (code >> mantissa) & ((1 << exponent) - 1)
+    bias = (1 << (exponent - 1)) - 1
+    magnitude = np.where(
+        field > 0, (1 + fraction) * 2.0 ** (field - bias), fraction * 2.0 ** (1 - bias)
+    )
+    return np.where((code >> (exponent + mantissa)) & 1, -magnitude, magnitude)
+
+
+def registers_of(values: Any, type_: str) -> Any:
+    """Results (warps, lanes, elements) as registers (warps, registers, lanes)."""
     match type_:
         case "f64":
-            return values.view(np.uint64)
+            words = values.view(np.uint64)
         case "f32":
-            return values.astype(np.float32).view(np.uint32)
+            words = values.astype(np.float32).view(np.uint32)
         case "s32":
-            return values.astype(np.int64).astype(np.uint32)
-    raise NotImplementedError(type_)
+            words = values.astype(np.int64).astype(np.uint32)
+        case "f16":
+            halves = values.astype(np.float16).view(np.uint16).astype(np.uint32)
+            words = halves[:, :, ::2] | halves[:, :, 1::2] << np.uint32(16)
+        case _:
+            raise NotImplementedError(type_)
+    return np.ascontiguousarray(np.moveaxis(words, 1, 2))
 
 
 def multiply(form: Any, operands: Any) -> Any:
@@ -125,14 +174,16 @@ def multiply(form: Any, operands: Any) -> Any:
     kinds = types(name)
     matrices = {}
     for operand in "abc":
-        row, col, bits = places(name, operand)
+        index, bits = places(name, operand)
         held = numbers(elements(operands[operand], bits), kinds[operand])
-        matrix = np.zeros((len(held), row.max() + 1, col.max() + 1))
-        matrix[:, row, col] = held
+        matrix = np.zeros((len(held), *(axis.max() + 1 for axis in index)))
+        matrix[(slice(None), *index)] = held
         matrices[operand] = matrix
-    result = matrices["a"] @ matrices["b"] + matrices["c"]
-    row, col, _ = places(name, "d")
-    return np.ascontiguousarray(np.moveaxis(codes(result[:, row, col], kinds["d"]), 1, 2))
+    a, b = matrices["a"], matrices["b"]
+    product = a @ (1 - b) + (1 - a) @ b if ".xor." in name else a @ b
+    index, _ = places(name, "d")
+    result = np.ascontiguousarray((product + matrices["c"])[(slice(None), *index)])
+    return registers_of(result, kinds["d"])
 
 
 def ld_element(lane: int, j: int, transposed: bool) -> tuple[int, int]:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
-from tilec.isa import forms
+from tilec.isa import TARGETS, forms
 from tilec.mlir import dialect
 from tilec.sim import tensor
 
@@ -103,54 +103,107 @@ def test_other_types(
     np.testing.assert_array_equal(c, product(a, b).astype(result))
 
 
-NUMBERS = {
-    # PTX's name: numpy's type, MLIR's in memory
+STORED = {
+    # PTX's name: numpy's type of the codes, MLIR's in memory
     "f16": (np.float16, "f16"),
     "bf16": (ml_dtypes.bfloat16, "bf16"),
     "tf32": (np.float32, "f32"),
+    "f32": (np.float32, "f32"),
     "f64": (np.float64, "f64"),
     "s8": (np.int8, "i8"),
+    "u8": (np.uint8, "i8"),
     "s32": (np.int32, "i32"),
-    "f32": (np.float32, "f32"),
+    "s4": (np.int8, "i8"),
+    "u4": (np.uint8, "i8"),
+    "b1": (np.uint8, "i8"),
+    "e4m3": (ml_dtypes.float8_e4m3fn, "f8E4M3FN"),
+    "e5m2": (ml_dtypes.float8_e5m2, "f8E5M2"),
+    "e3m2": (ml_dtypes.float6_e3m2fn, "i8"),
+    "e2m3": (ml_dtypes.float6_e2m3fn, "i8"),
+    "e2m1": (ml_dtypes.float4_e2m1fn, "i8"),
 }
-DENSE = [
-    f
-    for f in forms().values()
-    if f.family == "mma" and f.products == 1 and f.rounding in (None, "rn") and not f.satfinite
-]
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        f
-        for f in DENSE
-        if {f.operand(n).type.name for n in "abcd"} <= set(NUMBERS)
-        and f.operand("d").type.name != "f16"
-    ],
-    ids=lambda f: f.ptx.removeprefix("mma.sync.aligned."),
-)
+def stored(values: Any, type_: str) -> Any:
+    """Whole numbers as memory holds elements of a type: low bits first along the last axis."""
+    codes = values.astype(STORED[type_][0])
+    match type_:
+        case "s4" | "u4":
+            nibbles = codes.astype(np.uint8) & 15
+            return nibbles[..., ::2] | nibbles[..., 1::2] << 4
+        case "b1":
+            return np.packbits(codes, axis=-1, bitorder="little")
+        case "e2m1":
+            return codes.view(np.uint8) << 2
+        case "e3m2" | "e2m3":
+            return codes.view(np.uint8)
+    return codes
+
+
+def numbers(rng: Any, shape: tuple[int, ...], type_: str) -> Any:
+    """Numbers that every type of the kind has."""
+    match type_[0]:
+        case "b":
+            return rng.integers(0, 2, shape) if type_ == "b1" else rng.integers(-4, 5, shape)
+        case "u":
+            return rng.integers(0, 16, shape)
+        case "s":
+            return rng.integers(-8, 8, shape)
+    return rng.integers(-4, 5, shape)
+
+
+def one_of_each() -> list[Any]:
+    """The dense forms, one of those that differ in rounding or overflow only."""
+    found = {}
+    for form in forms().values():
+        if form.family == "mma":
+            name = form.ptx.replace(".satfinite", "").replace(".kind::f8f6f4", "")
+            found.setdefault(name.removesuffix(f".{form.rounding}"), form)
+    return list(found.values())
+
+
+def first_target(form: Any) -> str:
+    return next(name for name, target in TARGETS.items() if form.min_ptx(target) is not None)
+
+
+def matrix_memory(shape: tuple[int, ...], type_: str) -> str:
+    """The memref of elements of a type."""
+    *leading, last = shape
+    bits = {"s4": 4, "u4": 4, "b1": 1}.get(type_, 8)
+    extents = (*leading, last * bits // 8)
+    return f"memref<{'x'.join(map(str, extents))}x{STORED[type_][1]}>"
+
+
+@pytest.mark.parametrize("form", one_of_each(), ids=lambda f: f.ptx.removeprefix("mma.sync."))
 def test_every_dense_form(plainly: Any, rng: Any, form: Any) -> None:
     """One instruction, operands from global memory: A row-major, B as NxK, C zero."""
-    m, n, k = form.operand("a").rows, form.operand("b").cols, form.operand("a").cols
-    (dtype, inside), (result, outside) = (NUMBERS[form.operand(o).type.name] for o in "ad")
-    memory = {
-        "a": f"memref<{m}x{k}x{inside}>",
-        "b": f"memref<{n}x{k}x{inside}>",
-        "d": f"memref<{m}x{n}x{outside}>",
+    kinds = {name: form.operand(name).type.name for name in "abd"}
+    a, b, d = (form.operand(name) for name in "abd")
+    # The m8n8k4 of f16 is four products, each with matrices of its own.
+    products = (form.products,) if form.products > 1 else ()
+    shapes = {
+        "a": (*products, a.rows, a.cols),
+        "b": (*products, b.cols, b.rows),
+        "d": (*products, d.rows, d.cols),
     }
+    memory = {name: matrix_memory(shapes[name], kinds[name]) for name in "abd"}
+    zeros = [0] * len(shapes["a"])
+    target = first_target(form)
     with (
-        tile.module("product", target="sm_90a") as module,
-        tile.kernel("product", memory, block=32) as (a, b, d),
+        tile.module("product", target=target) as module,
+        tile.kernel("product", memory, block=32) as (in_a, in_b, out),
     ):
-        fa = tile.load(a, 0, 0, type=tile.operand_fragment(form, "a"))
-        fb = tile.load(b, 0, 0, type=tile.operand_fragment(form, "b"), transposed=True)
-        zero = tile.fill(0 if outside == "i32" else 0.0, tile.operand_fragment(form, "c"))
-        tile.store(tile.mma(form, fa, fb, zero), d, 0, 0)
-    a, b = whole_numbers(rng, (m, k), dtype), whole_numbers(rng, (n, k), dtype)
-    d = np.zeros((m, n), result)
-    plainly(tilec.compile(module), "product", (1,), [a, b, d], target="sm_90a")
-    np.testing.assert_array_equal(d, product(a, b.T).astype(result))
+        fa = tile.load(in_a, *zeros, type=tile.operand_fragment(form, "a"))
+        fb = tile.load(in_b, *zeros, type=tile.operand_fragment(form, "b"), transposed=True)
+        none = tile.fill(0 if kinds["d"] == "s32" else 0.0, tile.operand_fragment(form, "c"))
+        tile.store(tile.mma(form, fa, fb, none), out, *zeros)
+    x, y = (numbers(rng, shapes[name], kinds[name]) for name in "ab")
+    z = np.full(shapes["d"], 99).astype(STORED[kinds["d"]][0])
+    arrays = [stored(x, kinds["a"]), stored(y, kinds["b"]), z]
+    plainly(tilec.compile(module), "product", (1,), arrays, target=target)
+    y = np.swapaxes(y, -1, -2)
+    expected = x @ (1 - y) + (1 - x) @ y if form.bit_op == "xor" else x @ y
+    np.testing.assert_array_equal(z, expected)
 
 
 @pytest.mark.parametrize("transposed", [False, True])
