@@ -126,7 +126,8 @@ class SharedAccess:
 
     def _varying(self) -> Any:
         """Bytes from the matrix's start: run-time part and lane's part."""
-        key = ("varying", self.row.value, self.col.value, self.place, self.buffer.layout)
+        places = self.place, self.buffer.layout, self.buffer.element_bytes
+        key = ("varying", self.row.value, self.col.value, *places)
         return self.kernel.once(key, self._emit_varying)
 
     def _emit_varying(self) -> Any:
