@@ -95,4 +95,4 @@ def _places(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
 
 def _is_row_major(type_: Any) -> bool:
     strides, offset = type_.get_strides_and_offset()
-    return offset == 0 and strides == [prod(type_.shape[at + 1 :]) for at in range(type_.rank)]
+    return bool(offset == 0) and list(strides) == [prod(type_.shape[at + 1 :]) for at in range(type_.rank)]

@@ -94,10 +94,11 @@ class SharedAccess:
         """Refuse constant places outside the buffer."""
         places = self.place.bases[self.dim]
         rows, cols = (reduce(int.__or__, (i[at] for i in places), 0) for at in (0, 1))
+        number = self.number.constant
         for what, index, first, last, extent in (
             ("row", self.row, row, row + rows, self.buffer.rows),
             ("column", self.col, col, col + cols, self.buffer.cols),
-            ("matrix", self.number, *[self.number.constant] * 2, self.buffer.count),
+            ("matrix", self.number, number, number, self.buffer.count),
         ):
             if index.value is None and (first < 0 or last >= extent):
                 at = first if first < 0 else last

@@ -62,7 +62,7 @@ def _is_well_formed(op: TileOp) -> bool:
 
 
 @cache
-def _declaration(op: type[TileOp]) -> tuple[int, bool, int, tuple[tuple[str, Any], ...]]:
+def _declaration(op: Any) -> tuple[int, bool, int, tuple[tuple[str, Any], ...]]:
     """Operands, whether more may follow, results, and the attributes' names and classes."""
     operands, attributes, results, _ = ext.partition_fields(op._fields)
     single = [o for o in operands if o.variadicity is ext.Variadicity.single]
