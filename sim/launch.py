@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,7 @@ def launch(
     numerics: str = "exact",
     checks: bool = True,
     max_steps: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Run a kernel.
 
@@ -79,6 +80,7 @@ def launch(
         checks: look for errors, and count memory traffic, at every access. Without, an access
             outside all memory ends the run, and other errors go unseen.
         max_steps: limit on steps; by default `DEFAULT_STEPS`.
+        progress: told, after every wave, how many CTAs have ended and how many there are.
 
     Returns:
         What was found and counted.
@@ -120,6 +122,8 @@ def launch(
             completed = False
             findings.append(Finding.of_error(kind, str(error)))
             break
+        if progress is not None:
+            progress(min(first + resident, geometry.ctas), geometry.ctas)
     buffers.copy_back(memory)
     report = Report.of(program, entry, findings, completed=completed)
     if not checks and not completed:

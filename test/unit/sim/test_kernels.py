@@ -276,6 +276,68 @@ def test_atomics_of_all_threads_on_few_words() -> None:
         assert table[word, 6:8].view(np.uint64)[0] == 640
 
 
+def test_floating_point_vector_and_bounded_atomics() -> None:
+    text = kernel(
+        """
+  .reg .f64 %d; .reg .b32 %half; .reg .b16 %b;
+  ld.param.u64 %rd5, [table];
+  mov.f64 %d, 0d3FE0000000000000;
+  atom.global.add.f64 %d, [%rd5], %d;
+  mov.b32 %half, 0x3C003800;  // 1.0 and 0.5
+  red.global.add.noftz.f16x2 [%rd5+8], %half;
+  mov.b16 %b, 0x3F80;         // 1.0
+  red.global.add.noftz.bf16 [%rd5+12], %b;
+  mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f40000000;
+  red.global.add.v2.f32 [%rd5+16], {%f1, %f2};
+  cvt.s64.s32 %rd6, %r4; neg.s64 %rd6, %rd6;
+  atom.global.min.s64 %rd7, [%rd5+24], %rd6;
+  atom.global.dec.u32 %r5, [%rd5+32], 9;
+  and.b32 %r6, %r4, 1;
+  atom.global.cas.b32 %r7, [%rd5+36], %r6, 2;
+  st.global.u32 [%rd3], %r5;
+""",
+        ".param .u64 table",
+    )
+    result = np.zeros(64, np.uint32)
+    table = np.zeros(40, np.uint8)
+    run(text, 1, 64, [result, table])
+    assert table[:8].view(np.float64)[0] == 32
+    assert table[8:12].view(np.float16).tolist() == [32, 64]
+    assert table[12:14].view(np.uint16)[0] == 0x4280  # 64.0
+    assert table[16:24].view(np.float32).tolist() == [64, 128]
+    assert table[24:32].view(np.int64)[0] == -63
+    assert np.array_equal(result, (-np.arange(64)) % 10)
+    assert table[36:40].view(np.uint32)[0] == 2
+
+
+def test_wide_and_narrow_vectors() -> None:
+    text = kernel(
+        """
+  .reg .b64 %w<4>;
+  ld.param.u64 %rd5, [x]; mul.wide.u32 %rd6, %r4, 32; add.s64 %rd5, %rd5, %rd6;
+  add.s64 %rd7, %rd1, %rd6;
+  ld.global.v8.b32 {%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17}, [%rd5];
+  ld.global.v4.b64 {%w0, %w1, %w2, %w3}, [%rd5];
+  ld.global.v4.u8 {%h0, %h1, %h2, %h3}, [%rd5+4];
+  ld.global.v2.s8 {%r18, _}, [%rd5+6];
+  add.s64 %w0, %w0, 1;
+  st.global.v4.b64 [%rd7], {%w0, %w1, %w2, %w3};
+  st.global.v4.u8 [%rd7+8], {%h3, %h2, %h1, %h0};
+  st.global.v2.b32 [%rd7+16], {%r17, %r18};
+""",
+        ".param .u64 x",
+    )
+    x = np.random.default_rng(0).integers(0, 100, (32, 8)).astype(np.uint32) * 0x01050709
+    result = np.zeros((32, 8), np.uint32)
+    run(text, 1, 32, [result, x])
+    expected = x.copy()
+    expected[:, 0] += 1
+    expected[:, 2] = x[:, 1].byteswap()
+    expected[:, 4] = x[:, 7]
+    expected[:, 5] = x.view(np.int8)[:, 6].astype(np.int32).view(np.uint32)
+    assert np.array_equal(result, expected)
+
+
 def test_named_barriers_between_a_producer_and_consumers() -> None:
     text = kernel(
         """
@@ -477,6 +539,13 @@ SKIP:
     )
     report = run(text, 1, 32, [None])
     assert report.output == "005 1.50 abc%\n"
+
+
+def test_progress_is_told_after_each_wave() -> None:
+    told: list[tuple[int, int]] = []
+    text = kernel("st.global.u32 [%rd3], %r4;")
+    launch(text, "k", 40, 1024, [np.zeros(40960)], progress=lambda *n: told.append(n))
+    assert told == [(16, 40), (32, 40), (40, 40)]
 
 
 def test_waves_of_ctas_see_fresh_shared_memory_and_registers() -> None:
