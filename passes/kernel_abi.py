@@ -33,7 +33,7 @@ class KernelAbi(Pass):
         errors: list[Diagnostic] = []
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
-                if not is_kernel(function):
+                if not is_kernel(function) or "tile.abi" in function.operation.attributes:
                     continue
                 try:
                     _rewrite(function)
@@ -98,7 +98,7 @@ def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
         raise TilecError(f"cannot take {type_}: its layout is no list of strides") from None
     space = type_.memory_space
     number = int(space.value) if isinstance(space, ir.IntegerAttr) else 0
-    if space is not None and not isinstance(space, ir.IntegerAttr):
+    if number > 1 or not (space is None or isinstance(space, ir.IntegerAttr)):
         raise TilecError(f"cannot take {type_}: arguments are in global memory")
     pointer = ir.Type.parse(f"!llvm.ptr<{number}>" if number else "!llvm.ptr")
     i64 = ir.IntegerType.get_signless(64)

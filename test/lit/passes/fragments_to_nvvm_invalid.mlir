@@ -1,0 +1,125 @@
+// RUN: tile-opt %s --tile-fragments-to-nvvm --split-input-file --verify-diagnostics
+
+!T = tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @tensors(%g: memref<?x?xf16>, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{'tile.load' op works on fragments here: run tile-to-fragments first}}
+    %t = "tile.load"(%g, %i, %i) : (memref<?x?xf16>, index, index) -> !T
+    // expected-error @below {{'arith.addf' op cannot be lowered with a value of type tensor<16x16xf16,}}
+    %u = arith.addf %t, %t : !T
+    // expected-error @below {{'tile.store' op works on fragments here: run tile-to-fragments first}}
+    "tile.store"(%u, %g, %i, %i) : (!T, memref<?x?xf16>, index, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+!S = memref<16x16xf16, #tile.shared<"none">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // expected-error @below {{'gpu.func' op cannot take an argument of type memref<16x16xf16, #tile.shared<"none">>; legal: memrefs in global memory, and scalars}}
+  gpu.func @argument(%s: !S) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    gpu.return
+  }
+}
+
+// -----
+
+!S = memref<16x16xf16, #tile.shared<"none">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @other_ops_on_buffers(%i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %s = "tile.alloc_shared"() : () -> !S
+    // expected-error @below {{'memref.load' op cannot be lowered with a value of type memref<16x16xf16, #tile.shared<"none">>}}
+    %x = memref.load %s[%i, %i] : !S
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_75">] {
+  gpu.func @too_much(%i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %s = "tile.alloc_shared"() : () -> memref<128x128xf32, #tile.shared<"none">>
+    // expected-error @below {{'tile.alloc_shared' op brings the kernel's shared memory to 66560 bytes; sm_75 has 65536 for a CTA}}
+    %t = "tile.alloc_shared"() : () -> memref<8x8xf16, #tile.shared<"none">>
+    gpu.return
+  }
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+!S = memref<2x32x64xf16, #tile.shared<"128B">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @outside(%i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %c4 = arith.constant 4 : index
+    %c32 = arith.constant 32 : index
+    %c56 = arith.constant 56 : index
+    %cm8 = arith.constant -8 : index
+    %s = "tile.alloc_shared"() : () -> !S
+    // expected-error @below {{'tile.ldmatrix' op reaches matrix 2 of a shared buffer that has 2}}
+    %a = "tile.ldmatrix"(%s, %c2, %z, %z) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index, index) -> !A
+    // expected-error @below {{'tile.ldmatrix' op reaches row 47 of a shared buffer that has 32}}
+    %b = "tile.ldmatrix"(%s, %z, %c32, %z) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index, index) -> !A
+    // expected-error @below {{'tile.ldmatrix' op takes rows from a multiple of 8 elements on}}
+    %c = "tile.ldmatrix"(%s, %z, %z, %c4) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index, index) -> !A
+    // expected-error @below {{'tile.load' op reaches column 70 of a shared buffer that has 64}}
+    %d = "tile.load"(%s, %z, %z, %c56) : (!S, index, index, index) -> !A
+    // expected-error @below {{'tile.store' op reaches row -8 of a shared buffer that has 32}}
+    "tile.store"(%d, %s, %z, %cm8, %z) : (!A, !S, index, index, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+!S = memref<32x64xf16, #tile.shared<"128B">>
+!P = memref<32x64xf16, #tile.shared<"swizzle<2,2,3>">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @copies(%g: memref<?x?xf16>, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %s = "tile.alloc_shared"() : () -> !S
+    %p = "tile.alloc_shared"() : () -> !P
+    // expected-error @below {{'tile.async_copy' op the target's column index is not known to be a multiple of 8}}
+    "tile.async_copy"(%g, %s, %z, %z, %z, %i) {shape = array<i64: 16, 16>, vector = 8} : (memref<?x?xf16>, !S, index, index, index, index) -> ()
+    // expected-error @below {{'tile.async_copy' op 8 elements of f16 at a time are not contiguous in memref<32x64xf16, #tile.shared<"128B">>}}
+    "tile.async_copy"(%g, %s, %z, %z, %z, %c4) {shape = array<i64: 16, 16>, vector = 8} : (memref<?x?xf16>, !S, index, index, index, index) -> ()
+    // expected-error @below {{'tile.async_copy' op 8 elements of f16 at a time are not contiguous in memref<32x64xf16, #tile.shared<"swizzle<2,2,3>">>}}
+    "tile.async_copy"(%g, %p, %z, %z, %z, %z) {shape = array<i64: 16, 16>, vector = 8} : (memref<?x?xf16>, !P, index, index, index, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+!S = memref<32x64xf16, #tile.shared<"128B">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @no_block_size(%g: memref<?x?xf16>) kernel {
+    %z = arith.constant 0 : index
+    %s = "tile.alloc_shared"() : () -> !S
+    // expected-error @below {{'tile.async_copy' op needs the kernel's attribute known_block_size = array<i32: X, Y, Z>}}
+    "tile.async_copy"(%g, %s, %z, %z, %z, %z) {shape = array<i64: 16, 16>, vector = 8} : (memref<?x?xf16>, !S, index, index, index, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// A f8 can be moved and multiplied; arithmetic is upstream's, which has none.
+!E = !tile.frag<tensor<16x32xf8E4M3FN>, #tile.layout<"m16n8k32 a e4m3">>
+!F = !tile.frag<tensor<16x8xtf32>, #tile.layout<"m16n8k8 a tf32">>
+gpu.module @m [#nvvm.target<chip = "sm_89">] {
+  gpu.func @arithmetic(%g: memref<16x32xf8E4M3FN>, %h: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %e = "tile.load"(%g, %z, %z) : (memref<16x32xf8E4M3FN>, index, index) -> !E
+    // expected-error @below {{'tile.elementwise' op no arithmetic on f8E4M3FN: cast it first}}
+    %s = "tile.elementwise"(%e, %e) {fn = "arith.addf"} : (!E, !E) -> !E
+    %f = "tile.load"(%h, %z, %z) : (memref<16x8xf32>, index, index) -> !F
+    // expected-error @below {{'tile.elementwise' op no arithmetic on tf32: cast it first}}
+    %t = "tile.elementwise"(%f) {fn = "arith.negf"} : (!F) -> !F
+    gpu.return
+  }
+}

@@ -1,0 +1,67 @@
+// RUN: tile-opt %s --tile-kernel-abi | FileCheck %s
+// RUN: tile-opt %s --tile-kernel-abi --tile-kernel-abi | FileCheck %s
+
+gpu.module @m {
+  // Of each memref a pointer, then what its type leaves open: sizes, strides, offset.
+  // CHECK-LABEL: gpu.func @memrefs(
+  // CHECK-SAME: %[[A:[a-z0-9]+]]: !llvm.ptr, %[[A0:[a-z0-9]+]]: i64,
+  // CHECK-SAME: %[[B:[a-z0-9]+]]: !llvm.ptr,
+  // CHECK-SAME: %[[C:[a-z0-9]+]]: !llvm.ptr, %[[C0:[a-z0-9]+]]: i64, %[[C1:[a-z0-9]+]]: i64, %[[CS:[a-z0-9]+]]: i64, %[[CO:[a-z0-9]+]]: i64,
+  // CHECK-SAME: %[[D:[a-z0-9]+]]: !llvm.ptr<1>, %[[E:[a-z0-9]+]]: !llvm.ptr) kernel
+  // CHECK-SAME: {\22name\22: \22arg0\22, \22kind\22: \22memref\22, \22type\22: \22f16\22, \22shape\22: [null, 64], \22strides\22: [64, 1], \22offset\22: 0, \22space\22: 0}
+  // CHECK-SAME: {\22name\22: \22arg1\22, \22kind\22: \22memref\22, \22type\22: \22f32\22, \22shape\22: [16, 8], \22strides\22: [8, 1], \22offset\22: 0, \22space\22: 0}
+  // CHECK-SAME: {\22name\22: \22arg2\22, \22kind\22: \22memref\22, \22type\22: \22i8\22, \22shape\22: [null, null], \22strides\22: [null, 1], \22offset\22: null, \22space\22: 0}
+  // CHECK-SAME: {\22name\22: \22arg3\22, \22kind\22: \22memref\22, \22type\22: \22f64\22, \22shape\22: [4], \22strides\22: [2], \22offset\22: 3, \22space\22: 1}
+  // CHECK-SAME: {\22name\22: \22arg4\22, \22kind\22: \22memref\22, \22type\22: \22f32\22, \22shape\22: [], \22strides\22: [], \22offset\22: 0, \22space\22: 0}
+  gpu.func @memrefs(%a: memref<?x64xf16>, %b: memref<16x8xf32>, %c: memref<?x?xi8, strided<[?, 1], offset: ?>>,
+                    %d: memref<4xf64, strided<[2], offset: 3>, 1>, %e: memref<f32>) kernel {
+    // Inside, each is the descriptor: the pointer twice, offset, sizes, strides.
+    // CHECK: %[[K64:.*]] = llvm.mlir.constant(64 : i64) : i64
+    // CHECK: %[[S64:.*]] = llvm.mlir.constant(64 : i64) : i64
+    // CHECK: %[[S1:.*]] = llvm.mlir.constant(1 : i64) : i64
+    // CHECK: %[[O0:.*]] = llvm.mlir.constant(0 : i64) : i64
+    // CHECK: llvm.insertvalue %[[A]], %{{.*}}[0]
+    // CHECK: llvm.insertvalue %[[A]], %{{.*}}[1]
+    // CHECK: llvm.insertvalue %[[O0]], %{{.*}}[2]
+    // CHECK: llvm.insertvalue %[[A0]], %{{.*}}[3, 0]
+    // CHECK: llvm.insertvalue %[[K64]], %{{.*}}[3, 1]
+    // CHECK: llvm.insertvalue %[[S64]], %{{.*}}[4, 0]
+    // CHECK: %[[AD:.*]] = llvm.insertvalue %[[S1]], %{{.*}}[4, 1]
+    // CHECK: %[[AM:.*]] = builtin.unrealized_conversion_cast %[[AD]] : {{.*}} to memref<?x64xf16>
+    // CHECK: llvm.insertvalue %[[CO]], %{{.*}}[2]
+    // CHECK: llvm.insertvalue %[[C0]], %{{.*}}[3, 0]
+    // CHECK: llvm.insertvalue %[[C1]], %{{.*}}[3, 1]
+    // CHECK: llvm.insertvalue %[[CS]], %{{.*}}[4, 0]
+    // CHECK: %[[CD:.*]] = llvm.insertvalue %{{.*}}, %{{.*}}[4, 1]
+    // CHECK: %[[CM:.*]] = builtin.unrealized_conversion_cast %[[CD]] : {{.*}} to memref<?x?xi8, strided<[?, 1], offset: ?>>
+    // CHECK: llvm.insertvalue %[[D]], %{{.*}}[0] : !llvm.struct<(ptr<1>, ptr<1>, i64, array<1 x i64>, array<1 x i64>)>
+    // CHECK: builtin.unrealized_conversion_cast %{{.*}} : !llvm.struct<(ptr, ptr, i64)> to memref<f32>
+    // CHECK: memref.load %[[AM]]
+    // CHECK: memref.load %[[CM]]
+    %z = arith.constant 0 : index
+    %x = memref.load %a[%z, %z] : memref<?x64xf16>
+    %y = memref.load %c[%z, %z] : memref<?x?xi8, strided<[?, 1], offset: ?>>
+    gpu.return
+  }
+
+  // Scalars stay; an index is 64 bits.
+  // CHECK-LABEL: gpu.func @scalars(
+  // CHECK-SAME: %[[N:[a-z0-9]+]]: i64, %{{[a-z0-9]+}}: f32, %{{[a-z0-9]+}}: bf16, %{{[a-z0-9]+}}: i32, %{{[a-z0-9]+}}: !llvm.ptr<1>) kernel
+  // CHECK-SAME: {\22name\22: \22arg0\22, \22kind\22: \22scalar\22, \22type\22: \22i64\22}
+  // CHECK-SAME: {\22name\22: \22arg1\22, \22kind\22: \22scalar\22, \22type\22: \22f32\22}
+  // CHECK-SAME: {\22name\22: \22arg2\22, \22kind\22: \22scalar\22, \22type\22: \22bf16\22}
+  // CHECK-SAME: {\22name\22: \22arg3\22, \22kind\22: \22scalar\22, \22type\22: \22i32\22}
+  // CHECK-SAME: {\22name\22: \22arg4\22, \22kind\22: \22pointer\22, \22type\22: \22ptr\22}
+  gpu.func @scalars(%n: index, %x: f32, %y: bf16, %i: i32, %p: !llvm.ptr<1>) kernel {
+    // CHECK: %[[INDEX:.*]] = arith.index_cast %[[N]] : i64 to index
+    // CHECK: arith.addi %[[INDEX]], %[[INDEX]] : index
+    %m = arith.addi %n, %n : index
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @no_kernel(
+  // CHECK-SAME: %{{[a-z0-9]+}}: memref<?xf16>) {
+  gpu.func @no_kernel(%a: memref<?xf16>) {
+    gpu.return
+  }
+}
