@@ -210,7 +210,11 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
 
 
 def load(
-    source: str | Any, *, target: str | None = None, name: str = "<string>"
+    source: str | Any,
+    *,
+    target: str | None = None,
+    name: str = "<string>",
+    context: Any = None,
 ) -> tuple[Any, Target]:
     """The module that a compilation starts from, and its target.
 
@@ -218,6 +222,7 @@ def load(
         source: MLIR text or an `ir.Module`, which is copied.
         target: as `compile` takes it.
         name: what messages call a text.
+        context: the `ir.Context` that a text is parsed in; a new one if None.
 
     Raises:
         ProgramError: if it does not verify, or is no program: one `gpu.module` with a kernel.
@@ -225,7 +230,7 @@ def load(
     """
     override = find_target(target) if target else None
     if isinstance(source, str):
-        module = parse(Source(name, source), new_context())
+        module = parse(Source(name, source), context or new_context())
     else:
         module = source.operation.clone()
         verify(module)

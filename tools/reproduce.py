@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +29,7 @@ def reproducible(
     write_output(path, str(Reproducer(to_text(module), pipeline, verify_each)))
     try:
         yield
-    except TilecError as error:
-        error.add_note(f"reproducer written to {path}")
+    except TilecError:
+        sys.stderr.write(f"note: reproducer generated at {path}\n")
         raise
     Path(path).unlink()

@@ -66,23 +66,28 @@ def _main(arguments: argparse.Namespace) -> int:
         codegen.start()  # while MLIR is being imported
     from tilec.diagnostics import Source, render  # noqa: PLC0415
     from tilec.driver import Compiled, Options, load  # noqa: PLC0415
-    from tilec.passes.base import ProgramError  # noqa: PLC0415
+    from tilec.passes.base import Diagnostic, ProgramError  # noqa: PLC0415
     from tilec.pipelines import pipeline  # noqa: PLC0415
+    from tilec.source import collected, new_context  # noqa: PLC0415
 
     from .reproduce import reproducible  # noqa: PLC0415
 
     leave, verify_each = arguments.mlir_pass_pipeline_crash_reproducer, arguments.verify_each
-    try:
-        with instrumented(arguments) as watched:
-            options = Options(arguments.level, verify_each, watched)
+    source = Source(name, text)
+    errors: tuple[Diagnostic, ...] = ()
+    context = new_context()
+    with instrumented(arguments) as watched, collected(context) as reported:
+        options = Options(arguments.level, verify_each, watched)
+        try:
             with options.timed("parse"):
-                module, target = load(text, target=arguments.target, name=name)
+                module, target = load(text, target=arguments.target, context=context)
             with reproducible(leave, module, str(pipeline(target)), verify_each=verify_each):
                 _give_out(Compiled(module, target, options), arguments)
-    except ProgramError as error:
-        sys.stderr.write(render(error.diagnostics, Source(name, text)))
-        return 1
-    return 0
+        except ProgramError as error:
+            errors = error.diagnostics
+        finally:
+            sys.stderr.write(render([*reported, *errors], source))
+    return 1 if errors else 0
 
 
 def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@
 // RUN: tile-opt %s --canonicalize --mlir-pass-pipeline-crash-reproducer=%t.ok.mlir
 // RUN: not ls %t.ok.mlir
 
+// CHECK: note: reproducer generated at {{.*}}tile-opt-reproducer
 // CHECK: tile-opt-reproducer.mlir:{{[0-9]+}}:3: error: 'gpu.func' op cannot take an argument of type vector<4xf32>
 // FILE: gpu.func @k
 // FILE: external_resources
