@@ -1,6 +1,7 @@
 """Triton's kernels of other kinds run unchanged: softmax, layer norm, attention, atomics, sorts."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -89,6 +90,17 @@ def test_histogram(triton: Any, rng: Any) -> None:
     x, counts = rng.integers(0, 64, (4, 1024)).astype(np.int32), np.zeros(64, np.int32)
     triton.run("histogram", (4,), [x, counts], block=1024, bins=64).require_ok()
     np.testing.assert_array_equal(counts, np.bincount(x.ravel(), minlength=64))
+
+
+def test_findings_name_the_line_of_the_python_program(triton: Any) -> None:
+    x, counts = np.zeros(4 * 1024 - 1, np.int32), np.zeros(63, np.int32)
+    report = triton.run("histogram", (4,), [x, counts], block=1024, bins=64)
+    lines = Path(__file__).with_name("kernels.py").read_text().splitlines()
+    for finding, what in zip(report.findings, ("tl.load(x_ptr", "tl.atomic_add("), strict=True):
+        assert finding.kind == "out-of-bounds"
+        file, _, line = finding.source.rpartition(":")
+        assert file.endswith("kernels.py")
+        assert what in lines[int(line) - 1]
 
 
 def test_reductions_scans_and_sorts(triton: Any, rng: Any) -> None:
