@@ -1,0 +1,55 @@
+// RUN: tile-opt %s --tile-stage-conversions | FileCheck %s
+
+!T = tensor<32x8xf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">>
+!W = tensor<32x8xf32, #tile.layout<"register [0,1] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 32, col 8">>
+!P = tensor<32x8xf32, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">>
+!L = tensor<32x8xf32, #tile.layout<"register [0,1] [0,2]; lane [0,4] [1,0] [2,0] [4,0] [8,0]; warp [16,0] -> row 32, col 8">>
+!F = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+!G = !tile.frag<tensor<16x8xf32>, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
+
+// CHECK: #[[T:[a-z0-9]+]] = #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">
+// CHECK: #[[W:[a-z0-9]+]] = #tile.layout<"register [0,1] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 32, col 8">
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // Between warps: a buffer at the top of the kernel; a barrier before it is written, for those who
+  // still read what the round before left, and one before it is read.
+  // CHECK-LABEL: gpu.func @between_warps(
+  gpu.func @between_warps(%g: memref<32x8xf32>, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // CHECK-NEXT: %[[S:.*]] = "tile.alloc_shared"() : () -> memref<32x8xf32, #[[SHARED:[a-z0-9]+]]>
+    // CHECK: scf.for
+    // CHECK: %[[X:.*]] = "tile.load"
+    // CHECK: %[[Z:.*]] = arith.constant 0 : index
+    // CHECK: gpu.barrier
+    // CHECK-NEXT: "tile.store"(%[[X]], %[[S]], %[[Z]], %[[Z]]) : (tensor<32x8xf32, #[[T]]>, memref<32x8xf32, #[[SHARED]]>, index, index) -> ()
+    // CHECK-NEXT: gpu.barrier
+    // CHECK-NEXT: %[[Y:.*]] = "tile.load"(%[[S]], %[[Z]], %[[Z]]) : (memref<32x8xf32, #[[SHARED]]>, index, index) -> tensor<32x8xf32, #[[W]]>
+    // CHECK-NEXT: "tile.store"(%[[Y]],
+    // CHECK-NOT: tile.convert_layout
+    %z = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %i = %z to %n step %c1 {
+      %t = "tile.load"(%g, %z, %z) : (memref<32x8xf32>, index, index) -> !T
+      %w = "tile.convert_layout"(%t) : (!T) -> !W
+      "tile.store"(%w, %g, %z, %z) : (!W, memref<32x8xf32>, index, index) -> ()
+    }
+    gpu.return
+  }
+
+  // Within each warp, where registers or a few shuffles do: it stays.
+  // CHECK-LABEL: gpu.func @within_warps(
+  gpu.func @within_warps(%g: memref<32x8xf32>, %f: !F) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // CHECK-NOT: tile.alloc_shared
+    // CHECK: %[[X:.*]] = "tile.load"
+    // CHECK-NOT: gpu.barrier
+    // CHECK: "tile.convert_layout"(%[[X]])
+    // CHECK: "tile.convert_layout"(%[[X]])
+    // CHECK: "tile.convert_layout"
+    // CHECK: gpu.return
+    %z = arith.constant 0 : index
+    %t = "tile.load"(%g, %z, %z) : (memref<32x8xf32>, index, index) -> !T
+    %p = "tile.convert_layout"(%t) : (!T) -> !P
+    %l = "tile.convert_layout"(%t) : (!T) -> !L
+    %h = "tile.convert_layout"(%f) : (!F) -> !G
+    gpu.return
+  }
+}
