@@ -30,7 +30,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @shuffles(
   gpu.func @shuffles(%g: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[LANE:.*]] = arith.andi %{{.*}}, %c31 : index
-    // CHECK: %[[B0:.*]] = arith.andi %[[LANE]], %{{.*}} : index
+    // CHECK: arith.shli
+    // CHECK: %[[B0:.*]] = arith.andi %[[LANE]], %c1_{{.*}} : index
     // CHECK: %[[UP:.*]] = arith.shli %[[B0]], %{{.*}} : index
     // CHECK: %[[HIGH:.*]] = arith.shrui %[[LANE]], %{{.*}} : index
     // CHECK: %[[DOWN:.*]] = arith.andi %[[HIGH]], %{{.*}} : index
