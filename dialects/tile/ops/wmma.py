@@ -7,6 +7,7 @@ from tilec.isa import Family, TilecError, UnknownNameError, WmmaMemory, WmmaMma
 from tilec.mlir import ext, ir
 
 from ..dialect import SharedAttr, WmmaType, value_of
+from ..stored import stored_elements
 from ..tiles import element_name
 from ..wmma import check_wmma, wmma_operand
 from .base import TileOp, check_indices, form_of, memory
@@ -127,9 +128,9 @@ def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
     if type_.rank < 2:
         raise TilecError(f"a matrix needs a memref of rank 2 or more, not {type_}")
     check_indices(indices, type_.rank, "the access")
-    element = "i8" if inside.type.bits < 8 else element_name(inside)
-    if str(type_.element_type) != element:
-        raise TilecError(f"{form.ptx} takes a memref of {element}, not {type_}")
+    legal = stored_elements(ir.Type.parse(element_name(inside)))
+    if str(type_.element_type) not in legal:
+        raise TilecError(f"{form.ptx} takes a memref of {legal[0]}, not {type_}")
     if (
         isinstance(type_.memory_space, SharedAttr)
         and value_of(type_.memory_space.swizzle) != "none"
