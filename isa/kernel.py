@@ -132,8 +132,12 @@ def _address(form: MatrixMemory | WmmaMemory) -> list[str]:
     ]
 
 
-def _chosen(form: Form, selectors: Mapping[str, int]) -> dict[str, list[str]]:
-    """The selectors' values as immediates; the first legal one where none is given."""
+def choose(form: Form, selectors: Mapping[str, int]) -> dict[str, int]:
+    """The value of every selector of a form; the first legal one where none is given.
+
+    Raises:
+        TilecError: for a selector that the form does not have, or a value that is out of range.
+    """
     known = {selector.name: selector for selector in form.selectors}
     for name, value in selectors.items():
         if name not in known:
@@ -142,10 +146,10 @@ def _chosen(form: Form, selectors: Mapping[str, int]) -> dict[str, list[str]]:
         if value not in known[name].legal:
             legal = ", ".join(map(str, known[name].legal))
             raise TilecError(f"{name} {value} of {form.ptx} is out of range; legal: {legal}")
-    return {n: [str(selectors.get(n, s.legal[0]))] for n, s in known.items()}
+    return {n: selectors.get(n, s.legal[0]) for n, s in known.items()}
 
 
-def _comment(form: Form, buffers: tuple[Buffer, ...], chosen: Mapping[str, list[str]]) -> list[str]:
+def _comment(form: Form, buffers: tuple[Buffer, ...], chosen: Mapping[str, int]) -> list[str]:
     lines = [form.ptx, "Launch one warp. Each parameter points to an array in global memory:"]
     for buffer in buffers:
         outer, inner = buffer.shape
@@ -158,7 +162,7 @@ def _comment(form: Form, buffers: tuple[Buffer, ...], chosen: Mapping[str, list[
             line = "rows" if inside.major == "row" else "columns"
             what = f"[{outer} {line}][{inner} elements] of {buffer.bits} bits"
         lines.append(f"  {buffer.name}: {what}, {'written' if buffer.written else 'read'}")
-    lines += [f"  {name} = {value}" for name, (value,) in chosen.items()]
+    lines += [f"  {name} = {value}" for name, value in chosen.items()]
     return [f"// {line}" for line in lines]
 
 
@@ -208,12 +212,13 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
     """
     version = form.require(target)
     buffers = _buffers(form)
-    chosen = _chosen(form, selectors or {})
+    chosen = choose(form, selectors or {})
     inside = {operand.name: _names(operand) for operand in (*form.results, *form.operands)}
     body = ["mov.u32 %lane, %laneid;"]
     for operand in form.operands:
         body += _transfer(operand, written=False)
-    body += _instruction(form, buffers, {**inside, **chosen})
+    immediates = {name: [str(value)] for name, value in chosen.items()}
+    body += _instruction(form, buffers, {**inside, **immediates})
     for operand in form.results:
         body += _transfer(operand, written=True)
     parameters = ",\n".join(f"    .param .u64 {buffer.name}" for buffer in buffers)

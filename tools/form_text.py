@@ -5,27 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from tilec.isa import Family, Form, MatrixMemory, Mma, Operand, WmmaMemory, WmmaMma, assembly
+from tilec.dialects.tile.families import TILE_OPS
+from tilec.isa import Form, MatrixMemory, Mma, Operand, WmmaMemory, WmmaMma, assembly
 from tilec.isa.llvm import call
 from tilec.isa.sass import executions
 from tilec.isa.spellings import spellings
 from tilec.layout import LayoutError, fragment
 
 from .form_list import record
-
-TILE_OPS = {
-    Family.MMA: "tile.mma",
-    Family.MMA_BLOCK_SCALE: "tile.mma_scaled",
-    Family.MMA_SP: "tile.mma_sp",
-    Family.MMA_SP_BLOCK_SCALE: "tile.mma_sp_scaled",
-    Family.WMMA_LOAD: "tile.wmma_load",
-    Family.WMMA_STORE: "tile.wmma_store",
-    Family.WMMA_MMA: "tile.wmma_mma",
-    Family.LDMATRIX: "tile.ldmatrix",
-    Family.STMATRIX: "tile.stmatrix",
-    Family.MOVMATRIX: "tile.movmatrix",
-}
-"""The op of the tile dialect that is one instruction of the family; its attribute is `form`."""
 
 
 def _layout(form: Form, operand: Operand) -> str:

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tilec.isa import Family, UnknownNameError, forms, instruction, target
+from tilec.isa import Family, Form, Target, UnknownNameError, forms, instruction, target
 from tilec.isa.kernel import kernel
 
 from . import form_text
@@ -20,6 +20,8 @@ examples:
   tile-isa list --family ldmatrix --target sm_90a
   tile-isa show mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
   tile-isa emit ldmatrix.sync.aligned.m8n8.x4.b16 --target sm_80 -o try.ptx
+  tile-isa emit mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a \\
+    --format mlir -o try.mlir && tilec try.mlir -o try.ptx
 """
 
 
@@ -50,7 +52,12 @@ def parser() -> argparse.ArgumentParser:
     emit = command("emit", "a complete kernel that executes one form once")
     emit.add_argument("mnemonic")
     emit.add_argument("--target", metavar="T", required=True)
-    emit.add_argument("--format", choices=("ptx",), default="ptx")
+    emit.add_argument(
+        "--format",
+        choices=("mlir", "ptx"),
+        default="ptx",
+        help="mlir: a tile program on matrices, for tilec; ptx: registers as they are (default)",
+    )
     emit.add_argument(
         "--select",
         metavar="NAME=N",
@@ -81,15 +88,25 @@ def body(arguments: argparse.Namespace) -> int:
     if arguments.command == "list":
         sys.stdout.write(_list(arguments))
         return 0
-    form, _ = instruction(arguments.mnemonic)
+    form, space = instruction(arguments.mnemonic)
     if arguments.command == "show":
         as_json = arguments.format == "json"
         data = json.dumps(form_text.details(form), indent=1) + "\n" if as_json else ""
         sys.stdout.write(data or form_text.text(form))
         return 0
-    made = kernel(form, target(arguments.target), selectors=dict(arguments.select))
-    write_output(arguments.output, made.ptx)
+    where, selectors = target(arguments.target), dict(arguments.select)
+    if arguments.format == "mlir":
+        write_output(arguments.output, _program(form, where, selectors, space))
+    else:
+        write_output(arguments.output, kernel(form, where, selectors=selectors).ptx)
     return 0
+
+
+def _program(form: Form, where: Target, selectors: dict[str, int], space: str) -> str:
+    # MLIR takes its time, which the other commands do not need.
+    from tilec.dialects.tile.form_program import form_kernel, form_program  # noqa: PLC0415
+
+    return form_program([form_kernel(form, where, selectors=selectors, space=space)], where)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,8 +6,9 @@ import numpy as np
 import tilec
 from tilec.sim import launch
 
+LANES = "lane [0,8] [1,0] [2,0] [4,0] [8,0]"
 PROGRAM = """
-#L = #tile.layout<"register [0,1] [0,2] [0,4]; lane [0,8] [1,0] [2,0] [4,0] [8,0] -> row 16, col 16">
+#L = #tile.layout<"register [0,1] [0,2] [0,4]; LANES -> row 16, col 16">
 !F16 = !tile.frag<tensor<16x16xf16>, #L>
 !F32 = !tile.frag<tensor<16x16xf32>, #L>
 !S16 = memref<16x16xf16, #tile.shared<"none">>
@@ -31,7 +32,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
-"""
+""".replace("LANES", LANES)
 
 
 def test_buffers_of_two_element_types() -> None:

@@ -1,0 +1,23 @@
+"""Which op of the dialect is one instruction of which family."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from tilec.isa import Family
+
+TILE_OPS = MappingProxyType(
+    {
+        Family.MMA: "tile.mma",
+        Family.MMA_BLOCK_SCALE: "tile.mma_scaled",
+        Family.MMA_SP: "tile.mma_sp",
+        Family.MMA_SP_BLOCK_SCALE: "tile.mma_sp_scaled",
+        Family.WMMA_LOAD: "tile.wmma_load",
+        Family.WMMA_STORE: "tile.wmma_store",
+        Family.WMMA_MMA: "tile.wmma_mma",
+        Family.LDMATRIX: "tile.ldmatrix",
+        Family.STMATRIX: "tile.stmatrix",
+        Family.MOVMATRIX: "tile.movmatrix",
+    }
+)
+"""The op of each family; its attribute `form` is the instruction's key."""
