@@ -134,8 +134,13 @@ def find_ptxas(target: Target) -> tuple[Tool, str]:
     raise AssemblerError(f"no installed ptxas knows {target}; the newest is {newest}")
 
 
-def assemble(ptx: str, target: Target) -> Assembled:
+def assemble(ptx: str, target: Target, *, lineinfo: bool = False) -> Assembled:
     """Assemble a PTX module.
+
+    Args:
+        ptx: the module.
+        target: its target.
+        lineinfo: record which line of the source each instruction comes from, by `.loc`.
 
     Raises:
         AssemblerError: if there is no ptxas for `target`, or it refuses the module.
@@ -144,8 +149,8 @@ def assemble(ptx: str, target: Target) -> Assembled:
     with tempfile.TemporaryDirectory(prefix="tilec-") as folder:
         source, binary = Path(folder, "module.ptx"), Path(folder, "module.cubin")
         source.write_text(ptx, encoding="utf-8")
-        command = (tool.path, "-v", f"-arch={architecture}", str(source), "-o", str(binary))
-        result = _run(*command)
+        flags = ("-v", f"-arch={architecture}", *(["-lineinfo"] if lineinfo else []))
+        result = _run(tool.path, *flags, str(source), "-o", str(binary))
         report = (result.stdout + result.stderr).replace(str(source), "module.ptx")
         if result.returncode:
             lines = [line for line in report.splitlines() if "info" not in line]
@@ -153,8 +158,12 @@ def assemble(ptx: str, target: Target) -> Assembled:
         return Assembled(binary.read_bytes(), _resources(report), tool)
 
 
-def disassemble(cubin: bytes) -> str:
+def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:
     """SASS of a cubin.
+
+    Args:
+        cubin: the binary.
+        lineinfo: say by comments which line of the source the instructions come from.
 
     Raises:
         AssemblerError: if nvdisasm is not installed, or refuses the cubin.
@@ -167,7 +176,7 @@ def disassemble(cubin: bytes) -> str:
     with tempfile.TemporaryDirectory(prefix="tilec-") as folder:
         binary = Path(folder, "module.cubin")
         binary.write_bytes(cubin)
-        result = _run(installed[0].path, "-c", str(binary))
+        result = _run(installed[0].path, "-c", *(["-g"] if lineinfo else []), str(binary))
     if result.returncode:
         raise AssemblerError(f"nvdisasm refuses the cubin: {result.stderr.strip()}")
     return result.stdout

@@ -20,6 +20,7 @@ from tilec.passes.pipeline import run_pipeline, verify
 from . import codegen
 from .abi import Abi, Kernel, kernels
 from .cubin import Assembled, Resources, assemble, disassemble
+from .debug_info import add_scopes, name_file
 from .diagnostics import Source
 from .llvm import to_llvm_ir
 from .pipelines import pipeline
@@ -53,11 +54,13 @@ class Options:
         opt_level: LLVM's optimisation level, 0 to 3.
         verify_each: verify the program after each pass.
         instrumentation: what to print and time.
+        lineinfo: say in PTX and binary which line of the source each instruction comes from.
     """
 
     opt_level: int = 3
     verify_each: bool = False
     instrumentation: Instrumentation | None = None
+    lineinfo: bool = False
 
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Times what runs inside, if times are asked for."""
@@ -71,8 +74,11 @@ class Compiled:
     the program's errors, else another `TilecError`.
     """
 
-    def __init__(self, module: Any, target: Target, options: Options) -> None:
+    def __init__(
+        self, module: Any, target: Target, options: Options, source: Source | None = None
+    ) -> None:
         self._source = module
+        self._text = source
         self._options = options
         self.target = target
 
@@ -111,9 +117,14 @@ class Compiled:
     def llvm(self) -> str:
         """LLVM IR before LLVM's optimisations."""
         module = self._registers
+        lineinfo = self._options.lineinfo
         with self._options.timed("translate to LLVM IR"), module.context:
+            if lineinfo:
+                module = module.operation.clone()
+                add_scopes(module)
             (gpu_module,) = gpu_modules(module)
-            return to_llvm_ir(gpu_module)
+            text = to_llvm_ir(gpu_module, debug=lineinfo)
+        return name_file(text, self._text.name) if lineinfo and self._text else text
 
     @cached_property
     def ptx(self) -> str:
@@ -126,7 +137,7 @@ class Compiled:
     def _assembled(self) -> Assembled:
         ptx = self.ptx
         with self._options.timed("ptxas"):
-            return assemble(ptx, self.target)
+            return assemble(ptx, self.target, lineinfo=self._options.lineinfo)
 
     @property
     def cubin(self) -> bytes:
@@ -136,7 +147,7 @@ class Compiled:
     @cached_property
     def sass(self) -> str:
         """The binary disassembled."""
-        return disassemble(self.cubin)
+        return disassemble(self.cubin, lineinfo=self._options.lineinfo)
 
     @property
     def resources(self) -> dict[str, Resources]:
@@ -175,6 +186,7 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
     name: str = "<string>",
     verify_each: bool = False,
     instrumentation: Instrumentation | None = None,
+    lineinfo: bool = False,
 ) -> Compiled:
     """Compile a tile program.
 
@@ -186,6 +198,7 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         name: what messages call a text.
         verify_each: verify the program after each pass.
         instrumentation: what to print and time.
+        lineinfo: say in PTX and binary which line of the source each instruction comes from.
 
     Returns:
         The stages; those after `emit` are made when asked for.
@@ -201,10 +214,11 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         codegen.start()
     if isinstance(source, Path):
         name, source = str(source), source.read_text(encoding="utf-8")
-    options = Options(opt_level, verify_each, instrumentation)
+    options = Options(opt_level, verify_each, instrumentation, lineinfo)
     with options.timed("parse"):
         module, aim = load(source, target=target, name=name)
-    compiled = Compiled(module, aim, options)
+    text = Source(name, source) if isinstance(source, str) else None
+    compiled = Compiled(module, aim, options, text)
     compiled.emit(stage)
     return compiled
 

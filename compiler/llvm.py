@@ -13,6 +13,7 @@ from typing import Any
 from tilec.mlir import ir, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError
 
+from .literals import for_llvm_22
 from .trial import try_translation
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -39,8 +40,12 @@ _TRANSLATES = re.compile(
 )
 
 
-def to_llvm_ir(gpu_module: Any) -> str:
+def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
     """LLVM IR of a `gpu.module` in the LLVM and NVVM dialects, before any optimisation.
+
+    Args:
+        gpu_module: the module.
+        debug: keep debug locations, if its functions are scopes of them.
 
     Raises:
         ProgramError: for operations that LLVM IR or NVPTX cannot say.
@@ -65,7 +70,7 @@ def to_llvm_ir(gpu_module: Any) -> str:
         faults = list(try_translation(operation))
     if faults:
         raise ProgramError(faults)
-    return _for_llvm_22(translate_to_llvm_ir(operation))
+    return _for_llvm_22(translate_to_llvm_ir(operation), debug=debug)
 
 
 def _fault(op: Any, name: str) -> str | None:
@@ -81,15 +86,16 @@ def _fault(op: Any, name: str) -> str | None:
     return None
 
 
-def _for_llvm_22(text: str) -> str:
+def _for_llvm_22(text: str, *, debug: bool) -> str:
     """What MLIR's LLVM prints, as LLVM 22 reads it and NVPTX needs it."""
-    # With the flag "Debug Info Version", LLVM aborts on a wrong intrinsic signature.
-    text = re.sub(
-        r"^!llvm\.module\.flags = .*\n|^!\d+ = .*\"Debug Info Version\".*\n", "", text, flags=re.M
-    )
+    # With the flag "Debug Info Version", without which it ignores debug locations, LLVM aborts
+    # on a wrong intrinsic signature.
+    if not debug:
+        flags = r"^!llvm\.module\.flags = .*\n|^!\d+ = .*\"Debug Info Version\".*\n"
+        text = re.sub(flags, "", text, flags=re.M)
     # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
     text = re.sub(r"^(declare .*@llvm\..*?)(?: #\d+)$", r"\1", text, flags=re.M)
-    text = "".join(_without_unused_groups(text))
+    text = "".join(for_llvm_22(line) for line in _without_unused_groups(text))
     # The LLVM dialect cannot say `convergent` of inline assembly, which may hold a warp's
     # matrix instruction or barrier.
     if " asm sideeffect " in text:

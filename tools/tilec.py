@@ -48,6 +48,9 @@ def parser() -> argparse.ArgumentParser:
         help="LLVM's optimisation level, -O0 to -O3 (the default)",
     )
     made.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
+    made.add_argument(
+        "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
+    )
     made.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
     made.add_argument("--list-targets", action="store_true", help="list the targets")
     add_pass_flags(made)
@@ -77,12 +80,12 @@ def _main(arguments: argparse.Namespace) -> int:
     errors: tuple[Diagnostic, ...] = ()
     context = new_context()
     with instrumented(arguments) as watched, collected(context) as reported:
-        options = Options(arguments.level, verify_each, watched)
+        options = Options(arguments.level, verify_each, watched, arguments.lineinfo)
         try:
             with options.timed("parse"):
                 module, target = load(text, target=arguments.target, context=context)
             with reproducible(leave, module, str(pipeline(target)), verify_each=verify_each):
-                _give_out(Compiled(module, target, options), arguments)
+                _give_out(Compiled(module, target, options, source), arguments)
         except ProgramError as error:
             errors = error.diagnostics
         finally:
