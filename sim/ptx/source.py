@@ -11,11 +11,26 @@ from ..errors import PtxError
 
 _COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _NOT_NEWLINE = re.compile(r"[^\n]")
+_INLINE_ASM = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL)
+_LOC = re.compile(r"^[ \t]*\.loc\b[^\n]*", re.MULTILINE)
 
 
 def _blank(match: re.Match[str]) -> str:
     text = match[0]
     return text if text[0] == '"' else _NOT_NEWLINE.sub(" ", text)
+
+
+def _one_location(match: re.Match[str]) -> str:
+    """An inline assembly with its first `.loc` alone.
+
+    LLVM counts the lines of the assembly's text onto the line of the program that it stands in.
+    """
+    text = match[0]
+    first = _LOC.search(text)
+    if first is None:
+        return text
+    head, rest = text[: first.end()], text[first.end() :]
+    return head + _LOC.sub(lambda loc: " " * len(loc[0]), rest)
 
 
 class Source:
@@ -24,13 +39,14 @@ class Source:
     Attributes:
         name: how errors call it.
         original: the text as given.
-        text: the same with every comment replaced by blanks, so that offsets agree.
+        text: the same with blanks for every comment, and for every `.loc` that LLVM puts within
+            an inline assembly, so that offsets agree.
     """
 
     def __init__(self, text: str, name: str) -> None:
         self.name = name
         self.original = text
-        self.text = _COMMENT.sub(_blank, text)
+        self.text = _COMMENT.sub(_blank, _INLINE_ASM.sub(_one_location, text))
 
     @cached_property
     def _starts(self) -> list[int]:
