@@ -77,6 +77,12 @@ class Observer:
             self.shared.publish(legal)
         return legal
 
+    def aligned(
+        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None
+    ) -> None:
+        """Addresses that must be multiples of `size`."""
+        self.bounds.check_alignment(site, space, offsets, size, mask)
+
     def _sources(self, site: Site, offsets: Array, size: int, mask: Array | None) -> None:
         """A write to global memory while copies are pending."""
         hit = self.shared.copies.overwritten(offsets, size, mask)

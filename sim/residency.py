@@ -13,7 +13,7 @@ from .machine import Geometry
 from .placement import Placement
 from .survey import waits_for_ctas
 
-WAVE_THREADS = 16384
+WAVE_THREADS = 8192
 SMS = 132
 SM_THREADS = 2048
 SM_CTAS = 32

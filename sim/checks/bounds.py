@@ -57,28 +57,18 @@ class Bounds:
     def _report(
         self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
     ) -> Array:
-        findings = self.findings
         active = np.True_ if mask is None else mask
         shape = np.broadcast_shapes(offsets.shape, np.shape(active))
         offsets, active = np.broadcast_to(offsets, shape), np.broadcast_to(active, shape)
         crooked = active & (offsets & (size - 1) != 0)
         verb = "writes" if kind.writes else "reads"
         if crooked.any():
-            findings.add(
-                "misaligned",
-                site,
-                crooked,
-                lambda at: (
-                    f"{verb} {size} bytes at {self._address(space, offsets[at]):#x}, "
-                    f"which is no multiple of {size}"
-                ),
-                lambda at: self._address(space, offsets[at]),
-            )
+            self._crooked(site, space, offsets, size, crooked, f"{verb} {size} bytes at")
         outside = active & ~crooked & self._outside(space, offsets, size, kind)
         if outside.any():
             first = tuple(np.argwhere(outside)[0])
             what, words = self._words(space, int(offsets[first]), size, kind)
-            findings.add(
+            self.findings.add(
                 what,
                 site,
                 outside,
@@ -88,6 +78,30 @@ class Bounds:
                 lambda at: self._address(space, offsets[at]),
             )
         return np.asarray(active & ~crooked & ~outside)
+
+    def check_alignment(
+        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None
+    ) -> None:
+        """An address that must be aligned to more than what is moved at a time."""
+        crooked = offsets & (size - 1) != 0
+        if mask is not None:
+            crooked = crooked & mask
+        if crooked.any():
+            offsets = np.broadcast_to(offsets, crooked.shape)
+            self._crooked(site, space, offsets, size, crooked, "gives a matrix at")
+
+    def _crooked(
+        self, site: Site, space: Space, offsets: Array, size: int, threads: Array, does: str
+    ) -> None:
+        self.findings.add(
+            "misaligned",
+            site,
+            threads,
+            lambda at: (
+                f"{does} {self._address(space, offsets[at]):#x}, which is no multiple of {size}"
+            ),
+            lambda at: self._address(space, offsets[at]),
+        )
 
     def _outside(self, space: Space, offsets: Array, size: int, kind: Access) -> Array:
         if not space.flat:

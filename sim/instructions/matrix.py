@@ -268,6 +268,15 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
     observer, registers, fragments = machine.observer, machine.registers, machine.fragments
     bits = operand.register.bits
 
+    def check() -> None:
+        """The matrix must begin aligned, and its rows, or columns, to 16 bytes of that."""
+        if observer is None:
+            return
+        line = registers[step_slot].astype(np.int64) * operand.container // 8
+        low = min(form.alignment, 16) - 1
+        for space, offsets, mask in locate():
+            observer.aligned(site, space, offsets | line & low, form.alignment, mask)
+
     def units() -> Iterator[tuple[int, Callable[[Array], Array]]]:
         """Each unit of a lane, with what takes the matrix's offset to the unit's."""
         stride_here = registers[step_slot].astype(np.int64)
@@ -276,6 +285,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
             yield number // together, lambda offsets, inner=inner: offsets + inner  # type: ignore[misc]
 
     def read() -> None:
+        check()
         ctas, warps, _ = machine.shape
         values = np.zeros((ctas, warps, operand.elements // together, LANES), dtype_of(unit))
         for number, move in units():
@@ -293,6 +303,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
         fragments.spread(targets, tensor.Fragment(packed))
 
     def write() -> None:
+        check()
         ctas, warps, _ = machine.shape
         gathered = np.ascontiguousarray(fragments.gather(slots, bits).registers)
         split = gathered[..., None].view(dtype_of(unit)).transpose(0, 1, 3, 2)

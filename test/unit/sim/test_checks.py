@@ -68,6 +68,13 @@ PAIRS = {
         "st.shared.u64 [%r3+4], %rd1; // here",
         "st.shared.u64 [%r3+8], %rd1;",
     ),
+    "misaligned matrix": (
+        "misaligned",
+        """wmma.load.c.sync.aligned.row.m8n32k16.global.f16 // here
+  {%r10, %r11, %r12, %r13}, [%rd1], 36;""",
+        """wmma.load.c.sync.aligned.row.m8n32k16.global.f16
+  {%r10, %r11, %r12, %r13}, [%rd1], 40;""",
+    ),
     "shared address used as global": (
         "wrong-space",
         "cvt.u64.u32 %rd7, %r4; add.s64 %rd7, %rd7, 4; st.global.u32 [%rd7], %r1; // here",

@@ -545,7 +545,7 @@ def test_progress_is_told_after_each_wave() -> None:
     told: list[tuple[int, int]] = []
     text = kernel("st.global.u32 [%rd3], %r4;")
     launch(text, "k", 40, 1024, [np.zeros(40960)], progress=lambda *n: told.append(n))
-    assert told == [(16, 40), (32, 40), (40, 40)]
+    assert told == [(n, 40) for n in (8, 16, 24, 32, 40)]
 
 
 def test_waves_of_ctas_see_fresh_shared_memory_and_registers() -> None:
