@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -163,6 +164,8 @@ def main() -> None:
     if arguments.serve:
         serve_tilec(PROGRAM)
         return
+    if not shutil.which(arguments.triton_python):
+        parser.error(f"--triton-python: '{arguments.triton_python}' is no program")
     with tempfile.TemporaryDirectory() as folder:
         out = str(Path(folder, "gemm.ptx"))
         compilers = [

@@ -121,3 +121,13 @@ def test_a_killed_worker_is_replaced(scale: str) -> None:
     with pytest.raises(codegen.CodegenError, match="ended without a word"):
         tilec.compile(scale)
     assert tilec.compile(scale).ptx == before
+
+
+def test_an_old_worker_is_replaced(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The optimiser of llvmlite leaks."""
+    before = tilec.compile(scale).ptx
+    monkeypatch.setattr(codegen, "_RETIREMENT", codegen._worker[0].served + 1)
+    old = codegen._worker[0].process
+    assert tilec.compile(scale).ptx == before
+    assert old.poll() == 0
+    assert tilec.compile(scale).ptx == before
