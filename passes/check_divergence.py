@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.dialect import FragType
+
 from .base import Diagnostic, Pass, PassError, walk
 from .functions import functions, gpu_modules
-from .uniformity import Uniformity, control_of
+from .uniformity import Spread, Uniformity, control_of
 
 WARP_WIDE = frozenset(
     {
@@ -63,9 +65,10 @@ class CheckDivergence(Pass):
                     if not is_warp_wide(op):
                         continue
                     uniformity = uniformity or Uniformity(function)
-                    control = control_of(uniformity, op)
+                    limit = Spread.CTA if is_cta_wide(op) else Spread.WARP
+                    control = control_of(uniformity, op, limit)
                     if control is not None:
-                        errors.append(_error(op, control))
+                        errors.append(_error(op, control, limit))
         if errors:
             raise PassError(errors)
 
@@ -75,16 +78,32 @@ def is_warp_wide(op: Any) -> bool:
     name = op.operation.name
     if name in ("tile.load", "tile.store"):
         value = op.results[0] if name == "tile.load" else op.operands[0]
-        return not str(value.type).startswith("!tile.frag")
+        return not isinstance(value.type, FragType)
     return name in WARP_WIDE or name.startswith(UPSTREAM)
 
 
-def _error(op: Any, control: Any) -> Diagnostic:
+def is_cta_wide(op: Any) -> bool:
+    """Whether all warps of a CTA must execute `op` together."""
+    name = op.operation.name
+    if name == "tile.convert_layout":
+        return not isinstance(op.operands[0].type, FragType)
+    return name == "tile.async_copy"
+
+
+def _error(op: Any, control: Any, limit: Spread) -> Diagnostic:
+    who, which, legal = (
+        ("all warps of a CTA", "them", "in all threads, such as those of block numbers")
+        if limit is Spread.CTA
+        else (
+            "whole warps",
+            "lanes of one warp",
+            "in all lanes, such as those of block and warp numbers",
+        )
+    )
     return Diagnostic(
         op.location,
-        f"'{op.operation.name}' op is executed by whole warps, but stands under a "
-        f"'{control.operation.name}' that may send lanes of one warp different ways; legal: "
-        "conditions and bounds that are the same in all lanes, such as those of block and warp "
-        "numbers",
+        f"'{op.operation.name}' op is executed by {who}, but stands under a "
+        f"'{control.operation.name}' that may send {which} different ways; legal: "
+        f"conditions and bounds that are the same {legal}",
         notes=(Diagnostic(control.location, "the divergent control flow is here", "note"),),
     )

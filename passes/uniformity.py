@@ -1,25 +1,28 @@
-"""Which values are the same in all lanes of a warp."""
+"""Which values are the same in all lanes of a warp, and which in all threads of a CTA."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+from math import prod
 from typing import Any
 
 from .emit import constant_of
-from .functions import block_size
+from .functions import block_size, is_kernel
 
 WARP_BITS = 5
 """Bits of the thread number that are the lane."""
 
 
 class Spread(IntEnum):
-    """How a value varies over the lanes of a warp; greater is less known."""
+    """How a value varies over the threads of a CTA; greater is less known."""
 
-    UNIFORM = 0
+    CTA = 0
+    """One value a CTA."""
+    WARP = 1
     """One value a warp."""
-    THREAD = 1
+    THREAD = 2
     """The thread number along x: all but its low five bits are one value a warp."""
-    DIVERGENT = 2
+    DIVERGENT = 3
     """Anything."""
 
 
@@ -51,7 +54,7 @@ _THREAD_OPS = frozenset({"gpu.thread_id", "nvvm.read.ptx.sreg.tid.x"})
 _CASTS = frozenset(
     {"arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci"}
 )
-_UNIFORM_OPS = frozenset({"gpu.subgroup_id", "nvvm.vote.sync", "nvvm.redux.sync"})
+_WARP_OPS = frozenset({"gpu.subgroup_id", "nvvm.vote.sync", "nvvm.redux.sync"})
 _STRUCTURED = frozenset({"scf.for", "scf.if", "scf.while"})
 _ORDER = {2: 0, 3: -1, 4: -1, 5: 0, 6: 0, 7: -1, 8: -1, 9: 0}
 """Of the predicates slt, sle, sgt, sge and unsigned: the low bits of a bound that parts warps."""
@@ -71,8 +74,10 @@ class Uniformity:
         size = block_size(function)
         # With another x extent a warp wraps into the next row of threads.
         self._along_x = size is not None and (size[0] % 32 == 0 or size[1] == size[2] == 1)
+        one_warp = size is not None and prod(size) <= 1 << WARP_BITS
+        self._warp = Spread.CTA if one_warp else Spread.WARP
         self._known: dict[Any, Spread] = {}
-        if "kernel" not in function.operation.attributes:
+        if not is_kernel(function):
             for argument in function.regions[0].blocks[0].arguments:
                 self._known[argument] = Spread.DIVERGENT
         changed = True
@@ -86,11 +91,7 @@ class Uniformity:
 
     def of(self, value: Any) -> Spread:
         """How `value` varies."""
-        return self._known.get(value, Spread.UNIFORM)
-
-    def is_uniform(self, value: Any) -> bool:
-        """Whether `value` is one value in each warp."""
-        return self.of(value) is Spread.UNIFORM
+        return self._known.get(value, Spread.CTA)
 
     def _set(self, value: Any, spread: Spread) -> None:
         if spread > self.of(value):
@@ -107,13 +108,13 @@ class Uniformity:
 
     def _simple(self, op: Any, name: str) -> None:
         operation = op.operation
-        spread = max((self.of(v) for v in operation.operands), default=Spread.UNIFORM)
+        spread = max((self.of(v) for v in operation.operands), default=Spread.CTA)
         if spread is Spread.THREAD:
             spread = self._of_thread(operation, name)
         if name in _THREAD_OPS:
             spread = self._of_index(operation)
-        elif name in _UNIFORM_OPS:
-            spread = Spread.UNIFORM
+        elif name in _WARP_OPS:
+            spread = self._warp
         elif name in _LANE_OPS or "atomic" in name or name.startswith(_OPAQUE):
             spread = Spread.DIVERGENT
         for region in operation.regions:
@@ -132,7 +133,7 @@ class Uniformity:
         )
         if not self._along_x:
             return Spread.DIVERGENT
-        return Spread.THREAD if " x" in dimension or dimension == "x" else Spread.UNIFORM
+        return Spread.THREAD if " x" in dimension or dimension == "x" else self._warp
 
     def _of_thread(self, operation: Any, name: str) -> Spread:
         """What becomes of a thread number."""
@@ -151,7 +152,7 @@ class Uniformity:
                 )
                 or (name == "arith.andi" and by & ((1 << WARP_BITS) - 1) == 0)
             ):
-                return Spread.UNIFORM
+                return self._warp
         return Spread.DIVERGENT
 
     def _structured(self, op: Any, name: str) -> None:
@@ -184,8 +185,8 @@ class Uniformity:
         else:
             condition = blocks[0].operations[len(blocks[0].operations) - 1]
             deciding = list(condition.operation.operands)[:1]
-        uniform = all(self.is_uniform(value) for value in deciding)
-        return Spread.UNIFORM if uniform else Spread.DIVERGENT
+        spread = max(map(self.of, deciding))
+        return spread if spread <= Spread.WARP else Spread.DIVERGENT
 
     def _yields(
         self,
@@ -217,35 +218,34 @@ def _parts_warps(comparison: Any, bound: int) -> bool:
     return low is not None and (bound - low) % (1 << WARP_BITS) == 0
 
 
-def control_of(uniformity: Uniformity, op: Any) -> Any:
-    """The innermost divergent op under which `op` stands, or None.
+def control_of(uniformity: Uniformity, op: Any, limit: Spread) -> Any:
+    """The innermost op under which `op` stands that sends threads different ways, or None.
 
-    That is an `scf.if`, `scf.for` or `scf.while` whose condition or bounds differ between the
-    lanes of a warp, or any op with blocks that branch to each other.
+    That is a structured op whose condition or bounds vary more than `limit`, or any op with
+    blocks that branch to each other.
     """
     inner = op.operation
     while inner.parent is not None and inner.name not in ("gpu.func", "func.func", "llvm.func"):
         parent = inner.parent
-        if _diverges(uniformity, parent.operation, inner):
+        if _diverges(uniformity, parent.operation, inner, limit):
             return parent
         inner = parent.operation
     return None
 
 
-def _diverges(uniformity: Uniformity, parent: Any, inner: Any) -> bool:
+def _diverges(uniformity: Uniformity, parent: Any, inner: Any, limit: Spread) -> bool:
     name = parent.name
-    operands = list(parent.operands)
-    if name == "scf.if":
-        return not uniformity.is_uniform(operands[0])
-    if name == "scf.for":
-        return not all(uniformity.is_uniform(value) for value in operands[:3])
-    if name == "scf.while":
-        before = parent.regions[0].blocks[0]
-        condition = before.operations[len(before.operations) - 1].operation.operands[0]
-        return not uniformity.is_uniform(condition)
-    if any(not uniformity.is_uniform(value) for value in operands):
-        return True
+    deciding = list(parent.operands)
     if name in ("scf.forall", "scf.parallel"):
+        return True
+    if name == "scf.if":
+        deciding = deciding[:1]
+    elif name == "scf.for":
+        deciding = deciding[:3]
+    elif name == "scf.while":
+        before = parent.regions[0].blocks[0]
+        deciding = list(before.operations[len(before.operations) - 1].operation.operands)[:1]
+    if any(uniformity.of(value) > limit for value in deciding):
         return True
     # Blocks that branch to each other: only what every path passes is sure to be whole.
     region = next((r for r in parent.regions if len(list(r.blocks)) > 1), None)

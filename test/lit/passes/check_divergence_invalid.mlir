@@ -40,13 +40,13 @@ gpu.module @m {
       %l = "tile.ldmatrix"(%s, %i, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !A
       // expected-error @below {{'tile.stmatrix' op is executed by whole warps}}
       "tile.stmatrix"(%a, %s, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!A, !S, index, index) -> ()
-      // expected-error @below {{'tile.async_copy' op is executed by whole warps}}
+      // expected-error @below {{'tile.async_copy' op is executed by all warps of a CTA, but stands under a 'scf.if' that may send them different ways; legal: conditions and bounds that are the same in all threads, such as those of block numbers}}
       "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 64, 64>, vector = 8} : (memref<64x64xf16>, !S, index, index, index, index) -> ()
       // expected-error @below {{'tile.load' op is executed by whole warps}}
       %t = "tile.load"(%f, %i, %i) : (memref<64x64xf32>, index, index) -> !T
       // expected-error @below {{'tile.dot' op is executed by whole warps}}
       %e = "tile.dot"(%ta, %tb, %t) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!TA, !TB, !T) -> !T
-      // expected-error @below {{'tile.convert_layout' op is executed by whole warps}}
+      // expected-error @below {{'tile.convert_layout' op is executed by all warps of a CTA}}
       %r = "tile.convert_layout"(%e) : (!T) -> !R
       // expected-error @below {{'tile.store' op is executed by whole warps}}
       "tile.store"(%r, %f, %i, %i) : (!R, memref<64x64xf32>, index, index) -> ()
@@ -480,6 +480,41 @@ gpu.module @m {
     scf.if %q {
       // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
       gpu.barrier
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Conversions and copies are the whole CTA's: a condition on the warp is not enough.
+!T = tensor<32x8xf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">>
+!R = tensor<32x8xf32, #tile.layout<"register [0,1] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 32, col 8">>
+!F = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+!G = !tile.frag<tensor<16x8xf32>, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
+gpu.module @m {
+  gpu.func @warps(%n: index, %x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %t = "tile.fill"(%x) : (f32) -> !T
+    %f = "tile.fill"(%x) : (f32) -> !F
+    %w = gpu.subgroup_id : index
+    %p = arith.cmpi eq, %w, %n : index
+    // expected-note @below {{the divergent control flow is here}}
+    scf.if %p {
+      // expected-error @below {{'tile.convert_layout' op is executed by all warps of a CTA}}
+      %r = "tile.convert_layout"(%t) : (!T) -> !R
+      // A fragment's is its warp's.
+      %g = "tile.convert_layout"(%f) : (!F) -> !G
+    }
+    gpu.return
+  }
+
+  // The only warp is the CTA.
+  gpu.func @one_warp(%n: index, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %t = "tile.fill"(%x) : (f32) -> tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
+    %w = gpu.subgroup_id : index
+    %p = arith.cmpi eq, %w, %n : index
+    scf.if %p {
+      %r = "tile.convert_layout"(%t) : (tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>) -> tensor<16x8xf32, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
     }
     gpu.return
   }
