@@ -24,7 +24,7 @@ from .report import Finding, Report
 from .residency import resident_ctas
 from .scheduler import Scheduler, StuckError
 
-DEFAULT_STEPS = 20_000_000
+DEFAULT_STEPS = 5_000_000
 """Step limit where none is given; a step is an instruction for all threads that are together."""
 
 
@@ -79,7 +79,7 @@ def launch(
         numerics: `exact` for the hardware's bits, `fast` for float accuracy.
         checks: look for errors, and count memory traffic, at every access. Without, an access
             outside all memory ends the run, and other errors go unseen.
-        max_steps: limit on steps; by default `DEFAULT_STEPS`.
+        max_steps: limit on the steps of each wave of CTAs; by default `DEFAULT_STEPS`.
         progress: told, after every wave, how many CTAs have ended and how many there are.
 
     Returns:

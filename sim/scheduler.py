@@ -12,7 +12,7 @@ others have come.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 from tilec.isa import TilecError
@@ -44,15 +44,16 @@ class StuckError(Exception):
         super().__init__(message)
 
 
-def _located(error: Exception, place: str) -> Exception:
-    """The error of a step, with the place of the instruction if it names none."""
+def _fail(error: Exception, place: str) -> NoReturn:
+    """Raise the error of a step, with the place of the instruction if it names none."""
+    if isinstance(error, PtxError | SimulationError):
+        raise error
     if isinstance(error, IndexError):
-        return SimulationError(
+        raise SimulationError(
             f"{place}: memory access outside every allocation ({error}); "
             "run with checks to see the thread and the address"
-        )
-    located = isinstance(error, PtxError | SimulationError)
-    return error if located else SimulationError(f"{place}: {error}")
+        ) from None
+    raise SimulationError(f"{place}: {error}") from error
 
 
 class Scheduler:
@@ -60,7 +61,7 @@ class Scheduler:
 
     Attributes:
         machine: its state.
-        max_steps: limit on `machine.steps`.
+        max_steps: the wave's limit on `machine.steps`.
         groups: groups that can run, by key.
         parked: threads that wait for the rest of their warp, by key.
         barriers: threads that wait at CTA barriers.
@@ -68,7 +69,8 @@ class Scheduler:
 
     def __init__(self, machine: Machine, entry: Frame, max_steps: int) -> None:
         self.machine = machine
-        self.max_steps = max_steps
+        self.max_steps = machine.steps + max_steps
+        self._limit = max_steps
         self.groups: dict[Key, Group] = {}
         self.parked: dict[Key, Group] = {}
         self.barriers = Barriers(machine)
@@ -152,7 +154,7 @@ class Scheduler:
                 step()
                 at += 1
         except (IndexError, TilecError) as error:
-            raise _located(error, code.place(at)) from error
+            _fail(error, code.place(at))
 
     def _hold(self, group: Group, code: Code) -> bool:
         """Run a block whose instructions may have to wait; whether the group reached its end."""
@@ -178,7 +180,7 @@ class Scheduler:
             try:
                 code.steps[at]()
             except (IndexError, TilecError) as error:
-                raise _located(error, code.place(at)) from error
+                _fail(error, code.place(at))
         return True
 
     def _ready(self, mask: Array, sync: Members | None) -> Array | None:
@@ -287,7 +289,7 @@ class Scheduler:
         )
 
     def _endless(self) -> str:
-        return f"step limit of {self.max_steps} reached; {self._places()}"
+        return f"step limit of {self._limit} reached; {self._places()}"
 
     def _stuck(self) -> str:
         words = []
