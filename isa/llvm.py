@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from .forms import Form, MatrixMemory, Mma, WmmaMemory
 from .operands import Operand
@@ -112,6 +113,7 @@ def _selects(form: Form, target: Target) -> bool:
     return not (early and target.number < 80)
 
 
+@cache
 def call(
     form: Form, *, space: str = "shared", stride: bool = False, target: Target | None = None
 ) -> Call:

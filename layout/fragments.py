@@ -151,6 +151,7 @@ def matrices(form: MatrixMemory) -> LinearLayout:
     return layout.reorder(("register", "lane"), ("matrix", "row", "element"))
 
 
+@cache
 def row_addresses(form: MatrixMemory) -> LinearLayout:
     """Whose address is which row's: lane -> (matrix, row).
 

@@ -82,6 +82,7 @@ def matrices_of(form: MatrixMemory, tile: TileValue, *, transposed: bool) -> Lin
     )
 
 
+@cache
 def lane_rows(form: MatrixMemory, origins: LinearLayout) -> LinearLayout:
     """(lane) -> (row, col) in memory: the row whose address a lane supplies, from the origins."""
     images = []
