@@ -48,7 +48,7 @@ class TileOp(Tile.Operation):
         return True
 
 
-def _is_well_formed(op: TileOp) -> bool:
+def _is_well_formed(op: Any) -> bool:
     """Whether `op` has the operands, results and attributes that its class declares."""
     operands, variadic, results, attributes = _declaration(type(op))
     extra = len(op.operands) - operands
@@ -74,7 +74,7 @@ def _declaration(op: Any) -> tuple[int, bool, int, tuple[tuple[str, Any], ...]]:
     )
 
 
-def _check_attributes(op: TileOp) -> None:
+def _check_attributes(op: Any) -> None:
     """Refuse attributes that mean nothing, such as misspelt ones; names with a dot are others'."""
     declared = {name for name, _ in _declaration(type(op))[3]}
     legal = declared | op.UNITS | op.OPTIONAL
