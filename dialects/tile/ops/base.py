@@ -50,7 +50,7 @@ class TileOp(Tile.Operation):
 
 def _is_well_formed(op: Any) -> bool:
     """Whether `op` has the operands, results and attributes that its class declares."""
-    operands, variadic, results, attributes = _declaration(type(op))
+    operands, variadic, results, attributes = _declaration(op.__class__)
     extra = len(op.operands) - operands
     if len(op.results) != results or extra < 0 or (extra and not variadic):
         return False
@@ -76,7 +76,7 @@ def _declaration(op: Any) -> tuple[int, bool, int, tuple[tuple[str, Any], ...]]:
 
 def _check_attributes(op: Any) -> None:
     """Refuse attributes that mean nothing, such as misspelt ones; names with a dot are others'."""
-    declared = {name for name, _ in _declaration(type(op))[3]}
+    declared = {name for name, _ in _declaration(op.__class__)[3]}
     legal = declared | op.UNITS | op.OPTIONAL
     for name in op.attributes:
         if name in op.UNITS and not isinstance(op.attributes[name], ir.UnitAttr):
