@@ -39,6 +39,9 @@ _TRANSLATES = re.compile(
     r"convert\..*|wgmma\.(fence\.aligned|commit\.group\.sync\.aligned|wait\.group\.sync\.aligned))"
 )
 
+_CONSTANT = re.compile(r"\d\.\d|inf|nan|f0x")
+"""What a line with a floating-point constant has in it, and few others have."""
+
 
 def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
     """LLVM IR of a `gpu.module` in the LLVM and NVVM dialects, before any optimisation.
@@ -95,7 +98,10 @@ def _for_llvm_22(text: str, *, debug: bool) -> str:
         text = re.sub(flags, "", text, flags=re.M)
     # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
     text = re.sub(r"^(declare .*@llvm\..*?)(?: #\d+)$", r"\1", text, flags=re.M)
-    text = "".join(for_llvm_22(line) for line in _without_unused_groups(text))
+    text = "".join(
+        for_llvm_22(line) if _CONSTANT.search(line) else line
+        for line in _without_unused_groups(text)
+    )
     # The LLVM dialect cannot say `convergent` of inline assembly, which may hold a warp's
     # matrix instruction or barrier.
     if " asm sideeffect " in text:
