@@ -131,3 +131,19 @@ def test_an_old_worker_is_replaced(scale: str, monkeypatch: pytest.MonkeyPatch) 
     assert tilec.compile(scale).ptx == before
     assert old.poll() == 0
     assert tilec.compile(scale).ptx == before
+
+
+def test_interrupted_compilation(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while LLVM works ends that worker, whose reply nobody reads; the next one serves."""
+    before = tilec.compile(scale).ptx
+    worker = codegen._worker[0]
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(codegen.marshal, "load", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            tilec.compile(scale.replace("@scale", "@other"))
+    assert worker.process.poll() is not None
+    assert tilec.compile(scale).ptx == before
