@@ -16,6 +16,9 @@ _TOKEN = re.compile(
     r"|(?<![\w.%@$])(?P<literal>[+-]?(?:\d+\.\d*(?:[eE][+-]?\d+)?"
     r"|inf\b|qnan\b|s?nan\(0x[0-9A-Fa-f]+\))|f0x[0-9A-Fa-f]+)"
 )
+_ANY = re.compile(r" [+-]?(?:\d+\.|inf|[qs]?nan|f0x)")
+"""Before each literal; quicker to look for."""
+
 # bits, mantissa bits
 _FORMATS = {"half": (16, 10), "bfloat": (16, 7), "float": (32, 23), "double": (64, 52)}
 
@@ -25,6 +28,8 @@ def for_llvm_22(line: str) -> str:
 
     A constant is of the type that the line names last before it.
     """
+    if not _ANY.search(line):
+        return line
     type_ = ""
 
     def rewritten(match: re.Match[str]) -> str:

@@ -45,6 +45,22 @@ class ElementType:
         return self.kind is Kind.FLOAT
 
     @property
+    def bias(self) -> int:
+        """What a float's exponent field exceeds the exponent by."""
+        return (1 << (self.exponent - 1)) - 1
+
+    @property
+    def largest(self) -> int:
+        """The code of the largest finite number of a signed float.
+
+        Above it e4m3 has one NaN, types of less than 8 bits nothing, the others infinity.
+        """
+        end = (1 << (self.exponent + self.mantissa)) - 1
+        if self.bits < 8:
+            return end
+        return end - (1 if self.name == "e4m3" else 1 << self.mantissa)
+
+    @property
     def is_integer(self) -> bool:
         """Whether the bits are an integer of more than one bit."""
         return self.kind in (Kind.SIGNED, Kind.UNSIGNED)

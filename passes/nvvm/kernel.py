@@ -73,7 +73,7 @@ class Kernel:
         else:
             result = ir.Type.parse(f"!llvm.struct<({', '.join(str(t) for t in types)})>")
         value = (
-            self._intrinsic(call.intrinsic, operands, result)
+            self.intrinsic(call.intrinsic, operands, result, convergent=True)
             if call.intrinsic is not None
             else _inline_assembly(call, operands, result)
         )
@@ -84,19 +84,34 @@ class Kernel:
             for at, t in enumerate(types)
         ]
 
-    def _intrinsic(self, name: str, operands: list[Any], result: Any) -> Any:
+    def intrinsic(
+        self, name: str, operands: list[Any], result: Any, *, convergent: bool = False
+    ) -> Any:
+        """Emit the call of an LLVM intrinsic.
+
+        Args:
+            name: its name, overload suffix included.
+            operands: its operands.
+            result: type of its result, or None.
+            convergent: whether all threads that are together must take it together. LLVM does
+                not know that of mma and its kin; on the call it holds.
+
+        Returns:
+            The result, if it has one.
+        """
         self._declare(name, [o.type for o in operands], result)
+        attributes = {
+            "callee": ir.FlatSymbolRefAttr.get(name),
+            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+        }
+        if convergent:
+            attributes["convergent"] = ir.UnitAttr.get()
         op = ir.Operation.create(
             "llvm.call",
             results=[] if result is None else [result],
             operands=operands,
-            attributes={
-                "callee": ir.FlatSymbolRefAttr.get(name),
-                # LLVM does not know mma and its kin to be convergent; on the call it holds.
-                "convergent": ir.UnitAttr.get(),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
-                "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-            },
+            attributes=attributes,
         )
         return None if result is None else op.result
 

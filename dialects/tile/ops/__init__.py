@@ -1,7 +1,8 @@
 """The ops, a family a file. Importing this package defines them all."""
 
+from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
-from .elementwise import CASTS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
+from .elementwise import ELEMENTWISE, CastOp, ElementwiseOp, FillOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
 from .memory import AllocSharedOp, LoadOp, StoreOp

@@ -7,6 +7,7 @@ from typing import Any
 from tilec.isa import TilecError, UnknownNameError
 from tilec.mlir import ext, ir
 
+from ..casts import CASTS, check_cast, is_special
 from .base import TileOp, fragment_of, tile_of
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
@@ -29,22 +30,6 @@ ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     }
 )
 """Upstream ops that `tile.elementwise` applies, and their number of operands."""
-
-CASTS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "arith.truncf": ("float", "float"),
-        "arith.extf": ("float", "float"),
-        "arith.fptosi": ("float", "integer"),
-        "arith.fptoui": ("float", "integer"),
-        "arith.sitofp": ("integer", "float"),
-        "arith.uitofp": ("integer", "float"),
-        "arith.trunci": ("integer", "integer"),
-        "arith.extsi": ("integer", "integer"),
-        "arith.extui": ("integer", "integer"),
-        "arith.bitcast": ("any", "any"),
-    }
-)
-"""Upstream casts that `tile.cast` applies, with the kinds of their operand and result."""
 
 
 class FillOp(TileOp, name="fill"):
@@ -104,6 +89,13 @@ def check_kind(name: str, element: Any) -> None:
 class CastOp(TileOp, name="cast"):
     """An upstream cast applied to each element; shape and layout stay.
 
+    Besides what upstream lowers, f32, f16, bf16, tf32 and the floats of 8, 6 and 4 bits (those
+    of 6, and of 4 if they stand so, in `!tile.byte`) go to each other: by `arith.truncf` to fewer
+    bits, `arith.extf` to more, `arith.convertf` to as many. A conversion to at most 8 bits rounds
+    to nearest even, gives the largest finite number for what is larger, and for NaN the type's
+    NaN, or the largest number where it has none, without a sign (PTX ISA, `cvt.rn.satfinite`).
+    A conversion to tf32 rounds to nearest, ties away from zero (`cvt.rna.tf32`).
+
     Further attributes are those of the upstream op.
     """
 
@@ -124,18 +116,6 @@ class CastOp(TileOp, name="cast"):
             raise TilecError(
                 f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"
             )
-        for tile, kind in zip((source, result), CASTS[name], strict=True):
-            found = "float" if isinstance(tile.element, ir.FloatType) else "integer"
-            if kind not in ("any", found):
-                raise TilecError(f"{name} goes from {' to '.join(CASTS[name])}, not {found}")
-        widths = source.element.width, result.element.width
-        rule = {
-            "arith.truncf": widths[0] > widths[1],
-            "arith.trunci": widths[0] > widths[1],
-            "arith.extf": widths[0] < widths[1],
-            "arith.extsi": widths[0] < widths[1],
-            "arith.extui": widths[0] < widths[1],
-            "arith.bitcast": widths[0] == widths[1],
-        }
-        if not rule.get(name, True):
-            raise TilecError(f"{name} does not take {source.element} to {result.element}")
+        check_cast(name, source.element, result.element)
+        if "roundingmode" in self.attributes and is_special(result.element):
+            raise TilecError(f"to {result.element} there is one rounding: leave out roundingmode")

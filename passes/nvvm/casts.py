@@ -1,0 +1,218 @@
+"""`tile.cast` of narrow floats, tf32 and small integers: by pairs, through f16 and f32.
+
+From any narrow type to f16 a conversion is exact, and so it is on to f32. The target's `cvt` is
+taken where it has one (`tilec.isa.conversions`), else `narrow_floats`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.dialects.tile.casts import NarrowElement, is_special, narrow_element
+from tilec.dialects.tile.tiles import TileValue, tile_value
+from tilec.isa.conversions import Conversion, conversion
+from tilec.mlir import ir
+
+from ..emit import create
+from ..expansion import Expansion, Values
+from . import elementwise
+from .kernel import Kernel
+from .narrow_floats import (
+    constant,
+    f16x2,
+    integer,
+    narrow,
+    round_tf32,
+    widen,
+    widen_integer,
+)
+from .registers import Packing, bitcast, elements, i32, packing, registers_of, vector
+
+_ZERO_BYTE = 4
+"""The selector of `prmt` for a byte of its second operand, here 0."""
+
+
+class Casts:
+    """Lowering of the casts of one kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    def cast(self, op: Any, expansion: Expansion) -> list[Values]:
+        """`tile.cast`."""
+        source, result = (tile_value(v.type) for v in (op.operands[0], op.results[0]))
+        assert source is not None
+        assert result is not None
+        before, after = packing(source), packing(result)
+        held = expansion.values(op.operands[0])
+        name, _ = elementwise.function(op)
+        if name == "arith.bitcast":
+            return [[bitcast(register, after.type) for register in held]]
+        if name in ("arith.sitofp", "arith.uitofp") and _through_f16(source, result):
+            bits, signed = int(before.element.width), name == "arith.sitofp"
+            words = self._words(held, before)
+            pairs = [widen_integer(word, bits, signed=signed) for word in words]
+            return [self._given(pairs, result.element, after, source.registers)]
+        special = is_special(source.element) or is_special(result.element)
+        if not special and name != "arith.convertf":
+            return elementwise.cast(op, expansion)
+        pairs = self._read(held, source.element, before)
+        exact = str(source.element) != "f32"
+        return [self._given(pairs, result.element, after, source.registers, exact=exact)]
+
+    def _read(self, held: list[Any], element: Any, packed: Packing) -> list[Any]:
+        """The elements in pairs, as `vector<2xf16>` or `vector<2xf32>`."""
+        small = narrow_element(element)
+        if small is not None:
+            return self._widened(held, small, packed)
+        values = elements(held, packed)
+        if str(element) == "tf32":
+            f32 = ir.F32Type.get()
+            values = [bitcast(integer("andi", v, -0x2000), f32) for v in values]
+        return _pairs(values)
+
+    def _widened(self, held: list[Any], small: NarrowElement, packed: Packing) -> list[Any]:
+        form = conversion(f"{small.type}x2", "f16x2", self._kernel.target)
+        if form is None:
+            shift = small.container - small.shift - small.type.bits
+            words = self._words(held, packed)
+            moved = [integer("shli", word, shift) if shift else word for word in words]
+            return [widen(word, small.type) for word in moved]
+        i16 = ir.IntegerType.get_signless(16)
+        return [
+            self._call(form, [_resized(codes, i16)], f16x2())
+            for codes in (_compact(piece, small) for piece in _pieces(held, packed))
+        ]
+
+    def _words(self, held: list[Any], packed: Packing) -> list[Any]:
+        """Each pair of elements as a word, the elements in the upper bits of its halves."""
+        words = []
+        bits = int(packed.element.width)
+        for register in held:
+            whole = _resized(bitcast(register, ir.IntegerType.get_signless(packed.bits)), i32())
+            for pair in range(max(1, packed.per_register // 2)):
+                low, high = (2 * pair, 2 * pair + 1) if bits == 8 else (pair, pair)
+                selector = _ZERO_BYTE | low << 4 | _ZERO_BYTE << 8 | high << 12
+                operands = [whole, constant(0), constant(selector)]
+                word = self._kernel.intrinsic("llvm.nvvm.prmt", operands, i32())
+                if bits == 4:  # one byte in both halves
+                    lower = integer("andi", integer("shli", word, 4), 0xF000)
+                    word = create("arith.ori", [lower, integer("andi", word, -(1 << 28))], i32())
+                words.append(word)
+        return words
+
+    def _given(
+        self, pairs: list[Any], element: Any, packed: Packing, count: int, *, exact: bool = True
+    ) -> list[Any]:
+        """The registers of the result.
+
+        Args:
+            pairs: the elements, as `vector<2xf16>`, `<2xbf16>` or `<2xf32>`.
+            element: the result's element type.
+            packed: how it lies in registers.
+            count: elements; one less than in the pairs if it is one.
+            exact: whether all of them are numbers of a type with no more mantissa than tf32.
+        """
+        small = narrow_element(element)
+        if small is not None:
+            return _registers([self._codes(pair, small) for pair in pairs], packed)
+        is_tf32 = str(element) == "tf32"
+        wanted = ir.F32Type.get() if is_tf32 else element
+        values = [v for pair in pairs for v in _both(_converted(pair, wanted))][:count]
+        if is_tf32:
+            values = [bitcast(v, i32()) if exact else self._tf32(v) for v in values]
+        return registers_of(values, packed)
+
+    def _call(self, form: Conversion, arguments: list[Any], result: Any) -> Any:
+        return self._kernel.intrinsic(form.intrinsic, arguments, result)
+
+    def _tf32(self, value: Any) -> Any:
+        form = conversion("f32", "tf32", self._kernel.target)
+        return self._call(form, [value], i32()) if form is not None else round_tf32(value)
+
+    def _codes(self, pair: Any, small: NarrowElement) -> Any:
+        """A pair of codes side by side, an integer of twice the container's bits."""
+        i16 = ir.IntegerType.get_signless(16)
+        target, result = self._kernel.target, f"{small.type}x2"
+        if pair.type == f16x2() and (form := conversion("f16x2", result, target)) is not None:
+            return self._call(form, [pair], i16)
+        low, high = _both(_converted(pair, ir.F32Type.get()))
+        wide = ir.IntegerType.get_signless(2 * small.container)
+        form = conversion("f32", result, target)
+        if form is None:
+            codes = [narrow(value, small.type) for value in (low, high)]
+        else:
+            packed = self._call(form, [high, low], i16)
+            if small.shift == 0:
+                return _resized(packed, wide)
+            packed = _resized(packed, i32())
+            codes = [integer("andi", packed, 0xF), integer("shrui", packed, 4)]
+        above = integer("shli", codes[1], small.container)
+        whole = create("arith.ori", [codes[0], above], i32())
+        whole = integer("shli", whole, small.shift) if small.shift else whole
+        return _resized(whole, wide)
+
+
+def _through_f16(source: TileValue, result: TileValue) -> bool:
+    """Whether f16 holds the integers, and the result is no f64."""
+    return int(source.element.width) in (4, 8) and int(result.element.width) <= 32
+
+
+def _pairs(values: list[Any]) -> list[Any]:
+    """Values two by two; one alone stands twice."""
+    if len(values) == 1:
+        values = values * 2
+    return [vector(values[at : at + 2]) for at in range(0, len(values), 2)]
+
+
+def _both(pair: Any) -> list[Any]:
+    return elements([pair], Packing(pair.type.element_type, 2, 1))
+
+
+def _converted(pair: Any, element: Any) -> Any:
+    """A pair of floats of 16 or 32 bits as another, rounded to nearest even."""
+    held = pair.type.element_type
+    if held == element:
+        return pair
+    if held.width == element.width:  # f16 and bf16: f32 holds both
+        pair = _converted(pair, ir.F32Type.get())
+    name = "arith.extf" if pair.type.element_type.width < element.width else "arith.truncf"
+    return create(name, [pair], ir.VectorType.get([2], element))
+
+
+def _pieces(held: list[Any], packed: Packing) -> list[Any]:
+    """Each pair of elements as one integer."""
+    if packed.per_register == 1:
+        (value,) = held
+        return [_resized(value, ir.IntegerType.get_signless(2 * packed.bits))]
+    count = packed.per_register // 2
+    wide = Packing(ir.IntegerType.get_signless(packed.bits // count), count, len(held))
+    return elements([bitcast(register, wide.type) for register in held], wide)
+
+
+def _registers(pieces: list[Any], packed: Packing) -> list[Any]:
+    """The registers that hold pairs of elements, each pair one integer."""
+    if packed.per_register == 1:
+        (piece,) = pieces
+        return [_resized(piece, packed.element)]
+    count = packed.per_register // 2
+    return [
+        bitcast(vector(pieces[at : at + count]), packed.type) for at in range(0, len(pieces), count)
+    ]
+
+
+def _compact(piece: Any, small: NarrowElement) -> Any:
+    """A pair of codes as `cvt` reads it: those of 4 bits in one byte."""
+    if small.shift == 0:
+        return piece
+    wide = _resized(piece, i32())
+    low = integer("andi", integer("shrui", wide, small.shift), 0xF)
+    high = integer("andi", integer("shrui", wide, small.shift + 4), 0xF0)
+    return create("arith.ori", [low, high], i32())
+
+
+def _resized(value: Any, type_: Any) -> Any:
+    """An integer of another width, its bits the low ones."""
+    if value.type == type_:
+        return value
+    return create("llvm.zext" if value.type.width < type_.width else "llvm.trunc", [value], type_)
