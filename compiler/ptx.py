@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from tilec.isa import Form, PtxVersion, Target, TilecError, UnknownNameError, forms, instruction
-from tilec.isa.conversions import CONVERSIONS, Conversion
+from tilec.isa.conversions import CONVERSIONS
 from tilec.isa.llvm import call
 
 from .codegen import CodegenError, generate
@@ -35,8 +35,8 @@ _VERSIONS: tuple[tuple[re.Pattern[str], PtxVersion], ...] = tuple(
             r"cp\.async\.bulk|setmaxnreg|elect\.sync|fence\.(proxy|mbarrier)|wgmma|prefetch\.tensormap",
             "8.0",
         ),
-        (r"cvt\..*(e4m3|e5m2)", "8.1"),
-        (r"cvt\..*(e2m1|e2m3|e3m2)|ue8m0|tcgen05", "8.6"),
+        (r"e4m3|e5m2", "8.1"),
+        (r"e2m1|e2m3|e3m2|ue8m0|tcgen05", "8.6"),
     )
 )
 
@@ -66,12 +66,6 @@ def forms_used(ir: str) -> Iterator[Form]:
                 continue  # not a warp's instruction, or none that PTX documents: ptxas will say
 
 
-def conversions_used(ir: str) -> Iterator[Conversion]:
-    """The conversions of narrow floats that a module of LLVM IR calls."""
-    names = set(_DECLARED.findall(ir))
-    yield from (one for one in CONVERSIONS.values() if one.intrinsic in names)
-
-
 def ptx_version(ir: str, target: Target) -> PtxVersion:
     """The lowest PTX version that a module of LLVM IR needs on `target`.
 
@@ -79,13 +73,16 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
         TilecError: if it uses a form that `target` lacks.
     """
     version = target.min_ptx
-    for form in (*forms_used(ir), *conversions_used(ir)):
+    called = set(_DECLARED.findall(ir))
+    conversions = [one for one in CONVERSIONS.values() if one.intrinsic in called]
+    for form in (*forms_used(ir), *conversions):
         needed = form.min_ptx(target)
         if needed is None:
             clauses = ", ".join(f"{s.target} (PTX {s.ptx})" for s in form.since)
             raise TilecError(f"{form.ptx} is not available on {target}; it needs {clauses}")
         version = max(version, needed)
-    others = "\n".join((*_DECLARED.findall(ir), *_ASSEMBLY.findall(ir)))
+    called -= {one.intrinsic for one in conversions}
+    others = "\n".join((*sorted(called), *_ASSEMBLY.findall(ir)))
     return max([version, *(v for pattern, v in _VERSIONS if pattern.search(others))])
 
 
