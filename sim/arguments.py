@@ -63,24 +63,51 @@ def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:
     return buffers
 
 
+def _is_pointer(value: Any) -> bool:
+    return value is None or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _pointer(memory: Memory, buffers: Buffers, value: Any, name: str) -> bytes:
+    if value is None or value.nbytes == 0:
+        return bytes(8)
+    return buffers.address(memory, value, name).to_bytes(8, "little")
+
+
 def _bytes(memory: Memory, buffers: Buffers, parameter: Variable, value: Any, index: int) -> bytes:
     bits = TYPE_BITS[parameter.type]
     scalar = parameter.size * 8 == bits
-    if value is None or (isinstance(value, np.ndarray) and value.ndim > 0):
-        if not scalar or bits != 64:
+    if _is_pointer(value):
+        if parameter.size != 8 or parameter.type[0] == "f":
             raise LaunchError(
                 f"argument {index} is a pointer and parameter '{parameter.name}' "
                 f"of .{parameter.type} is not"
             )
-        if value is None:
-            return bytes(8)
-        if value.nbytes == 0:
-            return bytes(8)
-        name = f"argument {index}"
-        return buffers.address(memory, value, name).to_bytes(8, "little")
+        return _pointer(memory, buffers, value, f"argument {index}")
+    if isinstance(value, tuple | list):
+        return _by_value(parameter, _structure(memory, buffers, value, index), index)
     if not scalar:
         return _by_value(parameter, value, index)
     return _scalar(parameter, value, index)
+
+
+def _structure(memory: Memory, buffers: Buffers, members: Sequence[Any], index: int) -> bytes:
+    """Members of a structure, each at a multiple of its size, as C lays them out."""
+    packed, align = bytearray(), 1
+    for number, member in enumerate(members):
+        if _is_pointer(member):
+            data = _pointer(memory, buffers, member, f"member {number} of argument {index}")
+        elif isinstance(member, np.generic):
+            data = member.tobytes()
+        else:
+            raise LaunchError(
+                f"member {number} of argument {index} is {member!r}; a structure takes arrays, "
+                "None and numpy scalars"
+            )
+        align = max(align, len(data))
+        packed.extend(bytes(-len(packed) % len(data)))
+        packed.extend(data)
+    packed.extend(bytes(-len(packed) % align))
+    return bytes(packed)
 
 
 def _by_value(parameter: Variable, value: Any, index: int) -> bytes:
@@ -88,9 +115,10 @@ def _by_value(parameter: Variable, value: Any, index: int) -> bytes:
     if isinstance(value, np.generic | np.ndarray):
         data = value.tobytes()
     if data is None or len(data) != parameter.size:
+        given = "" if data is None else f"; these are {len(data)}"
         raise LaunchError(
             f"argument {index}: parameter '{parameter.name}' takes {parameter.size} bytes by "
-            "value, as bytes or a numpy structure"
+            f"value, as bytes, a numpy structure or a tuple of its members{given}"
         )
     return bytes(data)
 

@@ -72,8 +72,9 @@ def launch(
         grid: CTAs along x, y and z.
         block: threads of a CTA along x, y and z.
         args: one for each parameter: numpy arrays (passed as pointers to global memory,
-            changed in place), numpy or Python scalars (taken to the parameter's type), bytes or
-            structured scalars for parameters passed by value, None for a null pointer.
+            changed in place), numpy or Python scalars (taken to the parameter's type), None for a
+            null pointer; for structures passed by value bytes, a numpy structure, or a tuple
+            of arrays, None and numpy scalars.
         arch: architecture whose arithmetic matrix instructions follow, as `sm_90`.
         dynamic_smem: dynamic shared memory in bytes.
         numerics: `exact` for the hardware's bits, `fast` for float accuracy.

@@ -578,6 +578,25 @@ def test_arguments_are_taken_to_the_parameters_types() -> None:
     assert result.tolist() == [200, -3, 7, 0x3E00, 99]
 
 
+def test_structures_by_value_may_hold_pointers() -> None:
+    text = kernel(
+        """
+  ld.param.u64 %rd5, [s]; ld.param.u32 %r5, [s+8]; ld.param.u64 %rd6, [s+16];
+  mul.wide.u32 %rd7, %r4, 4; add.s64 %rd5, %rd5, %rd7; ld.global.u32 %r6, [%rd5];
+  add.u32 %r6, %r6, %r5; ld.param.u64 %rd8, [p]; add.s64 %rd8, %rd8, %rd7;
+  st.global.u32 [%rd8], %r6;
+""",
+        ".param .align 8 .b8 s[24], .param .align 8 .b8 p[8]",
+    )
+    x, y = np.arange(32, dtype=np.uint32), np.zeros(32, np.uint32)
+    run(text, 1, 32, [None, (x, np.uint32(7), None), y])
+    assert np.array_equal(y, x + 7)
+    with pytest.raises(LaunchError, match=r"takes 24 bytes by value.*these are 16"):
+        launch(text, "k", 1, 32, [None, (x, np.uint32(7)), y])
+    with pytest.raises(LaunchError, match="a structure takes arrays, None and numpy scalars"):
+        launch(text, "k", 1, 32, [None, (x, 7, None), y])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
