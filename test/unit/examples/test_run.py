@@ -5,11 +5,15 @@ in a wrong place shows; random numbers are compared within the accuracy of f32 s
 """
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+import tilec
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 
 
 def whole_numbers(rng: Any, shape: tuple[int, int], dtype: Any) -> Any:
@@ -62,6 +66,15 @@ def test_gemm(run: Any, rng: Any, target: str, m: int, n: int, k: int) -> None:
     assert report.conflicts == 0
     # A barrier a slice, each passed by 8 warps of every CTA.
     assert report.barriers == (m // 128) * (n // 128) * (k // 64) * 8
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_gemm_at_lower_levels(run: Any, rng: Any, level: int) -> None:
+    a, b = (whole_numbers(rng, (128, 128), np.float16) for _ in range(2))
+    c = unwritten(128, 128)
+    program = tilec.compile(EXAMPLES / "gemm.mlir", target="sm_80", opt_level=level)
+    run(program, "gemm", (1, 1), [a, b, c])
+    np.testing.assert_array_equal(c, exact(a, b))
 
 
 def test_gemm_of_random_numbers(run: Any, rng: Any) -> None:
