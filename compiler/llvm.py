@@ -20,7 +20,10 @@ TRIPLE = "nvptx64-nvidia-cuda"
 DATA_LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
 """Of NVPTX with 64-bit pointers, in LLVM 22."""
 
-_FRAME = frozenset({"gpu.module", "builtin.module"})
+_OUTSIDE_FUNCTIONS = frozenset(
+    f"llvm.{name}"
+    for name in ("func", "mlir.global", "mlir.alias", "comdat", "module_flags", "linker_options")
+)
 _NO_NVPTX = {
     "llvm.intr.exp": "llvm.intr.exp2 of x·log2(e)",
     "llvm.intr.exp10": "llvm.intr.exp2 of x·log2(10)",
@@ -68,7 +71,16 @@ def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
             risky = True
         return ir.WalkResult.ADVANCE
 
-    operation.walk(look)
+    def look_into(op: Any) -> Any:
+        if op.name == "gpu.module":
+            return ir.WalkResult.ADVANCE
+        if op.name not in _OUTSIDE_FUNCTIONS:
+            faults.append(Diagnostic(op.location, f"'{op.name}' stands outside a function"))
+        else:
+            op.walk(look)
+        return ir.WalkResult.SKIP
+
+    operation.walk(look_into, ir.WalkOrder.PRE_ORDER)
     if risky and not faults:
         faults = list(try_translation(operation))
     if faults:
@@ -78,8 +90,6 @@ def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
 
 def _fault(op: Any, name: str) -> str | None:
     """Why `op` must not reach the translation, or NVPTX, either of which would end the process."""
-    if name in _FRAME:
-        return None
     if not name.startswith(("llvm.", "nvvm.")):
         return f"'{name}' is not lowered to the LLVM dialect"
     if name in _NO_NVPTX:

@@ -104,6 +104,16 @@ def test_killer_of_a_stage_is_an_error(name: str, python: Callable[..., Outcome]
     assert done.stdout.endswith("alive: True\n")
 
 
+def test_operation_outside_functions_is_an_error(
+    scale: str, python: Callable[..., Outcome]
+) -> None:
+    """Translating it is a SIGSEGV."""
+    program = scale.replace("  gpu.func", "  gpu.barrier\n  gpu.func", 1)
+    done = python(DRIVER, scale, stdin=program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "'nvvm.barrier' stands outside a function\nalive: True\n"
+
+
 @pytest.mark.parametrize(
     ("body", "message"),
     [
