@@ -19,7 +19,8 @@ class AsyncCopyOp(TileOp, name="async_copy"):
     Operands: source, target, the source's indices, the target's indices. `vector` elements
     (those of `tile.load`) go at once: 4, 8 or 16 bytes by `cp.async`, fewer by plain loads
     and stores, as on targets without `cp.async`. `masked`: elements outside the source's
-    extents arrive as zero.
+    extents arrive as zero; `cp.async` is exact to the element, loads take a vector to be inside
+    or outside as a whole, as `vector` promises.
     """
 
     UNITS = frozenset({"masked"})
