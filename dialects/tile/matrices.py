@@ -62,11 +62,14 @@ def matrices_of(form: MatrixMemory, tile: TileValue, *, transposed: bool) -> Lin
         tile = stored_tile(tile, transposed=transposed)
     except TilecError:
         return None
-    unit = matrix_unit(form, bits_of(tile.element))
-    if unit is None:
-        return None
-    quotient = in_memory(tile, transposed=transposed).divide_left(unit)
-    if quotient is None or quotient.in_sizes["lane"] != 1:
+    return _origins(form, in_memory(tile, transposed=transposed), bits_of(tile.element))
+
+
+@cache
+def _origins(form: MatrixMemory, layout: LinearLayout, bits: int) -> LinearLayout | None:
+    unit = matrix_unit(form, bits)
+    quotient = layout.divide_left(unit) if unit is not None else None
+    if unit is None or quotient is None or quotient.in_sizes["lane"] != 1:
         return None
     sizes = {name: unit.out_sizes[name] * n for name, n in quotient.out_sizes.items()}
     return LinearLayout.of(

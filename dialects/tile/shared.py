@@ -72,16 +72,16 @@ def shared_buffer(type_: Any) -> SharedBuffer:
         raise TilecError(f"elements of type {type_.element_type} have no address of their own")
     assert isinstance(type_.memory_space, SharedAttr)
     swizzle = value_of(type_.memory_space.swizzle)
-    places = _places(swizzle, rows, cols, bits)
-    return SharedBuffer(prod(leading), rows, cols, bits // 8, places.inverse())
+    offsets = _offsets(swizzle, rows, cols, bits)
+    return SharedBuffer(prod(leading), rows, cols, bits // 8, offsets)
 
 
 @lru_cache(maxsize=1024)
-def _places(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
-    """offset, in elements -> (row, col), of a swizzle's name or a layout's text."""
+def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
+    """(row, col) -> offset, in elements, of a swizzle's name or the text of its inverse."""
     extents = {"row": rows, "col": cols}
     if "->" not in text:
-        return shared_layout(extents, bits, Swizzle.parse(text))
+        return shared_layout(extents, bits, Swizzle.parse(text)).inverse()
     places = LinearLayout.parse(text)
     if places.out_sizes != extents or list(places.in_sizes) != ["offset"]:
         raise TilecError(
@@ -90,9 +90,11 @@ def _places(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
         )
     if not places.is_bijective:
         raise TilecError(f"layout '{text}' puts two elements in one place")
-    return places
+    return places.inverse()
 
 
 def _is_row_major(type_: Any) -> bool:
     strides, offset = type_.get_strides_and_offset()
-    return bool(offset == 0) and list(strides) == [prod(type_.shape[at + 1 :]) for at in range(type_.rank)]
+    return bool(offset == 0) and list(strides) == [
+        prod(type_.shape[at + 1 :]) for at in range(type_.rank)
+    ]
