@@ -1,0 +1,187 @@
+"""`tile-run`: run a kernel of a tile program, or of anybody's PTX, and check what it gives."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+from tilec import sim
+from tilec.isa import TilecError
+
+from .common import Parser, run
+from .files import write_outputs
+from .run_arguments import FORMS, Array, Value, argument
+from .run_program import Program, RefusedError, load
+from .run_progress import ProgressBar
+from .run_reference import Outcome, compare, expected
+
+_EPILOG = f"""\
+{FORMS}
+examples:
+  tile-run examples/gemm.mlir --grid 4,4 --arg randn:512x512:f16 --arg randn:512x512:f16 \\
+      --arg zeros:512x512:f32 --check gemm
+  tile-run kernel.ptx --kernel scale --grid 8 --block 128 --arg x.npy --arg i32:1024 \\
+      --out 0=scaled.npy --report json
+"""
+
+
+def _extents(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if len(parts) > 3 or not all(p.isdecimal() and int(p) for p in parts):
+        raise argparse.ArgumentTypeError(f"'{text}' is not X, X,Y or X,Y,Z of positive integers")
+    return tuple(map(int, parts))
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 on")
+    return int(text)
+
+
+def _output(text: str) -> tuple[int, str]:
+    number, equals, path = text.partition("=")
+    if not equals or not number.isdecimal() or not path:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NUMBER=PATH")
+    return int(number), path
+
+
+def parser() -> argparse.ArgumentParser:
+    """The arguments."""
+    made = Parser("tile-run", __doc__ or "", epilog=_EPILOG)
+    add = made.add_argument
+    add("input", help="an .mlir or .ptx file, or - for standard input")
+    add("--kernel", metavar="NAME", help="default: the only one")
+    add("--grid", metavar="X,Y,Z", type=_extents, default=(1,), help="CTAs; default: 1")
+    add("--block", metavar="X,Y,Z", type=_extents, help="threads; default: the kernel's own")
+    add("--dynamic-smem", metavar="BYTES", type=_count, help="default: the kernel's own, or 0")
+    add("--arg", metavar="SPEC", action="append", default=[], help="an argument, in order")
+    add("--seed", metavar="N", type=_count, default=0, help="of random arguments; default: 0")
+    what = "write argument N, counted from 0, to a .npy file"
+    add("--out", metavar="N=PATH", type=_output, action="append", default=[], help=what)
+    add("--check", metavar="gemm|FILE.py", help="compare with numpy")
+    what = "auto, the default, takes the simulator where no GPU can be used"
+    add("--device", choices=("sim", "cuda", "auto"), default="auto", help=what)
+    what = "compile for this, and take its arithmetic; default: the program's own"
+    add("--arch", metavar="TARGET", help=what)
+    what = "LLVM's optimisation level, -O0 to -O3 (the default)"
+    add("-O", dest="level", type=int, choices=range(4), default=3, help=what)
+    what = "the hardware's bits (the default), or float accuracy"
+    add("--numerics", choices=("exact", "fast"), default="exact", help=what)
+    add("--no-checks", dest="checks", action="store_false", help="do not look for errors")
+    add("--max-steps", metavar="N", type=_count, help="stop a run that takes more")
+    add("--report", choices=("text", "json"), default="text", help="default: text")
+    add("--lines", action="store_true", help="in text, count every line of the PTX")
+    add("--dry-run", action="store_true", help="only list instructions that cannot be run")
+    return made
+
+
+def _main(arguments: argparse.Namespace) -> int:
+    if arguments.device == "cuda":
+        raise TilecError("--device cuda: kernels run on the simulator only; legal: sim, auto")
+    try:
+        program = load(arguments.input, arch=arguments.arch, level=arguments.level)
+    except RefusedError as error:
+        sys.stderr.write(str(error))
+        return 1
+    return _dry_run(program, arguments) if arguments.dry_run else _run(program, arguments)
+
+
+def _dry_run(program: Program, arguments: argparse.Namespace) -> int:
+    found = sim.check(program.ptx, arguments.kernel)
+    for error in found:
+        print(f"error: {error}", file=sys.stderr)
+    return 1 if found else 0
+
+
+def _run(program: Program, arguments: argparse.Namespace) -> int:
+    values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
+    outputs = _outputs(arguments.out, values)
+    before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
+    wanted = expected(arguments.check, before) if arguments.check else {}
+    report = _launched(program, values, arguments)
+    outcomes = [
+        compare(number, value, one)
+        for number, one in wanted.items()
+        if report.ok and isinstance(value := values[number], np.ndarray)
+    ]
+    _print(report, outcomes, arguments)
+    if not report.ok:
+        raise TilecError(f"kernel '{report.kernel}': {_many(len(report.findings), 'finding')}")
+    if any(outcome.wrong for outcome in outcomes):
+        raise TilecError(f"--check {arguments.check}: the result is wrong")
+    write_outputs({path: _npy(value) for path, value in outputs.items()})
+    return 0
+
+
+def _launched(
+    program: Program, values: Sequence[Value], arguments: argparse.Namespace
+) -> sim.Report:
+    name = program.kernel(arguments.kernel)
+    passed = program.passed(name, values)
+    block = arguments.block or program.block(name)
+    if block is None:
+        raise TilecError(f"kernel '{name}' does not fix its threads; --block X,Y,Z gives them")
+    shared = arguments.dynamic_smem
+    with ProgressBar() as bar:
+        return sim.launch(
+            program.ptx,
+            name,
+            arguments.grid,
+            block,
+            passed,
+            arch=program.arch,
+            dynamic_smem=program.dynamic_shared(name) if shared is None else shared,
+            numerics=arguments.numerics,
+            checks=arguments.checks,
+            max_steps=arguments.max_steps,
+            progress=bar.update,
+        )
+
+
+def _outputs(wanted: Sequence[tuple[int, str]], values: Sequence[Value]) -> dict[str, Array]:
+    found = {}
+    for number, path in wanted:
+        value = values[number] if number < len(values) else None
+        if not isinstance(value, np.ndarray):
+            raise TilecError(f"--out {number}={path}: argument {number} is no array")
+        found[path] = value
+    return found
+
+
+def _npy(array: Array) -> bytes:
+    written = io.BytesIO()
+    np.save(written, array)
+    return written.getvalue()
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def _print(report: sim.Report, outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
+    if arguments.report == "json":
+        document = {
+            "device": "sim",
+            "report": json.loads(report.to_json()),
+            "check": [asdict(outcome) for outcome in outcomes],
+        }
+        print(json.dumps(document, indent=2))
+        return
+    sys.stdout.write(report.output)
+    print(report.to_text(lines=arguments.lines))
+    for outcome in outcomes:
+        print(f"check {arguments.check}: {outcome}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command; returns its exit code."""
+    return run(parser(), _main, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
