@@ -147,6 +147,10 @@ class Barriers:
             old = self.machine.full(old)
         self.machine.registers[sync.target] = np.where(mask, result, old)
 
+    def groups(self) -> list[Group]:
+        """The groups that wait."""
+        return [group for b in self._barriers.values() for group, _ in b.waiting]
+
     def describe(self) -> list[str]:
         """Of each barrier that holds threads, how many have come and where they wait."""
         words = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from tilec.isa import TilecError
 
 if TYPE_CHECKING:
+    from .ptx.module import Instruction
     from .report import Report
 
 
@@ -48,4 +49,22 @@ class SimulationError(TilecError):
 
     def __init__(self, message: str, report: Report | None = None) -> None:
         self.report = report
+        super().__init__(message)
+
+
+class StoppedError(SimulationError):
+    """A run that a kernel ended itself, or in which no thread can go on.
+
+    Attributes:
+        kind: kind of the finding that it makes.
+        instruction: where the first thread concerned stands, or None.
+        thread: that thread, or empty.
+    """
+
+    def __init__(
+        self, kind: str, message: str, instruction: Instruction | None, thread: str
+    ) -> None:
+        self.kind = kind
+        self.instruction = instruction
+        self.thread = thread
         super().__init__(message)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .alu import Array
+from .errors import StoppedError
 from .report import Finding
 
 if TYPE_CHECKING:
@@ -16,6 +17,18 @@ if TYPE_CHECKING:
 
 Place = tuple[int, ...]
 """Index of a thread in an array of (CTAs, warps, lanes)."""
+
+
+def stopped(program: Program, error: StoppedError) -> Finding:
+    """The finding of a run that could not go on."""
+    instruction = error.instruction
+    return Finding(
+        error.kind,
+        str(error),
+        line=0 if instruction is None else program.module.line(instruction),
+        source="" if instruction is None else program.module.origin(instruction),
+        thread=error.thread,
+    )
 
 
 class Findings:

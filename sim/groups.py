@@ -11,6 +11,7 @@ from .alu import Array
 
 if TYPE_CHECKING:
     from .frames import Frame
+    from .ptx.module import Instruction
 
 Key = tuple[int, ...]
 """Place of a group in the order in which groups run: blocks and indices, outermost call first."""
@@ -45,6 +46,12 @@ class Group:
     def key(self) -> Key:
         """Place in the order; equal keys mean the same instruction of the same call."""
         return (*self.frame.prefix, self.block, self.index)
+
+    def instruction(self) -> Instruction | None:
+        """The instruction that comes next; None in an empty function."""
+        body = self.frame.function.body or []
+        at = self.frame.blocks[self.block].first + self.index
+        return body[min(at, len(body) - 1)] if body else None
 
     def narrow(self, mask: Array | None, live: Array | None) -> None:
         """Let the group be the threads of `mask`."""

@@ -10,9 +10,9 @@ import numpy as np
 from tilec.isa import nearest, target
 
 from .arguments import pack
-from .errors import LaunchError, SimulationError
+from .errors import LaunchError, SimulationError, StoppedError
+from .findings import stopped
 from .frames import Frame
-from .instructions.calls import TrapError
 from .machine import Geometry, Machine
 from .memory import Memory
 from .observer import Observer
@@ -22,7 +22,7 @@ from .ptx import Module, read
 from .ptx.module import Function
 from .report import Finding, Report
 from .residency import resident_ctas
-from .scheduler import Scheduler, StuckError
+from .scheduler import Scheduler
 
 DEFAULT_STEPS = 5_000_000
 """Step limit where none is given; a step is an instruction for all threads that are together."""
@@ -118,10 +118,9 @@ def launch(
             machine.observer.begin()
         try:
             Scheduler(machine, entry, limit).run()
-        except (StuckError, TrapError) as error:
-            kind = error.kind if isinstance(error, StuckError) else "trap"
+        except StoppedError as error:
             completed = False
-            findings.append(Finding.of_error(kind, str(error)))
+            findings.append(stopped(program, error))
             break
         if progress is not None:
             progress(min(first + resident, geometry.ctas), geometry.ctas)

@@ -42,11 +42,6 @@ class Finding:
     address: int | None = None
     count: int = 1
 
-    @classmethod
-    def of_error(cls, kind: str, message: str) -> Finding:
-        """A finding that ended the run."""
-        return cls(kind, message)
-
     def __str__(self) -> str:
         more = f" (and {self.count - 1} more)" if self.count > 1 else ""
         return f"{self.kind}: {self.message}{more}"

@@ -19,7 +19,7 @@ from tilec.isa import TilecError
 
 from .barriers import Barriers
 from .blocks import Call, Code, Indexed, Return, Where
-from .errors import PtxError, SimulationError
+from .errors import PtxError, SimulationError, StoppedError
 from .frames import Frame
 from .groups import Group, Key, lane_bits, whole_warps
 from .sync import BarrierSync, Members
@@ -30,18 +30,6 @@ if TYPE_CHECKING:
 
 PATIENCE = 64
 """Turns, of a block each, that a group waits before it goes first."""
-
-
-class StuckError(Exception):
-    """No thread can go on, or the step limit is reached; the message says why.
-
-    Attributes:
-        kind: kind of the finding that it makes.
-    """
-
-    def __init__(self, kind: str, message: str) -> None:
-        self.kind = kind
-        super().__init__(message)
 
 
 def _fail(error: Exception, place: str) -> NoReturn:
@@ -108,17 +96,17 @@ class Scheduler:
         """Run until every thread has exited.
 
         Raises:
-            StuckError: if threads wait for what cannot come, or run past the step limit.
+            StoppedError: if threads wait for what cannot come, or run past the step limit.
         """
         while True:
             while self.groups:
                 self.turn += 1
                 self.advance(self.pick())
                 if self.machine.steps > self.max_steps:
-                    raise StuckError("step-limit", self._endless())
+                    raise self._stopped("step-limit", self._endless())
             if not self.parked and not self.barriers.waiting:
                 return
-            raise StuckError("partial-warp" if self.parked else "barrier", self._stuck())
+            raise self._stopped("partial-warp" if self.parked else "barrier", self._stuck())
 
     # One group
 
@@ -287,6 +275,17 @@ class Scheduler:
         return "; ".join(
             f"{g.threads} threads at {g.frame.place(g.block, g.index)}" for g in groups
         )
+
+    def _stopped(self, kind: str, message: str) -> StoppedError:
+        """The error that ends the run, at the first group that cannot go on."""
+        groups = [*self.parked.values(), *self.barriers.groups(), *self.groups.values()]
+        if not groups:
+            return StoppedError(kind, message, None, "")
+        first = groups[0]
+        mask = self.machine.active() if first.mask is None else first.mask
+        cta, warp, lane = (int(i) for i in np.argwhere(mask)[0])
+        thread = self.machine.thread_name((cta, warp, lane))
+        return StoppedError(kind, message, first.instruction(), thread)
 
     def _endless(self) -> str:
         return f"step limit of {self._limit} reached; {self._places()}"

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ..site import Site
 
 
+_FAR = 1 << 24
+"""Bytes beyond which an address is not said to be beside an allocation."""
+
+
 class Bounds:
     """Checks where accesses go."""
 
@@ -140,14 +144,16 @@ class Bounds:
             return "read-only", f"inside {holder.name}, which is read-only"
         return "out-of-bounds", self._beside(offset, address, self.memory.nearest(offset))
 
-    def _beside(self, offset: int, address: int, nearest: Allocation | None) -> str:
+    def _beside(self, offset: int, address: int, before: Allocation | None) -> str:
+        """Where an address lies that is in no allocation."""
         if address == 0:
             return "a null pointer"
-        if nearest is None or not 0 <= offset - nearest.end < 1 << 24:
-            following = next((a for a in self.memory.allocations if a.start > offset), None)
-            if following is not None and following.start - offset < 1 << 16:
-                return f"{following.start - offset} bytes before {following.name}"
-            return "in no allocation"
-        over = offset - nearest.end
-        size = nearest.end - nearest.start
-        return f"{over} bytes past the end of {nearest.name}, which has {size} bytes"
+        after = next((a for a in self.memory.allocations if a.start > offset), None)
+        past = offset - before.end if before is not None else _FAR
+        ahead = after.start - offset if after is not None else _FAR
+        if before is not None and past <= ahead and past < _FAR:
+            size = before.end - before.start
+            return f"{past} bytes past the end of {before.name}, which has {size} bytes"
+        if after is not None and ahead < _FAR:
+            return f"{ahead} bytes before {after.name}"
+        return "in no allocation"

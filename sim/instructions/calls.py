@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..binding import Binding
-from ..errors import SimulationError
+from ..errors import StoppedError
 from ..machine import Machine, Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW
 from ..ptx.module import Group, Instruction, Module, Name
@@ -18,10 +18,6 @@ _FORMAT = re.compile(r"%[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t)?([diou
 
 Reader = Callable[[tuple[int, int, int]], bytes]
 """The first bytes of an argument, as a thread passes it."""
-
-
-class TrapError(SimulationError):
-    """A kernel that ended itself: `trap`, or a failed assertion."""
 
 
 def _callee(instruction: Instruction) -> Name | None:
@@ -143,27 +139,29 @@ def _printf(binding: Binding) -> Step:
 
 def _assert(binding: Binding) -> Step:
     readers = _arguments(binding)
-    machine, place = binding.machine, binding.frame.program.place(binding.instruction)
+    machine, instruction = binding.machine, binding.instruction
+    place = binding.frame.program.place(instruction)
 
     def step() -> None:
         for thread in _threads(machine):
-            words = [int.from_bytes(read(thread), "little") for read in readers[:4]]
-            message, file, function = (machine.memory.text(words[i]) for i in (0, 1, 3))
-            line = words[2] & 0xFFFFFFFF
-            raise TrapError(
-                f"{place}: assertion `{message}` failed in {function} at {file}:{line}, "
-                f"{machine.thread_name(thread)}"
-            )
+            given = [int.from_bytes(read(thread), "little") for read in readers[:4]]
+            message, file, function = (machine.memory.text(given[i]) for i in (0, 1, 3))
+            line = given[2] & 0xFFFFFFFF
+            name = machine.thread_name(thread)
+            words = f"assertion `{message}` failed in {function} at {file}:{line}, {name}"
+            raise StoppedError("trap", f"{place}: {words}", instruction, name)
 
     return step
 
 
 def _trap(binding: Binding) -> Step:
-    machine, place = binding.machine, binding.frame.program.place(binding.instruction)
+    machine, instruction = binding.machine, binding.instruction
+    place = binding.frame.program.place(instruction)
 
     def step() -> None:
         for thread in _threads(machine):
-            raise TrapError(f"{place}: trap by {machine.thread_name(thread)}")
+            name = machine.thread_name(thread)
+            raise StoppedError("trap", f"{place}: trap by {name}", instruction, name)
 
     return step
 

@@ -234,6 +234,15 @@ def test_a_finding_names_thread_address_and_source() -> None:
     assert f"{finding.address:#x}" in finding.message
 
 
+def test_findings_name_the_other_instruction() -> None:
+    report, line = run(PAIRS["race of write and read"][1])
+    assert f"wrote at line {line - 1}, without" in report.findings[0].message
+    report, line = run(PAIRS["race of read and write"][1])
+    assert f"read at line {line - 1}, without" in report.findings[0].message
+    report, line = run(PAIRS["copy of the last group read"][1])
+    assert f"cp.async of line {line - 3}" in report.findings[0].message
+
+
 def test_illegal_accesses_read_zero_and_write_nothing() -> None:
     body = "st.global.u32 [%rd4+64], %r1; ld.global.u32 %r9, [%rd4+512]; st.global.u32 [%rd4], %r9;"
     report, _ = run(body)
@@ -279,6 +288,8 @@ def test_a_run_that_cannot_go_on(name: str) -> None:
     kind, wrong, right = DEADLOCKS[name]
     report, _ = run(wrong, max_steps=20_000)
     assert [f.kind for f in report.findings] == [kind]
+    assert report.findings[0].line >= len(HEAD.splitlines())
+    assert report.findings[0].thread.startswith("thread (")
     assert not report.completed
     with pytest.raises(SimulationError, match="<ptx>:"):
         run(wrong, max_steps=20_000, checks=False)

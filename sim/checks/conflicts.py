@@ -1,0 +1,123 @@
+"""Accesses to shared memory whose stamps are not in order: which threads, and why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..alu import Array
+from ..memory import LANES
+from .clocks import Clocks
+from .stamps import PENDING, SEVERAL, SYNC, THREAD, TIME, Touch
+
+if TYPE_CHECKING:
+    from ..findings import Findings, Place
+    from ..site import Site
+
+
+class Conflicts:
+    """Turns stamps into findings."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+
+    def uninitialised(self, touch: Touch, before: Array) -> None:
+        """Some of the granules that are read have no stamp."""
+        self.findings.add(
+            "uninitialised",
+            touch.site,
+            touch.threads((before == 0).any(axis=1)),
+            lambda at: f"reads shared memory at {touch.offset(at):#x} that nothing has written",
+            touch.offset,
+        )
+
+    def examine(self, touch: Touch, before: Array, sites: Array, clocks: Clocks, verb: str) -> None:
+        """Look closer at stamps that not every warp has seen.
+
+        Args:
+            touch: the access.
+            before: the stamps it meets, (threads, granules).
+            sites: the instruction of each granule's stamp.
+            clocks: what the warps have seen.
+            verb: what those who made the stamps did.
+        """
+        time = (before >> TIME).astype(np.int64)
+        pending = time == PENDING
+        made_at = sites.reshape(-1, touch.width)
+        if pending.any():
+            self._pending(touch, pending, made_at)
+        racing = self._unordered(touch, before, clocks) & ~pending
+        if racing.any():
+            self._race(touch, before, racing, made_at, verb)
+
+    @staticmethod
+    def _unordered(touch: Touch, before: Array, clocks: Clocks) -> Array:
+        """Granules whose stamp is another thread's that the warp has not seen."""
+        cta = touch.cta() if len(clocks.now) > 1 else np.zeros(touch.rows.shape, np.int64)
+        me = (touch.stamp & THREAD).astype(np.int64)
+        time = (before >> TIME).astype(np.int64)
+        other = (before & THREAD).astype(np.int64)
+        seen = clocks.seen[cta[:, None], (me // LANES)[:, None], other // LANES]
+        several = before & SEVERAL != 0
+        if several.any():
+            # Who else read is not known: it counts as seen once any other warp is.
+            rest = clocks.seen.copy()
+            if clocks.warps > 1:
+                np.einsum("cww->cw", rest)[...] = 0
+            most = rest.max(axis=2)[cta, me // LANES]
+            seen = np.where(several, np.maximum(seen, most[:, None]), seen)
+        found = (time > seen) & ((other != me[:, None]) | several)
+        if touch.kind.synchronises:
+            found &= before & SYNC == 0
+        return np.asarray(found)
+
+    def _line(self, position: int) -> int:
+        return self.findings.program.module.source.line(position)
+
+    def _pending(self, touch: Touch, pending: Array, made_at: Array) -> None:
+        copies = touch.spread(np.where(pending, made_at[touch.rows], 0).max(axis=1))
+        self.findings.add(
+            "async",
+            touch.site,
+            touch.threads(pending.any(axis=1)),
+            lambda at: (
+                f"{touch.verb} shared memory at {touch.offset(at):#x} before the wait for the "
+                f"cp.async of line {self._line(int(copies[at]))}"
+            ),
+            touch.offset,
+        )
+
+    def _race(self, touch: Touch, before: Array, racing: Array, made_at: Array, verb: str) -> None:
+        granule = racing.argmax(axis=1)
+        lanes = np.arange(len(granule))
+        others = touch.spread((before[lanes, granule] & THREAD).astype(np.int64))
+        sites = touch.spread(made_at[touch.rows, granule])
+        machine = self.findings.program.machine
+
+        def words(at: Place) -> str:
+            warp, lane = divmod(int(others[at]), LANES)
+            name = machine.thread_name((at[0], warp, lane))
+            return (
+                f"{touch.verb} shared memory at {touch.offset(at):#x}, which {name} {verb} at line "
+                f"{self._line(int(sites[at]))}, without a barrier between them"
+            )
+
+        threads = touch.threads(racing.any(axis=1))
+        self.findings.add("race", touch.site, threads, words, touch.offset)
+
+    def at_once(self, site: Site, lost: Array, offsets: Array) -> None:
+        """Threads that wrote what another thread overwrote in the same instruction."""
+        warps = self.findings.program.machine.shape[1]
+        shape = np.broadcast_shapes(lost.shape, offsets.shape, (1, warps, LANES))
+        threads, spread = np.broadcast_to(lost, shape), np.broadcast_to(offsets, shape)
+        self.findings.add(
+            "race",
+            site,
+            threads,
+            lambda at: (
+                f"writes shared memory at {int(spread[at]):#x} at once with another "
+                "thread that writes something else"
+            ),
+            lambda at: int(spread[at]),
+        )
