@@ -27,7 +27,7 @@ class Conflicts:
         self.findings.add(
             "uninitialised",
             touch.site,
-            touch.threads((before == 0).any(axis=1)),
+            touch.spread(np.asarray((before == 0).any(axis=1))),
             lambda at: f"reads shared memory at {touch.offset(at):#x} that nothing has written",
             touch.offset,
         )
@@ -80,7 +80,7 @@ class Conflicts:
         self.findings.add(
             "async",
             touch.site,
-            touch.threads(pending.any(axis=1)),
+            touch.spread(np.asarray(pending.any(axis=1))),
             lambda at: (
                 f"{touch.verb} shared memory at {touch.offset(at):#x} before the wait for the "
                 f"cp.async of line {self._line(int(copies[at]))}"
@@ -103,7 +103,7 @@ class Conflicts:
                 f"{self._line(int(sites[at]))}, without a barrier between them"
             )
 
-        threads = touch.threads(racing.any(axis=1))
+        threads = touch.spread(np.asarray(racing.any(axis=1)))
         self.findings.add("race", touch.site, threads, words, touch.offset)
 
     def at_once(self, site: Site, lost: Array, offsets: Array) -> None:

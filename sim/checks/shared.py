@@ -183,7 +183,7 @@ class SharedChecks:
         stamp, kind = touch.stamp, touch.kind
         if kind is Access.ASYNC_WRITE:
             stamp = (stamp & np.uint32(THREAD)) | np.uint32(PENDING << TIME)
-            waiting = touch.threads(np.ones(touch.rows.shape, np.bool_))
+            waiting = touch.spread(np.ones(touch.rows.shape, np.bool_))
             self.copies.add(touch.site, touch.spread(touch.rows), touch.width, waiting)
         elif kind.synchronises:
             stamp = stamp | np.uint32(SYNC)

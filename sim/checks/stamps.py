@@ -56,10 +56,6 @@ class Touch:
         found[self.active] = values
         return found
 
-    def threads(self, chosen: Array) -> Array:
-        """Some of the active threads as a mask of `shape`."""
-        return self.spread(chosen)
-
     def cta(self) -> Array:
         """The CTA of each active thread, (threads,)."""
         ctas = np.broadcast_to(np.arange(self.shape[0]).reshape(-1, 1, 1), self.shape)

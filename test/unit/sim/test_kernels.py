@@ -429,6 +429,63 @@ def test_shuffles_votes_matches_and_reductions() -> None:
     assert (result[lane >= 16, 9] == 16).all()
 
 
+def test_votes_and_masks_of_diverged_lanes() -> None:
+    text = kernel(
+        """
+  mov.u32 %r5, %laneid; mov.u32 %r6, 0; mov.u32 %r20, 0;
+  and.b32 %r7, %r5, 3;
+  setp.eq.u32 %p1, %r7, 1; @%p1 bra PART;
+  bra REST;
+PART:
+  activemask.b32 %r6;
+  setp.gt.u32 %p2, %r5, 1;
+  vote.sync.all.pred %p3, %p2, 0x22222222; vote.sync.any.pred %p4, %p2, 0x22222222;
+  vote.sync.uni.pred %p5, !%p2, 0x22222222;
+  match.all.sync.b32 %r8|%p6, %r7, 0x22222222;
+  match.all.sync.b32 %r9|%p7, %r5, 0x22222222;
+  elect.sync %r10|%p8, 0x22222222;
+  selp.u32 %r11, 1, 0, %p3; selp.u32 %r12, 2, 0, %p4; selp.u32 %r13, 4, 0, %p5;
+  selp.u32 %r14, 8, 0, %p6; selp.u32 %r15, 16, 0, %p7; selp.u32 %r16, 32, 0, %p8;
+  add.u32 %r20, %r11, %r12; add.u32 %r20, %r20, %r13; add.u32 %r20, %r20, %r14;
+  add.u32 %r20, %r20, %r15; add.u32 %r20, %r20, %r16; mad.lo.u32 %r20, %r10, 64, %r20;
+  sub.u32 %r8, %r8, 0x22222222; add.u32 %r20, %r20, %r8; add.u32 %r20, %r20, %r9;
+REST:
+  bar.warp.sync -1;
+  xor.b32 %r6, %r6, %r20;
+  st.global.u32 [%rd3], %r6;
+"""
+    )
+    result = np.zeros(64, np.uint32)
+    run(text, 1, 64, [result])
+    lane = np.arange(64) % 32
+    # any and match.all of one value hold; lane 1 is elected.
+    expected = 0x22222222 ^ (2 + 8 + 64 + np.where(lane == 1, 32, 0))
+    assert np.array_equal(result, np.where(lane % 4 == 1, expected, 0))
+
+
+def test_special_registers() -> None:
+    text = kernel(
+        """
+  .reg .b32 %s<12>;
+  mov.u32 %s0, %warpid; mov.u32 %s1, %nwarpid; mov.u32 %s2, %lanemask_lt;
+  mov.u32 %s3, %lanemask_ge; mov.u32 %s4, %dynamic_smem_size; mov.u32 %s5, %total_smem_size;
+  mov.u32 %s6, %nctaid.x; mov.u64 %rd4, %clock64; mov.u32 %s7, %clock; mov.u64 %rd5, %clock64;
+  sub.s64 %rd5, %rd5, %rd4; cvt.u32.u64 %s7, %rd5; setp.gt.u32 %p1, %s7, 0; selp.u32 %s7, 1, 0, %p1;
+  mul.wide.u32 %rd6, %r4, 32; add.s64 %rd6, %rd1, %rd6;
+  st.global.v4.u32 [%rd6], {%s0, %s1, %s2, %s3}; st.global.v4.u32 [%rd6+16], {%s4, %s5, %s6, %s7};
+""",
+        inside=".shared .align 4 .b8 fixed[128]; .extern .shared .align 4 .b8 open[];",
+    )
+    result = np.zeros((3 * 96, 8), np.uint32)
+    run(text, 3, 96, [result], dynamic_smem=64)
+    thread = np.arange(288) % 96
+    lane = (thread % 32).astype(np.uint32)
+    below = (np.uint32(1) << lane) - np.uint32(1)
+    expected = [thread // 32, 3, below, ~below, 64, 192, 3, 1]
+    for number, value in enumerate(expected):
+        assert (result[:, number] == value).all()
+
+
 def test_guarded_instructions_that_wait() -> None:
     text = kernel(
         """
