@@ -53,6 +53,9 @@ class Casts:
             words = self._words(held, before)
             pairs = [widen_integer(word, bits, signed=signed) for word in words]
             return [self._given(pairs, result.element, after, source.registers)]
+        if name in ("arith.extsi", "arith.extui") and before.is_sub_byte and after.bits <= 32:
+            values = _extended(held, before, signed=name == "arith.extsi")
+            return [registers_of([_resized(v, after.element) for v in values], after)]
         special = is_special(source.element) or is_special(result.element)
         if not special and name != "arith.convertf":
             return elementwise.cast(op, expansion)
@@ -156,6 +159,18 @@ class Casts:
 def _through_f16(source: TileValue, result: TileValue) -> bool:
     """Whether f16 holds the integers, and the result is no f64."""
     return int(source.element.width) in (4, 8) and int(result.element.width) <= 32
+
+
+def _extended(held: list[Any], packed: Packing, *, signed: bool) -> list[Any]:
+    """Integers of less than a byte as i32, by shifts."""
+    width, shift = int(packed.element.width), "shrsi" if signed else "shrui"
+    values = []
+    for register in held:
+        word = _resized(bitcast(register, ir.IntegerType.get_signless(packed.bits)), i32())
+        for at in range(packed.per_register):
+            top = integer("shli", word, 32 - width * (at + 1))
+            values.append(integer(shift, top, 32 - width))
+    return values
 
 
 def _pairs(values: list[Any]) -> list[Any]:

@@ -46,8 +46,11 @@ def cast(op: Any, expansion: Expansion) -> list[Values]:
         if packed.element != tile.element:
             raise TilecError(f"no conversion from {source.element} to {result.element} here")
     name, attributes = function(op)
-    size = max(before.per_register, after.per_register)
     held = elements(expansion.values(op.operands[0]), before)
+    size = max(before.per_register, after.per_register)
+    if before.is_sub_byte or after.is_sub_byte:
+        each = [create(name, [value], after.element, **attributes) for value in held]
+        return [registers_of(each, after)]
     wide = Packing(after.element, size, 1)
     converted: list[Any] = []
     for first in range(0, len(held), size):

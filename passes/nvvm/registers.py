@@ -46,6 +46,11 @@ class Packing:
         """Bits of a register."""
         return self.per_register * int(self.element.width)
 
+    @property
+    def is_sub_byte(self) -> bool:
+        """Whether an element is narrower than a byte."""
+        return int(self.element.width) < 8
+
 
 def element_type(element: Any) -> Any:
     """The type that stands for elements in LLVM: narrow floats and tf32 are their bits."""
@@ -80,6 +85,8 @@ def elements(registers: list[Any], packed: Packing) -> list[Any]:
     """Every element, low to high."""
     if packed.per_register == 1:
         return registers
+    if packed.is_sub_byte:
+        return [value for register in registers for value in _bit_fields(register, packed)]
     return [
         create("llvm.extractelement", [register, constant_i32(at)], packed.element)
         for register in registers
@@ -92,7 +99,34 @@ def registers_of(values: list[Any], packed: Packing) -> list[Any]:
     size = packed.per_register
     if size == 1:
         return values
+    if packed.is_sub_byte:
+        return [_joined(values[at : at + size], packed) for at in range(0, len(values), size)]
     return [vector(values[at : at + size]) for at in range(0, len(values), size)]
+
+
+def _bit_fields(register: Any, packed: Packing) -> list[Any]:
+    """The elements of less than a byte in a register: LLVM would take a vector apart in memory."""
+    word = ir.IntegerType.get_signless(packed.bits)
+    value = bitcast(register, word)
+    width = int(packed.element.width)
+    shifted = [value]
+    for at in range(1, packed.per_register):
+        place = ir.IntegerAttr.get(word, at * width)
+        distance = create("llvm.mlir.constant", [], word, value=place)
+        shifted.append(create("llvm.lshr", [value, distance], word))
+    return [create("llvm.trunc", [moved], packed.element) for moved in shifted]
+
+
+def _joined(values: list[Any], packed: Packing) -> Any:
+    """A register of elements of less than a byte."""
+    word = ir.IntegerType.get_signless(packed.bits)
+    whole, *others = (create("llvm.zext", [value], word) for value in values)
+    for at, value in enumerate(others, start=1):
+        place = ir.IntegerAttr.get(word, at * int(packed.element.width))
+        distance = create("llvm.mlir.constant", [], word, value=place)
+        moved = create("llvm.shl", [value, distance], word)
+        whole = create("llvm.or", [whole, moved], word)
+    return bitcast(whole, packed.type)
 
 
 def vector(values: list[Any]) -> Any:

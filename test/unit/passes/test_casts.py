@@ -56,7 +56,12 @@ WIDE = {
     "bf16": kind("bf16", 16, ml_dtypes.bfloat16),
 }
 FLOATS = WIDE | NARROW
-INTEGERS = {"i4": kind("i4", 4, ml_dtypes.int4), "i8": kind("i8", 8, np.int8)}
+INTEGERS = {
+    "i1": Kind("i1", "i8", 1, np.uint8),
+    "i4": kind("i4", 4, ml_dtypes.int4),
+    "i8": kind("i8", 8, np.int8),
+    "i32": kind("i32", 32, np.int32),
+}
 PAIRS = list(itertools.permutations(FLOATS, 2))
 
 TARGETS = ("sm_75", "sm_90a", "sm_100a")
@@ -92,8 +97,9 @@ def identifier(source: str, result: str, fn: str) -> str:
     return f"{source}_{result}_{fn.removeprefix('arith.')}".replace(" ", "_")
 
 
-def is_packed(of: Kind) -> bool:
-    return of.width == 4 and of.shift == 0 and "byte" not in of.mlir
+def together(of: Kind) -> int:
+    """Elements in a byte of memory; 1 for those that have a byte or more."""
+    return 8 // of.width if of.width in (1, 4) and "byte" not in of.mlir else 1
 
 
 def kernel(source: str, result: str, fn: str) -> str:
@@ -104,8 +110,8 @@ def kernel(source: str, result: str, fn: str) -> str:
         result=b.mlir,
         in_memory=a.memory,
         out_memory=b.memory,
-        in_cols=16 if is_packed(a) else 32,
-        out_cols=16 if is_packed(b) else 32,
+        in_cols=32 // together(a),
+        out_cols=32 // together(b),
         fn=fn,
     )
 
@@ -116,19 +122,30 @@ def function(source: str, result: str) -> str:
     return f"arith.{'truncf' if a > b else 'extf' if a < b else 'convertf'}"
 
 
-INTEGER_CASTS = [
+TO_FLOAT = [
     (source, result, f"arith.{sign}itofp")
-    for source in INTEGERS
+    for source in ("i1", "i4", "i8")
     for result in ("f16", "bf16", "f32")
     for sign in "su"
 ]
+TO_INTEGER = [
+    (source, result, f"arith.fpto{sign}i")
+    for source in ("f16", "bf16", "f32")
+    for result in ("i4", "i8")
+    for sign in "su"
+]
+INTEGER_WIDTHS = [
+    (narrow, wide, f"arith.ext{sign}i")
+    for narrow, wide in itertools.combinations(INTEGERS, 2)
+    for sign in "su"
+] + [(wide, narrow, "arith.trunci") for narrow, wide in itertools.combinations(INTEGERS, 2)]
 
 
 @cache
 def compiled(target: str) -> tuple[str, Module]:
     """All kernels, for a target."""
     casts = [(a, b, function(a, b)) for a, b in PAIRS]
-    kernels = [kernel(*cast) for cast in (*casts, *INTEGER_CASTS)]
+    kernels = [kernel(*cast) for cast in (*casts, *TO_FLOAT, *TO_INTEGER, *INTEGER_WIDTHS)]
     ptx = tilec.compile(MODULE.format(layout=LAYOUT, kernels="".join(kernels)), target=target).ptx
     return ptx, read(ptx)
 
@@ -136,19 +153,20 @@ def compiled(target: str) -> tuple[str, Module]:
 def run(target: str, source: str, result: str, fn: str, codes: Array) -> Array:
     """The codes of the results: one an element, as the type's own bits."""
     a, b = (FLOATS | INTEGERS)[source], (FLOATS | INTEGERS)[result]
-    sent = codes << a.shift
-    if is_packed(a):
-        sent = sent[0::2] | sent[1::2] << 4
+    parts = np.reshape(codes << a.shift, (-1, together(a)))
+    sent = np.zeros(len(parts), codes.dtype)
+    for at in range(together(a)):
+        sent |= parts[:, at] << (at * a.width)
     size = 1 if b.memory == "i8" else np.dtype(b.numpy).itemsize
-    got = np.zeros(len(codes) // (2 if is_packed(b) else 1), f"u{size}")
+    got = np.zeros(len(codes) // together(b), f"u{size}")
     rows, ctas = len(codes) // 32, len(codes) // 256
-    sent = np.ascontiguousarray(sent)
     _, module = compiled(target)
     name = identifier(source, result, fn)
     report = launch(module, name, ctas, 32, [sent, rows, got, rows], arch=target)
     assert not report.findings
-    if is_packed(b):
-        got = np.stack([got & 0xF, got >> 4], axis=-1).reshape(-1)
+    if together(b) > 1:
+        mask = (1 << b.width) - 1
+        got = np.stack([got >> (at * b.width) & mask for at in range(together(b))], -1).reshape(-1)
     assert not (got & ((1 << b.shift) - 1)).any()
     return got >> b.shift
 
@@ -190,9 +208,11 @@ def expected(values: Array, of: Kind) -> Array:
 
 def neighbourhood(of: Kind) -> Array:
     """f32 values around every number of a narrow type, and around the midpoints of two."""
-    bits = of.width if of.width <= 8 else 16
-    exact = np.arange(1 << bits, dtype="u1" if bits <= 8 else "u2")
-    values = np.unique(values_of(exact, of)) if of.width != 19 else np.float32(2.0) ** np.arange(9)
+    if of.mlir == "tf32":  # midpoints alone, of every exponent
+        values = (np.arange(1 << 16, dtype=np.uint32) << 16 | 0x1000).view(np.float32)
+    else:
+        bits = min(of.width, 16)
+        values = np.unique(values_of(np.arange(1 << bits, dtype="u1" if bits <= 8 else "u2"), of))
     values = values[np.isfinite(values)].astype(np.float64)
     points = np.concatenate([values, (values[1:] + values[:-1]) / 2, values * 1.5])
     with np.errstate(over="ignore"):
@@ -211,6 +231,8 @@ def patterns(source: str, result: str) -> Array:
         if of.width == 4:  # every pair of neighbours, so that none is taken for the other
             return np.stack([pair & 0xF, pair >> 4], axis=-1).reshape(-1)
         return np.resize(np.arange(1 << of.width, dtype=np.uint8), 256)
+    if of.mlir == "i32":
+        return np.random.default_rng(1).integers(0, 1 << 32, 1024, np.uint32)
     if of.memory != "f32":
         return np.arange(1 << 16, dtype=np.uint16)
     rng = np.random.default_rng(1)
@@ -228,7 +250,7 @@ def patterns(source: str, result: str) -> Array:
 def check(got: Array, wanted: Array, of: Kind, codes: Array) -> None:
     """Equal bits; in types of more than 8 bits one NaN is as good as another."""
     same = got == wanted
-    if of.width > 8:
+    if of in WIDE.values():
         same |= np.isnan(values_of(got, of)) & np.isnan(values_of(wanted, of))
     wrong = np.flatnonzero(~same)[:5]
     shown = [f"{codes[at]:#x}: {got[at]:#x}, not {wanted[at]:#x}" for at in wrong]
@@ -244,16 +266,44 @@ def test_floats(source: str, result: str, target: str) -> None:
     check(got, wanted, FLOATS[result], codes)
 
 
+def numbers(codes: Array, width: int, *, signed: bool) -> Array:
+    """The integers of codes."""
+    wide = codes.astype(np.int64)
+    return np.where(wide >> (width - 1), wide - (1 << width), wide) if signed else wide
+
+
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize(("source", "result", "fn"), INTEGER_CASTS)
-def test_integers(source: str, result: str, fn: str, target: str) -> None:
-    of = INTEGERS[source]
+@pytest.mark.parametrize(("source", "result", "fn"), TO_FLOAT)
+def test_integers_to_floats(source: str, result: str, fn: str, target: str) -> None:
     codes = patterns(source, result)
-    numbers = codes.astype(np.int32)
-    if fn == "arith.sitofp":
-        numbers = np.where(codes >> (of.width - 1), numbers - (1 << of.width), numbers)
-    wanted = expected(numbers.astype(np.float32), FLOATS[result])
+    held = numbers(codes, INTEGERS[source].width, signed=fn == "arith.sitofp")
+    wanted = expected(held.astype(np.float32), FLOATS[result])
     check(run(target, source, result, fn, codes), wanted, FLOATS[result], codes)
+
+
+@pytest.mark.parametrize(("source", "result", "fn"), TO_INTEGER)
+def test_floats_to_integers(source: str, result: str, fn: str) -> None:
+    """Towards zero; beyond the integer's range there is no defined result."""
+    width = INTEGERS[result].width
+    low = -(1 << (width - 1)) if fn == "arith.fptosi" else 0
+    held = np.resize(np.arange(4 * low, 4 * (low + (1 << width)) - 3) / 4, 1024)
+    of = FLOATS[source]
+    codes = expected(held.astype(np.float32), of)
+    wanted = np.trunc(values_of(codes, of)).astype(np.int64) & ((1 << width) - 1)
+    check(run("sm_75", source, result, fn, codes), wanted, INTEGERS[result], codes)
+
+
+@pytest.mark.parametrize(("source", "result", "fn"), INTEGER_WIDTHS)
+def test_integers_to_integers(source: str, result: str, fn: str) -> None:
+    codes = patterns(source, result)
+    held = numbers(codes, INTEGERS[source].width, signed=fn == "arith.extsi")
+    wanted = held & ((1 << INTEGERS[result].width) - 1)
+    check(run("sm_75", source, result, fn, codes), wanted, INTEGERS[result], codes)
+
+
+def test_nothing_goes_through_memory() -> None:
+    """Of elements of less than a byte LLVM makes vectors that it takes apart on the stack."""
+    assert not any(".local" in compiled(target)[0] for target in TARGETS)
 
 
 @pytest.mark.parametrize(
