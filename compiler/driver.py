@@ -171,6 +171,18 @@ class Compiled:
         """The JSON beside the PTX, by `str`."""
         return Abi(self.target, written_version(self.ptx), self.kernels)
 
+    def explore(self) -> str:
+        """A page of HTML: the program after every pass and stage, tied to its source lines."""
+        from .explorer import explore  # noqa: PLC0415 (it compiles, by this module)
+
+        return explore(self._source, self.target, self._options, self._text)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the kernels, and the PTX to unfold."""
+        from .explorer import summary  # noqa: PLC0415
+
+        return summary(self)
+
     def emit(self, stage: Stage) -> str | bytes:
         """The text, or binary, of `stage`."""
         found: str | bytes = getattr(self, stage.value)

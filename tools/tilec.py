@@ -38,7 +38,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("input", nargs="?", default="-", help="an .mlir file, or - (the default)")
     made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
     made.add_argument("--target", metavar="TARGET", help="such as sm_90a")
-    made.add_argument("--emit", choices=_STAGES, default="ptx", help="default: ptx")
+    made.add_argument(
+        "--emit",
+        choices=(*_STAGES, "html"),
+        default="ptx",
+        help="default: ptx; html is a page with the program after every pass and stage",
+    )
     made.add_argument(
         "-O",
         dest="level",
@@ -65,7 +70,7 @@ def _main(arguments: argparse.Namespace) -> int:
     text = read_input(arguments.input)
     from tilec import codegen  # noqa: PLC0415
 
-    if _STAGES.index(arguments.emit) >= _STAGES.index("ptx"):
+    if _STAGES.index(_last_stage(arguments)) >= _STAGES.index("ptx"):
         codegen.start()  # while MLIR is being imported
     from tilec.diagnostics import Source, render  # noqa: PLC0415
     from tilec.driver import Compiled, Options, load  # noqa: PLC0415
@@ -93,6 +98,11 @@ def _main(arguments: argparse.Namespace) -> int:
     return 1 if errors else 0
 
 
+def _last_stage(arguments: argparse.Namespace) -> str:
+    """The last stage that is needed; a page shows those behind PTX only where there are tools."""
+    return "ptx" if arguments.emit == "html" else str(arguments.emit)
+
+
 def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
     from tilec.driver import Stage  # noqa: PLC0415
 
@@ -100,9 +110,10 @@ def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
         stem = "stdin" if arguments.input == "-" else Path(arguments.input).stem
         folder = Path(arguments.save_temps)
         folder.mkdir(parents=True, exist_ok=True)
-        for stage in _STAGES[: _STAGES.index(arguments.emit) + 1]:
+        for stage in _STAGES[: _STAGES.index(_last_stage(arguments)) + 1]:
             write_output(str(folder / f"{stem}{_SUFFIXES[stage]}"), compiled.emit(Stage(stage)))
-    contents = compiled.emit(Stage(arguments.emit))
+    html = arguments.emit == "html"
+    contents = compiled.explore() if html else compiled.emit(Stage(arguments.emit))
     if arguments.verbose:
         _report(compiled)
     outputs = {arguments.output: contents}
