@@ -7,7 +7,6 @@ adapted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from tilec.mlir import ir, translate_to_llvm_ir
@@ -108,10 +107,15 @@ def _for_llvm_22(text: str, *, debug: bool) -> str:
         text = re.sub(flags, "", text, flags=re.M)
     # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
     text = re.sub(r"^(declare .*@llvm\..*?)(?: #\d+)$", r"\1", text, flags=re.M)
-    text = "".join(
-        for_llvm_22(line) if _CONSTANT.search(line) else line
-        for line in _without_unused_groups(text)
+    used = set(re.findall(r"(?<!attributes) (#\d+)\b", text))
+    text = re.sub(
+        r"^attributes (#\d+) .*\n", lambda m: m[0] if m[1] in used else "", text, flags=re.M
     )
+    if _CONSTANT.search(text):
+        text = "".join(
+            for_llvm_22(line) if _CONSTANT.search(line) else line
+            for line in text.splitlines(keepends=True)
+        )
     # The LLVM dialect cannot say `convergent` of inline assembly, which may hold a warp's
     # matrix instruction or barrier.
     if " asm sideeffect " in text:
@@ -120,17 +124,3 @@ def _for_llvm_22(text: str, *, debug: bool) -> str:
         )
     head, newline, rest = text.partition("\n\n")
     return f'{head}\ntarget datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"{newline}{rest}'
-
-
-def _without_unused_groups(text: str) -> Iterator[str]:
-    lines = text.splitlines(keepends=True)
-    used = {
-        group
-        for line in lines
-        if "#" in line and not line.startswith(("attributes #", ";"))
-        for group in re.findall(r" (#\d+)\b", line)
-    }
-    for line in lines:
-        group = re.match(r"attributes (#\d+) ", line)
-        if not group or group[1] in used:
-            yield line
