@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -67,9 +67,11 @@ class _Recorder(Instrumentation):
     steps: list[Step] = field(default_factory=list)
     inner: Instrumentation | None = None
 
-    def stage(self, name: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
         """What `inner` does."""
-        return self.inner.stage(name) if self.inner else nullcontext()
+        with self.inner.stage(name) if self.inner else nullcontext():
+            yield
 
     @contextmanager
     def around(self, title: str, name: str, module: Any) -> Iterator[None]:
