@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .errors import LaunchError
 from .memory import GLOBAL_BASE, Memory
@@ -20,22 +21,40 @@ class Buffers:
         self._passed: list[tuple[np.ndarray[Any, Any], int]] = []
 
     def address(self, memory: Memory, array: np.ndarray[Any, Any], name: str) -> int:
-        """The address of an array; one passed twice has one address."""
+        """The address of an array's first element; an array passed twice has one address.
+
+        Raises:
+            LaunchError: for an array that runs backwards.
+        """
         for known, address in self._passed:
             if known is array:
                 return address
-        data = np.ascontiguousarray(array)
-        address = memory.allocate(name, array.nbytes, data=data, writable=array.flags.writeable)
+        data = np.ascontiguousarray(_span(array, name))
+        address = memory.allocate(name, data.nbytes, data=data, writable=array.flags.writeable)
         self._passed.append((array, address))
         return address
 
     def copy_back(self, memory: Memory) -> None:
         """Change the arrays in place."""
         for array, address in self._passed:
-            if array.flags.writeable and array.nbytes:
+            if array.flags.writeable:
                 start = address - GLOBAL_BASE
-                data = memory.data[start : start + array.nbytes].view(array.dtype)
-                array[...] = data.reshape(array.shape)
+                size = _span(array, "").nbytes
+                data = memory.data[start : start + size].view(array.dtype)
+                array[...] = as_strided(data, array.shape, array.strides)
+
+
+def _span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """The memory from an array's first to its last element, what lies between them included."""
+    item = array.itemsize
+    if any(stride < 0 or stride % item for stride in array.strides):
+        raise LaunchError(
+            f"{name} has strides {array.strides}; a pointer takes an array whose elements "
+            "follow each other, as numpy.ascontiguousarray makes it"
+        )
+    steps = zip(array.shape, array.strides, strict=True)
+    count = 1 + sum((extent - 1) * stride // item for extent, stride in steps)
+    return as_strided(array, (count,), (item,), writeable=False)
 
 
 def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:

@@ -71,9 +71,9 @@ def launch(
         kernel: name of the `.entry`.
         grid: CTAs along x, y and z.
         block: threads of a CTA along x, y and z.
-        args: one for each parameter: numpy arrays (passed as pointers to global memory,
-            changed in place), numpy or Python scalars (taken to the parameter's type), None for a
-            null pointer; for structures passed by value bytes, a numpy structure, or a tuple
+        args: one for each parameter: numpy arrays (passed as pointers to their first element,
+            changed in place), numpy or Python scalars (taken to the parameter's type), None for
+            a null pointer; for structures passed by value bytes, a numpy structure, or a tuple
             of arrays, None and numpy scalars.
         arch: architecture whose arithmetic matrix instructions follow, as `sm_90`.
         dynamic_smem: dynamic shared memory in bytes.

@@ -635,6 +635,22 @@ def test_arguments_are_taken_to_the_parameters_types() -> None:
     assert result.tolist() == [200, -3, 7, 0x3E00, 99]
 
 
+def test_arrays_are_passed_as_they_lie_in_memory() -> None:
+    text = kernel("ld.global.u32 %r5, [%rd3]; add.u32 %r5, %r5, 1000; st.global.u32 [%rd3], %r5;")
+    x = np.arange(64, dtype=np.uint32).reshape(8, 8)
+    run(text, 1, 32, [np.asfortranarray(x)])
+    columns = np.asfortranarray(x)
+    run(text, 1, 32, [columns])
+    assert np.array_equal(columns, np.where(np.arange(8) < 4, x + 1000, x))
+    part = x[2:6, :4]  # the thread's word of each 8 is its own; those between are not changed
+    run(text, 1, 28, [part])
+    expected = np.arange(64).reshape(8, 8)
+    expected[2:6, :4] += 1000
+    assert np.array_equal(x, expected)
+    with pytest.raises(LaunchError, match=r"argument 0 has strides .* numpy.ascontiguousarray"):
+        launch(text, "k", 1, 32, [x[::-1]])
+
+
 def test_structures_by_value_may_hold_pointers() -> None:
     text = kernel(
         """
