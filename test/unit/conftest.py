@@ -1,0 +1,100 @@
+"""ptxas as a judge: the assemblers at hand."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tilec.isa import PtxVersion, Target
+
+# Below sm_75 no ptxas at hand makes code, but it checks a module's `.target`; sm_101 is sm_110's
+# older name.
+_ARCHITECTURES = {70: "sm_75", 72: "sm_75", 101: "sm_110"}
+_HEADER = """.version {version}
+.target {target}
+.address_size 64
+.visible .entry k() {{
+.reg .b32 %r<32>; .reg .f32 %f<32>; .reg .f64 %d<16>; .reg .b64 %p;
+"""
+# A last line that is refused for certain: the module is checked, and no time goes into its code.
+_FOOTER = "add.s32 %f0, %f0, %f0;\n}\n"
+
+
+@dataclass(frozen=True)
+class Ptxas:
+    """One ptxas: its path, the newest PTX version and the architectures that it knows."""
+
+    path: str
+    newest: PtxVersion
+    architectures: frozenset[str]
+    folder: Path
+
+    def run(self, text: str, architecture: str, *options: str) -> tuple[int, str]:
+        """Assemble a module; exit status and standard error."""
+        source = self.folder / "module.ptx"
+        source.write_text(text)
+        command = [self.path, f"-arch={architecture}", str(source), "-o", str(source) + ".cubin"]
+        done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+        report = [line for line in done.stderr.splitlines() if "Advisory" not in line]
+        return done.returncode, "\n".join(report)
+
+    def architecture(self, target: Target) -> str | None:
+        """What to assemble a module of this target for; None where it cannot."""
+        other = _ARCHITECTURES.get(target.number)
+        name = f"{other}{target.scope}" if other else target.name
+        return name if name in self.architectures else None
+
+    def refusals(
+        self, lines: list[str], target: Target, version: PtxVersion, *, features: bool = False
+    ) -> dict[int, str]:
+        """The complaint about each of these instructions that is refused, by index.
+
+        With `features`, only what target and version lack is asked for, which takes one short run.
+        """
+        architecture = self.architecture(target)
+        assert architecture is not None
+        header = _HEADER.format(version=version, target=target)
+        first = header.count("\n") + 1
+        refused: dict[int, str] = {}
+        left = list(range(len(lines)))
+        while True:
+            body = "".join(f"{lines[i]}\n" for i in left)
+            ending = _FOOTER if features else "ret;\n}\n"
+            status, report = self.run(header + body + ending, architecture)
+            complaints = re.findall(r", line (\d+); (?:error|fatal) +: (.*)", report)
+            assert complaints or status == 0, report
+            found = {int(number) - first: what for number, what in complaints}
+            found.pop(len(left), None)
+            refused |= {left[index]: what for index, what in found.items()}
+            # ptxas checks in several goes, each only if the one before it found nothing.
+            if features or not found:
+                return refused
+            left = [i for i in left if i not in refused]
+
+
+def _find(folder: Path) -> Iterable[Ptxas]:
+    site = Path(sysconfig.get_paths()["purelib"])
+    paths = [shutil.which("ptxas"), *map(str, sorted(site.glob("nvidia/*/bin/ptxas")))]
+    for path in dict.fromkeys(p for p in paths if p):
+        probe = Ptxas(path, PtxVersion(0, 0), frozenset(), folder)
+        _, report = probe.run(".version 99.0\n.target sm_90\n", "sm_90")
+        version = re.search(r"current version is '([\d.]+)'", report)
+        assert version, report
+        listed = subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout
+        names = frozenset(re.findall(r"'(sm_\d+[af]?)'", listed))
+        yield Ptxas(path, PtxVersion.parse(version[1]), names, folder)
+
+
+@pytest.fixture(scope="session")
+def assemblers(tmp_path_factory: pytest.TempPathFactory) -> list[Ptxas]:
+    """Every ptxas at hand: on PATH, and in NVIDIA's wheels."""
+    found = list(_find(tmp_path_factory.mktemp("ptxas")))
+    if not found:
+        pytest.skip("no ptxas at hand: install the extra 'ptxas' or put one on PATH")
+    return found
