@@ -32,6 +32,11 @@ def read_input(path: str) -> str:
         ) from None
 
 
+def is_file_name(path: str) -> bool:
+    """Whether an output is a file, unlike standard output, a device or a folder."""
+    return path != "-" and (Path(path).is_file() or not Path(path).exists())
+
+
 def write_output(path: str, contents: str | bytes) -> None:
     """Write one output; see `write_outputs`."""
     write_outputs({path: contents})
@@ -51,11 +56,10 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
         direct: list[tuple[str, bytes]] = []
         for path, contents in outputs.items():
             data = contents.encode() if isinstance(contents, str) else contents
-            # Standard output, a device such as /dev/null, or a directory, which refuses.
-            if path == "-" or (Path(path).exists() and not Path(path).is_file()):
-                direct.append((path, data))
-            else:
+            if is_file_name(path):
                 complete[_beside(path, data)] = path
+            else:
+                direct.append((path, data))
         for path, data in direct:
             if path == "-":
                 sys.stdout.flush()

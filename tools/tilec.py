@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from tilec.isa import TARGETS
+from tilec.isa import TARGETS, TilecError
 
 from .common import Parser, hurry, leave, run
-from .files import read_input, write_output, write_outputs
+from .files import is_file_name, read_input, write_output, write_outputs
 from .pass_flags import add_pass_flags, instrumented
 
 if TYPE_CHECKING:
@@ -117,8 +117,11 @@ def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
     if arguments.verbose:
         _report(compiled)
     outputs = {arguments.output: contents}
-    if arguments.output != "-" and arguments.emit in ("ptx", "cubin"):
-        outputs[str(Path(arguments.output).with_suffix(".json"))] = str(compiled.abi)
+    if arguments.emit in ("ptx", "cubin") and is_file_name(arguments.output):
+        beside = str(Path(arguments.output).with_suffix(".json"))
+        if beside in outputs:
+            raise TilecError(f"{beside} is where the kernels' ABI goes; name the output otherwise")
+        outputs[beside] = str(compiled.abi)
     write_outputs(outputs)
 
 

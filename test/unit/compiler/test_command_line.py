@@ -94,6 +94,7 @@ def test_not_utf_8(tilec: Run, tmp_path: Path) -> None:
         (["{dir}/none.mlir"], "error: {dir}/none.mlir: No such file or directory"),
         (["{good}", "-o", "{dir}"], "error: {dir}: Is a directory"),
         (["{good}", "-o", "{dir}/none/out.ptx"], "{dir}/none/out.ptx: No such file or directory"),
+        (["{good}", "-o", "{dir}/out.json"], "out.json is where the kernels' ABI goes"),
         (["{good}", "--save-temps", "{good}"], "error: {good}: File exists"),
         (["{good}", "--target", "sm_8"], "error: unknown target 'sm_8'; nearest legal: sm_8"),
     ],
@@ -130,9 +131,10 @@ def test_failure_leaves_the_old_output(tilec: Run, tmp_path: Path) -> None:
 
 
 def test_output_to_a_device(tilec: Run, scale: str) -> None:
-    done = tilec("-", "--emit", "llvm", "-o", "/dev/null", stdin=scale)
+    done = tilec("-", "-o", "/dev/null", stdin=scale)
     assert (done.returncode, done.stderr) == (0, "")
     assert not Path("/dev/null").is_file()
+    assert not Path("/dev/null.json").exists()
 
 
 def test_ptx_and_how_to_launch_it(tilec: Run, scale: str, tmp_path: Path) -> None:
