@@ -94,3 +94,63 @@ func.func @bitcast_narrows(%i: !I) {
   %0 = "tile.cast"(%i) {fn = "arith.bitcast"} : (!I) -> !F16
   return
 }
+
+// -----
+
+// 6 bits in a byte are fewer than 8.
+!E4M3 = !tile.frag<tensor<16x8xf8E4M3FN>, #tile.layout<"m16n8k16 c f32">>
+!E2M3 = !tile.frag<tensor<16x8x!tile.byte<f6E2M3FN>>, #tile.layout<"m16n8k16 c f32">>
+func.func @convertf_narrows(%f: !E4M3) {
+  // expected-error @below {{'tile.cast' op arith.convertf does not take f8E4M3FN to !tile.byte<f6E2M3FN>}}
+  %0 = "tile.cast"(%f) {fn = "arith.convertf"} : (!E4M3) -> !E2M3
+  return
+}
+
+// -----
+
+!F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
+func.func @convertf_stays(%f: !F16) {
+  // expected-error @below {{'tile.cast' op arith.convertf does not take f16 to f16}}
+  %0 = "tile.cast"(%f) {fn = "arith.convertf"} : (!F16) -> !F16
+  return
+}
+
+// -----
+
+!E4M3 = !tile.frag<tensor<16x8xf8E4M3FN>, #tile.layout<"m16n8k16 c f32">>
+!I8 = !tile.frag<tensor<16x8xi8>, #tile.layout<"m16n8k16 c f32">>
+func.func @narrow_to_integer(%f: !E4M3) {
+  // expected-error @below {{'tile.cast' op no conversion from f8E4M3FN to i8: f8E4M3FN is converted from and to other floats of at most 32 bits; go through f32}}
+  %0 = "tile.cast"(%f) {fn = "arith.fptosi"} : (!E4M3) -> !I8
+  return
+}
+
+// -----
+
+!F64 = !tile.frag<tensor<8x8xf64>, #tile.layout<"m8n8k4 c f64">>
+!E5M2 = !tile.frag<tensor<8x8xf8E5M2>, #tile.layout<"m8n8k4 c f64">>
+func.func @f64(%f: !F64) {
+  // expected-error @below {{'tile.cast' op no conversion from f64 to f8E5M2: f8E5M2 is converted from and to other floats of at most 32 bits; go through f32}}
+  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F64) -> !E5M2
+  return
+}
+
+// -----
+
+!F32 = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+!E8M0 = !tile.frag<tensor<16x8xf8E8M0FNU>, #tile.layout<"m16n8k16 c f32">>
+func.func @scales(%f: !F32) {
+  // expected-error @below {{'tile.cast' op no conversion of f8E8M0FNU; legal floats: f64, f32, f16, bf16, tf32, f8E4M3FN, f8E5M2, f4E2M1FN, !tile.byte<f6E3M2FN>, !tile.byte<f6E2M3FN>, !tile.byte<f4E2M1FN>}}
+  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !E8M0
+  return
+}
+
+// -----
+
+!F32 = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+!E4M3 = !tile.frag<tensor<16x8xf8E4M3FN>, #tile.layout<"m16n8k16 c f32">>
+func.func @rounding(%f: !F32) {
+  // expected-error @below {{'tile.cast' op to f8E4M3FN there is one rounding: leave out roundingmode}}
+  %0 = "tile.cast"(%f) {fn = "arith.truncf", roundingmode = 3 : i32} : (!F32) -> !E4M3
+  return
+}

@@ -1,0 +1,23 @@
+// RUN: tile-opt %s --tile-to-fragments | FileCheck %s
+
+// Upstream's casts of tensors become casts of the fragments, narrow floats and tf32 included.
+#L = #tile.layout<"register [0,1] [0,2] [0,4]; lane [0,8] [0,16] [1,0] [2,0] [4,0]; warp [8,0] -> row 16, col 32">
+gpu.module @m [#nvvm.target<chip = "sm_90">] {
+  // CHECK-LABEL: gpu.func @casts(
+  gpu.func @casts(%p: memref<16x32xi8>, %q: memref<16x16xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %z = arith.constant 0 : index
+    // CHECK: %[[A:.*]] = "tile.load"
+    %a = "tile.load"(%p, %z, %z) : (memref<16x32xi8>, index, index) -> tensor<16x32xf8E4M3FN, #L>
+    // CHECK-NEXT: %[[B:.*]] = "tile.cast"(%[[A]]) {fn = "arith.convertf"}
+    %b = arith.convertf %a : tensor<16x32xf8E4M3FN, #L> to tensor<16x32xf8E5M2, #L>
+    // CHECK-NEXT: %[[C:.*]] = "tile.cast"(%[[B]]) {fn = "arith.extf"}
+    %c = arith.extf %b : tensor<16x32xf8E5M2, #L> to tensor<16x32xf32, #L>
+    // CHECK-NEXT: %[[D:.*]] = "tile.cast"(%[[C]]) {fn = "arith.truncf"}
+    %d = arith.truncf %c : tensor<16x32xf32, #L> to tensor<16x32xtf32, #L>
+    // CHECK-NEXT: %[[E:.*]] = "tile.cast"(%[[D]]) {fn = "arith.truncf"}
+    %e = arith.truncf %d : tensor<16x32xtf32, #L> to tensor<16x32xf4E2M1FN, #L>
+    // CHECK: "tile.store"(%[[E]],
+    "tile.store"(%e, %q, %z, %z) : (tensor<16x32xf4E2M1FN, #L>, memref<16x16xi8>, index, index) -> ()
+    gpu.return
+  }
+}
