@@ -19,7 +19,6 @@ from typing import IO
 
 from tilec.isa import TilecError
 
-
 _RETIREMENT = 256
 """Modules after which a worker is replaced: llvmlite's optimiser leaks, 0.15 MB for a GEMM."""
 

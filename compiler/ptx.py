@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from tilec.isa import Form, PtxVersion, Target, TilecError, UnknownNameError, forms, instruction
-from tilec.isa.conversions import CONVERSIONS
+from tilec.isa.conversions import CONVERSIONS, Conversion
 from tilec.isa.llvm import call
 
 from .codegen import CodegenError, generate
@@ -74,14 +74,15 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
     """
     version = target.min_ptx
     called = set(_DECLARED.findall(ir))
-    conversions = [one for one in CONVERSIONS.values() if one.intrinsic in called]
-    for form in (*forms_used(ir), *conversions):
-        needed = form.min_ptx(target)
+    conversions = [c for c in CONVERSIONS.values() if c.intrinsic in called]
+    used: list[Form | Conversion] = [*forms_used(ir), *conversions]
+    for one in used:
+        needed = one.min_ptx(target)
         if needed is None:
-            clauses = ", ".join(f"{s.target} (PTX {s.ptx})" for s in form.since)
-            raise TilecError(f"{form.ptx} is not available on {target}; it needs {clauses}")
+            clauses = ", ".join(f"{s.target} (PTX {s.ptx})" for s in one.since)
+            raise TilecError(f"{one.ptx} is not available on {target}; it needs {clauses}")
         version = max(version, needed)
-    called -= {one.intrinsic for one in conversions}
+    called -= {c.intrinsic for c in conversions}
     others = "\n".join((*sorted(called), *_ASSEMBLY.findall(ir)))
     return max([version, *(v for pattern, v in _VERSIONS if pattern.search(others))])
 

@@ -87,7 +87,7 @@ def is_cta_wide(op: Any) -> bool:
     name = op.operation.name
     if name == "tile.convert_layout":
         return not isinstance(op.operands[0].type, FragType)
-    return name == "tile.async_copy"
+    return bool(name == "tile.async_copy")
 
 
 def _error(op: Any, control: Any, limit: Spread) -> Diagnostic:

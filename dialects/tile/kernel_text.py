@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 from tilec.isa import LANES
 from tilec.layout import LinearLayout
@@ -205,7 +206,7 @@ def _attribute(name: str, value: str | int | bool) -> str:
     return f'{name} = "{value}"' if isinstance(value, str) else f"{name} = {value}"
 
 
-def _how(memory: Argument, as_it_is: bool = False) -> dict[str, int | bool]:
+def _how(memory: Argument, as_it_is: bool = False) -> dict[str, Any]:
     return {"transposed": memory.transposed and not as_it_is, "vector": memory.vector}
 
 
