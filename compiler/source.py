@@ -34,6 +34,7 @@ _LOADED = (
     "ub",
     "vector",
 )
+_DEEPEST = 256
 _loading = threading.Lock()  # two threads that load a Python-defined dialect at once crash
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
 
@@ -72,11 +73,28 @@ def parse(source: Source, context: Any) -> Any:
         ProgramError: if it cannot be parsed or does not verify.
     """
     with context:
+        if too_deep := _too_deep(source.text):
+            raise ProgramError([too_deep])
         try:
             return ir.Module.parse(source.text)
         except ir.MLIRError as error:
             found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
             raise ProgramError([_explained(d) for d in found] or _silent(source)) from None
+
+
+def _too_deep(text: str) -> Diagnostic | None:
+    """What is wrong with braces that would exhaust the parser's stack, or that of a pass."""
+    if text.count("{") <= _DEEPEST:
+        return None
+    depth = 0
+    for brace in re.finditer("[{}]", text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth > _DEEPEST:
+            line = text.count("\n", 0, brace.start()) + 1
+            column = brace.start() - text.rfind("\n", 0, brace.start())
+            at = ir.Location.file(SOURCE, line, column)
+            return Diagnostic(at, f"regions and attributes nest more than {_DEEPEST} deep")
+    return None
 
 
 def _explained(diagnostic: Diagnostic) -> Diagnostic:

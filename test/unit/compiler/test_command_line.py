@@ -54,6 +54,10 @@ BAD_TEXT = {
         NO_TARGET.replace("gpu.return", '\n    "tile.mmma"() : () -> ()\n gpu.return'),
         "<stdin>:3:5: error: unknown operation 'tile.mmma'; nearest: tile.mma",
     ),
+    "endless nesting": (  # exhausts the stack of MLIR's parser
+        "module {\n" * 20000 + "}" * 20000,
+        "<stdin>:257:8: error: regions and attributes nest more than 256 deep",
+    ),
     "unknown tile type": (
         NO_TARGET.replace("@k()", "@k(%a: !tile.fragment<3>)"),
         "<stdin>:2:",
