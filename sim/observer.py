@@ -47,6 +47,8 @@ class Observer:
         mask: Array | None,
         kind: Access,
         form: MatrixMemory | None = None,
+        *,
+        counted: bool = True,
     ) -> Array | None:
         """An access to memory, before it happens.
 
@@ -58,21 +60,24 @@ class Observer:
             mask: which threads; None for all.
             kind: what they do.
             form: the matrix instruction whose rows these are, if it is one.
+            counted: whether its sectors or wavefronts are counted.
 
         Returns:
             The threads whose access may happen; `mask` itself if they all may.
         """
         legal = self.bounds.check(site, space, offsets, size, mask, kind)
         if space.name == "shared":
-            self.traffic.count_shared(site, offsets, size, legal, kind, form)
-            if kind.synchronises:
+            if counted:
+                self.traffic.count_shared(site, offsets, size, legal, kind, form)
+            if kind.orders:
                 self.shared.acquire(legal)
             self.shared.access(site, offsets, size, legal, kind)
         elif space.name == "global":
-            self.traffic.count_global(site, offsets, legal)
+            if counted:
+                self.traffic.count_global(site, offsets, legal)
             if kind.writes and self.shared.copies.pending:
                 self._sources(site, offsets, size, legal)
-        if kind.synchronises:
+        if kind.orders:
             self.shared.acquire(legal)
             self.shared.publish(legal)
         return legal

@@ -14,6 +14,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Integer, Operand
 from ..widths import dtype_of
+from . import bulk_copy
 from .mbarrier import arrive_on_copies
 
 _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}
@@ -21,7 +22,9 @@ _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_h
 
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
-    if not modifiers or modifiers[0] != "async" or "bulk" in modifiers:
+    if "bulk" in modifiers:
+        return bulk_copy.bind(binding)
+    if not modifiers or modifiers[0] != "async":
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
     if "commit_group" in modifiers:
         return _commit(binding)

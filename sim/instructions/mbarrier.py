@@ -56,16 +56,18 @@ def _arrived(state: Array, count: Array, expect: Array, drop: bool) -> Array:
     return _complete(pending - count, expected, phase, bytes_ + expect)
 
 
-class _Object:
+class MBarrier:
     """The mbarrier objects that an instruction names."""
 
-    def __init__(self, binding: Binding, address: Operand, access: Access = Access.ATOMIC) -> None:
+    def __init__(self, binding: Binding, address: Operand, access: Access = Access.BARRIER) -> None:
         self.access = access
         if not isinstance(address, Address):
             raise binding.error(f"'{binding.instruction.mnemonic}' takes an address in brackets")
+        # The state space is that of the mbarrier, also where the mnemonic names others.
+        names = None if binding.instruction.opcode == "mbarrier" else ("shared",)
         self.machine = binding.machine
         self.site = binding.site
-        self.locate = binding.locate(address)
+        self.locate = binding.locate(address, names)
 
     def places(self) -> tuple[Array, Array]:
         """Element of memory of each active thread, and which threads those are."""
@@ -85,6 +87,15 @@ class _Object:
         state[chosen] = found
         return state, chosen
 
+    def expect(self, amount: Array) -> None:
+        """Add to the bytes that the phase waits for; the active threads each their amount."""
+
+        def change(old: Array, amount: Array) -> Array:
+            pending, expected, phase, bytes_ = _unpack(old)
+            return _complete(pending, expected, phase, bytes_ + amount)
+
+        self.update(change, amount)
+
 
 def _number(value: int) -> Array:
     return np.full((1, 1, 1), value, np.int64)
@@ -92,7 +103,7 @@ def _number(value: int) -> Array:
 
 def _init(binding: Binding) -> Step:
     address, count = binding.expect(2)
-    object_ = _Object(binding, address, Access.SYNC_WRITE)
+    object_ = MBarrier(binding, address, Access.WRITE)
     slot = binding.source(count, "u32")
     registers = binding.machine.registers
 
@@ -108,7 +119,7 @@ def _init(binding: Binding) -> Step:
 
 def _inval(binding: Binding) -> Step:
     (address,) = binding.expect(1)
-    object_ = _Object(binding, address)
+    object_ = MBarrier(binding, address)
 
     def step() -> None:
         object_.update(np.zeros_like)
@@ -123,7 +134,7 @@ def _arrive(binding: Binding) -> Step:
     target = None
     if not isinstance(operands[0], Address):
         target = binding.target(operands.pop(0), "b64")
-    object_ = _Object(binding, operands.pop(0))
+    object_ = MBarrier(binding, operands.pop(0))
     slot = binding.source(operands[0], "u32") if operands else None
     machine, registers = binding.machine, binding.machine.registers
     observer = machine.observer
@@ -144,23 +155,15 @@ def _arrive(binding: Binding) -> Step:
 
 def _bytes(binding: Binding, sign: int) -> Step:
     address, amount = binding.expect(2)
-    object_, slot = _Object(binding, address), binding.source(amount, "u32")
+    object_, slot = MBarrier(binding, address), binding.source(amount, "u32")
     registers = binding.machine.registers
-
-    def change(old: Array, amount: Array) -> Array:
-        pending, expected, phase, bytes_ = _unpack(old)
-        return _complete(pending, expected, phase, bytes_ + sign * amount)
-
-    def step() -> None:
-        object_.update(change, registers[slot].astype(np.int64))
-
-    return step
+    return lambda: object_.expect(sign * registers[slot].astype(np.int64))
 
 
 def _test(binding: Binding) -> Step:
     target, address, state, *_ = binding.expect(3, 4)
     to = binding.target(target, "pred")
-    object_ = _Object(binding, address)
+    object_ = MBarrier(binding, address)
     parity = "parity" in binding.modifiers
     slot = binding.source(state, "u32" if parity else "b64")
     machine, registers = binding.machine, binding.machine.registers
@@ -199,7 +202,7 @@ def _pending(binding: Binding) -> Step:
 def arrive_on_copies(binding: Binding) -> Step:
     """`cp.async.mbarrier.arrive`: the copies are complete, so the arrival is triggered at once."""
     (address,) = binding.expect(1)
-    object_ = _Object(binding, address)
+    object_ = MBarrier(binding, address)
     alone = "noinc" in binding.modifiers
     machine = binding.machine
     observer = machine.observer

@@ -115,6 +115,80 @@ END:
     assert y[:2].tolist() == [2 + 32, 2 + 16]
 
 
+EXCHANGE = """
+  @%p1 mbarrier.init.shared.b64 [full], 64;
+  bar.sync 0;
+  st.shared.u32 [%r4], %r1;
+  mbarrier.arrive.shared.b64 _, [full];
+LOOK:
+  mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;
+  @!%p3 bra LOOK;
+  xor.b32 %r7, %r2, 128; add.u32 %r7, %r7, %r3; ld.shared.u32 %r9, [%r7];
+  st.global.u32 [%rd5], %r9;
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds"),
+    [
+        ("", "", set()),
+        # One warp looks before the other has come, and does not mind what it sees.
+        (
+            "  mbarrier.arrive",
+            "setp.lt.u32 %p2, %r1, 32; @%p2 bra LOOK;\n mbarrier.arrive",
+            {"race"},
+        ),
+        ("bar.sync 0;", "", {"race"}),
+    ],
+    ids=["right", "phase not complete", "initialised without a barrier"],
+)
+def test_what_an_mbarrier_orders(old: str, new: str, kinds: set[str]) -> None:
+    body = EXCHANGE.replace(old, new) if old else EXCHANGE
+    if "%p2" in body:
+        body = body.replace("@!%p3 bra LOOK;", "")
+    report = run(body, 64, None, np.zeros(64, np.uint32))
+    assert {f.kind for f in report.findings} == kinds
+
+
+BULK = """
+  @%p1 mbarrier.init.shared.b64 [full], 1;
+  bar.sync 0;
+  @!%p1 bra WAIT;
+  mbarrier.arrive.expect_tx.shared.b64 _, [full], 384;
+  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [buffer], [%rd1], 256, [full];
+  add.s64 %rd6, %rd1, 1024; add.u32 %r8, %r3, 256;
+  cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd6], 128, [full];
+WAIT:
+  mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;
+  @!%p3 bra WAIT;
+  ld.shared.u32 %r9, [%r4]; add.u32 %r9, %r9, 1; st.shared.u32 [%r4], %r9;
+  bar.sync 0;
+  @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [buffer], 384;
+  @%p1 cp.async.bulk.commit_group;
+  @%p1 cp.async.bulk.wait_group 0;
+"""
+
+
+def test_bulk_copies() -> None:
+    x, y = np.arange(288, dtype=np.uint32), np.zeros(96, np.uint32)
+    run(BULK, 96, x, y).require_ok()
+    assert np.array_equal(y, np.concatenate([x[:64], x[256:288]]) + 1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;\n  @!%p3 bra WAIT;", "", "race"),
+        ("%rd1, 1024", "%rd1, 1056", "out-of-bounds"),
+        ("%r3, 256", "%r3, 264", "misaligned"),
+    ],
+)
+def test_bulk_copies_that_are_wrong(old: str, new: str, kind: str) -> None:
+    x, y = np.arange(288, dtype=np.uint32), np.zeros(96, np.uint32)
+    report = run(BULK.replace(old, new), 96, x, y)
+    assert report.findings[0].kind == kind
+
+
 COPY = """
   @%p1 mbarrier.init.shared.b64 [full], 64;
   bar.sync 0;
