@@ -227,6 +227,7 @@ class Scheduler:
             self._send(part, where)
 
     def _send(self, group: Group, where: Where) -> None:
+        self.machine.mask = group.mask
         if isinstance(where, int):
             group.block, group.index = where, 0
             self.enter(group)
@@ -251,13 +252,9 @@ class Scheduler:
 
     def _exit(self, group: Group) -> None:
         machine = self.machine
-        mask = group.mask
-        if mask is None:
-            machine.live = np.zeros(machine.shape, np.bool_)
-        else:
-            live = machine.active() if machine.live is None else machine.live
-            live = np.ones(machine.shape, np.bool_) if machine.live is None else live
-            machine.live = live & ~mask
+        everyone = np.ones(machine.shape, np.bool_)
+        live = everyone if machine.live is None else machine.live
+        machine.live = live & ~(everyone if group.mask is None else group.mask)
         # Those who waited for the threads that are gone wait no more.
         waiting = list(self.parked.values())
         self.parked.clear()
@@ -295,7 +292,6 @@ class Scheduler:
         if self.parked:
             words.append(f"warps that are not whole wait for their other lanes: {self._places()}")
         words += self.barriers.describe()
-        exited = self.machine.live is not None and not self.machine.live.all()
-        if exited:
+        if self.machine.live is not None and not self.machine.live.all():
             words.append("some threads have exited")
         return "; ".join(words)

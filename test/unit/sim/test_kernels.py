@@ -193,6 +193,36 @@ END:
     assert np.array_equal(result, i * (2 + i % 2) + 100 * (i % 3 + 1))
 
 
+def test_guarded_indirect_calls_and_branches() -> None:
+    functions = "".join(
+        f".func f{n}() {{ .reg .b64 %a; .reg .b32 %v, %t; mov.u64 %a, total; mov.u32 %t, %tid.x; "
+        f"add.u32 %v, %t, {1000 * (n + 1)}; shl.b32 %t, %t, 2; .reg .b64 %o; "
+        f"cvt.u64.u32 %o, %t; add.s64 %a, %a, %o; st.global.u32 [%a], %v; ret; }}\n"
+        for n in range(2)
+    )
+    text = kernel(
+        """
+  targets: .branchtargets A, B;
+  mov.u64 %rd5, f0; mov.u64 %rd6, f1;
+  and.b32 %r5, %r4, 1; setp.eq.u32 %p1, %r5, 1; selp.b64 %rd7, %rd6, %rd5, %p1;
+  and.b32 %r6, %r4, 2; setp.eq.u32 %p2, %r6, 2;
+  @%p2 call %rd7, ();
+  mov.u64 %rd8, total; add.s64 %rd8, %rd8, %rd2; ld.global.u32 %r7, [%rd8];
+  @%p2 brx.idx %r5, targets;
+  add.u32 %r7, %r7, 5; bra END;
+A: add.u32 %r7, %r7, 10000; bra END;
+B: add.u32 %r7, %r7, 20000;
+END:
+  st.global.u32 [%rd3], %r7;
+""",
+        outside=".global .align 4 .b8 total[256];\n" + functions,
+    )
+    result = np.zeros(64, np.uint32)
+    run(text, 1, 64, [result])
+    i = np.arange(64)
+    assert np.array_equal(result, np.where(i & 2, i + 11000 * (1 + i % 2), 5))
+
+
 def test_a_lock_is_passed_from_thread_to_thread_and_cta_to_cta() -> None:
     text = kernel(
         """
