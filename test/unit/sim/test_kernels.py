@@ -203,10 +203,11 @@ def test_guarded_indirect_calls_and_branches() -> None:
     text = kernel(
         """
   targets: .branchtargets A, B;
+  proto: .callprototype _ ();
   mov.u64 %rd5, f0; mov.u64 %rd6, f1;
   and.b32 %r5, %r4, 1; setp.eq.u32 %p1, %r5, 1; selp.b64 %rd7, %rd6, %rd5, %p1;
   and.b32 %r6, %r4, 2; setp.eq.u32 %p2, %r6, 2;
-  @%p2 call %rd7, ();
+  @%p2 call %rd7, proto;
   mov.u64 %rd8, total; add.s64 %rd8, %rd8, %rd2; ld.global.u32 %r7, [%rd8];
   @%p2 brx.idx %r5, targets;
   add.u32 %r7, %r7, 5; bra END;
@@ -357,6 +358,7 @@ def test_wide_and_narrow_vectors() -> None:
 """,
         ".param .u64 x",
     )
+    text = text.replace("8.5", "8.8").replace("sm_90", "sm_100")
     x = np.random.default_rng(0).integers(0, 100, (32, 8)).astype(np.uint32) * 0x01050709
     result = np.zeros((32, 8), np.uint32)
     run(text, 1, 32, [result, x])
@@ -496,7 +498,7 @@ REST:
 def test_special_registers() -> None:
     text = kernel(
         """
-  .reg .b32 %s<12>;
+  .reg .b32 %s<12>; mov.u32 %s0, open;
   mov.u32 %s0, %warpid; mov.u32 %s1, %nwarpid; mov.u32 %s2, %lanemask_lt;
   mov.u32 %s3, %lanemask_ge; mov.u32 %s4, %dynamic_smem_size; mov.u32 %s5, %total_smem_size;
   mov.u32 %s6, %nctaid.x; mov.u64 %rd4, %clock64; mov.u32 %s7, %clock; mov.u64 %rd5, %clock64;
@@ -504,7 +506,8 @@ def test_special_registers() -> None:
   mul.wide.u32 %rd6, %r4, 32; add.s64 %rd6, %rd1, %rd6;
   st.global.v4.u32 [%rd6], {%s0, %s1, %s2, %s3}; st.global.v4.u32 [%rd6+16], {%s4, %s5, %s6, %s7};
 """,
-        inside=".shared .align 4 .b8 fixed[128]; .extern .shared .align 4 .b8 open[];",
+        outside=".extern .shared .align 4 .b8 open[];",
+        inside=".shared .align 4 .b8 fixed[128];",
     )
     result = np.zeros((3 * 96, 8), np.uint32)
     run(text, 3, 96, [result], dynamic_smem=64)

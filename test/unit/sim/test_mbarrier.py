@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tilec.sim import Report, launch
 
-HEAD = """.version 8.5
+HEAD = """.version 8.6
 .target sm_90
 .address_size 64
 .shared .align 8 .b64 full;
