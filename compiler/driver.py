@@ -11,7 +11,7 @@ from typing import Any
 
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
-from tilec.passes.base import Diagnostic, ProgramError
+from tilec.passes.base import Diagnostic, ProgramError, remarks
 from tilec.passes.check_target import set_target
 from tilec.passes.functions import gpu_modules, is_kernel, target_of
 from tilec.passes.instrumentation import Instrumentation
@@ -80,7 +80,13 @@ class Compiled:
         self._source = module
         self._text = source
         self._options = options
+        self._remarks: list[Diagnostic] = []
         self.target = target
+
+    @property
+    def remarks(self) -> tuple[Diagnostic, ...]:
+        """What the passes of the stages made so far remark on."""
+        return tuple(self._remarks)
 
     @cached_property
     def _fragments(self) -> Any:
@@ -93,13 +99,17 @@ class Compiled:
 
     def _lowered(self, module: Any, passes: tuple[str, ...], *, verify_last: bool) -> Any:
         lowered = module.operation.clone()
-        run_pipeline(
-            lowered,
-            passes,
-            verify_each=self._options.verify_each,
-            verify_last=verify_last,
-            instrumentation=self._options.instrumentation,
-        )
+        with remarks() as found:
+            try:
+                run_pipeline(
+                    lowered,
+                    passes,
+                    verify_each=self._options.verify_each,
+                    verify_last=verify_last,
+                    instrumentation=self._options.instrumentation,
+                )
+            finally:
+                self._remarks += found
         return lowered
 
     @cached_property

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -40,6 +42,33 @@ class ProgramError(TilecError):
 
 class PassError(ProgramError):
     """A pass found errors in the program."""
+
+
+_remarks: ContextVar[list[Diagnostic] | None] = ContextVar("remarks", default=None)
+
+
+def remark(location: Any, message: str) -> None:
+    """Tell the user about a place in the program that is legal and might be better; go on."""
+    found = _remarks.get()
+    if found is not None:
+        found.append(Diagnostic(location, message, "remark"))
+
+
+@contextmanager
+def remarks() -> Iterator[list[Diagnostic]]:
+    """Collect the remarks of the passes that run inside; without, they are lost.
+
+    Who collects further outside gets them, too, afterwards.
+    """
+    found: list[Diagnostic] = []
+    outer = _remarks.get()
+    token = _remarks.set(found)
+    try:
+        yield found
+    finally:
+        _remarks.reset(token)
+        if outer is not None:
+            outer += found
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.isa import Form, Target, TilecError, form, forms, nearest, target
+from tilec.isa import TARGETS, Form, Mma, Target, TilecError, form, forms, nearest, target
+from tilec.isa.sass import execution, sorts_metadata
 from tilec.mlir import ir
 
-from .base import Diagnostic, Pass, PassError, walk
+from .base import Diagnostic, Pass, PassError, remark, walk
 from .functions import gpu_modules, target_of
 
 
 @dataclass(frozen=True)
 class CheckTarget(Pass):
     """Check that the target has every instruction form that the program names.
+
+    It remarks on forms that the target emulates, and on sparse ones without ordered metadata.
 
     In and out: any level; the program stays, but for `targets` of the `gpu.module`s, which the
     option sets.
@@ -59,7 +63,7 @@ def set_target(gpu_module: Any, chosen: Target) -> None:
 
 
 def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
-    """An error for each op whose form `chosen` lacks."""
+    """An error for each op whose form `chosen` lacks; remarks on those that it is slow at."""
     errors = []
     for op in walk(gpu_module):
         if not op.operation.name.startswith("tile.") or "form" not in op.attributes:
@@ -74,7 +78,23 @@ def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
                     f"it needs {where}; {_instead(found, chosen)}",
                 )
             )
+            continue
+        for message in _remarks(found, chosen):
+            remark(op.location, f"'{op.operation.name}' op {message}")
     return errors
+
+
+def _remarks(found: Form, chosen: Target) -> Iterator[str]:
+    """What is slow about a form on a target."""
+    how = execution(found, chosen)
+    if how is not None and how.emulated:
+        what = f"{how.count} {how.opcode}" if how.count else f"scalar {how.opcode}"
+        yield f"{found.ptx} is emulated on {chosen}, by {what}"
+    if isinstance(found, Mma) and found.sparsity is not None and not found.sparsity.ordered:
+        ordered = found.ptx.replace(".sp.", ".sp::ordered_metadata.", 1)
+        slow = [t.number for t in TARGETS.values() if sorts_metadata(found, t)]
+        since = f" (on sm_{min(slow)} and later the plain form sorts it first)" if slow else ""
+        yield f"{found.ptx} takes metadata in any order; in order, {ordered} takes it{since}"
 
 
 def _instead(missing: Form, chosen: Target) -> str:

@@ -129,7 +129,7 @@ def _process(
 ) -> str | None:
     """The transformed text of one part of the input; None if it failed."""
     from tilec.diagnostics import render  # noqa: PLC0415
-    from tilec.passes.base import Diagnostic, ProgramError  # noqa: PLC0415
+    from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415
     from tilec.printing import to_text  # noqa: PLC0415
     from tilec.source import collected, new_context, parse  # noqa: PLC0415
@@ -140,7 +140,7 @@ def _process(
     context = new_context()
     errors: tuple[Diagnostic, ...] = ()
     output = ""
-    with collected(context) as reported:
+    with collected(context) as reported, remarks() as found:
         try:
             module = parse(source, context)
             leave = arguments.mlir_pass_pipeline_crash_reproducer
@@ -153,7 +153,7 @@ def _process(
             )
         except ProgramError as error:
             errors = error.diagnostics
-    everything = [*reported, *errors]
+    everything = [*reported, *found, *errors]
     if arguments.verify_diagnostics:
         wrong = list(mismatches(everything, source))
         sys.stderr.writelines(f"{line}\n" for line in wrong)

@@ -74,7 +74,7 @@ def _main(arguments: argparse.Namespace) -> int:
         codegen.start()  # while MLIR is being imported
     from tilec.diagnostics import Source, render  # noqa: PLC0415
     from tilec.driver import Compiled, Options, load  # noqa: PLC0415
-    from tilec.passes.base import Diagnostic, ProgramError  # noqa: PLC0415
+    from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.pipelines import pipeline  # noqa: PLC0415
     from tilec.source import collected, new_context  # noqa: PLC0415
 
@@ -84,7 +84,7 @@ def _main(arguments: argparse.Namespace) -> int:
     source = Source(name, text)
     errors: tuple[Diagnostic, ...] = ()
     context = new_context()
-    with instrumented(arguments) as watched, collected(context) as reported:
+    with instrumented(arguments) as watched, collected(context) as reported, remarks() as found:
         options = Options(arguments.level, verify_each, watched, arguments.lineinfo)
         try:
             with options.timed("parse"):
@@ -94,7 +94,7 @@ def _main(arguments: argparse.Namespace) -> int:
         except ProgramError as error:
             errors = error.diagnostics
         finally:
-            sys.stderr.write(render([*reported, *errors], source))
+            sys.stderr.write(render([*reported, *found, *errors], source))
     return 1 if errors else 0
 
 
