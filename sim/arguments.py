@@ -41,7 +41,7 @@ class Buffers:
                 start = address - GLOBAL_BASE
                 size = _span(array, "").nbytes
                 data = memory.data[start : start + size].view(array.dtype)
-                array[...] = as_strided(data, array.shape, array.strides)
+                array[...] = _strided(data, array.shape, array.strides)
 
 
 def _span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
@@ -54,7 +54,15 @@ def _span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
         )
     steps = zip(array.shape, array.strides, strict=True)
     count = 1 + sum((extent - 1) * stride // item for extent, stride in steps)
-    return as_strided(array, (count,), (item,), writeable=False)
+    return _strided(array, (count,), (item,))
+
+
+def _strided(
+    array: np.ndarray[Any, Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    """A read-only view; as bytes in between, since numpy does not know every type of ml_dtypes."""
+    raw = array.view(np.dtype((np.void, array.itemsize)))
+    return as_strided(raw, shape, strides, writeable=False).view(array.dtype)
 
 
 def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:
