@@ -387,6 +387,12 @@ class LinearLayout:
         outs = ", ".join(f"{name} {size}" for name, size in self.out_sizes.items())
         return f"{'; '.join(parts)} -> {outs}"
 
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows: who holds each element."""
+        from .drawing import layout_svg  # noqa: PLC0415 (only to draw)
+
+        return layout_svg(self)
+
     @classmethod
     def parse(cls, text: str) -> LinearLayout:
         """Read what `str` writes.

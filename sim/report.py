@@ -167,6 +167,12 @@ class Report:
         listed = _table(self.lines) if lines else []
         return "\n".join([*head, *found, *text, *listed])
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .report_html import html  # noqa: PLC0415 (only there)
+
+        return html(self)
+
     @classmethod
     def of(
         cls, program: Program, entry: Frame, findings: list[Finding], *, completed: bool

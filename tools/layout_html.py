@@ -7,8 +7,8 @@ from html import escape
 from importlib.resources import files
 
 from tilec.isa import Form, Mma
+from tilec.layout.drawing import colour
 
-from .layout_svg import colour
 from .layout_text import Table, matrix_tables
 from .layout_view import View
 

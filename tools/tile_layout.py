@@ -12,10 +12,13 @@ from tilec.layout import Swizzle, find_form
 
 from . import layout_conversion, layout_sources, layout_text
 from .common import Parser, run
+from .files import write_output
 from .layout_export import as_csv, as_markdown
 from .layout_html import as_html
+from .layout_png import as_png
 from .layout_smem import SharedTile
 from .layout_svg import as_svg
+from .layout_terminal import on_terminal, wants_colour, width_of
 from .layout_view import View
 
 _EXAMPLES = """\
@@ -66,10 +69,17 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--target", help="whose instructions a conversion may use; any by default")
     made.add_argument(
         "--format",
-        choices=("text", "json", "csv", "md", "svg", "html"),
+        choices=("text", "json", "csv", "md", "svg", "html", "png"),
         default="text",
         help="questions and conversions are answered as text or json",
     )
+    made.add_argument(
+        "--color",
+        choices=("auto", "always", "never"),
+        default="auto",
+        help="colour lanes in text; auto: on a terminal, unless NO_COLOR is set",
+    )
+    made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
     return made
 
 
@@ -93,6 +103,7 @@ def smem_parser() -> argparse.ArgumentParser:
         help="ldmatrix.xN or stmatrix.xN, either with .trans; cp.async; SHAPE:OPERAND",
     )
     made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
     return made
 
 
@@ -101,7 +112,8 @@ def smem(arguments: argparse.Namespace) -> int:
     rows, cols = arguments.shape
     type_, swizzle = element_type(arguments.type), Swizzle.parse(arguments.swizzle)
     tile = SharedTile(rows, cols, type_, swizzle, arguments.access)
-    print(json.dumps(tile.json()) if arguments.format == "json" else tile.text())
+    answer = json.dumps(tile.json()) if arguments.format == "json" else tile.text()
+    write_output(arguments.output, answer + "\n")
     return 0
 
 
@@ -156,8 +168,9 @@ def _view(arguments: argparse.Namespace) -> View:
     return View.of(found, operand, selectors)
 
 
-def _whole(view: View, arguments: argparse.Namespace) -> str:
+def _whole(view: View, arguments: argparse.Namespace) -> str | bytes:
     """The whole map."""
+    to_stdout = arguments.output == "-"
     match arguments.format:
         case "json":
             return json.dumps(view.json())
@@ -169,18 +182,30 @@ def _whole(view: View, arguments: argparse.Namespace) -> str:
             return as_svg(view)
         case "html":
             return as_html(view.form, _selectors(arguments))
+        case "png":
+            if to_stdout and sys.stdout.isatty():
+                raise TilecError("a terminal shows no PNG; give -o FILE")
+            return as_png(as_svg(view))
         case _:
-            return layout_text.text(view)
+            width = width_of(sys.stdout) if to_stdout else None
+            auto = arguments.color == "auto" and not to_stdout
+            colour = not auto and wants_colour(sys.stdout, arguments.color)
+            return on_terminal(view, width=width, colour=colour)
 
 
 def body(arguments: argparse.Namespace) -> int:
-    """Print what was asked for."""
+    """Write what was asked for."""
+    answer = _answer(arguments)
+    write_output(arguments.output, answer if isinstance(answer, bytes) else answer + "\n")
+    return 0
+
+
+def _answer(arguments: argparse.Namespace) -> str | bytes:
     question = arguments.convert or arguments.sources or arguments.element or arguments.lane
     if question is not None and arguments.format not in ("text", "json"):
         parser().error(f"--format {arguments.format} shows whole operands; ask for text or json")
     if arguments.convert:
-        print(_conversion(arguments))
-        return 0
+        return _conversion(arguments)
     if arguments.name is None:
         parser().error("give a shape such as m16n8k16, a form's mnemonic, or --convert")
     if arguments.reg is not None and arguments.lane is None:
@@ -188,21 +213,18 @@ def body(arguments: argparse.Namespace) -> int:
     if arguments.element is not None and arguments.lane is not None:
         raise TilecError("--element and --lane ask opposite questions; give one of them")
     if arguments.sources is not None:
-        print(_sources(arguments))
-        return 0
+        return _sources(arguments)
     view = _view(arguments)
     as_json = arguments.format == "json"
     if arguments.element is not None:
         holders = view.holders(arguments.element)
         data = {"element": list(arguments.element), "holders": [s.json() for s in holders]}
-        print(json.dumps(data) if as_json else layout_text.slots(holders))
-    elif arguments.lane is not None:
+        return json.dumps(data) if as_json else layout_text.slots(holders)
+    if arguments.lane is not None:
         held = view.in_registers(arguments.lane, arguments.reg)
         listed = [{**s.json(), "element": p and list(p)} for s, p in held]
-        print(json.dumps({"held": listed}) if as_json else layout_text.contents(held))
-    else:
-        print(_whole(view, arguments))
-    return 0
+        return json.dumps({"held": listed}) if as_json else layout_text.contents(held)
+    return _whole(view, arguments)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,0 +1,211 @@
+"""`tile-layout -o`, PNG by resvg_py, and what notebooks show.
+
+PNG is read here by the format's own definition: chunks, deflate, row filters.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+import subprocess
+import sys
+import zlib
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from tilec.isa import MatrixMemory, Mma, MovMatrix, forms
+from tilec.layout import LinearLayout, Swizzle, fragment, shared_layout
+from tilec.layout.drawing import rgb
+from tilec.sim.report import Finding, Line, Report
+from tilec.tools.tile_layout import main
+
+HALF = ("m16n8k16", "--operand", "a", "--type", "f16")
+SPACE = "{http://www.w3.org/2000/svg}"
+
+
+def pixels(png: bytes) -> list[list[tuple[int, ...]]]:
+    """Rows of red, green, blue; of 8-bit RGBA that is not interlaced."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, data = 8, b""
+    while at < len(png):
+        length, kind = struct.unpack_from(">I4s", png, at)
+        body = png[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            width, height, depth, colours, *_, interlaced = struct.unpack(">IIBBBBB", body)
+            assert (depth, colours, interlaced) == (8, 6, 0)
+        data += body if kind == b"IDAT" else b""
+        at += length + 12
+    raw, stride = zlib.decompress(data), width * 4
+    above, rows = bytearray(stride), []
+    for y in range(height):
+        kind, *line = raw[y * (stride + 1) : (y + 1) * (stride + 1)]
+        for x in range(stride):
+            left = line[x - 4] if x >= 4 else 0
+            corner = above[x - 4] if x >= 4 else 0
+            line[x] = line[x] + _predicted(kind, left, above[x], corner) & 255
+        rows.append([tuple(line[x : x + 3]) for x in range(0, stride, 4)])
+        above = line
+    return rows
+
+
+def _predicted(kind: int, left: int, up: int, corner: int) -> int:
+    estimate = left + up - corner
+    nearest = min((left, up, corner), key=lambda value: abs(estimate - value))
+    return (0, left, up, (left + up) // 2, nearest)[kind]
+
+
+def test_png_has_the_cells_and_their_text(tmp_path, capsys):
+    pytest.importorskip("resvg_py", reason="the extra 'png' is not installed")
+    small = ("m8n8k4", "--operand", "a", "--type", "f64")
+    out = tmp_path / "a.png"
+    assert main([*small, "--format", "png", "-o", str(out)]) == 0
+    assert main([*small, "--format", "svg"]) == 0
+    picture = ElementTree.fromstring(capsys.readouterr().out)
+    rows = pixels(out.read_bytes())
+    _, _, width, height = map(int, picture.get("viewBox").split())
+    assert (len(rows[0]), len(rows)) == (2 * width, 2 * height)
+    for cell in picture.findall(f"{SPACE}g"):
+        box = cell.find(f"{SPACE}rect")
+        x, y, w, h = (int(box.get(name)) for name in ("x", "y", "width", "height"))
+        lane = int(cell.find(f"{SPACE}text").text.split(":")[0])
+        corner = rows[2 * y + 6][2 * x + 6]
+        assert max(abs(a - b) for a, b in zip(corner, rgb(lane), strict=True)) <= 1
+        inside = [rows[r][c] for r in range(2 * y, 2 * (y + h)) for c in range(2 * x, 2 * (x + w))]
+        assert any(max(colour) < 60 for colour in inside)  # its text is drawn
+    assert rows[0][0] == (255, 255, 255)
+
+
+def test_without_the_library(monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    out = tmp_path / "a.png"
+    assert main([*HALF, "--format", "png", "-o", str(out)]) == 1
+    error = capsys.readouterr().err
+    assert error == (
+        "error: --format png needs resvg_py: `pip install 'tilec[png]'`; "
+        "--format svg needs nothing\n"
+    )
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("form", ["text", "json", "csv", "md", "svg", "html"])
+def test_to_a_file(form, tmp_path, capsys):
+    out = tmp_path / "a.out"
+    assert main([*HALF, "--format", form, "-o", str(out)]) == 0
+    assert capsys.readouterr().out == ""
+    assert main([*HALF, "--format", form]) == 0
+    assert out.read_text() == capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        HALF,
+        (*HALF, "--element", "3,5"),
+        ("--convert", "m16n8k16:c:f16", "m16n8k16:a:f16"),
+        ("smem", "--shape", "16x64", "--type", "f16"),
+    ],
+)
+def test_a_folder_that_does_not_exist(arguments, tmp_path, capsys):
+    path = tmp_path / "no" / "such.txt"
+    assert main([*arguments, "-o", str(path)]) == 1
+    assert capsys.readouterr() == ("", f"error: {path}: No such file or directory\n")
+
+
+def test_every_fragment_prints_in_every_format(capsys):
+    """One form of each set of operands; the picture's cells are the text's."""
+    seen = set()
+    for form in forms().values():
+        if not isinstance(form, Mma | MatrixMemory | MovMatrix):
+            continue
+        for operand in (*form.results, *form.operands):
+            key = form.family, getattr(form, "shape", None), operand
+            if key in seen:
+                continue
+            seen.add(key)
+            outputs = {}
+            for kind in ("text", "csv", "md", "svg"):
+                assert main([form.ptx, "--operand", operand.name, "--format", kind]) == 0
+                outputs[kind] = capsys.readouterr().out
+            svg = ElementTree.fromstring(outputs["svg"])
+            cells = [g.find(f"{SPACE}text").text for g in svg.findall(f"{SPACE}g")]
+            matrices = outputs["text"].split("\n\n")[1:-1]
+            shown = re.findall(r"\b\d+:\d+\b", "\n\n".join(m.split("\n", 1)[1] for m in matrices))
+            assert sorted(cells) == sorted(shown)
+            assert sorted(re.findall(r"(?<= )\d+:\d+(?= \|)", outputs["md"])) == sorted(shown)
+            held = 32 * operand.registers * operand.per_register
+            assert len(outputs["csv"].splitlines()) == held + 1
+    assert len(seen) > 100
+
+
+def test_a_notebook_draws_a_layout():
+    layout = fragment("m16n8k16", "b", "f16")
+    picture = ElementTree.fromstring(layout._repr_svg_())
+    cells = [g.find(f"{SPACE}text").text for g in picture.findall(f"{SPACE}g")]
+    # PTX ISA, m16n8k16 with 16-bit elements, matrix B: row and column of b_i
+    wanted = {
+        (2 * (lane % 4) + i % 2 + 8 * (i >= 2), lane // 4): f"{lane}:{i}"
+        for lane in range(32)
+        for i in range(4)
+    }
+    assert cells == [wanted[row, col] for row in range(16) for col in range(8)]
+
+
+def test_a_notebook_draws_memory_broadcasts_and_large_tiles():
+    swizzled = shared_layout({"row": 8, "col": 64}, 16, Swizzle.parse("128B"))
+    picture = ElementTree.fromstring(swizzled._repr_svg_())
+    cells = [int(g.find(f"{SPACE}text").text) for g in picture.findall(f"{SPACE}g")]
+    assert cells == [64 * r + 8 * (c // 8 ^ r) + c % 8 for r in range(8) for c in range(64)]
+    many = LinearLayout.of({"lane": [(1,), (0,)]}, {"row": 4})
+    picture = ElementTree.fromstring(many._repr_svg_())
+    abouts = [g.find(f"{SPACE}title").text for g in picture.findall(f"{SPACE}g")]
+    assert abouts == ["lane 0; lane 2", "lane 1; lane 3", "nobody", "nobody"]
+    large = LinearLayout.identity(128, "register", "row") * LinearLayout.identity(
+        128, "register", "col"
+    )
+    assert "the first 64 × 64 of 128 × 128" in large._repr_svg_()
+    three = LinearLayout.of({"lane": [(1, 0, 0)]}, {"a": 2, "b": 1, "c": 1})
+    assert three._repr_svg_() is None
+
+
+class Text(HTMLParser):
+    """The words of a page, and its tags as they open and close."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_a_notebook_shows_a_report():
+    report = Report(
+        "f<T>",
+        [Finding("race", "a < b & c", count=3)],
+        warp_instructions=12345,
+        lines=[Line(7, "a.mlir:3", "ld.shared.b32", 4, 128, wavefronts=8, conflicts=4)],
+    )
+    words = Text(report._repr_html_()).words
+    assert words[1] == "f<T>"
+    assert "race: a < b & c (and 2 more)" in words
+    assert words[words.index("warp instructions") + 1] == "12,345"
+    assert words[-7:] == ["7", "4", "0", "8", "4", "ld.shared.b32", "a.mlir:3"]
+    assert "no findings" in Text(Report("g")._repr_html_()).words
+
+
+def test_layouts_load_no_drawing():
+    script = (
+        "import sys; import tilec.layout, tilec.sim.report; "
+        "sys.exit(any(m.endswith(('.drawing', '.report_html')) for m in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
