@@ -171,7 +171,7 @@ class Program:
         return Indexed(index, tuple(numbers))
 
     def _call(self, frame: Frame, last: Instruction) -> Call:
-        target = next(o for o in last.operands if not isinstance(o, Group))
+        target = next((o for o in last.operands if not isinstance(o, Group)), None)
         if not isinstance(target, Name):
             raise frame.error("'call' takes a function", last)
         function = self.placement.function(target.text)

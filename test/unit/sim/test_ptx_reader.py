@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -38,7 +40,7 @@ def test_variables() -> None:
     variables = read(CONSTRUCTS).variables
     factors = [struct.unpack("<f", struct.pack("<I", v))[0] for v in variables["factors"].values]  # type: ignore[arg-type]
     assert factors == [1, 2, -0.5, 1000]
-    assert variables["pointers"].values == (Symbol("counter", 0, True), Symbol("factors", 8, False))
+    assert variables["pointers"].values == (Symbol("plain", 0, True), Symbol("factors", 8, False))
     assert variables["nested"].values == (1, 2, 3, 4, 5, 7)
     assert variables["nested"].size == 6
     assert variables["dynamic_memory"].open_ended
@@ -73,6 +75,17 @@ def test_operands() -> None:
     assert body("x (1 << 4) | 3, -7 / 2, 7 % 4, 1 ? 2 : 3, ~0, !5, WARP_SZ - 1;") == [
         tuple(map(Integer, (19, -3, 3, 2, -1, 0, 31)))
     ]
+
+
+def test_target_options() -> None:
+    text = ".version 8.0\n.target sm_80, texmode_independent, debug\n.address_size 64\n"
+    assert read(text).target == "sm_80"
+
+
+@pytest.mark.skipif(shutil.which("ptxas") is None, reason="ptxas is not installed")
+def test_constructs_are_ptx(tmp_path: Path) -> None:
+    command = ["ptxas", "-arch=sm_90a", CONSTRUCTS, "-o", tmp_path / "out"]
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def test_guards_and_source_locations() -> None:
