@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tilec.isa import TilecError
@@ -112,11 +113,8 @@ class LinearLayout:
     @property
     def bases(self) -> dict[str, list[tuple[int, ...]]]:
         """The images of the input bits; `LinearLayout.of` takes them back."""
-        found: dict[str, list[tuple[int, ...]]] = {}
-        columns = iter(self.columns)
-        for name, bits in self.ins:
-            found[name] = [_unpack(next(columns), self.outs) for _ in range(bits)]
-        return found
+        places = iter(_images(self.columns, self.outs))
+        return {name: [next(places) for _ in range(bits)] for name, bits in self.ins}
 
     def columns_of(self, in_dim: str) -> tuple[int, ...]:
         """The packed images of the bits of one input; none if there is no such input."""
@@ -450,6 +448,14 @@ def _pack(place: Sequence[int], outs: Sequence[tuple[str, int]]) -> int:
         packed |= value << shift
         shift += bits
     return packed
+
+
+@lru_cache(maxsize=4096)
+def _images(
+    columns: tuple[int, ...], outs: tuple[tuple[str, int], ...]
+) -> tuple[tuple[int, ...], ...]:
+    """The place of each column; a compilation asks for those of few layouts, often."""
+    return tuple(_unpack(column, outs) for column in columns)
 
 
 def _unpack(packed: int, outs: Sequence[tuple[str, int]]) -> tuple[int, ...]:
