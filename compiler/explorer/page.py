@@ -10,13 +10,13 @@ from pathlib import PurePath
 from typing import Any
 
 from tilec.cubin import AssemblerError
-from tilec.diagnostics import Source
+from tilec.diagnostics import Source, places
 from tilec.driver import Compiled, Options
 from tilec.isa import Target
 
 from .diff import changes
 from .kernels import kernel_table
-from .steps import Step, record
+from .steps import Recorded, Step, record
 
 
 def explore(module: Any, target: Target, options: Options, source: Source | None) -> str:
@@ -39,9 +39,26 @@ def explore(module: Any, target: Target, options: Options, source: Source | None
         "title": escape(PurePath(recorded.source.name).name),
         "about": escape(_about(recorded.compiled, options)),
         "kernels": kernel_table(recorded.compiled),
+        "remarks": _remarks(recorded),
         "data": data.replace("<", "\\u003c"),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], page)
+
+
+def _remarks(recorded: Recorded) -> str:
+    """What the passes remark on, each with a button that shows its line."""
+    found = recorded.compiled.remarks
+    if not found:
+        return ""
+    items = []
+    for remark in found:
+        at = next((p.line for p in places(remark.location) if p.file == recorded.file), 0)
+        button = f'<button data-line="{at}">line {at}</button> ' if at else ""
+        items.append(f"<li>{button}{escape(remark.message)}</li>")
+    return (
+        f"<details open><summary>remarks ({len(found)})</summary>"
+        f'<ul class="remarks">{"".join(items)}</ul></details>'
+    )
 
 
 def _data(steps: list[Step]) -> list[dict[str, Any]]:

@@ -45,11 +45,13 @@ class Recorded:
     Attributes:
         compiled: its stages, with line information.
         source: the source's name and text.
+        file: what locations call it.
         steps: in order; the first is the source itself.
     """
 
     compiled: Compiled
     source: Source
+    file: str
     steps: list[Step]
 
 
@@ -118,7 +120,8 @@ def record(module: Any, target: Target, options: Options, source: Source | None)
         Step("PTX", ptx),
         _sass(compiled, file),
     ]
-    return Recorded(compiled, source, [_original(source, steps, whole=file == SOURCE), *steps])
+    steps = [_original(source, steps, whole=file == SOURCE), *steps]
+    return Recorded(compiled, source, file, steps)
 
 
 def _sass(compiled: Compiled, file: str) -> Step:

@@ -145,3 +145,26 @@ def browser(tmp_path_factory) -> Iterator[Browser]:
     found = Browser(tmp_path_factory.mktemp("profile"))
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session")
+def emulated() -> str:
+    """A program whose product sm_90 only emulates, on which tilec remarks."""
+    return """\
+!A = !tile.frag<tensor<16x32xf8E4M3FN>, #tile.layout<"m16n8k32 a e4m3">>
+!B = !tile.frag<tensor<32x8xf8E4M3FN>, #tile.layout<"m16n8k32 b e4m3">>
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k32 c f32">>
+gpu.module @emulated [#nvvm.target<chip = "sm_90">] {
+  gpu.func @k(%x: memref<32x32xi8>, %y: memref<16x8xf32>)
+      kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %a = "tile.load"(%x, %z, %z) : (memref<32x32xi8>, index, index) -> !A
+    %b = "tile.load"(%x, %z, %z) : (memref<32x32xi8>, index, index) -> !B
+    %c = "tile.load"(%y, %z, %z) : (memref<16x8xf32>, index, index) -> !C
+    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"}
+        : (!A, !B, !C) -> !C
+    "tile.store"(%d, %y, %z, %z) : (!C, memref<16x8xf32>, index, index) -> ()
+    gpu.return
+  }
+}
+"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 
@@ -117,6 +118,15 @@ def test_resources_and_other_stages(gemm, page):
         assert f"<td>{used.registers}</td>" in page
     assert "<td>96 KiB</td>" in page  # three stages of 128×64 and 64×128 f16
     assert "<td>256 × 1 × 1</td>" in page
+
+
+def test_remarks_stand_beside_it(emulated, page):
+    compiled = tilec.compile(emulated)
+    (remark,) = compiled.remarks
+    (line,) = numbers(emulated, r'"tile\.mma"')
+    item = f'<button data-line="{line}">line {line}</button> {escape(remark.message)}</li>'
+    assert item in compiled.explore()
+    assert "<summary>remarks" not in page
 
 
 def test_without_the_assembler(monkeypatch):

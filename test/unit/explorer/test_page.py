@@ -5,6 +5,7 @@ Skipped where there is no Chromium; the page's data are checked without one.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,22 +25,30 @@ HELP = """
 
 
 @pytest.fixture(scope="module")
-def url(tmp_path_factory) -> str:
+def html() -> str:
+    return tilec.compile(EXAMPLES / "gemm.mlir").explore()
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory, html) -> str:
     path = tmp_path_factory.mktemp("page") / "gemm.html"
-    path.write_text(tilec.compile(EXAMPLES / "gemm.mlir").explore())
+    path.write_text(html)
     return f"file://{path}"
 
 
 @pytest.fixture
-def page(browser, url):
-    """Opens the page; at the end nothing was complained of and only the file was loaded."""
-    opened = []
+def page(browser, url, html):
+    """Opens the page with some stages, given by name, as columns.
 
-    def load(state: str = "", **how):
-        full = f"{url}#{state}" if state else url
-        browser.open(full, **how)
+    At the end nothing was complained of and only the file was loaded.
+    """
+    names = re.findall(r'\{"name":"([^"]*)","text":', html)
+
+    def load(*columns: str, state: str = "", **how):
+        if columns:
+            state = f"columns={','.join(str(names.index(name)) for name in columns)}{state}"
+        browser.open(f"{url}#{state}" if state else url, **how)
         browser.run(HELP.replace("const ", "var "))
-        opened.append(full)
         return browser
 
     yield load
@@ -84,7 +93,7 @@ def test_pressing_keeps_it_and_brings_it_into_view(page):
 
 
 def test_keyboard(page):
-    tab = page("columns=0,13")
+    tab = page("source", "LLVM IR")
     tab.run("pane(0).focus()")
     tab.key(*["ArrowDown"] * 50)  # to the constant of line 50
     assert tab.run("said()").startswith("source line 50;")
@@ -104,7 +113,7 @@ def test_keyboard(page):
 
 
 def test_a_step_shows_its_difference(page):
-    tab = page("columns=6")
+    tab = page("tile-to-fragments")
     assert tab.run("chosen()[0]") == "tile-to-fragments"
     tab.run("pane(0).focus()")
     tab.key("d")
@@ -113,13 +122,13 @@ def test_a_step_shows_its_difference(page):
     assert len([text for text in old if '"tile.dot"' in text]) == 4
     assert not any('"tile.dot"' in text for text in new)
     assert len([text for text in new if '"tile.mma"' in text]) == 64
-    assert "columns=6d" in tab.run("location.hash")
+    assert re.fullmatch(r"#columns=\d+d", tab.run("location.hash"))
     tab.key("d")
     assert tab.run(shown.format("old")) == []
 
 
 def test_columns_are_chosen(page):
-    tab = page("columns=0,13")
+    tab = page("source", "LLVM IR")
     tab.point("document.getElementById('more')", press=True)
     assert tab.run("chosen().slice(1)") == ["LLVM IR", "PTX"]
     for _ in range(2):
@@ -132,13 +141,13 @@ def test_columns_are_chosen(page):
 
 
 def test_a_state_that_makes_no_sense(page):
-    assert page("columns=99,x&line=100000").run("chosen().length") == 3
+    assert page(state="columns=99,x&line=100000").run("chosen().length") == 3
 
 
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_sizes_and_colours(page, width, dark):
-    tab = page("columns=0,14&line=127", width=width, dark=dark)
+    tab = page("source", "PTX", state="&line=127", width=width, dark=dark)
     assert tab.run("document.documentElement.scrollWidth") == width
     assert tab.run("document.documentElement.scrollHeight") == 800
     ink, paper = tab.run(
@@ -150,3 +159,14 @@ def test_sizes_and_colours(page, width, dark):
     shown = tab.run("pane(0).getBoundingClientRect().width")
     assert shown > (300 if width == 390 else 600)
     assert len(tab.run("bright(1)")) > 16
+
+
+def test_a_remark_leads_to_its_line(browser, emulated, tmp_path):
+    path = tmp_path / "emulated.html"
+    path.write_text(tilec.compile(emulated).explore())
+    browser.open(f"file://{path}")
+    browser.run(HELP.replace("const ", "var "))
+    browser.point("document.querySelector('[data-line]')", press=True)
+    assert browser.run("bright(0)[0]").startswith('%d = "tile.mma"')
+    assert any("mma.sync" in text for text in browser.run("bright(2)"))
+    assert browser.complaints == []
