@@ -144,13 +144,15 @@ class FragmentMemory:
 
     def _has(self, form: MatrixMemory) -> bool:
         if self._target is None:
-            return form.family is Family.LDMATRIX and form.rows == 8 and form.source is None
+            return form.family is Family.LDMATRIX and form.rows == 8
         return form.min_ptx(self._target) is not None
 
 
 @cache
 def _forms(family: Family) -> tuple[MatrixMemory, ...]:
-    return tuple(f for f in forms().values() if isinstance(f, MatrixMemory) and f.family is family)
+    """The forms that move elements as they are."""
+    moves = (f for f in forms().values() if isinstance(f, MatrixMemory) and f.source is None)
+    return tuple(f for f in moves if f.family is family)
 
 
 def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:

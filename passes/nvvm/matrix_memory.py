@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.tile.casts import narrow_element
 from tilec.dialects.tile.matrices import lane_rows, matrix_origins
 from tilec.dialects.tile.ops.matrix_memory import matrix_form
 from tilec.dialects.tile.shared import shared_buffer
@@ -13,6 +14,7 @@ from tilec.isa.llvm import call
 
 from ..expansion import Expansion, Values
 from .kernel import Kernel
+from .narrow_floats import integer
 from .registers import bitcast, packing
 from .shared_memory import shared_access
 
@@ -31,6 +33,9 @@ class MatrixMoves:
         source, *indices = op.operands
         address = self._address(op, form, tile, source, expansion.one(source), indices)
         loaded = self._kernel.call(call(form, target=self._kernel.target), [address])
+        element = narrow_element(tile.element)
+        if form.source is not None and element is not None and element.shift:
+            loaded = [integer("shli", register, element.shift) for register in loaded]
         type_ = packing(tile).type
         return [[bitcast(value, type_) for value in loaded]]
 

@@ -91,6 +91,7 @@ def tile_of(value: Any, what: str) -> TileValue:
     Raises:
         TilecError: if it is none.
     """
+    _refuse_wmma(value, what)
     found = tile_value(value.type)
     if found is None:
         raise TilecError(
@@ -100,14 +101,18 @@ def tile_of(value: Any, what: str) -> TileValue:
     return found
 
 
-def fragment_of(value: Any, what: str) -> TileValue:
-    """The fragment that `value` is; raises TilecError if it is none."""
-    found = tile_value(value.type)
+def _refuse_wmma(value: Any, what: str) -> None:
     if isinstance(value.type, WmmaType):
         raise TilecError(
             f"{what} is a wmma fragment: which element is where in it is not defined, so only "
             "the tile.wmma ops take it"
         )
+
+
+def fragment_of(value: Any, what: str) -> TileValue:
+    """The fragment that `value` is; raises TilecError if it is none."""
+    found = tile_value(value.type)
+    _refuse_wmma(value, what)
     if found is None or not found.is_fragment:
         raise TilecError(f"{what} must be a !tile.frag, not {value.type}")
     return found

@@ -9,8 +9,12 @@ from tilec.mlir import ext, ir
 from ..dialect import SharedAttr
 from ..matrices import matrix_origins
 from ..shared import shared_buffer
+from ..tiles import TileValue
 from .base import TileOp, form_of, fragment_of, memory
 from .memory import check_access
+
+_UNPACKED = {"b4x16_p64": ("f4E2M1FN",), "b6x16_p32": ("f6E3M2FN", "f6E2M3FN"), "s4": ()}
+"""By the packed source's format, the floats that come out in bytes; integers come as i8."""
 
 
 def matrix_form(name: str, family: Family) -> MatrixMemory:
@@ -31,7 +35,21 @@ def _check(op: Any, family: Family, value: Any, mem: Any, indices: Sequence[Any]
     buffer = shared_buffer(type_)
     if not buffer.together(found.row_bytes // buffer.element_bytes):
         raise TilecError(f"{found.ptx} takes rows of {found.row_bytes} bytes whole, unlike {type_}")
+    _check_unpacked(found, tile)
     matrix_origins(found, tile, transposed=transposed)
+
+
+def _check_unpacked(form: MatrixMemory, tile: TileValue) -> None:
+    """Check that a form that unpacks elements gives those of the tile.
+
+    Raises:
+        TilecError: naming the element types that it gives.
+    """
+    if form.source is None:
+        return
+    legal = ("i8", *(f"!tile.byte<{name}>" for name in _UNPACKED[form.source]))
+    if str(tile.element) not in legal:
+        raise TilecError(f"{form.ptx} gives {' or '.join(legal)}, not {tile.element}")
 
 
 class LdmatrixOp(TileOp, name="ldmatrix"):
@@ -39,6 +57,10 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
 
     Element (r, c) is `memory[…, i + r, j + c]`, or `memory[…, i + c, j + r]` with the unit
     attribute `transposed`. The fragment's layout must be the instruction's.
+
+    A form that unpacks takes 16 packed elements from the first of 16 bytes on (8 of the `s4`
+    form), each for one of the bytes in the fragment. 4-bit floats in `!tile.byte` are then moved
+    to where that type has them, two bits above where `ldmatrix` leaves them.
     """
 
     UNITS = frozenset({"transposed"})
