@@ -35,7 +35,7 @@ _MMA_SYNC = Pipeline(
         "tile-stage-conversions",
         "tile-to-fragments",
     ),
-    nvvm=("tile-fragments-to-nvvm", "tile-kernel-abi", *_TO_LLVM),
+    nvvm=("tile-fragments-to-nvvm", "tile-lower-math", "tile-kernel-abi", *_TO_LLVM),
 )
 
 

@@ -17,6 +17,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-stage-conversions": "tilec.passes.stage_conversions:StageConversions",
         "tile-to-fragments": "tilec.passes.to_fragments:ToFragments",
         "tile-fragments-to-nvvm": "tilec.passes.fragments_to_nvvm:FragmentsToNvvm",
+        "tile-lower-math": "tilec.passes.lower_math:LowerMath",
         "tile-kernel-abi": "tilec.passes.kernel_abi:KernelAbi",
     }
 )

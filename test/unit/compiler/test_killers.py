@@ -166,7 +166,10 @@ def test_wrong_intrinsic_is_an_error(
 def test_library_call_is_an_error(
     kernel: Callable[..., str], python: Callable[..., Outcome]
 ) -> None:
-    program = kernel("%e = math.exp %x : f32\nllvm.store %e, %p : f32, !llvm.ptr<1>")
+    program = kernel(
+        "%e = llvm.call @__nv_expf(%x) : (f32) -> f32\nllvm.store %e, %p : f32, !llvm.ptr<1>",
+        outside="llvm.func @__nv_expf(f32) -> f32",
+    )
     done = python(DRIVER, program, stdin=program)
     assert "the function '__nv_expf' is not defined: it is of libdevice" in done.stdout
 

@@ -1,0 +1,145 @@
+"""`tile-lower-math`: upstream's mathematical functions as what NVPTX has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from tilec.isa import TilecError
+from tilec.mlir import ir
+
+from .base import Diagnostic, Pass, PassError, walk
+from .emit import create
+from .functions import functions, gpu_modules, target_of
+from .nvvm.kernel import Kernel
+
+EXACT: Mapping[str, str] = MappingProxyType(
+    {
+        "arith.maxnumf": "maxnum",
+        "arith.minnumf": "minnum",
+        "math.absf": "fabs",
+        "math.absi": "abs",
+        "math.ceil": "ceil",
+        "math.copysign": "copysign",
+        "math.ctlz": "ctlz",
+        "math.ctpop": "ctpop",
+        "math.cttz": "cttz",
+        "math.floor": "floor",
+        "math.fma": "fma",
+        "math.roundeven": "roundeven",
+        "math.sqrt": "sqrt",
+        "math.trunc": "trunc",
+    }
+)
+"""Ops that LLVM's intrinsic of this name is."""
+
+APPROXIMATE: Mapping[str, str] = MappingProxyType(
+    {
+        "math.cos": "cos",
+        "math.exp2": "exp2",
+        "math.sin": "sin",
+        "math.tanh": "tanh",
+    }
+)
+"""Ops that are one instruction, within the bound that the PTX ISA gives it; f64 has none."""
+
+_WITH_FLAG = frozenset({"math.absi", "math.ctlz", "math.cttz"})
+"""Whose intrinsics take whether a result may be undefined; it is not."""
+_BY_PERMISSION = frozenset({"math.cos", "math.sin", "math.tanh"})
+"""Ops that other targets compute exactly, so that `fastmath<afn>` must allow the instruction."""
+_INSTEAD = {
+    "math.exp": "math.exp2 of x times log2(e)",
+    "math.exp10": "math.exp2 of x times log2(10)",
+    "math.powf": "math.exp2 of y times log2(x)",
+}
+
+
+@dataclass(frozen=True)
+class LowerMath(Pass):
+    """Replace `math` ops, and `arith`'s maxnumf and minnumf, by calls of LLVM's intrinsics.
+
+    In: anything below tiles. Out: on scalars and vectors no such op, which upstream would make
+    a call of libdevice, CUDA's library of bitcode, which is not linked. What has no instruction
+    is an error.
+    """
+
+    name: ClassVar[str] = "tile-lower-math"
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every kernel."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            for function in functions(gpu_module):
+                kernel = Kernel(gpu_module, function, target_of(gpu_module))
+                for op in list(walk(function)):
+                    name = op.operation.name
+                    if not (name.startswith("math.") or name in EXACT) or _is_tensor(op):
+                        continue
+                    try:
+                        with ir.InsertionPoint(op), op.location:
+                            value = _lower(op.operation, name, kernel)
+                    except TilecError as error:
+                        errors.append(Diagnostic(op.location, f"'{name}' op {error}"))
+                        continue
+                    op.results[0].replace_all_uses_with(value)
+                    op.operation.erase()
+        if errors:
+            raise PassError(errors)
+
+
+def _lower(op: Any, name: str, kernel: Kernel) -> Any:
+    type_ = op.results[0].type
+    operands = list(op.operands)
+    flags = str(op.attributes["fastmath"]) if "fastmath" in op.attributes else ""
+    if name == "math.rsqrt":
+        root = _call("sqrt", operands, type_, flags, kernel)
+        return create("arith.divf", [_one(type_), root], type_, **_fastmath(op))
+    if name in EXACT:
+        if name in _WITH_FLAG:
+            bit = ir.IntegerType.get_signless(1)
+            flag = create("llvm.mlir.constant", [], bit, value=ir.IntegerAttr.get(bit, 0))
+            operands.append(flag)
+        return _call(EXACT[name], operands, type_, flags, kernel)
+    if name not in APPROXIMATE:
+        other = f"; write {_INSTEAD[name]}" if name in _INSTEAD else ""
+        legal = ", ".join(sorted({*EXACT, *APPROXIMATE, "math.rsqrt"}))
+        raise TilecError(f"has no instruction{other}; legal: {legal}")
+    if isinstance(_scalar(type_), ir.F64Type):
+        raise TilecError("has no instruction for f64; cast it to f32")
+    if name in _BY_PERMISSION and not any(word in flags for word in ("afn", "fast>")):
+        raise TilecError("exists as an approximation only; allow it by fastmath<afn>")
+    return _call(APPROXIMATE[name], operands, type_, flags, kernel)
+
+
+def _call(name: str, operands: list[Any], type_: Any, flags: str, kernel: Kernel) -> Any:
+    mangled = str(_scalar(type_))
+    if isinstance(type_, ir.VectorType):
+        if type_.rank != 1:
+            raise TilecError(f"takes scalars and vectors of rank 1, not {type_}")
+        mangled = f"v{type_.shape[0]}{mangled}"
+    result = kernel.intrinsic(f"llvm.{name}.{mangled}", operands, type_)
+    if flags:
+        flag = ir.Attribute.parse(flags.replace("#arith", "#llvm"))
+        result.owner.attributes["fastmathFlags"] = flag
+    return result
+
+
+def _is_tensor(op: Any) -> bool:
+    return any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
+
+
+def _scalar(type_: Any) -> Any:
+    return type_.element_type if isinstance(type_, ir.VectorType) else type_
+
+
+def _one(type_: Any) -> Any:
+    one: Any = ir.FloatAttr.get(_scalar(type_), 1.0)
+    if isinstance(type_, ir.VectorType):
+        one = ir.DenseElementsAttr.get_splat(type_, one)
+    return create("arith.constant", [], type_, value=one)
+
+
+def _fastmath(op: Any) -> dict[str, Any]:
+    return {"fastmath": op.attributes["fastmath"]} if "fastmath" in op.attributes else {}

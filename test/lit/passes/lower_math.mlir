@@ -1,0 +1,55 @@
+// RUN: tile-opt %s --tile-lower-math | FileCheck %s
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // CHECK-DAG: llvm.func @llvm.fabs.f32(f32) -> f32
+  // CHECK-DAG: llvm.func @llvm.fma.v2f16(vector<2xf16>, vector<2xf16>, vector<2xf16>) -> vector<2xf16>
+  // CHECK-DAG: llvm.func @llvm.abs.i32(i32, i1) -> i32
+  // CHECK-LABEL: gpu.func @exact(
+  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[I:[a-z0-9]+]]: i32, %[[H:[a-z0-9]+]]: vector<2xf16>
+  gpu.func @exact(%x: f32, %i: i32, %h: vector<2xf16>, %p: i1) kernel {
+    scf.if %p {
+      // CHECK: %[[A:.*]] = llvm.call @llvm.fabs.f32(%[[X]]) : (f32) -> f32
+      %a = math.absf %x : f32
+      // CHECK: llvm.call @llvm.sqrt.f32(%[[A]]) {fastmathFlags = #llvm.fastmath<nnan>} : (f32) -> f32
+      %s = math.sqrt %a fastmath<nnan> : f32
+      // CHECK: llvm.call @llvm.maxnum.f32(%{{.*}}, %[[X]])
+      %m = arith.maxnumf %s, %x : f32
+    }
+    // CHECK: llvm.call @llvm.fma.v2f16(%[[H]], %[[H]], %[[H]]) : (vector<2xf16>, vector<2xf16>, vector<2xf16>) -> vector<2xf16>
+    %f = math.fma %h, %h, %h : vector<2xf16>
+    // An absolute value is defined for every integer.
+    // CHECK: %[[NO:.*]] = llvm.mlir.constant(false) : i1
+    // CHECK: llvm.call @llvm.abs.i32(%[[I]], %[[NO]]) : (i32, i1) -> i32
+    %b = math.absi %i : i32
+    // CHECK: llvm.call @llvm.ctpop.i32(%[[I]]) : (i32) -> i32
+    %c = math.ctpop %i : i32
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @approximate(
+  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[H:[a-z0-9]+]]: vector<2xf16>
+  gpu.func @approximate(%x: f32, %h: vector<2xf16>) kernel {
+    // CHECK: llvm.call @llvm.exp2.f32(%[[X]]) : (f32) -> f32
+    %e = math.exp2 %x : f32
+    // CHECK: llvm.call @llvm.tanh.f32(%[[X]]) {fastmathFlags = #llvm.fastmath<afn>} : (f32) -> f32
+    %t = math.tanh %x fastmath<afn> : f32
+    // CHECK: llvm.call @llvm.sin.f32(%[[X]]) {fastmathFlags = #llvm.fastmath<fast>} : (f32) -> f32
+    %s = math.sin %x fastmath<fast> : f32
+    // CHECK: %[[ROOT:.*]] = llvm.call @llvm.sqrt.v2f16(%[[H]])
+    // CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<2xf16>
+    // CHECK: arith.divf %[[ONE]], %[[ROOT]] : vector<2xf16>
+    %r = math.rsqrt %h : vector<2xf16>
+    // CHECK-NOT: math.
+    // CHECK: gpu.return
+    gpu.return
+  }
+
+  // Tiles are another pass's.
+  // CHECK-LABEL: gpu.func @tile(
+  gpu.func @tile(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // CHECK: math.exp2 %{{.*}} : tensor<16x8xf32,
+    %t = "tile.fill"(%x) : (f32) -> tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
+    %u = math.exp2 %t : tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
+    gpu.return
+  }
+}
