@@ -1,0 +1,24 @@
+"""Configuration of Sphinx."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import tilec
+
+sys.path.insert(0, str(Path(__file__).parent))  # its extensions
+
+project = "tilec"
+author = copyright = "the tilec authors"  # noqa: A001
+release = version = tilec.__version__
+
+extensions = ["myst_parser", "layout_picture", "mlir_lexer"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build"]
+
+html_theme = "furo"
+html_title = f"tilec {release}"
+html_copy_source = False
+pygments_style = "default"
+nitpicky = True
