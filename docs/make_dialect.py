@@ -1,0 +1,132 @@
+"""Write dialect.md from the definitions of the tile dialect's types, attributes and ops.
+
+    python docs/make_dialect.py [--check]
+
+With --check nothing is written, and the exit code says whether the file is up to date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from generated import ROOT, table, write_or_check
+from tilec.dialects.tile import dialect, ops
+from tilec.mlir import ext
+
+_TESTS = ROOT / "test" / "lit" / "dialect"
+
+_INTRODUCTION = """\
+# The tile dialect
+
+Written by `docs/make_dialect.py` from `dialects/tile/`; do not edit. The examples are those of the
+ops' tests in `test/lit/dialect/`. Ops print in MLIR's generic form; names repeated in the types
+are aliases (`!A = …`).
+
+A program is written in tiles of a CTA, `tensor<128x64xf16, #tile.layout<"…">>` (level 2), or in
+fragments, `!tile.frag<…>`, which one warp holds and of which one op is one instruction (level 3).
+The [tour](tour.md) shows both.
+
+Ops with matrix instructions are not `Pure`: upstream's clean-up would move them under divergent
+control flow. `tile-remove-dead` removes those that nobody uses.
+"""
+
+_GROUPS = {
+    "Memory": "memory",
+    "Asynchronous copies": "async_copy",
+    "Registers": "elementwise",
+    "Layouts": "layouts",
+    "Products": "mma",
+    "Block-scaled products": "mma_scaled",
+    "Sparse products": "mma_sp",
+    "Matrix loads and stores": "matrix_memory",
+    "Transposition": "movmatrix",
+    "wmma": "wmma",
+}
+"""Headings of the files in `dialects/tile/ops/`."""
+
+
+def _parameters() -> Iterator[str]:
+    """The types and attributes."""
+    for kind, base in (("Attributes", dialect.Tile.Attribute), ("Types", dialect.Tile.Type)):
+        yield f"\n## {kind}\n"
+        for found in vars(dialect).values():
+            if isinstance(found, type) and issubclass(found, base) and found is not base:
+                first, _, rest = inspect.cleandoc(found.__doc__ or "").partition("\n")
+                name, _, what = first.partition(": ")
+                yield f"\n### {name}\n\n{what[0].upper()}{what[1:]}\n{rest}\n"
+
+
+def _ops() -> Iterator[str]:
+    classes = [c for c in vars(ops).values() if isinstance(c, type) and c.__name__ in ops.__all__]
+    assert {c.__module__.rpartition(".")[2] for c in classes} == set(_GROUPS.values())
+    for title, module in _GROUPS.items():
+        yield f"\n## {title}\n"
+        for op in classes:
+            if op.__module__.endswith(f".{module}"):
+                yield _op(op)
+
+
+def _op(op: Any) -> str:
+    rows = list(_fields(op))
+    return (
+        f"\n### {op.OPERATION_NAME}\n\n{inspect.cleandoc(op.__doc__)}\n"
+        + ("\n" + table(("name", "what"), rows) if rows else "")
+        + f"\n```mlir\n{_example(op.OPERATION_NAME)}```\n"
+    )
+
+
+def _fields(op: Any) -> Iterator[tuple[str, str]]:
+    operands, attributes, results, _ = ext.partition_fields(op._fields)
+    for operand in operands:
+        several = operand.variadicity is not ext.Variadicity.single
+        yield f"`{operand.name}`", "operands" if several else "operand"
+    for attribute in attributes:
+        kind = attribute.constraint
+        type_ = kind.__name__.removesuffix("Attr").lower() if kind is not Any else ""
+        yield f"`{attribute.name}`", f"{type_} attribute".strip()
+    for name in sorted(op.OPTIONAL):
+        yield f"`{name}`", "optional attribute"
+    for name in sorted(op.UNITS):
+        yield f"`{name}`", "unit attribute"
+    if op.OPEN:
+        yield "…", "attributes of the upstream op"
+    for result in results:
+        yield f"`{result.name}`", "result"
+
+
+def _example(name: str) -> str:
+    """The first use of an op in its test, with the aliases that it names."""
+    own = _TESTS / f"{name.removeprefix('tile.')}.mlir"
+    others = sorted(p for p in _TESTS.glob("*.mlir") if "invalid" not in p.name)
+    for file in (own, *others):
+        if file.exists() and f'"{name}"' in file.read_text(encoding="utf-8"):
+            return _first_use(name, file)
+    raise SystemExit(f"error: no test in {_TESTS} uses {name}")
+
+
+def _first_use(name: str, file: Path) -> str:
+    code = [
+        line
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if not line.strip().startswith("//")
+    ]
+    start = next(n for n, line in enumerate(code) if f'"{name}"' in line)
+    end = next(n for n in range(start, len(code)) if "->" in code[n])
+    used = [line.strip() for line in code[start : end + 1]]
+    aliases = dict(re.findall(r"^(!\w+) = (.+)$", "\n".join(code[:start]), re.MULTILINE))
+    named = [a for a in aliases if re.search(rf"{a}\b", "\n".join(used))]
+    return "".join(f"{a} = {aliases[a]}\n" for a in named) + "\n".join(used) + "\n"
+
+
+def document() -> str:
+    """The whole file."""
+    return _INTRODUCTION + "".join(_parameters()) + "".join(_ops())
+
+
+if __name__ == "__main__":
+    sys.exit(write_or_check(__file__, __doc__ or "", document))
