@@ -47,14 +47,18 @@ def _rewrite(function: Any) -> None:
     block = function.regions[0].blocks[0]
     top = ir.InsertionPoint.at_block_begin(block)
     old = list(block.arguments)
+    attributes = function.operation.attributes
+    count = len(attributes["function_type"].value.inputs)
     described = []
     with top, function.location:
-        for number, argument in enumerate(old):
+        for number, argument in enumerate(old[:count]):
             described.append(_replace(block, argument, _name(argument) or f"arg{number}"))
+    types = [argument.type for argument in list(block.arguments)[len(old) :]]
+    # Behind the arguments stand buffers that the function declares for itself.
+    for buffer in old[count:]:
+        buffer.replace_all_uses_with(block.add_argument(buffer.type, buffer.location))
     for _ in old:
         block.erase_argument(0)
-    types = [argument.type for argument in block.arguments]
-    attributes = function.operation.attributes
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
     for name in ("arg_attrs", "res_attrs"):
         if name in attributes:

@@ -59,6 +59,18 @@ gpu.module @m {
     gpu.return
   }
 
+  // Buffers that a kernel declares for itself are no arguments.
+  // CHECK-LABEL: gpu.func @buffers(
+  // CHECK-SAME: %[[N:[a-z0-9]+]]: i64) workgroup(%[[W:[a-z0-9]+]] : memref<32xf32, 3>) private(%[[P:[a-z0-9]+]] : memref<4xf32, 5>) kernel
+  // CHECK-SAME: tile.abi = "[{\22name\22: \22arg0\22, \22kind\22: \22scalar\22, \22type\22: \22i64\22}]"
+  gpu.func @buffers(%n: index) workgroup(%w: memref<32xf32, 3>) private(%p: memref<4xf32, 5>) kernel {
+    // CHECK: %[[X:.*]] = memref.load %[[W]]
+    // CHECK: memref.store %[[X]], %[[P]]
+    %x = memref.load %w[%n] : memref<32xf32, 3>
+    memref.store %x, %p[%n] : memref<4xf32, 5>
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @no_kernel(
   // CHECK-SAME: %{{[a-z0-9]+}}: memref<?xf16>) {
   gpu.func @no_kernel(%a: memref<?xf16>) {
