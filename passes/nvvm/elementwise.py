@@ -10,16 +10,13 @@ from tilec.mlir import ir
 
 from ..emit import create
 from ..expansion import Expansion, Values
-from .registers import Packing, elements, packing, registers_of, splat, vector
+from .registers import Packing, elements, packing, registers_of, scalar, splat, vector
 
 
 def fill(op: Any, _: Expansion) -> list[Values]:
     """`tile.fill`."""
     packed = packing(_tile(op.results[0]))
-    value = op.operands[0]
-    if value.type != packed.element:
-        value = create("arith.bitcast", [value], packed.element)
-    return [[splat(value, packed)] * packed.registers]
+    return [[splat(scalar(op.operands[0], packed), packed)] * packed.registers]
 
 
 def elementwise(op: Any, expansion: Expansion) -> list[Values]:

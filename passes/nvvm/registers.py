@@ -140,6 +140,23 @@ def vector(values: list[Any]) -> Any:
     return whole
 
 
+def scalar(value: Any, packed: Packing) -> Any:
+    """A scalar of an element type as what stands for it in a register.
+
+    Raises:
+        TilecError: for a tf32 that is no constant, which LLVM has not.
+    """
+    if str(value.type) != "tf32":
+        same = value.type == packed.element
+        return value if same else create("arith.bitcast", [value], packed.element)
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        raise TilecError("a scalar of type tf32 is a constant; fill with f32 and cast the fragment")
+    f32 = ir.F32Type.get()
+    number = ir.FloatAttr.get(f32, owner.attributes["value"].value)
+    return bitcast(create("arith.constant", [], f32, value=number), packed.element)
+
+
 def splat(value: Any, packed: Packing) -> Any:
     """A register whose elements all are `value`."""
     return vector([value] * packed.per_register)

@@ -18,7 +18,7 @@ from ..expansion import Expansion, Values
 from .elementwise import function
 from .global_memory import GlobalAccess
 from .kernel import Kernel
-from .registers import Packing, bitcast, constant_i32, element_type, i32, splat
+from .registers import Packing, bitcast, constant_i32, element_type, i32, scalar, splat
 from .shared_memory import shared_access
 
 _NOWHERE = LinearLayout.of({"lane": [(0, 0)] * 5}, {"row": 1, "col": 1})
@@ -59,8 +59,7 @@ class Wmma:
     def fill(self, op: Any, _: Expansion) -> list[Values]:
         """`tile.wmma_fill`."""
         packed = wmma_packing(op.results[0].type)
-        value = bitcast(op.operands[0], packed.element)
-        return [[splat(value, packed)] * packed.registers]
+        return [[splat(scalar(op.operands[0], packed), packed)] * packed.registers]
 
     def elementwise(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.wmma_elementwise`."""
