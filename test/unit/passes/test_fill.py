@@ -52,8 +52,9 @@ def test_constants(element: str) -> None:
 
 
 def test_a_tf32_that_is_no_constant() -> None:
-    with tile.module("m") as module, tile.kernel("k", {"x": "f32"}, block=32) as (x,):
+    arguments = {"x": "f32", "q": "memref<8x32xf32>"}
+    with tile.module("m") as module, tile.kernel("k", arguments, block=32) as (x, q):
         scalar = dialect("arith").truncf(ir.Type.parse("tf32"), x)
-        tile.fill(scalar, tile.frag_type((8, 32), "tf32", LAYOUT))
+        tile.store(tile.fill(scalar, tile.frag_type((8, 32), "tf32", LAYOUT)), q, 0, 0)
     with pytest.raises(tilec.TilecError, match="fill with f32 and cast"):
         tilec.compile(module)
