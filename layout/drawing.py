@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from .linear import LinearLayout
 
-WIDTH, HEIGHT = 58, 24
-"""Of a cell."""
-MARGIN, GAP, LINE = 16, 40, 18
+_WIDTH, _HEIGHT = 58, 24
+"""Of a cell, where its text is no longer."""
+_MARGIN, _GAP, _LINE, _LETTER = 16, 40, 18, 8
 _MOST = 64
 """Rows and columns of a layout that are drawn; a page with more is no picture any more."""
+_WAYS = ("down", "across")
 FONTS = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 """Of fixed width; some by name, since programs that draw SVG may not know which is the generic."""
 _STYLE = f"""\
@@ -29,11 +30,11 @@ text {{ font-size: 12px; font-family: {FONTS}; fill: #1b1b1b; text-anchor: middl
 
 
 class Cell(NamedTuple):
-    """A cell of a picture: the text in it, its tooltip, and the lane that gives its colour."""
+    """A cell of a picture: the text in it, its tooltip, and the lane whose colour it has."""
 
     text: str
     about: str
-    lane: int
+    lane: int | None
 
 
 class Grid(NamedTuple):
@@ -45,9 +46,15 @@ class Grid(NamedTuple):
     cols: Sequence[str]
 
     @property
+    def cell_width(self) -> int:
+        """Of a cell."""
+        texts = (*self.rows, *self.cols, *(cell.text for row in self.cells for cell in row))
+        return max(_WIDTH, _LETTER * (max(map(len, texts)) + 1))
+
+    @property
     def width(self) -> int:
         """With its labels."""
-        return WIDTH * (len(self.cols) + 1)
+        return self.cell_width * (len(self.cols) + 1)
 
 
 def hsl(lane: int) -> tuple[int, int, int]:
@@ -74,10 +81,10 @@ def rgb(lane: int) -> tuple[int, int, int]:
 def picture(title: str, head: Sequence[str], grids: Sequence[Grid]) -> str:
     """An SVG that stands alone: lines of text above grids side by side."""
     tall = max(len(grid.rows) for grid in grids)
-    top = MARGIN + LINE * len(head)
-    across = sum(grid.width for grid in grids) + GAP * (len(grids) - 1) + 2 * MARGIN
-    width = max(across, max(map(len, head)) * 8 + 2 * MARGIN)
-    height = top + LINE * 2 + HEIGHT * tall + MARGIN
+    top = _MARGIN + _LINE * len(head)
+    across = sum(grid.width for grid in grids) + _GAP * (len(grids) - 1) + 2 * _MARGIN
+    width = max(across, max(map(len, head)) * _LETTER + 2 * _MARGIN)
+    height = top + _LINE * 2 + _HEIGHT * tall + _MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img">',
@@ -86,73 +93,90 @@ def picture(title: str, head: Sequence[str], grids: Sequence[Grid]) -> str:
     ]
     for number, line in enumerate(head):
         name = " name" if number == 0 else ""
-        y = MARGIN + LINE * number + 4
-        lines.append(f'<text class="head{name}" x="{MARGIN}" y="{y}">{escape(line)}</text>')
-    left = MARGIN
+        y = _MARGIN + _LINE * number + 4
+        lines.append(f'<text class="head{name}" x="{_MARGIN}" y="{y}">{escape(line)}</text>')
+    left = _MARGIN
     for grid in grids:
         lines += _grid(grid, left, top)
-        left += grid.width + GAP
+        left += grid.width + _GAP
     return "\n".join((*lines, "</svg>"))
 
 
 def _grid(grid: Grid, left: int, top: int) -> Iterator[str]:
     yield f'<text class="head" x="{left}" y="{top + 12}">{escape(grid.title)}</text>'
-    top += 2 * LINE
+    top += 2 * _LINE
+    wide = grid.cell_width
     for n, label in enumerate(grid.cols):
-        x = left + WIDTH * (n + 1) + WIDTH // 2
+        x = left + wide * (n + 1) + wide // 2
         yield f'<text class="label" x="{x}" y="{top - 5}">{label}</text>'
     for n, (label, cells) in enumerate(zip(grid.rows, grid.cells, strict=True)):
-        y = top + HEIGHT * n
-        yield f'<text class="label" x="{left + WIDTH // 2}" y="{y + 16}">{label}</text>'
+        y = top + _HEIGHT * n
+        yield f'<text class="label" x="{left + wide // 2}" y="{y + 16}">{label}</text>'
         for m, cell in enumerate(cells):
-            x = left + WIDTH * (m + 1)
+            x = left + wide * (m + 1)
+            fill = "none" if cell.lane is None else colour(cell.lane)
             yield (
-                f'<g><title>{escape(cell.about)}</title><rect x="{x}" y="{y}" width="{WIDTH}" '
-                f'height="{HEIGHT}" fill="{colour(cell.lane)}"/>'
-                f'<text x="{x + WIDTH // 2}" y="{y + 16}">{escape(cell.text)}</text></g>'
+                f'<g><title>{escape(cell.about)}</title><rect x="{x}" y="{y}" width="{wide}" '
+                f'height="{_HEIGHT}" fill="{fill}"/>'
+                f'<text x="{x + wide // 2}" y="{y + 16}">{escape(cell.text)}</text></g>'
             )
 
 
 def layout_svg(layout: LinearLayout) -> str | None:
     """A picture of a layout: who holds each element of the matrix that it fills.
 
-    The first holder stands in the cell, `lane:register` or, with other inputs, their indices in
-    the layout's order; the tooltip names all. Of large matrices the first rows and columns are
-    shown.
+    The first holder stands in the cell, as `layout_grid` names it; the tooltip names all. Of
+    large matrices the first rows and columns are shown.
 
     Returns:
         The picture; None unless the layout has one or two outputs.
     """
     if len(layout.outs) not in (1, 2):
         return None
-    names = [name for name, _ in layout.ins]
+    grid = layout_grid(layout, _MOST)
+    head = [str(layout), grid.title]
+    sizes = _matrix(layout)
+    if sizes != (len(grid.rows), len(grid.cols)):
+        shown = f"{len(grid.rows)} × {len(grid.cols)}"
+        head.append(f"the first {shown} of {sizes[0]} × {sizes[1]}")
+    return picture(str(layout), head, [grid._replace(title="")])
+
+
+def layout_grid(layout: LinearLayout, most: int | None = None) -> Grid:
+    """Who holds each element of the matrix that a layout of one or two outputs fills.
+
+    A holder is `lane:register` or, with other inputs, their indices, the last input first.
+
+    Args:
+        layout: the layout; a single output goes across.
+        most: how many rows and columns to show; all if None.
+    """
+    names = [name for name, _ in reversed(layout.ins)]
     sizes = layout.in_sizes
-    *_, height, width = (1, *(1 << bits for _, bits in layout.outs))
-    shown = min(height, _MOST), min(width, _MOST)
+    height, width = (min(size, most or size) for size in _matrix(layout))
     holders: dict[tuple[int, ...], list[dict[str, int]]] = {}
-    for index in product(*(range(sizes[name]) for name in reversed(names))):
-        at = dict(zip(reversed(names), index, strict=True))
-        place = (0, *layout(**at))[-2:]
-        if place[0] < shown[0] and place[1] < shown[1]:
-            holders.setdefault(place, []).append(at)
-    *_, row_name, col_name = ("", *(name for name, _ in layout.outs))
-    cells = [
-        [_cell(holders.get((row, col), []), names) for col in range(shown[1])]
-        for row in range(shown[0])
-    ]
-    order = "lane:register" if set(names) == {"lane", "register"} else ":".join(reversed(names))
-    head = [str(layout), f"{order} by {row_name} (down) and {col_name} (across)".replace("  ", " ")]
-    if shown != (height, width):
-        head.append(f"the first {shown[0]} × {shown[1]} of {height} × {width}")
-    labels = [[str(n) for n in range(count)] for count in shown]
-    return picture(str(layout), head, [Grid("", cells, labels[0], labels[1])])
+    for index in product(*(range(sizes[name]) for name in names)):
+        at = dict(zip(names, index, strict=True))
+        holders.setdefault((0, *layout(**at))[-2:], []).append(at)
+    cells = [[_cell(holders.get((row, col), [])) for col in range(width)] for row in range(height)]
+    outs = [name for name, _ in layout.outs]
+    ways = zip(outs, _WAYS[-len(outs) :], strict=True)
+    axes = " and ".join(f"{name} ({way})" for name, way in ways)
+    rows, cols = ([str(n) for n in range(size)] for size in (height, width))
+    return Grid(f"{':'.join(names)} by {axes}", cells, rows, cols)
 
 
-def _cell(holders: list[dict[str, int]], names: Sequence[str]) -> Cell:
+def _matrix(layout: LinearLayout) -> tuple[int, int]:
+    """Rows and columns."""
+    *_, rows, cols = (1, *(1 << bits for _, bits in layout.outs))
+    return rows, cols
+
+
+def _cell(holders: list[dict[str, int]]) -> Cell:
     if not holders:
-        return Cell("", "nobody", 0)
-    about = "; ".join(", ".join(f"{n} {at[n]}" for n in reversed(names)) for at in holders)
-    text = ":".join(str(holders[0][name]) for name in reversed(names))
-    # Without lanes, as in memory, eight neighbours share a hue: what a swizzle keeps together.
+        return Cell("", "nobody", None)
     first = holders[0]
-    return Cell(text, about, first["lane"] if "lane" in first else first[names[0]] // 8 * 4)
+    about = "; ".join(", ".join(f"{name} {n}" for name, n in at.items()) for at in holders)
+    # Without lanes, as in memory, eight neighbours share a hue: what a swizzle keeps together.
+    lane = first["lane"] if "lane" in first else [*first.values()][-1] // 8 * 4
+    return Cell(":".join(map(str, first.values())), about, lane)

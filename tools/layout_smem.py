@@ -22,10 +22,11 @@ from tilec.layout import (
     vector_access,
 )
 from tilec.layout.banks import BANK_BYTES, BANKS, LINE_BYTES, ROWS_PER_PHASE, lanes_together
+from tilec.layout.drawing import Cell, Grid, picture
 from tilec.layout.fragments import warp_tile
 from tilec.layout.tiling import row_tile
 
-from .layout_text import span, table
+from .layout_text import Table, span, table
 
 _CHUNK_BYTES = 16
 _MATRIX = re.compile(r"(ldmatrix|stmatrix)\.x([124])(\.trans)?")
@@ -222,9 +223,32 @@ class SharedTile:
         suggestion = self.suggestion()
         if suggestion:
             lines.append(f"without conflicts: --swizzle {suggestion}")
-        return "\n\n".join(("\n".join(lines), self._memory(), self._phases()))
+        return "\n\n".join(("\n".join(lines), str(self._memory()), self._phases()))
 
-    def _memory(self) -> str:
+    def svg(self) -> str:
+        """The lines of shared memory as a picture: a hue for each 16 bytes of a row."""
+        memory = self._memory()
+        count = self.access.count()
+        head = [
+            f"{self.rows}×{self.cols} {self.type}, swizzle {self.swizzle}",
+            f"{self.kind}: {count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
+            memory.what,
+        ]
+        cells = [
+            [self._cell(cell, address, banks) for cell, banks in zip(row, memory.cols, strict=True)]
+            for row, address in zip(memory.body, memory.rows, strict=True)
+        ]
+        grid = Grid("", cells, memory.rows, memory.cols)
+        return picture(head[0], head, [grid])
+
+    def _cell(self, text: str, address: str, banks: str) -> Cell:
+        if not text:
+            return Cell("", "beyond the tile", None)
+        column = int(re.split("[,-]", text.partition(",")[2], maxsplit=1)[0])
+        chunk = column * self.type.bits // (8 * _CHUNK_BYTES)
+        return Cell(text, f"line at {address}, {banks}: {text}", chunk % 8 * 4)
+
+    def _memory(self) -> Table:
         chunk = _CHUNK_BYTES * 8 // self.type.bits
         size = self.rows * self.cols
         per_line = LINE_BYTES // _CHUNK_BYTES
@@ -237,7 +261,7 @@ class SharedTile:
         banks = _CHUNK_BYTES // BANK_BYTES
         names = [f"banks {n * banks}-{n * banks + banks - 1}" for n in range(per_line)]
         labels = [str(n * LINE_BYTES) for n in range(len(body))]
-        return "(row,col) by byte address (down) and bank (across)\n" + table(body, labels, names)
+        return Table("", "(row,col) by byte address (down) and bank (across)", body, labels, names)
 
     def _phases(self) -> str:
         body, labels = [], []

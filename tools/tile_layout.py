@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 
 from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma, element_type, form, target
-from tilec.layout import Swizzle, find_form
+from tilec.layout import LinearLayout, Swizzle, find_form
 
-from . import layout_conversion, layout_sources, layout_text
+from . import layout_bases, layout_conversion, layout_sources, layout_text
 from .common import Parser, run
 from .files import write_output
 from .layout_export import as_csv, as_markdown
@@ -30,6 +30,7 @@ examples:
   tile-layout m8n8k4 --operand a --type f16 --major col
   tile-layout m16n8k32 --operand e --type f16 --selector 1 --format json
   tile-layout ldmatrix.sync.aligned.m8n8.x4.trans.b16
+  tile-layout 'register [0,1]; lane [0,2] [1,0] [2,0] -> row 4, col 4'
   tile-layout --convert m16n8k8:c:f32 m16n8k8:a:tf32 --target sm_90
   tile-layout smem --shape 64x64 --type f16 --swizzle 128B --access ldmatrix.x4
 """
@@ -46,7 +47,10 @@ def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = Parser("tile-layout", __doc__ or "", epilog=_EXAMPLES)
     made.add_argument(
-        "name", metavar="SHAPE|FORM", nargs="?", help="m16n8k16, or a mnemonic in full"
+        "name",
+        metavar="SHAPE|FORM|BASES",
+        nargs="?",
+        help="m16n8k16, a mnemonic in full, or a layout such as 'lane [1] [2] -> row 4'",
     )
     made.add_argument("--operand", metavar="NAME", help="a, b, c, d, e, sfa, sfb or r")
     made.add_argument("--type", metavar="TYPE", help="element type of the operand")
@@ -102,7 +106,7 @@ def smem_parser() -> argparse.ArgumentParser:
         default="ldmatrix.x4",
         help="ldmatrix.xN or stmatrix.xN, either with .trans; cp.async; SHAPE:OPERAND",
     )
-    made.add_argument("--format", choices=("text", "json"), default="text")
+    made.add_argument("--format", choices=("text", "json", "svg", "png"), default="text")
     made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
     return made
 
@@ -112,9 +116,47 @@ def smem(arguments: argparse.Namespace) -> int:
     rows, cols = arguments.shape
     type_, swizzle = element_type(arguments.type), Swizzle.parse(arguments.swizzle)
     tile = SharedTile(rows, cols, type_, swizzle, arguments.access)
-    answer = json.dumps(tile.json()) if arguments.format == "json" else tile.text()
-    write_output(arguments.output, answer + "\n")
+    answer: str | bytes
+    match arguments.format:
+        case "json":
+            answer = json.dumps(tile.json())
+        case "svg":
+            answer = tile.svg()
+        case "png":
+            answer = _png(tile.svg(), arguments)
+        case _:
+            answer = tile.text()
+    return _write(answer, arguments)
+
+
+def _png(svg: str, arguments: argparse.Namespace) -> bytes:
+    if arguments.output == "-" and sys.stdout.isatty():
+        raise TilecError("a terminal shows no PNG; give -o FILE")
+    return as_png(svg)
+
+
+def _write(answer: str | bytes, arguments: argparse.Namespace) -> int:
+    write_output(arguments.output, answer if isinstance(answer, bytes) else answer + "\n")
     return 0
+
+
+def _bases(arguments: argparse.Namespace) -> str | bytes:
+    """A layout given by its bases."""
+    layout = LinearLayout.parse(arguments.name)
+    match arguments.format:
+        case "text":
+            return layout_bases.text(layout)
+        case "json":
+            return json.dumps(layout_bases.json(layout))
+        case "svg":
+            return layout_bases.svg(layout)
+        case "png":
+            return _png(layout_bases.svg(layout), arguments)
+        case other:
+            raise TilecError(
+                f"--format {other} shows operands; a layout given by bases is shown as "
+                "text, json, svg, png"
+            )
 
 
 def _conversion(arguments: argparse.Namespace) -> str:
@@ -183,9 +225,7 @@ def _whole(view: View, arguments: argparse.Namespace) -> str | bytes:
         case "html":
             return as_html(view.form, _selectors(arguments))
         case "png":
-            if to_stdout and sys.stdout.isatty():
-                raise TilecError("a terminal shows no PNG; give -o FILE")
-            return as_png(as_svg(view))
+            return _png(as_svg(view), arguments)
         case _:
             width = width_of(sys.stdout) if to_stdout else None
             auto = arguments.color == "auto" and not to_stdout
@@ -195,9 +235,7 @@ def _whole(view: View, arguments: argparse.Namespace) -> str | bytes:
 
 def body(arguments: argparse.Namespace) -> int:
     """Write what was asked for."""
-    answer = _answer(arguments)
-    write_output(arguments.output, answer if isinstance(answer, bytes) else answer + "\n")
-    return 0
+    return _write(_answer(arguments), arguments)
 
 
 def _answer(arguments: argparse.Namespace) -> str | bytes:
@@ -208,6 +246,10 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
         return _conversion(arguments)
     if arguments.name is None:
         parser().error("give a shape such as m16n8k16, a form's mnemonic, or --convert")
+    if "->" in arguments.name:
+        if question is not None:
+            raise TilecError("a layout given by bases is shown whole")
+        return _bases(arguments)
     if arguments.reg is not None and arguments.lane is None:
         raise TilecError("--reg says which register of a lane: give --lane too")
     if arguments.element is not None and arguments.lane is not None:

@@ -5,6 +5,7 @@ PNG is read here by the format's own definition: chunks, deflate, row filters.
 
 from __future__ import annotations
 
+import json
 import re
 import struct
 import subprocess
@@ -16,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from tilec.isa import MatrixMemory, Mma, MovMatrix, forms
 from tilec.layout import LinearLayout, Swizzle, fragment, shared_layout
-from tilec.layout.drawing import rgb
+from tilec.layout.drawing import colour, rgb
 from tilec.sim.report import Finding, Line, Report
 from tilec.tools.tile_layout import main
 
@@ -166,6 +167,60 @@ def test_a_notebook_draws_memory_broadcasts_and_large_tiles():
     assert "the first 64 × 64 of 128 × 128" in large._repr_svg_()
     three = LinearLayout.of({"lane": [(1, 0, 0)]}, {"a": 2, "b": 1, "c": 1})
     assert three._repr_svg_() is None
+
+
+def test_shared_memory_as_a_picture(capsys):
+    arguments = ["smem", "--shape", "16x64", "--type", "f16", "--swizzle", "128B"]
+    assert main([*arguments, "--format", "svg"]) == 0
+    picture = ElementTree.fromstring(capsys.readouterr().out)
+    cells = picture.findall(f"{SPACE}g")
+    # CuTe's Swizzle<3,4,3>: chunk c of 16 bytes of row r lies at chunk c ^ r % 8
+    texts = [cell.find(f"{SPACE}text").text for cell in cells]
+    chunks = [(row, at ^ row % 8) for row in range(16) for at in range(8)]
+    assert texts == [f"{row},{8 * c}-{8 * c + 7}" for row, c in chunks]
+    fills = [cell.find(f"{SPACE}rect").get("fill") for cell in cells]
+    assert fills == [colour(4 * c) for _, c in chunks]
+    boxes = [cell.find(f"{SPACE}rect") for cell in cells[:8]]
+    assert all(int(box.get("width")) >= 7 * len("0,56-63") for box in boxes)
+
+
+BASES = "register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8"
+
+
+def test_a_layout_given_by_bases(capsys):
+    """These are the bases of m16n8k8's C in f32, whose operand the tool shows by name."""
+    assert main(["m16n8k8", "--operand", "c", "--type", "f32"]) == 0
+    _, matrix, _ = capsys.readouterr().out.split("\n\n")
+    assert main([BASES]) == 0
+    head, shown = capsys.readouterr().out.rstrip("\n").split("\n\n")
+    assert shown == matrix
+    row, col = (line.partition(" = ")[2] for line in head.splitlines()[1:])
+    for lane in range(32):
+        for register in range(4):
+            places = [eval(text, {"lane": lane, "register": register}) for text in (row, col)]
+            assert places == [lane // 4 + 8 * (register // 2), 2 * (lane % 4) + register % 2]
+    assert main([BASES, "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ins"], found["outs"]) == ({"register": 4, "lane": 32}, {"row": 16, "col": 8})
+    assert str(LinearLayout.of(found["bases"], found["outs"])) == found["layout"] == BASES
+    assert main([BASES, "--format", "svg"]) == 0
+    assert capsys.readouterr().out == LinearLayout.parse(BASES)._repr_svg_() + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((BASES, "--lane", "0"), "a layout given by bases is shown whole"),
+        ((BASES, "--format", "csv"), "is shown as text, json, svg, png"),
+        (("lane [2] -> row 2",), r"basis \[2\] of 'lane' leaves 'row' of size 2"),
+        (("lane [1,0,0] -> a 2, b 1, c 1",), r"3 outputs \(a, b, c\) is no matrix"),
+    ],
+)
+def test_mistakes_with_bases(arguments, message, capsys):
+    assert main([*arguments]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(rf"error: .*{message}.*\n", err)
 
 
 class Text(HTMLParser):

@@ -1,0 +1,54 @@
+"""A layout given by its bases, as `tile-layout` shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.layout import LinearLayout
+from tilec.layout.drawing import layout_grid, layout_svg
+from tilec.layout.formula import formulas
+
+from .layout_text import table
+
+
+def text(layout: LinearLayout) -> str:
+    """The formulas of the outputs, and who holds each element.
+
+    Raises:
+        TilecError: if the layout has more than two outputs.
+    """
+    _require_matrix(layout)
+    grid = layout_grid(layout)
+    written = [f"{name} = {formula}" for name, formula in formulas(layout, {}).items()]
+    body = [[cell.text or "-" for cell in row] for row in grid.cells]
+    shown = table(body, list(grid.rows), list(grid.cols))
+    return "\n".join((str(layout), *written, "", grid.title, shown))
+
+
+def svg(layout: LinearLayout) -> str:
+    """The same as a picture.
+
+    Raises:
+        TilecError: if the layout has more than two outputs.
+    """
+    _require_matrix(layout)
+    return layout_svg(layout) or ""
+
+
+def json(layout: LinearLayout) -> dict[str, Any]:
+    """Sizes and bases."""
+    return {
+        "layout": str(layout),
+        "ins": layout.in_sizes,
+        "outs": layout.out_sizes,
+        "bases": layout.bases,
+    }
+
+
+def _require_matrix(layout: LinearLayout) -> None:
+    if len(layout.outs) not in (1, 2):
+        names = ", ".join(name for name, _ in layout.outs)
+        raise TilecError(
+            f"a layout of {len(layout.outs)} outputs ({names}) is no matrix; ask for --format json"
+        )
