@@ -2,8 +2,8 @@
 
 Fences `{code-block}` with a caption are files; in the language `diff` the lines are put into a file
 that exists. Fences `console` are commands, behind `$`, and what they print; `...` stands for any
-text of a line, and alone for any lines; without lines the output does not matter. Fences `sh` set
-up what the tests have.
+text of a line, and alone for any lines; without lines the output does not matter. Fences `python`
+run. Fences `sh` set up what the tests have.
 """
 
 from __future__ import annotations
@@ -78,22 +78,30 @@ def _run(page: Path, folder: Path, environment: dict[str, str]) -> int:
             target.write_text(patched(target.read_text(), block.text))
         elif block.file:
             target.write_text(block.text)
-        elif block.language == "console":
-            for command, expected in commands(block.text):
-                done = subprocess.run(
-                    ["bash", "-o", "pipefail", "-c", command],
-                    cwd=folder,
-                    env=environment,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.STDOUT,
-                    text=True,
-                    check=False,
-                )
-                assert done.returncode == 0, f"{command}\n{done.stdout}"
-                if expected:
-                    assert matches(done.stdout, expected), f"{command}\n{done.stdout}"
-                count += 1
+        for command, expected in _commands(block):
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
+            assert done.returncode == 0, f"{command[-1]}\n{done.stdout}"
+            if expected:
+                assert matches(done.stdout, expected), f"{command[-1]}\n{done.stdout}"
+            count += 1
     return count
+
+
+def _commands(block: Block) -> Iterator[tuple[list[str], str]]:
+    """What a block runs, with what it prints."""
+    if block.language == "python" and not block.file:
+        yield ["python", "-c", block.text], ""
+    elif block.language == "console":
+        for command, expected in commands(block.text):
+            yield ["bash", "-o", "pipefail", "-c", command], expected
 
 
 @pytest.fixture
