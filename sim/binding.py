@@ -54,6 +54,7 @@ class Binding:
         machine: the machine.
         site: where it is counted.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
+        deferred: whether only the next product reads its result (see `chains`).
     """
 
     def __init__(self, frame: Frame, instruction: Instruction, site: Site) -> None:
@@ -62,6 +63,7 @@ class Binding:
         self.machine: Machine = frame.program.machine
         self.site = site
         self.sync: Members | BarrierSync | None = None
+        self.deferred = False
         self._before: list[Step] = []
         self._after: list[Step] = []
 

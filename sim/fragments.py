@@ -57,6 +57,11 @@ class Fragments:
         if machine.merge is None:
             self._known[tuple(-1 if s is None else s for s in slots)] = (arrays, fragment)
 
+    def defer(self, slots: Sequence[int | None], fragment: Fragment) -> None:
+        """Keep a result for the product that gathers it next; the registers stay as they are."""
+        known = tuple(slot for slot in slots if slot is not None)
+        self._known[known] = [self.machine.registers[slot] for slot in known], fragment
+
 
 def _same(a: Array, b: Array) -> bool:
     return a is b

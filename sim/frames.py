@@ -6,13 +6,16 @@ called from two places, or by itself, keeps its registers apart. All threads sha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from . import control
 from .blocks import RETURN, Code, Where
 from .errors import UnsupportedInstructionError
 from .machine import ZEROS
+from .placement import names
 from .ptx.module import Function, Instruction, Name, Scope, Variable
 from .ptx.module import Group as Arguments
 
@@ -57,6 +60,11 @@ class Frame:
         self._parameters = arguments or {}
         self._callees: dict[tuple[int, str], Frame] = {}
         self.carry = program.machine.slot(ZEROS[1])
+
+    @cached_property
+    def uses(self) -> Counter[str]:
+        """How often each name stands in an operand of the function."""
+        return Counter(names(self.function))
 
     # Names
 

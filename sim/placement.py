@@ -51,7 +51,7 @@ class Placement:
             if function is None:
                 continue
             yield function
-            for name in _names(function):
+            for name in names(function):
                 if name in self.module.functions and name not in seen:
                     seen.add(name)
                     todo.append(name)
@@ -74,7 +74,7 @@ class Placement:
         return start + dynamic
 
     def _shared_variables(self) -> Iterator[Variable]:
-        used = {name for function in self.functions for name in _names(function)}
+        used = {name for function in self.functions for name in names(function)}
         for name, variable in self.module.variables.items():
             if variable.space == "shared" and name in used:
                 yield variable
@@ -96,7 +96,10 @@ class Placement:
                 if variable in self._shared:
                     self._addresses[name] = ("shared", self._shared[variable])
                 continue
-            data = np.zeros(variable.size, np.uint8)
+            try:
+                data = np.zeros(variable.size, np.uint8)
+            except MemoryError:
+                self.module.source.fail(f"no memory for '{name}'", variable.position)
             address = memory.allocate(
                 f"variable '{name}'", variable.size, data=data, writable=variable.space != "const"
             )
@@ -156,7 +159,7 @@ class Placement:
         return self._order[index] if rest == 0 and 0 <= index < len(self._order) else None
 
 
-def _names(function: Function) -> Iterator[str]:
+def names(function: Function) -> Iterator[str]:
     """Every name that stands in an operand of the function."""
     for instruction in function.body or ():
         todo: list[Operand] = list(instruction.operands)

@@ -8,6 +8,7 @@ from tilec.isa import TilecError
 
 from .binding import Binding
 from .blocks import EXIT, RETURN, Call, Code, End, Indexed, Where
+from .chains import chained
 from .control import branch_targets, is_gated
 from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .instructions import bind
@@ -100,8 +101,11 @@ class Program:
 
     def _bind(self, frame: Frame, body: list[Instruction], end: End) -> Code:
         code = Code(frame, body, [], [], end)
-        for instruction in body:
+        products = sum(instruction.opcode == "mma" for instruction in body)
+        deferred = chained(body, frame.uses) if products > 1 else frozenset()
+        for index, instruction in enumerate(body):
             binding = Binding(frame, instruction, self.site(instruction))
+            binding.deferred = index in deferred
             step = self.step(binding)
             code.steps.append(step)
             code.syncs.append(binding.sync)

@@ -154,13 +154,16 @@ def _multiply(binding: Binding, form: Mma | WmmaMma) -> Step:
     bits |= {n: 32 for n in slots if n not in bits}
     machine = binding.machine
     fragments = machine.fragments
-    arch, numerics = machine.arch, machine.numerics
+    arch, numerics, deferred = machine.arch, machine.numerics, binding.deferred
 
     def step() -> None:
         chosen = {n: _per_warp(machine, s) for n, s in selectors.items()}
         inputs = {n: fragments.gather(s, bits[n]) for n, s in slots.items()}
         result = tensor.multiply_fragments(form, inputs, chosen, arch=arch, numerics=numerics)
-        fragments.spread(targets, result)
+        if deferred and machine.merge is None:
+            fragments.defer(targets, result)
+        else:
+            fragments.spread(targets, result)
 
     return step
 

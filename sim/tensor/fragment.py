@@ -16,15 +16,22 @@ class Fragment:
     Matrices decoded from them are kept for the next product, since the same fragment of A meets
     several of B, and a result is the next addend. So registers must not be written to.
 
-    Attributes:
-        registers: (warps, registers, 32).
+    Args:
+        registers: (warps, registers, 32), or what makes them when they are first asked for.
     """
 
-    __slots__ = ("_made", "registers")
+    __slots__ = ("_made", "_registers")
 
-    def __init__(self, registers: NDArray[Any]) -> None:
-        self.registers = registers
+    def __init__(self, registers: NDArray[Any] | Callable[[], NDArray[Any]]) -> None:
+        self._registers = registers
         self._made: dict[Hashable, Any] = {}
+
+    @property
+    def registers(self) -> NDArray[Any]:
+        """(warps, registers, 32)."""
+        if callable(self._registers):
+            self._registers = self._registers()
+        return self._registers
 
     def made(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` gives, called once for each key."""

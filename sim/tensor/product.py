@@ -131,7 +131,7 @@ def _result(form: Mma | WmmaMma, d: Matrices) -> Fragment:
     """D in registers; as a matrix too, for the product of which it is the addend."""
     c, operand = form.operand("c"), form.operand("d")
     warps = len(d) // (form.products if isinstance(form, Mma) else 1)
-    result = Fragment(encode(operand, from_matrix(form, "d", d.reshape(warps, -1))))
+    result = Fragment(lambda: encode(operand, from_matrix(form, "d", d.reshape(warps, -1))))
     if c.type == operand.type and d.dtype == numpy_type(c.type) and c.container >= 32:
         result.keep(("matrix", form.ptx, "c"), d)
     return result

@@ -1,0 +1,45 @@
+"""Chains of products: results that only the next product reads, as its addend.
+
+Such a result need not be spread over the registers of its warps, which takes about as long as the
+product itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .ptx.module import Instruction, Name, Operand, Vector
+
+
+def chained(body: Sequence[Instruction], uses: Mapping[str, int]) -> frozenset[int]:
+    """Which instructions of a block are products whose result a later one alone reads.
+
+    Threads that come to the first together come to the second together: neither has a guard, and
+    no barrier of the CTA, which lets threads go on one after the other, stands between them.
+
+    Args:
+        body: the block's instructions.
+        uses: how often each name stands in an operand of the function.
+    """
+    found: set[int] = set()
+    results: dict[tuple[int, tuple[str, ...]], int] = {}
+    for index, instruction in enumerate(body):
+        if instruction.opcode in ("bar", "barrier"):
+            results.clear()
+        if instruction.opcode != "mma" or instruction.guard or len(instruction.operands) < 4:
+            continue
+        scope = id(instruction.scope)
+        before = results.pop((scope, _names(instruction.operands[3])), None)
+        if before is not None:
+            found.add(before)
+        names = _names(instruction.operands[0])
+        if names and all(uses[name] == 2 for name in names):
+            results[scope, names] = index
+    return frozenset(found)
+
+
+def _names(operand: Operand) -> tuple[str, ...]:
+    """The registers of an operand; none if it has anything else."""
+    items = operand.items if isinstance(operand, Vector) else (operand,)
+    names = tuple(item.text for item in items if isinstance(item, Name) and not item.component)
+    return names if len(names) == len(items) else ()
