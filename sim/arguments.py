@@ -163,7 +163,7 @@ def _scalar(parameter: Variable, value: Any, index: int) -> bytes:
         given_float = array.dtype.kind in "fV"
         if given_float or type_[0] != "f":
             return array.tobytes()
-    if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b"):
+    if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b" and bits > 8):
         return np.asarray(value, f"f{bits // 8}").tobytes()
     number = int(value)
     if number != value:
