@@ -136,6 +136,13 @@ class Sparsity(NamedTuple):
         """The codes that ordered metadata may hold: two ascending positions, the lower first."""
         return (0b0100, 0b1110) if self.chunk == 2 else (4, 8, 12, 9, 13, 14)
 
+    @property
+    def defined_codes(self) -> tuple[int, ...]:
+        """The codes that the form's metadata may hold: plain `.sp` asks for no order."""
+        if self.ordered or self.chunk == 2:
+            return self.codes
+        return tuple(code for code in range(16) if code & 3 != code >> 2)
+
 
 class BlockScaling(NamedTuple):
     """Scale factors of A and B.

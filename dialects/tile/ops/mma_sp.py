@@ -40,7 +40,7 @@ def check_metadata(form: Mma, metadata: Any) -> None:
         TilecError: naming the codes that are defined.
     """
     assert form.sparsity is not None
-    code, legal = _constant(metadata), form.sparsity.codes
+    code, legal = _constant(metadata), form.sparsity.defined_codes
     if code is not None and code not in legal:
         names = ", ".join(f"{c:#06b}" for c in legal)
         raise TilecError(f"metadata {code:#06b} is no code of {form.ptx}; legal: {names}")
