@@ -26,6 +26,7 @@ from tilec.layout.drawing import Cell, Grid, picture
 from tilec.layout.fragments import warp_tile
 from tilec.layout.tiling import row_tile
 
+from .layout_terminal import folded
 from .layout_text import Table, span, table
 
 _CHUNK_BYTES = 16
@@ -212,8 +213,8 @@ class SharedTile:
             "suggested": suggestion and str(suggestion),
         }
 
-    def text(self) -> str:
-        """The lines of shared memory, the phases of the access, its cost."""
+    def text(self, width: int | None = None) -> str:
+        """The lines of shared memory, folded to `width` if there is one, the access, its cost."""
         count = self.access.count()
         lines = [
             f"{self.rows}×{self.cols} {self.type}, swizzle {self.swizzle}",
@@ -223,7 +224,7 @@ class SharedTile:
         suggestion = self.suggestion()
         if suggestion:
             lines.append(f"without conflicts: --swizzle {suggestion}")
-        return "\n\n".join(("\n".join(lines), str(self._memory()), self._phases()))
+        return "\n\n".join(("\n".join(lines), *folded(self._memory(), width), self._phases()))
 
     def svg(self) -> str:
         """The lines of shared memory as a picture: a hue for each 16 bytes of a row."""

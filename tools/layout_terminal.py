@@ -51,8 +51,8 @@ def on_terminal(view: View, *, width: int | None, colour: bool) -> str:
         return text(view)
     blocks = [heading(view)]
     for one in matrix_tables(view):
-        blocks += _folded(one, width, _of_holder if colour else None)
-    blocks += _folded(register_table(view), width, _of_row if colour else None)
+        blocks += folded(one, width, _of_holder if colour else None)
+    blocks += folded(register_table(view), width, _of_row if colour else None)
     return "\n\n".join(blocks)
 
 
@@ -68,10 +68,17 @@ def _of_row(row: str, cell: str) -> int:
     return int(row)
 
 
-def _folded(
-    one: Table, width: int | None, lane_of: Callable[[str, str], int] | None
+def folded(
+    one: Table, width: int | None, lane_of: Callable[[str, str], int] | None = None
 ) -> Iterator[str]:
-    """The table in blocks of columns that `width` holds, the title above the first."""
+    """The table in blocks of columns that a terminal holds, the title above the first.
+
+    Args:
+        one: the table.
+        width: columns of the terminal; one block if None.
+        lane_of: the lane whose colour a cell gets, by its row's label and its text; no colours
+            if None.
+    """
     widths = [max(map(len, column)) for column in zip(one.cols, *one.body, strict=True)]
     labels = max(map(len, one.rows))
     title = one.title + "\n"

@@ -125,8 +125,13 @@ def smem(arguments: argparse.Namespace) -> int:
         case "png":
             answer = _png(tile.svg(), arguments)
         case _:
-            answer = tile.text()
+            answer = tile.text(_width(arguments))
     return _write(answer, arguments)
+
+
+def _width(arguments: argparse.Namespace) -> int | None:
+    """Where to fold tables."""
+    return width_of(sys.stdout) if arguments.output == "-" else None
 
 
 def _png(svg: str, arguments: argparse.Namespace) -> bytes:
@@ -136,7 +141,12 @@ def _png(svg: str, arguments: argparse.Namespace) -> bytes:
 
 
 def _write(answer: str | bytes, arguments: argparse.Namespace) -> int:
-    write_output(arguments.output, answer if isinstance(answer, bytes) else answer + "\n")
+    if isinstance(answer, bytes):
+        write_output(arguments.output, answer)
+    elif arguments.output == "-":
+        print(answer)
+    else:
+        write_output(arguments.output, answer + "\n")
     return 0
 
 
@@ -227,10 +237,9 @@ def _whole(view: View, arguments: argparse.Namespace) -> str | bytes:
         case "png":
             return _png(as_svg(view), arguments)
         case _:
-            width = width_of(sys.stdout) if to_stdout else None
             auto = arguments.color == "auto" and not to_stdout
             colour = not auto and wants_colour(sys.stdout, arguments.color)
-            return on_terminal(view, width=width, colour=colour)
+            return on_terminal(view, width=_width(arguments), colour=colour)
 
 
 def body(arguments: argparse.Namespace) -> int:

@@ -127,3 +127,15 @@ def test_a_terminal_narrower_than_a_cell():
 def test_a_terminal_is_no_place_for_a_picture():
     out = on_terminal(*HALF, "--format", "png")
     assert out == "error: a terminal shows no PNG; give -o FILE\n"
+
+
+def test_shared_memory_is_folded(plain):
+    arguments = ("smem", "--shape", "64x64", "--type", "f16", "--swizzle", "128B")
+    out = on_terminal(*arguments, width=60)
+    head, first, *rest, phases = out.split("\n\n")
+    whole = plain(*arguments).split("\n\n")
+    assert (head, phases) == (whole[0], whole[2])
+    lines = [line for block in (first.split("\n", 1)[1], *rest) for line in block.splitlines()]
+    assert max(map(len, lines)) <= 60
+    cells = re.findall(r"\d+,\d+-\d+", "\n".join(lines))
+    assert sorted(cells) == sorted(re.findall(r"\d+,\d+-\d+", whole[1]))
