@@ -35,7 +35,7 @@ _LANE_OPS = frozenset(
         "llvm.cmpxchg",
         "memref.alloca",
         "nvvm.elect.sync",
-        "nvvm.mbarrier.test.wait",
+        "nvvm.match.sync",
         "nvvm.read.ptx.sreg.laneid",
     }
 )
@@ -46,6 +46,7 @@ _OPAQUE = (
     "llvm.inline_asm",
     "llvm.invoke",
     "nvvm.inline_ptx",
+    "nvvm.mbarrier.",
     "nvvm.read.ptx.sreg.lanemask",
     "nvvm.read.ptx.sreg.tid",
 )

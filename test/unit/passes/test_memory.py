@@ -19,6 +19,8 @@ from tilec.layout.swizzle import Swizzle
 from tilec.sim import launch
 
 DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "i8": np.int8}
+SHARED = 64 << 10
+"""Bytes that a CTA has on every target."""
 MATRIX = "memref<?x?x{0}, strided<[?, 1], offset: ?>>"
 
 
@@ -50,6 +52,7 @@ class Trip:
     element: str
     target: str
     warps: int
+    block: tuple[int, int, int]
     rows: int
     cols: int
     layouts: tuple[LinearLayout, LinearLayout]
@@ -107,7 +110,7 @@ class Trip:
         return f"""
 gpu.module @m [#nvvm.target<chip = "{self.target}">] {{
   gpu.func @k(%x: {matrix}, %y: {matrix}, {arguments})
-      kernel attributes {{known_block_size = array<i32: {32 * self.warps}, 1, 1>}} {{
+      kernel attributes {{known_block_size = array<i32: {", ".join(map(str, self.block))}>}} {{
     %z = arith.constant 0 : index
     %s = "tile.alloc_shared"() : () -> {shared}
 {body}
@@ -193,6 +196,8 @@ def trips(draw: st.DrawFn) -> Trip:
         else:
             layouts.append(_layout(data, *this, warps))
     buffer = (rows * pick(1, 2), cols * pick(1, 2, 4))
+    if 2 * size * buffer[0] * buffer[1] > SHARED:
+        buffer = (rows, cols)
     swizzle = pick("none", "32B", "64B", "128B", "swizzle<2,4,3>", "swizzle<1,5,4>")
     if size <= 4:
         swizzle = pick(swizzle, "swizzle<2,2,3>", "swizzle<3,3,3>") if size < 8 else swizzle
@@ -212,6 +217,7 @@ def trips(draw: st.DrawFn) -> Trip:
         element=element,
         target=pick("sm_75", "sm_80", "sm_90"),
         warps=warps,
+        block=pick((32 * warps, 1, 1), (16, 2 * warps, 1), (8, 4, warps)),
         rows=rows,
         cols=cols,
         layouts=(layouts[0], layouts[1]),
