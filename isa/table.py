@@ -42,6 +42,11 @@ def form(ptx: str) -> Form:
 
     Raises:
         UnknownNameError: if there is none, naming the nearest.
+
+    Example:
+        >>> found = form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+        >>> [operand.name for operand in found.operands], str(found.shape)
+        (['a', 'b', 'c'], 'm16n8k16')
     """
     found = forms().get(ptx) or _other_spellings().get(ptx)
     if found is None:
@@ -54,6 +59,11 @@ def instruction(mnemonic: str) -> tuple[Form, str]:
 
     Raises:
         UnknownNameError: if there is no such form, or it takes no address in that space.
+
+    Example:
+        >>> form, space = instruction("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
+        >>> str(form), space
+        ('ldmatrix.sync.aligned.m8n8.x4.b16', 'shared')
     """
     ptx, space = split_space(mnemonic)
     found = form(ptx)

@@ -29,6 +29,13 @@ def fragment(
     Raises:
         UnknownNameError: for a name that is not in the table, naming the nearest that are.
         LayoutError: if the shape and type leave open which layout is meant.
+
+    Example:
+        >>> a = fragment("m16n8k16", "a", "f16")
+        >>> a(register=1, lane=14)
+        (3, 5)
+        >>> a.inverse()(row=3, col=5)
+        (1, 14)
     """
     if isinstance(form, str):
         form = find_form(form, operand, dtype, sparse=sparse, major=major)

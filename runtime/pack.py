@@ -78,6 +78,10 @@ def pack(values: ArrayLike, type_: ElementType | str, container: str = "packed")
     Raises:
         TilecError: for a number that the type cannot hold, a container that does not take the
             type, or rows that do not fill bytes (runs, in a container that has them).
+
+    Example:
+        >>> [hex(byte) for byte in pack([1, 2, -1, -8], "s4")]
+        ['0x21', '0x8f']
     """
     type_, holder = _resolve(type_, container)
     bits = to_bits(values, type_)

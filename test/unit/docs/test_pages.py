@@ -18,6 +18,7 @@ def test_page(page, run_page):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(not (DOCS.parent / ".git").exists(), reason="not a clone of the repository")
 def test_pass_from_a_clone(run_page_in_clone):
     """From `git clone` on: a newcomer's whole way."""
     assert run_page_in_clone(DOCS / "write_a_pass.md") > 0
