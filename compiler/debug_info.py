@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.mlir import passmanager
+from tilec.mlir import ir, passmanager
 
-from .diagnostics import SOURCE
+from .diagnostics import SOURCE, place
 
 # Lines without DWARF: what nvcc's -lineinfo asks of LLVM too. LLVM does not let debug locations
 # change the code that it generates.
@@ -21,7 +21,20 @@ def add_scopes(module: Any) -> None:
             a `gpu.module`, but finds the functions of one.
     """
     with module.context:
+        _place_calls(module)
         passmanager.PassManager.parse(_SCOPES).run(module.operation)
+
+
+def _place_calls(module: Any) -> None:
+    """Give calls without a place line 0 of no file: LLVM wants one that it may inline by."""
+    nowhere = ir.Location.file("", 0, 0)
+
+    def look(op: Any) -> Any:
+        if op.name == "llvm.call" and place(op.location) is None:
+            op.location = nowhere
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
 
 
 def name_file(llvm_ir: str, name: str) -> str:

@@ -17,6 +17,9 @@ import pytest
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 
 
+_CODES = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+
+
 class Browser:
     """One tab of headless Chromium, and what it complained of or asked the network for."""
 
@@ -120,7 +123,14 @@ class Browser:
         """Press keys."""
         for name in names:
             text = {"Enter": "\r"}.get(name, name if len(name) == 1 else "")
-            codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40}
+            codes = {
+                "Tab": 9,
+                "Enter": 13,
+                "Escape": 27,
+                "ArrowUp": 38,
+                "ArrowRight": 39,
+                "ArrowDown": 40,
+            }
             code = codes.get(name, ord(name[0].upper()))
             down = {"type": "keyDown", "key": name, "windowsVirtualKeyCode": code}
             self.ask("Input.dispatchKeyEvent", **down, **({"text": text} if text else {}))

@@ -95,6 +95,35 @@ def test_a_name_with_quotes():
     assert ".loc\t1 " in compiled.ptx
 
 
+CALL = """\
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  llvm.func @helper(%x: f32, %p: !llvm.ptr) {
+    %y = llvm.fadd %x, %x : f32
+    llvm.store %y, %p : f32, !llvm.ptr
+    llvm.return
+  }
+  gpu.func @k(%x: memref<32xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c = arith.constant 1.0 : f32
+    %q = memref.extract_aligned_pointer_as_index %x : memref<32xf32> -> index
+    %i = arith.index_cast %q : index to i64
+    %p = llvm.inttoptr %i : i64 to !llvm.ptr
+    llvm.call @helper(%c, %p) : (f32, !llvm.ptr) -> () loc(PLACE)
+    gpu.return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize("place", ["unknown", '"a.mlir":7:3', '"name"(unknown)'])
+def test_calls_without_a_place(place, level):
+    """LLVM refuses a call that it may inline, in a function with debug info, without one."""
+    source = CALL.replace("PLACE", place)
+    plain, marked = (tilec.compile(source, lineinfo=on, opt_level=level) for on in (False, True))
+    assert instructions(marked.ptx) == instructions(plain.ptx)
+    assert located(marked.ptx, "\tst.b32") == lines_of(source, "llvm.store")
+
+
 def test_the_flag(capsysbinary):
     assert main([str(EXAMPLES / "mma.mlir"), "--lineinfo"]) == 0
     assert b'mma.mlir"' in capsysbinary.readouterr().out
