@@ -136,7 +136,7 @@ def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
         and value_of(type_.memory_space.swizzle) != "none"
     ):
         raise TilecError(f'{form.ptx} cannot read swizzled memory; take #tile.shared<"none">')
-    strides, _ = type_.get_strides_and_offset()
+    strides, offset = type_.get_strides_and_offset()
     if strides[-1] != 1:
         raise TilecError(f"the last dimension of {type_} is not contiguous")
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -153,3 +153,17 @@ def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
                 f"rows of {type_} are {stride} elements apart; {form.ptx} needs at least "
                 f"{form.default_stride}"
             )
+    first = _constant(indices[-1])
+    if first is not None and offset != dynamic and (first + offset) * bits // 8 % form.alignment:
+        raise TilecError(
+            f"the matrix begins {(first + offset) * bits // 8} bytes into a row of {type_}; "
+            f"{form.ptx} needs a multiple of {form.alignment}"
+        )
+
+
+def _constant(index: Any) -> int | None:
+    """What an index is, if that is known."""
+    owner = index.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return None
+    return int(ir.IntegerAttr(owner.attributes["value"]).value)
