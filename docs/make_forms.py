@@ -22,7 +22,8 @@ _INTRODUCTION = """\
 # Instruction forms
 
 Written by `docs/make_forms.py` from the instruction table in `isa/`; do not edit. `tile-isa list`
-prints the forms one by one, `tile-isa show` all about one of them.
+prints the forms one by one, `tile-isa show` all about one of them, and `tile-isa emit` a kernel
+that tries it: PTX on registers, or with `--format mlir` a tile program on matrices.
 
 ## Count by family
 """
