@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.stored import stored_elements
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.isa import Target, TilecError
 from tilec.layout.conversion import convert
@@ -57,13 +58,20 @@ def _stage(op: Any, function: Any, target: Target | None) -> None:
 
 
 def _through_shared(op: Any, function: Any, tile: TileValue, plan: SharedTrip) -> None:
+    if len(tile.shape) != 2 or bits_of(tile.element) < 8:
+        extents = "x".join(str(n) for n in tile.shape)
+        raise TilecError(
+            "goes through shared memory, which takes tiles of rank 2 whose elements have a byte "
+            f"or more, not {extents}x{tile.element}"
+        )
     rows, cols = tile.shape
+    element = ir.Type.parse(stored_elements(tile.element)[0])
     row_major = plan.order == tuple(reversed(tile.layout.out_sizes))
     text = str(plan.swizzle if plan.swizzle is not None and row_major else plan.shared)
     top = function.regions[0].blocks[0].operations[0]
     with ir.InsertionPoint(top), op.location:
         space = SharedAttr.get(ir.StringAttr.get(text))
-        type_ = ir.MemRefType.get([rows, cols], tile.element, memory_space=space)
+        type_ = ir.MemRefType.get([rows, cols], element, memory_space=space)
         buffer = create("tile.alloc_shared", [], type_)
     with ir.InsertionPoint(op), op.location:
         zero = index_constant(0)

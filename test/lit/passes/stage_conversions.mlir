@@ -4,6 +4,8 @@
 !W = tensor<32x8xf32, #tile.layout<"register [0,1] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 32, col 8">>
 !P = tensor<32x8xf32, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">>
 !L = tensor<32x8xf32, #tile.layout<"register [0,1] [0,2]; lane [0,4] [1,0] [2,0] [4,0] [8,0]; warp [16,0] -> row 32, col 8">>
+!TT = tensor<32x8xtf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">>
+!TW = tensor<32x8xtf32, #tile.layout<"register [0,1] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 32, col 8">>
 !F = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 !G = !tile.frag<tensor<16x8xf32>, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
 
@@ -50,6 +52,18 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %p = "tile.convert_layout"(%t) : (!T) -> !P
     %l = "tile.convert_layout"(%t) : (!T) -> !L
     %h = "tile.convert_layout"(%f) : (!F) -> !G
+    gpu.return
+  }
+
+  // What memory holds of a tf32 is an f32.
+  // CHECK-LABEL: gpu.func @tf32(
+  gpu.func @tf32(%g: memref<32x8xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // CHECK: "tile.alloc_shared"() : () -> memref<32x8xf32,
+    // CHECK: gpu.barrier
+    %z = arith.constant 0 : index
+    %t = "tile.load"(%g, %z, %z) : (memref<32x8xf32>, index, index) -> !TT
+    %w = "tile.convert_layout"(%t) : (!TT) -> !TW
+    "tile.store"(%w, %g, %z, %z) : (!TW, memref<32x8xf32>, index, index) -> ()
     gpu.return
   }
 }
