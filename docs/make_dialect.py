@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from generated import ROOT, table, write_or_check
-from tilec.dialects.tile import dialect, ops
+from tilec.dialects.tile import builders, dialect, ops
 from tilec.mlir import ext
 
 _TESTS = ROOT / "test" / "lit" / "dialect"
@@ -25,7 +25,7 @@ _INTRODUCTION = """\
 
 Written by `docs/make_dialect.py` from `dialects/tile/`; do not edit. The examples are those of the
 ops' tests in `test/lit/dialect/`. Ops print in MLIR's generic form; names repeated in the types
-are aliases (`!A = …`).
+are aliases (`!A = …`). The builders, with the same names, are in `tilec.dialects.tile.builders`.
 
 A program is written in tiles of a CTA, `tensor<128x64xf16, #tile.layout<"…">>` (level 2), or in
 fragments, `!tile.frag<…>`, which one warp holds and of which one op is one instruction (level 3).
@@ -75,9 +75,26 @@ def _op(op: Any) -> str:
     rows = list(_fields(op))
     return (
         f"\n### {op.OPERATION_NAME}\n\n{inspect.cleandoc(op.__doc__)}\n"
+        + _functions(op)
         + ("\n" + table(("name", "what"), rows) if rows else "")
         + f"\n```mlir\n{_example(op.OPERATION_NAME)}```\n"
+        + f"\nBuilder: `{_builder(op.OPERATION_NAME.removeprefix('tile.'))}`\n"
     )
+
+
+def _functions(op: Any) -> str:
+    """What `fn` may name, of ops that have it."""
+    if "fn" not in (field.name for field in op._fields):
+        return ""
+    legal = ops.CASTS if op is ops.CastOp else ops.ELEMENTWISE
+    return f"\n`fn` is one of {', '.join(f'`{name}`' for name in legal)}.\n"
+
+
+def _builder(name: str) -> str:
+    """A builder's parameters, without their types."""
+    signature = inspect.signature(getattr(builders, name))
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return f"{name}{inspect.Signature(bare)}"
 
 
 def _fields(op: Any) -> Iterator[tuple[str, str]]:
