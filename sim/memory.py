@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .alu import Array
+from .errors import LaunchError
 
 LANES = 32
 GLOBAL_BASE = 0x7F00_0000_0000
@@ -25,6 +26,12 @@ LOCAL_WINDOW = 0x7D00_0000_0000
 WINDOW_SIZE = 1 << 32
 FUNCTION_BASE = 0x7C00_0000_0000
 """Addresses of functions, which can be called and never read."""
+
+MAX_LOCAL = 512 * 1024
+"""Local memory of a thread (CUDA C++ Programming Guide, "Compute Capabilities")."""
+
+_LOCAL_ROOM = 4096
+"""Bytes of local memory that a thread has room for at first; untouched they cost nothing."""
 
 _GUARD = 256
 _DTYPES: dict[int, np.dtype[Any]] = {
@@ -89,6 +96,7 @@ class Memory:
         self._parts: list[tuple[int, Array]] = []
         self._end = _GUARD
         self._local_end = 0
+        self._local_room = _LOCAL_ROOM
         self._threads = 0
         self.shared_base = 0
         self.shared_bytes = 0
@@ -108,10 +116,14 @@ class Memory:
         self.allocations.append(Allocation(name, start, start + size, writable))
         self._starts.append(start)
         if data is not None:
-            self._parts.append((start, data))
+            self.fill(GLOBAL_BASE + start, data)
         # One guard at least between allocations, so that an overrun meets none.
         self._end = start + -(-size // 256) * 256 + _GUARD
         return GLOBAL_BASE + start
+
+    def fill(self, address: int, data: Array) -> None:
+        """What an allocation holds from an address on when the launch begins."""
+        self._parts.append((address - GLOBAL_BASE, data))
 
     def build(self, shared_bytes: int, ctas: int, warps: int) -> None:
         """Lay out the spaces for waves of up to `ctas` CTAs of `warps` warps."""
@@ -133,7 +145,7 @@ class Memory:
     def wave(self, ctas: int) -> None:
         """Begin a wave of `ctas` CTAs: their shared and local memory is as new."""
         cta, thread, scale = self._cta[:ctas], self._thread[:ctas], self._threads
-        self.data[self.shared_base :] = 0
+        self.data[self.shared_base : self._local_base + self._local_used()] = 0
 
         def place_local(offset: Array) -> Array:
             low = offset & 15
@@ -148,19 +160,32 @@ class Memory:
     def allocate_local(self, size: int, align: int) -> int:
         """Local memory of every thread; its address in the local space."""
         start = -(-self._local_end // align) * align
+        if start + size > MAX_LOCAL:
+            raise LaunchError(
+                f"{start + size} bytes of local memory for a thread; at most {MAX_LOCAL} are legal"
+            )
         self._local_end = start + size
         if self._threads:
             self._resize()
         return start
 
+    def _local_used(self) -> int:
+        return -(-self._local_end // 16) * 16 * self._threads
+
     def _resize(self) -> None:
-        local = -(-self._local_end // 16) * 16 * self._threads
-        size = self._local_base + local + _GUARD
-        if size > self.data.size:
+        """Have room for the local memory, and more, for it is copied whenever it grows."""
+        if self.data.size and self._local_end <= self._local_room:
+            return
+        while self._local_room < self._local_end:
+            self._local_room *= 2
+        size = self._local_base + self._local_room * self._threads + _GUARD
+        try:
             data = np.zeros(-(-size // 16) * 16, np.uint8)
-            data[: self.data.size] = self.data
-            self.data = data
-            self.views = {bits: data.view(dtype) for bits, dtype in _DTYPES.items()}
+        except MemoryError:
+            raise LaunchError(f"the launch needs {size} bytes of memory") from None
+        data[: self.data.size] = self.data
+        self.data = data
+        self.views = {bits: data.view(dtype) for bits, dtype in _DTYPES.items()}
 
     # During the launch
 

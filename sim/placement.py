@@ -89,27 +89,23 @@ class Placement:
 
     def _place_global(self) -> None:
         """Give module variables their addresses, then their initial values."""
-        module, memory = self.module, self._memory
-        contents: list[tuple[Variable, Array]] = []
-        for name, variable in module.variables.items():
+        memory = self._memory
+        placed: list[tuple[Variable, int]] = []
+        for name, variable in self.module.variables.items():
             if variable.space == "shared":
                 if variable in self._shared:
                     self._addresses[name] = ("shared", self._shared[variable])
                 continue
-            try:
-                data = np.zeros(variable.size, np.uint8)
-            except MemoryError:
-                self.module.source.fail(f"no memory for '{name}'", variable.position)
             address = memory.allocate(
-                f"variable '{name}'", variable.size, data=data, writable=variable.space != "const"
+                f"variable '{name}'", variable.size, writable=variable.space != "const"
             )
             self._addresses[name] = ("global", address)
-            contents.append((variable, data))
-        for variable, data in contents:
+            placed.append((variable, address))
+        for variable, address in placed:
             step = max(TYPE_BITS[variable.type] // 8, 1)
             values = [self._initial(v, variable) for v in variable.values]
             packed = b"".join((v % (1 << (8 * step))).to_bytes(step, "little") for v in values)
-            data[: len(packed)] = np.frombuffer(packed, np.uint8)
+            memory.fill(address, np.frombuffer(packed, np.uint8))
 
     def _initial(self, value: int | Symbol, variable: Variable) -> int:
         if isinstance(value, int):

@@ -70,6 +70,8 @@ def _copy(
             size = int(sizes[cta, warp, lane])
             begin, end = int(sources[cta, warp, lane]), int(targets[cta, warp, lane])
             if begin and end:
+                if min(begin, end) < 0 or max(begin, end) + size > memory.data.size:
+                    raise IndexError(f"{size} bytes to {end:#x} from {begin:#x}")
                 memory.data[end : end + size] = memory.data[begin : begin + size]
 
     return step

@@ -1,8 +1,9 @@
 """Corrupt PTX never crashes the reader or the dry run: each text is read or gives a located error.
 
 Texts are cut short, have pieces removed, doubled, swapped or replaced by others' pieces, or are
-random tokens; they grow from a text with every construct, kept beside this file. CI tries 500;
-`pytest -m slow test/unit/sim/test_ptx_fuzz.py` tries 12,000.
+random tokens; they grow from a text with every construct, kept beside this file. Milder
+mutations are also run. CI reads 500 and runs 150; `pytest -m slow test/unit/sim/test_ptx_fuzz.py`
+reads 12,000 and runs 4,000.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import random
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tilec.isa import TilecError
-from tilec.sim import PtxError, check, read
+from tilec.sim import PtxError, check, launch, read
 
 SEED = (Path(__file__).parent / "constructs.ptx").read_text()
 TOKENS = re.findall(r"\w+|\s+|.", SEED)
@@ -79,6 +81,39 @@ def test_seed_is_supported() -> None:
 def test_mutated_texts() -> None:
     outcomes = [survive(seed) for seed in range(500)]
     assert 20 < sum(outcomes) < 480  # the mutations are neither harmless nor fatal throughout
+
+
+def perturb(rng: random.Random) -> str:
+    """A text that often can still be read: words swapped, numbers changed."""
+    tokens = list(TOKENS)
+    words = [i for i, token in enumerate(tokens) if re.fullmatch(r"\w+", token)]
+    for _ in range(rng.choice((1, 1, 2))):
+        at, other = rng.choice(words), rng.choice(words)
+        number = str(rng.choice((0, 1, 3, 64, 4096, 1 << 31, 1 << 40)))
+        tokens[at] = number if tokens[at].isdecimal() else tokens[other]
+    return "".join(tokens)
+
+
+def run(seed: int) -> bool:
+    """Whether a perturbed kernel runs to some end; anything but an error of tilec's is a crash."""
+    rng = random.Random(seed)
+    array = np.zeros(4096, np.uint32)
+    try:
+        launch(perturb(rng), "kernel", 1, 128, [array, bytes(12), 1.0], dynamic_smem=64,
+               checks=rng.random() < 0.5, max_steps=2000)  # fmt: skip
+    except TilecError:
+        return False
+    return True
+
+
+def test_perturbed_kernels() -> None:
+    assert 10 < sum(run(seed) for seed in range(150)) < 140
+
+
+@pytest.mark.slow
+def test_many_perturbed_kernels() -> None:
+    for seed in range(1000, 5000):
+        run(seed)
 
 
 @pytest.mark.slow
