@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from tilec.isa import LANES, Form, Mma
 
 from .fragments import fragment_of
@@ -60,6 +62,7 @@ def operand_tile(
     return layout.reorder(("register", "lane", "warp"), ("row", "col"))
 
 
+@cache
 def row_tile(rows: int, cols: int, vector: int, warps: int) -> LinearLayout:
     """Rows of a tile spread over threads: `vector` elements a register group, lanes along rows.
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
-from .base import Diagnostic, Pass, PassError, walk
+from .base import Diagnostic, Pass, PassError
 from .emit import create
 from .functions import functions, gpu_modules, target_of
 from .nvvm.kernel import Kernel
@@ -73,20 +73,29 @@ class LowerMath(Pass):
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
                 kernel = Kernel(gpu_module, function, target_of(gpu_module))
-                for op in list(walk(function)):
-                    name = op.operation.name
-                    if not (name.startswith("math.") or name in EXACT) or _is_tensor(op):
-                        continue
+                for op in _math_ops(function):
                     try:
                         with ir.InsertionPoint(op), op.location:
-                            value = _lower(op.operation, name, kernel)
+                            value = _lower(op, op.name, kernel)
                     except TilecError as error:
-                        errors.append(Diagnostic(op.location, f"'{name}' op {error}"))
+                        errors.append(Diagnostic(op.location, f"'{op.name}' op {error}"))
                         continue
                     op.results[0].replace_all_uses_with(value)
-                    op.operation.erase()
+                    op.erase()
         if errors:
             raise PassError(errors)
+
+
+def _math_ops(function: Any) -> list[Any]:
+    found = []
+
+    def look(op: Any) -> Any:
+        if (op.name.startswith("math.") or op.name in EXACT) and not _is_tensor(op):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    function.operation.walk(look)
+    return found
 
 
 def _lower(op: Any, name: str, kernel: Kernel) -> Any:
