@@ -94,7 +94,9 @@ def _main(arguments: argparse.Namespace) -> int:
         except ProgramError as error:
             errors = error.diagnostics
         finally:
-            sys.stderr.write(render([*reported, *found, *errors], source))
+            # Once each: a page is made by a compilation of its own.
+            once = {(str(one.location), one.message): one for one in found}
+            sys.stderr.write(render([*reported, *once.values(), *errors], source))
     return 1 if errors else 0
 
 

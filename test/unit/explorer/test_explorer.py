@@ -188,6 +188,14 @@ def test_the_command(tmp_path, capsys):
     assert sorted(p.suffix for p in temps.iterdir()) == [".ll", ".mlir", ".mlir", ".ptx"]
 
 
+def test_a_remark_is_said_once(emulated, tmp_path, capsys):
+    path = tmp_path / "emulated.mlir"
+    path.write_text(emulated)
+    temps = ["--save-temps", str(tmp_path / "temps")]
+    assert main([str(path), "--emit", "html", "-o", str(tmp_path / "a.html"), *temps]) == 0
+    assert capsys.readouterr().err.count("remark: ") == 1
+
+
 def test_mistakes_leave_no_page(tmp_path, capsys):
     bad = tmp_path / "bad.mlir"
     bad.write_text("gpu.module @m { gpu.func @f() kernel { gpu.retrun } }")
