@@ -39,7 +39,8 @@ _NARROW = MappingProxyType(
         "f4E2M1FN": element_type("e2m1"),
     }
 )
-_WIDE = ("f64", "f32", "f16", "bf16")
+WIDE = ("f64", "f32", "f16", "bf16")
+"""The floats that LLVM computes with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _width(element: Any) -> int:
 def _check_reached(source: Any, result: Any) -> None:
     """Check that there is a conversion of these types' values."""
     for element in (source, result):
-        known = isinstance(element, ir.IntegerType) or str(element) in _WIDE or is_special(element)
+        known = isinstance(element, ir.IntegerType) or str(element) in WIDE or is_special(element)
         if not known:
             raise TilecError(f"no conversion of {element}; legal floats: {_names()}")
     for one, other in ((source, result), (result, source)):
@@ -123,4 +124,4 @@ def _check_reached(source: Any, result: Any) -> None:
 def _names() -> str:
     alone = (name for name in _NARROW if "f6" not in name)
     in_bytes = (f"!tile.byte<{name}>" for name in _NARROW if "f8" not in name)
-    return ", ".join((*_WIDE, "tf32", *alone, *in_bytes))
+    return ", ".join((*WIDE, "tf32", *alone, *in_bytes))

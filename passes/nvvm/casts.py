@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.dialects.tile.casts import NarrowElement, is_special, narrow_element
+from tilec.dialects.tile.casts import NarrowElement, check_cast, is_special, narrow_element
 from tilec.dialects.tile.tiles import TileValue, tile_value
 from tilec.isa.conversions import Conversion, conversion
 from tilec.mlir import ir
@@ -46,6 +46,7 @@ class Casts:
         before, after = packing(source), packing(result)
         held = expansion.values(op.operands[0])
         name, _ = elementwise.function(op)
+        check_cast(name, source.element, result.element)  # upstream's op on a tensor allows more
         if name == "arith.bitcast":
             return [[bitcast(register, after.type) for register in held]]
         if name in ("arith.sitofp", "arith.uitofp") and _through_f16(source, result):

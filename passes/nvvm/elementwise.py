@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.tile.ops.elementwise import check_kind
 from tilec.dialects.tile.tiles import TileValue, tile_value
 from tilec.isa import TilecError
 from tilec.mlir import ir
@@ -23,10 +24,9 @@ def elementwise(op: Any, expansion: Expansion) -> list[Values]:
     """`tile.elementwise`: the upstream op on each register, as a vector where it holds several."""
     tile = _tile(op.results[0])
     packed = packing(tile)
-    if packed.element != tile.element:
-        raise TilecError(f"no arithmetic on {tile.element}: cast it first")
     inputs = [expansion.values(v) for v in op.operands]
     name, attributes = function(op)
+    check_kind(name, tile.element)  # upstream's op on a tensor may allow more
     return [
         [
             create(name, list(parts), packed.type, **attributes)
@@ -39,9 +39,6 @@ def cast(op: Any, expansion: Expansion) -> list[Values]:
     """`tile.cast`: as many elements at once as a register of the packed side holds."""
     source, result = _tile(op.operands[0]), _tile(op.results[0])
     before, after = packing(source), packing(result)
-    for tile, packed in ((source, before), (result, after)):
-        if packed.element != tile.element:
-            raise TilecError(f"no conversion from {source.element} to {result.element} here")
     name, attributes = function(op)
     held = elements(expansion.values(op.operands[0]), before)
     size = max(before.per_register, after.per_register)

@@ -7,7 +7,8 @@ from typing import Any
 from tilec.isa import TilecError, UnknownNameError
 from tilec.mlir import ext, ir
 
-from ..casts import CASTS, check_cast, is_special
+from ..casts import CASTS, WIDE, check_cast, is_special
+from ..dialect import ByteType
 from .base import TileOp, fragment_of, tile_of
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
@@ -79,7 +80,11 @@ class ElementwiseOp(TileOp, name="elementwise"):
 
 def check_kind(name: str, element: Any) -> None:
     """Check that an elementwise op takes such elements; raises TilecError if not."""
-    is_float = isinstance(element, ir.FloatType)
+    is_float = isinstance(element, (ir.FloatType, ByteType))
+    if is_float and str(element) not in WIDE:
+        raise TilecError(
+            f"no arithmetic on {element}: cast it first; legal: integers, {', '.join(WIDE)}"
+        )
     wants_float = name.endswith("f") or (name.startswith("math.") and name != "math.absi")
     if is_float != wants_float:
         kind = "floating-point" if wants_float else "integer"

@@ -61,3 +61,21 @@ func.func @no_function(%a: !C) {
   %0 = "tile.elementwise"(%a) : (!C) -> !C
   return
 }
+
+// -----
+
+!E = !tile.frag<tensor<16x32xf8E4M3FN>, #tile.layout<"m16n8k32 a e4m3">>
+func.func @narrow_floats(%a: !E) {
+  // expected-error @below {{'tile.elementwise' op no arithmetic on f8E4M3FN: cast it first; legal: integers, f64, f32, f16, bf16}}
+  %0 = "tile.elementwise"(%a, %a) {fn = "arith.addf"} : (!E, !E) -> !E
+  return
+}
+
+// -----
+
+!P = !tile.frag<tensor<16x32x!tile.byte<f6E3M2FN>>, #tile.layout<"m16n8k32 a e3m2">>
+func.func @bytes(%a: !P) {
+  // expected-error @below {{'tile.elementwise' op no arithmetic on !tile.byte<f6E3M2FN>: cast it first; legal: integers, f64, f32, f16, bf16}}
+  %0 = "tile.elementwise"(%a, %a) {fn = "arith.andi"} : (!P, !P) -> !P
+  return
+}

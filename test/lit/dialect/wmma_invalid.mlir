@@ -199,3 +199,12 @@ func.func @no_layout(%c: !C) {
   %d = "tile.slice"(%c) {index = 0} : (!C) -> !C
   return
 }
+
+// -----
+
+!A = !tile.wmma<"m16n16k8 a row tf32">
+func.func @elementwise_tf32(%a: !A) {
+  // expected-error @below {{'tile.wmma_elementwise' op no arithmetic on tf32: cast it first; legal: integers, f64, f32, f16, bf16}}
+  %0 = "tile.wmma_elementwise"(%a, %a) {fn = "arith.mulf"} : (!A, !A) -> !A
+  return
+}

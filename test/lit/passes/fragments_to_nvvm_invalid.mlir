@@ -105,21 +105,3 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
-
-// -----
-
-// A f8 can be moved and multiplied; arithmetic is upstream's, which has none.
-!E = !tile.frag<tensor<16x32xf8E4M3FN>, #tile.layout<"m16n8k32 a e4m3">>
-!F = !tile.frag<tensor<16x8xtf32>, #tile.layout<"m16n8k8 a tf32">>
-gpu.module @m [#nvvm.target<chip = "sm_89">] {
-  gpu.func @arithmetic(%g: memref<16x32xf8E4M3FN>, %h: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    %z = arith.constant 0 : index
-    %e = "tile.load"(%g, %z, %z) : (memref<16x32xf8E4M3FN>, index, index) -> !E
-    // expected-error @below {{'tile.elementwise' op no arithmetic on f8E4M3FN: cast it first}}
-    %s = "tile.elementwise"(%e, %e) {fn = "arith.addf"} : (!E, !E) -> !E
-    %f = "tile.load"(%h, %z, %z) : (memref<16x8xf32>, index, index) -> !F
-    // expected-error @below {{'tile.elementwise' op no arithmetic on tf32: cast it first}}
-    %t = "tile.elementwise"(%f) {fn = "arith.negf"} : (!F) -> !F
-    gpu.return
-  }
-}
