@@ -9,7 +9,7 @@
 !E = !tile.frag<tensor<16x16xi4>, #tile.layout<"register [0,1] [0,2] [8,0]; lane [0,4] [0,8] [1,0] [2,0] [4,0] -> row 16, col 16">>
 gpu.module @plain [#nvvm.target<chip = "sm_90">] {
   gpu.func @k(%a: !A, %b: !B, %c: !C, %e: !E) {
-    // CHECK: check_target_remarks.mlir:[[@LINE+3]]:10: remark: 'tile.mma_sp' op mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 takes metadata in any order; in order, mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 takes it
+    // CHECK: check_target_remarks.mlir:{{[0-9]+}}:10: remark: 'tile.mma_sp' op mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 takes metadata in any order; in order, mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 takes it
     // CHECK-NEXT: "tile.mma_sp"
     // expected-remark @below {{'tile.mma_sp' op mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 takes metadata in any order; in order, mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 takes it (on sm_100 and later the plain form sorts it first)}}
     %d = "tile.mma_sp"(%a, %b, %c, %e) {form = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 0} : (!A, !B, !C, !E) -> !C
