@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -73,8 +73,14 @@ def is_special(element: Any) -> bool:
     return str(element) == "tf32" or narrow_element(element) is not None
 
 
-def check_cast(name: str, source: Any, result: Any) -> None:
+def check_cast(name: str, source: Any, result: Any, attributes: Container[str] = ()) -> None:
     """Check that the upstream cast `name` takes elements of one type to the other.
+
+    Args:
+        name: of the upstream op.
+        source: element type.
+        result: element type.
+        attributes: names of the op's attributes.
 
     Raises:
         TilecError: naming what would be legal.
@@ -96,6 +102,8 @@ def check_cast(name: str, source: Any, result: Any) -> None:
         raise TilecError(f"{name} does not take {source} to {result}")
     if name != "arith.bitcast":
         _check_reached(source, result)
+    if "roundingmode" in attributes and is_special(result):
+        raise TilecError(f"to {result} there is one rounding: leave out roundingmode")
 
 
 def _kind(element: Any) -> str:

@@ -46,7 +46,8 @@ class Casts:
         before, after = packing(source), packing(result)
         held = expansion.values(op.operands[0])
         name, _ = elementwise.function(op)
-        check_cast(name, source.element, result.element)  # upstream's op on a tensor allows more
+        # Upstream's op on a tensor allows more.
+        check_cast(name, source.element, result.element, op.attributes)
         if name == "arith.bitcast":
             return [[bitcast(register, after.type) for register in held]]
         if name in ("arith.sitofp", "arith.uitofp") and _through_f16(source, result):

@@ -7,7 +7,7 @@ from typing import Any
 from tilec.isa import TilecError, UnknownNameError
 from tilec.mlir import ext, ir
 
-from ..casts import CASTS, WIDE, check_cast, is_special
+from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
 from .base import TileOp, fragment_of, tile_of
 
@@ -121,6 +121,4 @@ class CastOp(TileOp, name="cast"):
             raise TilecError(
                 f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"
             )
-        check_cast(name, source.element, result.element)
-        if "roundingmode" in self.attributes and is_special(result.element):
-            raise TilecError(f"to {result.element} there is one rounding: leave out roundingmode")
+        check_cast(name, source.element, result.element, self.attributes)
