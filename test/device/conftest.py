@@ -16,7 +16,10 @@ def _driver():
         from cuda.bindings import driver
     except ImportError:
         pytest.skip("cuda-bindings is not installed: pip install 'tilec[cuda]'")
-    (error,) = driver.cuInit(0)
+    try:
+        (error,) = driver.cuInit(0)
+    except RuntimeError as missing:  # without NVIDIA's driver library
+        pytest.skip(f"no CUDA driver: {missing}")
     if error != driver.CUresult.CUDA_SUCCESS:
         pytest.skip(f"no CUDA GPU: cuInit says {error.name}")
     return driver

@@ -190,8 +190,10 @@ def test_interrupt(tmp_path: Path) -> None:
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell's background jobs, and so their children, ignore it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
-    time.sleep(1.0)  # it reads standard input by now
+    time.sleep(2.0)  # it reads standard input by now
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
     assert process.returncode == 130
