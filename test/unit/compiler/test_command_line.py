@@ -185,14 +185,15 @@ def test_closed_pipe(scale: str, tmp_path: Path) -> None:
 
 def test_interrupt(tmp_path: Path) -> None:
     """Ctrl-C while the program is awaited, compiled or written: 130, and no file."""
+    # A shell's background jobs ignore it, and so would their children.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [sys.executable, "-m", "tilec.tools.tilec", "-", "-o", str(tmp_path / "out.ptx")],
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell's background jobs, and so their children, ignore it.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
+    signal.signal(signal.SIGINT, before)
     time.sleep(2.0)  # it reads standard input by now
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=30)
