@@ -1,6 +1,6 @@
 """`tile.fill`, `tile.elementwise`, `tile.cast`: register by register."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -63,19 +63,31 @@ class ElementwiseOp(TileOp, name="elementwise"):
 
     def check(self) -> None:
         """Verify the op's name, its number of operands, and that all types are one."""
-        name = self.fn.value
-        if name not in ELEMENTWISE:
-            raise UnknownNameError("elementwise op", name, ELEMENTWISE)
-        if len(self.operands) != ELEMENTWISE[name]:
-            raise TilecError(f"{name} takes {ELEMENTWISE[name]} operands, not {len(self.operands)}")
-        tile = fragment_of(self.results[0], "result")
-        for operand in self.operands:
-            if operand.type != self.results[0].type:
-                raise TilecError(
-                    f"operands and result must be of one type: {operand.type} "
-                    f"and {self.results[0].type}"
-                )
-        check_kind(name, tile.element)
+        check_function(self, lambda: fragment_of(self.results[0], "result").element)
+
+
+def check_function(op: TileOp, element: Callable[[], Any]) -> None:
+    """Check the upstream op `fn` that `op` applies to fragments of its result's type.
+
+    Args:
+        op: the op.
+        element: gives the element type, or says why there is none.
+
+    Raises:
+        TilecError: for an unknown op, another number of operands or another type.
+    """
+    name = op.fn.value
+    if name not in ELEMENTWISE:
+        raise UnknownNameError("elementwise op", name, ELEMENTWISE)
+    if len(op.operands) != ELEMENTWISE[name]:
+        raise TilecError(f"{name} takes {ELEMENTWISE[name]} operands, not {len(op.operands)}")
+    found = element()
+    for operand in op.operands:
+        if operand.type != op.results[0].type:
+            raise TilecError(
+                f"operands and result must be of one type: {operand.type} and {op.results[0].type}"
+            )
+    check_kind(name, found)
 
 
 def check_kind(name: str, element: Any) -> None:

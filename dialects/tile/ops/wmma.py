@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.isa import Family, TilecError, UnknownNameError, WmmaMemory, WmmaMma
+from tilec.isa import Family, TilecError, WmmaMemory, WmmaMma
 from tilec.mlir import ext, ir
 
 from ..dialect import SharedAttr, WmmaType, value_of
@@ -11,7 +11,7 @@ from ..stored import stored_elements
 from ..tiles import element_name
 from ..wmma import check_wmma, wmma_operand
 from .base import TileOp, check_indices, form_of, memory
-from .elementwise import ELEMENTWISE, check_kind
+from .elementwise import check_function
 
 
 class WmmaMmaOp(TileOp, name="wmma_mma"):
@@ -98,18 +98,7 @@ class WmmaElementwiseOp(TileOp, name="wmma_elementwise"):
 
     def check(self) -> None:
         """Verify the op's name, its number of operands, and that all types are one."""
-        name = self.fn.value
-        if name not in ELEMENTWISE:
-            raise UnknownNameError("elementwise op", name, ELEMENTWISE)
-        if len(self.operands) != ELEMENTWISE[name]:
-            raise TilecError(f"{name} takes {ELEMENTWISE[name]} operands, not {len(self.operands)}")
-        operand = _operand(self.results[0])
-        for value in self.operands:
-            if value.type != self.results[0].type:
-                raise TilecError(
-                    f"fragments of one type only: {value.type} and {self.results[0].type}"
-                )
-        check_kind(name, ir.Type.parse(element_name(operand)))
+        check_function(self, lambda: ir.Type.parse(element_name(_operand(self.results[0]))))
 
 
 def _operand(value: Any) -> Any:

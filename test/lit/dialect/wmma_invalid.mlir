@@ -176,7 +176,7 @@ func.func @elementwise_operands(%c: !C) {
 !C = !tile.wmma<"m16n16k16 c f32">
 !H = !tile.wmma<"m16n16k16 c f16">
 func.func @elementwise_types(%c: !C, %h: !H) {
-  // expected-error @below {{'tile.wmma_elementwise' op fragments of one type only: !tile.wmma<"m16n16k16 c f16"> and !tile.wmma<"m16n16k16 c f32">}}
+  // expected-error @below {{'tile.wmma_elementwise' op operands and result must be of one type: !tile.wmma<"m16n16k16 c f16"> and !tile.wmma<"m16n16k16 c f32">}}
   %d = "tile.wmma_elementwise"(%c, %h) {fn = "arith.addf"} : (!C, !H) -> !C
   return
 }

@@ -17,7 +17,7 @@ func.func @accumulator_to_halves(%c: !C) {
 !C = !tile.wmma<"m16n16k16 c f32">
 !H = !tile.wmma<"m16n16k16 c f16">
 func.func @accumulator_to_floats_in_place(%h: !H) {
-  // expected-error @below {{'tile.wmma_elementwise' op fragments of one type only: !tile.wmma<"m16n16k16 c f16"> and !tile.wmma<"m16n16k16 c f32">}}
+  // expected-error @below {{'tile.wmma_elementwise' op operands and result must be of one type: !tile.wmma<"m16n16k16 c f16"> and !tile.wmma<"m16n16k16 c f32">}}
   %0 = "tile.wmma_elementwise"(%h) {fn = "arith.negf"} : (!H) -> !C
   return
 }
