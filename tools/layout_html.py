@@ -29,7 +29,7 @@ def as_html(form: Form, selectors: dict[str, int]) -> str:
             selector.
     """
     views = View.of_all(form, selectors)
-    if "c" in views and views["c"].layout == views["d"].layout:
+    if {"c", "d"} <= set(views) and views["c"].layout == views["d"].layout:
         del views["c"]
     steps = _steps(form)
     slider = stepping = ""
