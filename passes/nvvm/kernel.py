@@ -14,6 +14,24 @@ from ..thread_index import ThreadIndex
 from .registers import bitcast, i32
 
 
+class _Signature:
+    """The MLIR types of a call, made once a kernel.
+
+    Attributes:
+        arguments: one a register.
+        fields: type and position of each result.
+        result: the type of all results: none, the only one, or a struct of them.
+    """
+
+    def __init__(self, call: Call) -> None:
+        self.arguments = [llvm_type(value.type) for value in call.arguments]
+        types = [llvm_type(value.type) for value in call.results]
+        self.fields = [(t, ir.DenseI64ArrayAttr.get([at])) for at, t in enumerate(types)]
+        self.result = types[0] if types else None
+        if len(types) > 1:
+            self.result = ir.Type.parse(f"!llvm.struct<({', '.join(str(t) for t in types)})>")
+
+
 class Kernel:
     """One kernel under lowering.
 
@@ -31,6 +49,7 @@ class Kernel:
         self.thread = ThreadIndex(function)
         self._places: dict[tuple[LinearLayout, str], list[Any]] = {}
         self._computed: dict[Any, Any] = {}
+        self._signatures: dict[str, _Signature] = {}
 
     def places(self, layout: LinearLayout, in_dim: str) -> list[Any]:
         """`layout` applied to this thread's `lane`, `warp` or `thread` number; of type index.
@@ -61,27 +80,23 @@ class Kernel:
         Returns:
             One value each of its results.
         """
+        signature = self._signatures.get(call.assembly)
+        if signature is None:
+            signature = self._signatures[call.assembly] = _Signature(call)
         operands = [
-            bitcast(value, llvm_type(wanted.type))
-            for value, wanted in zip(arguments, call.arguments, strict=True)
+            bitcast(value, type_)
+            for value, type_ in zip(arguments, signature.arguments, strict=True)
         ]
-        types = [llvm_type(value.type) for value in call.results]
-        if not types:
-            result = None
-        elif len(types) == 1:
-            result = types[0]
-        else:
-            result = ir.Type.parse(f"!llvm.struct<({', '.join(str(t) for t in types)})>")
         value = (
-            self.intrinsic(call.intrinsic, operands, result, convergent=True)
+            self.intrinsic(call.intrinsic, operands, signature.result, convergent=True)
             if call.intrinsic is not None
-            else _inline_assembly(call, operands, result)
+            else _inline_assembly(call, operands, signature.result)
         )
-        if len(types) < 2:
-            return [value] if types else []
+        if len(signature.fields) < 2:
+            return [value] if signature.fields else []
         return [
-            create("llvm.extractvalue", [value], t, position=ir.DenseI64ArrayAttr.get([at]))
-            for at, t in enumerate(types)
+            create("llvm.extractvalue", [value], type_, position=position)
+            for type_, position in signature.fields
         ]
 
     def intrinsic(

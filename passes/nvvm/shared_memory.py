@@ -210,16 +210,17 @@ def shared_access(
 
 def step(pointer: Any, count: int) -> Any:
     """The pointer `count` bytes further."""
-    return pointer if count == 0 else _gep(pointer, constant_i32(count))
+    return pointer if count == 0 else _gep(pointer, None, count)
 
 
-def _gep(pointer: Any, offset: Any) -> Any:
+def _gep(pointer: Any, offset: Any, constant: int = -(1 << 31)) -> Any:
+    """The pointer further by a value, or by a constant where there is none."""
     return create(
         "llvm.getelementptr",
-        [pointer, offset],
+        [pointer] if offset is None else [pointer, offset],
         pointer.type,
         elem_type=ir.TypeAttr.get(ir.IntegerType.get_signless(8)),
-        rawConstantIndices=ir.DenseI32ArrayAttr.get([-(1 << 31)]),
+        rawConstantIndices=ir.DenseI32ArrayAttr.get([constant]),
     )
 
 

@@ -15,10 +15,8 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
   gpu.func @buffers(%x: f16) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[S0:.*]] = llvm.mlir.addressof @buffers_shared : !llvm.ptr<3>
     // CHECK: %[[S1:.*]] = llvm.mlir.addressof @buffers_shared : !llvm.ptr<3>
-    // CHECK: %[[K1:.*]] = llvm.mlir.constant(1024 : i32) : i32
-    // CHECK: %[[B1:.*]] = llvm.getelementptr %[[S1]][%[[K1]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    // CHECK: %[[K2:.*]] = llvm.mlir.constant(2048 : i32) : i32
-    // CHECK: llvm.getelementptr %{{.*}}[%[[K2]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    // CHECK: %[[B1:.*]] = llvm.getelementptr %[[S1]][1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+    // CHECK: llvm.getelementptr %{{.*}}[2048] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     %s = "tile.alloc_shared"() : () -> memref<8x8xf16, #tile.shared<"none">>
     %t = "tile.alloc_shared"() : () -> memref<32x16xf16, #tile.shared<"32B">>
     %u = "tile.alloc_shared"() : () -> memref<2x8x8xi8, #tile.shared<"none">>
@@ -65,8 +63,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     // CHECK: %[[NEAR:.*]] = llvm.mlir.constant(96 : i32) : i32
     // CHECK: %[[MIXED:.*]] = llvm.xor %[[BYTES]], %[[NEAR]] : i32
     // CHECK: %[[P:.*]] = llvm.getelementptr %[[BASE]][%[[MIXED]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
-    // CHECK: %[[FAR:.*]] = llvm.mlir.constant(6144 : i32) : i32
-    // CHECK: %[[ADDRESS:.*]] = llvm.getelementptr %[[P]][%[[FAR]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    // CHECK: %[[ADDRESS:.*]] = llvm.getelementptr %[[P]][6144] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     // CHECK: %[[L:.*]] = llvm.call @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(%[[ADDRESS]]) {convergent} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
     // CHECK: %[[R0:.*]] = llvm.extractvalue %[[L]][0]
     // CHECK: llvm.bitcast %[[R0]] : i32 to vector<2xf16>
@@ -116,8 +113,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
   gpu.func @words(%i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[V:.*]] = llvm.load %[[P:.*]] {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
     // Eight rows of 256 bytes on.
-    // CHECK: %[[K:.*]] = llvm.mlir.constant(2048 : i32) : i32
-    // CHECK: %[[P1:.*]] = llvm.getelementptr %[[P]][%[[K]]]
+    // CHECK: %[[P1:.*]] = llvm.getelementptr %[[P]][2048]
     // CHECK: llvm.load %[[P1]] {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
     %z = arith.constant 0 : index
     %s = "tile.alloc_shared"() : () -> !F
