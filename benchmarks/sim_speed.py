@@ -3,10 +3,12 @@
     python benchmarks/sim_speed.py [--triton-python PATH] [--rounds N] [--json]
 
 The GEMM is `examples/gemm.mlir`, tile 128x128x64, compiled for sm_90 beforehand; the time is that
-from PTX text to result, reading included. Triton's interpreter runs the same product with the
-same tile. All take turns, and of each the least time counts, since what else the machine does only
-adds to it. `fast_vs_triton`, Triton's time over ours, is for fast mode without checks,
-`fast_checked_vs_triton` with them, and `exact_vs_triton` exact mode with them, the default.
+from PTX text to result, reading included. Triton's interpreter runs the same product, once with
+tiles of 32x32x32 and once with ours: its time goes by the number of tiles, since numpy multiplies
+each, so the tile decides the ratio. All take turns, and of each the least time counts, since what
+else the machine does only adds to it. `fast_vs_triton`, Triton's time with tiles of 32x32x32 over
+ours, is for fast mode without checks, `fast_checked_vs_triton` with them, and `exact_vs_triton`
+exact mode with them, the default; the same with `_same_tile` is against Triton with our tile.
 
 Then, of ours alone: the cost of a simulated instruction, and how time grows with the number of
 CTAs and with divergence.
@@ -32,6 +34,9 @@ from tilec.sim import Report, launch
 
 HERE = Path(__file__).resolve().parent
 SIZE, TILE = 512, 128
+TRITON_TILES = {"triton": (32, 32, 32), "triton_same_tile": (128, 128, 64)}
+"""Tiles of Triton's GEMM, by the name of its times."""
+
 MODES: dict[str, dict[str, Any]] = {
     "fast": {"numerics": "fast", "checks": False},
     "fast_checked": {"numerics": "fast"},
@@ -78,8 +83,9 @@ class Gemm:
 class Triton:
     """Triton's interpreter in a process of its own."""
 
-    def __init__(self, python: str) -> None:
-        command = [python, str(HERE / "triton_interpreter.py"), *[str(SIZE)] * 3]
+    def __init__(self, python: str, tile: tuple[int, int, int]) -> None:
+        sizes = [str(size) for size in (*[SIZE] * 3, *tile)]
+        command = [python, str(HERE / "triton_interpreter.py"), *sizes]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -100,25 +106,24 @@ class Triton:
         self._process.communicate()
 
 
-def compare(gemm: Gemm, triton: Triton | None, rounds: int) -> dict[str, Any]:
-    """Times of every mode, and of Triton, in turns."""
-    times: dict[str, list[float]] = {name: [] for name in MODES}
-    theirs: list[float] = []
+def compare(gemm: Gemm, tritons: dict[str, Triton], rounds: int) -> dict[str, Any]:
+    """Times of every mode, and of Triton with every tile, in turns."""
+    times: dict[str, list[float]] = {name: [] for name in (*MODES, *tritons)}
     for mode in MODES.values():
         gemm(SIZE, SIZE, SIZE, **mode)
     for _ in range(rounds):
-        if triton is not None:
-            theirs.append(triton.seconds())
+        for name, triton in tritons.items():
+            times[name].append(triton.seconds())
         for name, mode in MODES.items():
             times[name].append(gemm(SIZE, SIZE, SIZE, **mode)[0])
-    if theirs:
-        times["triton"] = theirs
     result: dict[str, Any] = {
         "seconds": {name: min(found) for name, found in times.items()},
         "all_seconds": times,
     }
     for name in MODES:
-        result[f"{name}_vs_triton"] = min(theirs) / min(times[name]) if theirs else None
+        for peer in TRITON_TILES:
+            ratio = min(times[peer]) / min(times[name]) if peer in times else None
+            result[f"{name}_vs_{peer}"] = ratio
     return result
 
 
@@ -219,6 +224,7 @@ def machine(triton: Triton | None) -> dict[str, Any]:
         "numpy": np.__version__,
         "tilec": tilec.__version__,
         "triton": triton.version if triton else None,
+        "triton_tiles": TRITON_TILES,
     }
 
 
@@ -227,7 +233,10 @@ def show(result: dict[str, Any]) -> None:
     print(f"{SIZE}x{SIZE}x{SIZE} f16 GEMM, tile {TILE}x{TILE}, from PTX text to result")
     for name, seconds in result["seconds"].items():
         against = result.get(f"{name}_vs_triton")
-        ratio = f"   {against:6.1f} times as fast as Triton" if against else ""
+        same = result.get(f"{name}_vs_triton_same_tile")
+        ratio = (
+            f"   {against:6.1f} times as fast as Triton, {same:.1f} with our tile" if same else ""
+        )
         aim = f" (aim: {AIMS[name]})" if against and name in AIMS else ""
         print(f"  {name:16} {seconds:8.3f} s{ratio}{aim}")
     if "triton" not in result["seconds"]:
@@ -251,10 +260,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
     arguments = parser.parse_args()
     python = arguments.triton_python
-    triton = Triton(python) if has_triton(python) else None
+    tiles = TRITON_TILES if has_triton(python) else {}
+    tritons = {name: Triton(python, tile) for name, tile in tiles.items()}
     gemm = Gemm()
-    result = {"machine": machine(triton), **compare(gemm, triton, arguments.rounds)}
-    if triton is not None:
+    result = {
+        "machine": machine(tritons.get("triton")),
+        **compare(gemm, tritons, arguments.rounds),
+    }
+    for triton in tritons.values():
         triton.end()
     result["cost"] = cost(gemm, result["seconds"])
     result["ctas"] = by_ctas(gemm, arguments.rounds)

@@ -1,6 +1,9 @@
 """Triton's side of `sim_speed.py`: the GEMM of `examples/gemm.mlir` in Triton's interpreter.
 
-    python triton_interpreter.py M N K    run at every line of standard input, report the seconds
+    python triton_interpreter.py M N K BM BN BK
+
+runs the product of these sizes with this tile at every line of standard input, and reports the
+seconds.
 
 The interpreter wants tensors of torch, of which it uses a few methods; arrays of numpy that have
 them do as well, without torch.
@@ -19,8 +22,6 @@ os.environ["TRITON_INTERPRET"] = "1"
 import numpy as np
 import triton
 import triton.language as tl
-
-TILE = (128, 128, 64)
 
 
 class Tensor:
@@ -72,8 +73,7 @@ def gemm(
 
 
 def main() -> None:
-    m, n, k = map(int, sys.argv[1:])
-    bm, bn, bk = TILE
+    m, n, k, bm, bn, bk = map(int, sys.argv[1:])
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(s).astype(np.float16) for s in ((m, k), (k, n)))
     exact = a.astype(np.float64) @ b.astype(np.float64)
