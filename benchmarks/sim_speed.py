@@ -122,11 +122,121 @@ def compare(gemm: Gemm, tritons: dict[str, Triton], rounds: int) -> dict[str, An
     }
     for name in MODES:
         for peer in TRITON_TILES:
-            ratio = (
-                f"   Triton takes {against:6.1f} times that, {same:6.2f} with our tile"
-                if same
-                else ""
-            )
+            ratio = min(times[peer]) / min(times[name]) if peer in times else None
+            result[f"{name}_vs_{peer}"] = ratio
+    return result
+
+
+def least(run: Callable[[], float], rounds: int) -> float:
+    """The least of some times."""
+    return min(run() for _ in range(rounds))
+
+
+def cost(gemm: Gemm, seconds: dict[str, float]) -> dict[str, Any]:
+    """Nanoseconds for an instruction of a warp and of a thread, and for a step, of the GEMM."""
+    _, report = gemm(SIZE, SIZE, SIZE)
+    counts = {
+        "warp_instruction": report.warp_instructions,
+        "thread_instruction": report.thread_instructions,
+        "step": report.steps,
+    }
+    return {
+        "counts": counts,
+        "ns": {
+            name: {what: seconds[name] * 1e9 / count for what, count in counts.items()}
+            for name in MODES
+        },
+    }
+
+
+def by_ctas(gemm: Gemm, rounds: int) -> dict[str, dict[int, float]]:
+    """Seconds of a product with K = 512, by the number of CTAs."""
+    found: dict[str, dict[int, float]] = {}
+    for name in ("fast", "exact"):
+        found[name] = {}
+        for ctas in CTAS:
+            side = TILE * int(ctas**0.5)
+            mode = MODES[name]
+            found[name][ctas] = least(lambda: gemm(side, side, SIZE, **mode)[0], rounds)  # noqa: B023
+    return found
+
+
+def divergent(paths: int, length: int = 200) -> str:
+    """PTX whose lanes take one of so many paths of the same length."""
+    body = "\n".join("fma.rn.f32 %f1, %f1, %f2, %f3;" for _ in range(length))
+    blocks = "\n".join(
+        f"path{i}: setp.ne.u32 %p1, %r1, {i};\n@%p1 bra path{i + 1};\n{body}" for i in range(paths)
+    )
+    return f"""
+.version 8.0
+.target sm_90
+.address_size 64
+.entry diverge(.param .u64 out)
+{{
+.reg .pred %p<2>; .reg .f32 %f<4>; .reg .b32 %r<5>; .reg .b64 %d<3>;
+ld.param.u64 %d1, [out];
+mov.u32 %r2, %tid.x;
+mov.u32 %r3, %ctaid.x;
+mad.lo.u32 %r4, %r3, 256, %r2;
+and.b32 %r1, %r2, {paths - 1};
+mov.f32 %f1, 0f3F800000; mov.f32 %f2, 0f3F000000; mov.f32 %f3, 0f3F000000;
+{blocks}
+path{paths}:
+mul.wide.u32 %d2, %r4, 4;
+add.u64 %d1, %d1, %d2;
+st.global.f32 [%d1], %f1;
+ret;
+}}
+"""
+
+
+def by_paths(rounds: int) -> dict[int, float]:
+    """Seconds by the number of paths that a warp's lanes take, 64 CTAs of 256 threads."""
+
+    def run(ptx: str) -> float:
+        out = np.zeros(64 * 256, np.float32)
+        start = time.perf_counter()
+        launch(ptx, "diverge", 64, 256, [out], checks=False)
+        seconds = time.perf_counter() - start
+        assert (out == 1).all()
+        return seconds
+
+    return {paths: least(lambda: run(divergent(paths)), rounds) for paths in PATHS}  # noqa: B023
+
+
+def machine(triton: Triton | None) -> dict[str, Any]:
+    """Where this runs."""
+    models = (
+        [
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ]
+        if Path("/proc/cpuinfo").exists()
+        else []
+    )
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "load": os.getloadavg(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "tilec": tilec.__version__,
+        "triton": triton.version if triton else None,
+        "triton_tiles": TRITON_TILES,
+    }
+
+
+def show(result: dict[str, Any]) -> None:
+    """Print what was measured."""
+    print(f"{SIZE}x{SIZE}x{SIZE} f16 GEMM, tile {TILE}x{TILE}, from PTX text to result")
+    for name, seconds in result["seconds"].items():
+        against = result.get(f"{name}_vs_triton")
+        same = result.get(f"{name}_vs_triton_same_tile")
+        ratio = (
+            f"   Triton takes {against:.1f} times that, {same:.2f} with our tile" if same else ""
+        )
         aim = f" (aim: {AIMS[name]})" if against and name in AIMS else ""
         print(f"  {name:16} {seconds:8.3f} s{ratio}{aim}")
     if "triton" not in result["seconds"]:
