@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 
-from tilec.dialects.tile.tiles import TileValue
 from tilec.layout import LinearLayout
 
 
@@ -72,8 +70,3 @@ def decompose(layout: LinearLayout, unit: LinearLayout | None) -> Decomposition:
         LinearLayout.of({"register": []}, layout.out_sizes),
         LinearLayout.of({"warp": warps}, layout.out_sizes),
     )
-
-
-def holders(tile: TileValue) -> int:
-    """How many threads and registers hold each element: 1, or more where it is replicated."""
-    return prod(tile.layout.in_sizes.values()) >> tile.layout.rank

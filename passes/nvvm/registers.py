@@ -8,7 +8,6 @@ elements than a register holds has one shorter vector.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from tilec.dialects.tile.tiles import TileValue, bits_of
@@ -160,17 +159,3 @@ def scalar(value: Any, packed: Packing) -> Any:
 def splat(value: Any, packed: Packing) -> Any:
     """A register whose elements all are `value`."""
     return vector([value] * packed.per_register)
-
-
-@cache
-def _pieces(vector_bits: int, register_bits: int) -> tuple[int, int]:
-    """How many registers a memory access of so many bits fills, or accesses a register."""
-    if vector_bits >= register_bits:
-        return vector_bits // register_bits, 1
-    return 1, register_bits // vector_bits
-
-
-def check_addressable(tile: TileValue) -> None:
-    """Refuse element types of which a register's are not loaded and stored one by one."""
-    if bits_of(tile.element) % 8:
-        raise TilecError(f"elements of type {tile.element} have no address of their own")
