@@ -40,7 +40,7 @@ from .wmma import wmma_text
 
 @dataclass(frozen=True, slots=True)
 class FormKernel:
-    """A kernel that executes one form once; to be launched with one warp.
+    """A kernel that executes one form once a CTA; to be launched with CTAs of one warp.
 
     Attributes:
         name: of the kernel.
@@ -48,6 +48,7 @@ class FormKernel:
         selectors: the value of each of the form's selectors.
         arguments: its parameters in order: results, then operands.
         text: its MLIR.
+        ctas: CTAs to launch.
     """
 
     name: str
@@ -55,11 +56,13 @@ class FormKernel:
     selectors: Mapping[str, int]
     arguments: tuple[Argument, ...]
     text: KernelText
+    ctas: int = 1
 
     @property
     def comment(self) -> str:
         """What the kernel is and takes, as MLIR comments."""
-        lines = [self.form.ptx, "Launch one warp. Each parameter points to global memory:"]
+        launch = "one warp" if self.ctas == 1 else f"{self.ctas} CTAs of one warp"
+        lines = [self.form.ptx, f"Launch {launch}. Each parameter points to global memory:"]
         lines += [f"  {argument}" for argument in self.arguments]
         lines += [f"  {name} = {value}" for name, value in self.selectors.items()]
         return "".join(f"// {line}\n" for line in lines)
@@ -72,6 +75,7 @@ def form_kernel(
     selectors: Mapping[str, int] | None = None,
     space: str = "",
     name: str = ENTRY,
+    ctas: int = 1,
 ) -> FormKernel:
     """The kernel that executes `form` once.
 
@@ -85,13 +89,15 @@ def form_kernel(
         space: state space of the memory of a wmma load or store: `global`, which is the default,
             `shared` or `shared::cta`; what `ldmatrix` and `stmatrix` take is always shared.
         name: of the kernel.
+        ctas: CTAs to launch. If more than one, each has its own part of every argument, at
+            [CTA, ...].
 
     Raises:
         TilecError: if `target` lacks the form, or a selector is unknown or out of range.
     """
     form.require(target)
     chosen = choose(form, selectors or {})
-    text = KernelText(name)
+    text = KernelText(name, ctas if ctas > 1 else 0)
     shared = space.startswith("shared")
     with _context(), ir.Location.unknown():
         match form:
@@ -103,7 +109,7 @@ def form_kernel(
                 arguments = _wmma(text, form, target, shared=shared)
             case _:
                 raise AssertionError(form.family)
-    return FormKernel(name, form, chosen, arguments, text)
+    return FormKernel(name, form, chosen, arguments, text, ctas)
 
 
 def form_program(kernels: Sequence[FormKernel], target: Target) -> str:

@@ -28,6 +28,7 @@ class Argument:
         written: whether the kernel writes it.
         transposed: whether it holds the operand's transpose.
         shared: whether it is shared memory, else global.
+        ctas: CTAs that each have such a memory of their own, one after the other; 0 if all use one.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Argument:
     written: bool = False
     transposed: bool = False
     shared: bool = False
+    ctas: int = 0
 
     def __str__(self) -> str:
         how = "transposed in" if self.transposed else "in"
@@ -46,7 +48,8 @@ class Argument:
     @property
     def type(self) -> str:
         """The memref."""
-        extents = "x".join(map(str, self.shape))
+        outer = (self.ctas,) if self.ctas else ()
+        extents = "x".join(map(str, (*outer, *self.shape)))
         space = ', #tile.shared<"none">' if self.shared else ""
         return f"memref<{extents}x{self.element}{space}>"
 
@@ -54,6 +57,11 @@ class Argument:
     def value(self) -> str:
         """The SSA value that it is."""
         return f"%{self.name}_{'shared' if self.shared else 'global'}"
+
+    @property
+    def indices(self) -> list[str]:
+        """SSA values of where a CTA's memory begins."""
+        return [*(["%cta"] if self.ctas else []), *["%c0"] * len(self.shape)]
 
     @property
     def vector(self) -> int:
@@ -66,10 +74,12 @@ class KernelText:
 
     Args:
         name: of the kernel.
+        ctas: CTAs of which each has its own part of every argument; 0 for a kernel of one CTA.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, ctas: int = 0) -> None:
         self._name = name
+        self._ctas = ctas
         self._arguments: list[Argument] = []
         self._lines: list[str] = []
         self._types: dict[str, str] = {}
@@ -88,7 +98,7 @@ class KernelText:
         transposed: bool = False,
     ) -> Argument:
         """A parameter of the kernel; the arguments are those of `Argument`."""
-        made = Argument(name, contents, tuple(shape), element, written, transposed)
+        made = Argument(name, contents, tuple(shape), element, written, transposed, ctas=self._ctas)
         self._arguments.append(made)
         return made
 
@@ -125,9 +135,8 @@ class KernelText:
         **attributes: str | int | bool,
     ) -> None:
         """An op that loads a result from the beginning of memory, or stores a value there."""
-        rank = len(memory.shape)
-        operands = [memory.value, *["%c0"] * rank]
-        types = [memory.type, *["index"] * rank]
+        operands = [memory.value, *memory.indices]
+        types = [memory.type, *["index"] * len(memory.indices)]
         if value:
             operands, types = [f"%{value}", *operands], [self._types[value], *types]
         self._emit(op, operands, types, result, attributes)
@@ -143,7 +152,7 @@ class KernelText:
 
     def alloc_shared(self, like: Argument) -> Argument:
         """Shared memory for what global memory holds."""
-        made = replace(like, shared=True)
+        made = replace(like, shared=True, ctas=0)
         self._lines.append(f'{made.value} = "tile.alloc_shared"() : () -> {made.type}')
         return made
 
@@ -176,8 +185,12 @@ class KernelText:
         return (
             f"gpu.func @{self._name}(\n    {parameters})\n"
             "    kernel attributes {known_block_size = array<i32: 32, 1, 1>} {\n"
-            f"  %c0 = arith.constant 0 : index\n{body}\n  gpu.return\n}}\n"
+            f"  %c0 = arith.constant 0 : index\n{self._cta}{body}\n  gpu.return\n}}\n"
         )
+
+    @property
+    def _cta(self) -> str:
+        return "  %cta = gpu.block_id x\n" if self._ctas else ""
 
     def _emit(
         self,

@@ -64,6 +64,19 @@ def bits_of(element: Any) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class PlainTile:
+    """A tensor without a layout: a tile of the whole CTA, its elements not yet given to lanes.
+
+    Attributes:
+        shape: extents of the tile, powers of two.
+        element: MLIR element type.
+    """
+
+    shape: tuple[int, ...]
+    element: Any
+
+
+@dataclass(frozen=True, slots=True)
 class TileValue:
     """A tensor with a layout, or a fragment.
 
@@ -108,6 +121,22 @@ def resolve(text: str) -> LinearLayout:
     shape, operand, dtype, *options = words
     major = next((o for o in options if o in ("row", "col")), None)
     return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
+
+
+def plain_tile(type_: Any) -> PlainTile | None:
+    """The tile of a tensor that has no encoding, or None for another type.
+
+    Raises:
+        TilecError: if its extents are no powers of two, or the elements are no numbers.
+    """
+    if not isinstance(type_, ir.RankedTensorType) or type_.encoding is not None:
+        return None
+    if not type_.has_static_shape or any(e < 1 or e & (e - 1) for e in type_.shape):
+        raise TilecError(f"extents of a tile are powers of two, unlike those of {type_}")
+    if not type_.rank:
+        raise TilecError(f"a tile has rank 1 or more; {type_.element_type} stands for {type_}")
+    bits_of(type_.element_type)
+    return PlainTile(tuple(type_.shape), type_.element_type)
 
 
 def tile_value(type_: Any) -> TileValue | None:

@@ -9,7 +9,7 @@ from tilec.mlir import ext, ir
 
 from ..dialect import Tile, WmmaType
 from ..operands import operand_layout
-from ..tiles import TileValue, element_name, tile_value
+from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value
 
 
 class TileOp(Tile.Operation):
@@ -99,6 +99,32 @@ def tile_of(value: Any, what: str) -> TileValue:
             f"not {value.type}"
         )
     return found
+
+
+def any_tile_of(value: Any, what: str) -> PlainTile | TileValue:
+    """The tile that `value` is, with or without a layout.
+
+    Raises:
+        TilecError: if it is none.
+    """
+    return plain_tile(value.type) or tile_of(value, what)
+
+
+def without_layouts(op: Any) -> bool:
+    """Whether no tile that `op` takes or gives has a layout: it is one of level 1.
+
+    Raises:
+        TilecError: if some have and some have not.
+    """
+    types = [v.type for v in (*op.operands, *op.results)]
+    plain = [plain_tile(type_) is not None for type_ in types]
+    for type_ in types if any(plain) else ():
+        if tile_value(type_) is not None:
+            raise TilecError(
+                f"takes tiles that all have a layout or all have none: {types[plain.index(True)]} "
+                f"and {type_}"
+            )
+    return any(plain)
 
 
 def _refuse_wmma(value: Any, what: str) -> None:

@@ -9,7 +9,7 @@ from tilec.mlir import ext, ir
 
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
-from .base import TileOp, fragment_of, tile_of
+from .base import TileOp, any_tile_of, fragment_of
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     {
@@ -41,7 +41,7 @@ class FillOp(TileOp, name="fill"):
 
     def check(self) -> None:
         """Verify the element type."""
-        tile = tile_of(self.results[0], "result")
+        tile = any_tile_of(self.results[0], "result")
         if str(self.operands[0].type) != str(tile.element):
             raise TilecError(
                 f"the scalar must be of the element type {tile.element}, "

@@ -9,8 +9,8 @@ from tilec.mlir import ext, ir
 from ..dialect import SharedAttr
 from ..shared import SharedBuffer, shared_buffer
 from ..stored import stored_elements, stored_tile
-from ..tiles import TileValue
-from .base import TileOp, check_indices, memory, tile_of
+from ..tiles import PlainTile, TileValue
+from .base import TileOp, any_tile_of, check_indices, memory
 
 
 class AllocSharedOp(TileOp, name="alloc_shared"):
@@ -30,14 +30,14 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
         shared_buffer(type_)
 
 
-def check_access(tile: TileValue, type_: Any, indices: Sequence[Any], *, transposed: bool) -> None:
+def check_access(
+    tile: PlainTile | TileValue, type_: Any, indices: Sequence[Any], *, transposed: bool
+) -> None:
     """Check a tile against the memory it comes from or goes to.
 
     Raises:
         TilecError: for ranks, element types or extents that do not fit.
     """
-    if len(tile.shape) < 2:
-        raise TilecError(f"a tile in memory has rank 2 or more, not {len(tile.shape)}")
     if len(tile.shape) > type_.rank:
         raise TilecError(f"a tile of rank {len(tile.shape)} needs a memref of that rank or more")
     check_indices(indices, type_.rank, "the access")
@@ -47,9 +47,13 @@ def check_access(tile: TileValue, type_: Any, indices: Sequence[Any], *, transpo
         raise TilecError(
             f"element types differ: {tile.element} in the tile, {type_} in memory{note}"
         )
+    if transposed and len(tile.shape) < 2:
+        raise TilecError("a tile of rank 1 has no transpose")
+    if isinstance(tile, PlainTile):
+        return
     tile = stored_tile(tile, transposed=transposed)
     if isinstance(type_.memory_space, SharedAttr):
-        if len(tile.shape) > 2:
+        if len(tile.shape) != 2:
             raise TilecError(f"a tile in shared memory has rank 2, not {len(tile.shape)}")
         buffer = shared_buffer(type_)
         rows, cols = reversed(tile.shape) if transposed else tile.shape
@@ -81,7 +85,7 @@ class LoadOp(TileOp, name="load"):
     def check(self) -> None:
         """Verify the types."""
         source, *indices = self.operands
-        _check(self, tile_of(self.results[0], "result"), memory(source, "source"), indices)
+        _check(self, any_tile_of(self.results[0], "result"), memory(source, "source"), indices)
 
 
 class StoreOp(TileOp, name="store"):
@@ -97,10 +101,10 @@ class StoreOp(TileOp, name="store"):
     def check(self) -> None:
         """Verify the types."""
         tile, target, *indices = self.operands
-        _check(self, tile_of(tile, "value"), memory(target, "target"), indices)
+        _check(self, any_tile_of(tile, "value"), memory(target, "target"), indices)
 
 
-def _check(op: Any, tile: TileValue, type_: Any, indices: Sequence[Any]) -> None:
+def _check(op: Any, tile: PlainTile | TileValue, type_: Any, indices: Sequence[Any]) -> None:
     check_access(tile, type_, indices, transposed="transposed" in op.attributes)
     vector_of(op)
     if "masked" in op.attributes and isinstance(type_.memory_space, SharedAttr):

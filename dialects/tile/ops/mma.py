@@ -6,8 +6,8 @@ from tilec.isa import Family, Mma, TilecError
 from tilec.layout import LinearLayout, fragment
 from tilec.mlir import ext, ir
 
-from ..tiles import TileValue, element_name
-from .base import TileOp, check_operand, form_of, tensor_of
+from ..tiles import PlainTile, TileValue, element_name
+from .base import TileOp, any_tile_of, check_operand, form_of, tensor_of, without_layouts
 
 
 def dense_form(name: str) -> Mma:
@@ -44,26 +44,30 @@ class MmaOp(TileOp, name="mma"):
 class DotOp(TileOp, name="dot"):
     """`d = a · b + c` on a CTA's tiles, by instructions of one dense form.
 
-    Every layout is a repetition of the form's fragment over registers and warps; the warps
-    must hold the rows of A and the columns of B that their part of C needs.
+    Tiles without layouts (level 1) may leave out `form`, which `tile-select-mma` then chooses;
+    `unsigned_a` and `unsigned_b` say which integer operands have no sign, and `warps`, two
+    integers, pins how many warps share the rows and the columns of C.
+
+    With layouts, each is a repetition of the form's fragment over registers and warps; the
+    warps must hold the rows of A and the columns of B that their part of C needs.
     """
+
+    UNITS = frozenset({"unsigned_a", "unsigned_b"})
+    OPTIONAL = frozenset({"form", "warps"})
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
     c: ext.Operand[Any]
-    form: ir.StringAttr
     d: ext.Result[Any]
 
     def check(self) -> None:
         """Verify form, shapes, element types, and that the layouts fit each other."""
-        found = dense_form(self.form.value)
-        if found.products != 1:
-            raise TilecError(f"takes a form of one product a warp; {found.ptx} has four")
-        a, b, c = (tensor_of(v, f"operand {n}") for n, v in zip("abc", self.operands, strict=True))
-        d = tensor_of(self.results[0], "result")
-        ranks = {len(tile.shape) for tile in (a, b)}
+        plain = without_layouts(self)
+        find = any_tile_of if plain else tensor_of
+        a, b, c = (find(v, f"operand {n}") for n, v in zip("abc", self.operands, strict=True))
+        d = find(self.results[0], "result")
         if (
-            ranks != {2}
+            (len(a.shape), len(b.shape)) != (2, 2)
             or a.shape[1] != b.shape[0]
             or not (c.shape == d.shape == (a.shape[0], b.shape[1]))
         ):
@@ -71,16 +75,61 @@ class DotOp(TileOp, name="dot"):
                 f"shapes do not fit: A {_extents(a)}, B {_extents(b)}, C {_extents(c)}, "
                 f"D {_extents(d)}; with A MxK, B is KxN, C and D are MxN"
             )
+        _check_warp_grid(self)
+        if plain and "form" not in self.attributes:
+            return
+        found = dot_form(self)
+        tiles = dict(zip("abcd", (a, b, c, d), strict=True))
+        for name, tile in tiles.items():
+            _check_element(found, name, tile)
+        if plain:
+            return
         repeats = {
             name: repetition(found, name, tile)
-            for name, tile in zip("abcd", (a, b, c, d), strict=True)
+            for name, tile in tiles.items()
+            if isinstance(tile, TileValue)
         }
         check_warps(repeats["a"], repeats["b"], repeats["c"])
         if repeats["c"] != repeats["d"]:
             raise TilecError("C and D must have the same layout of instructions over warps")
 
 
-def _extents(tile: TileValue) -> str:
+def dot_form(op: Any) -> Mma:
+    """The form of a `tile.dot` that has one.
+
+    Raises:
+        TilecError: if it has none, or none that a dot takes.
+    """
+    attribute = op.attributes.get("form", None)
+    if not isinstance(attribute, ir.StringAttr):
+        raise TilecError("takes an attribute form, the instruction's mnemonic, or no layouts")
+    found = dense_form(attribute.value)
+    if found.products != 1:
+        raise TilecError(f"takes a form of one product a warp; {found.ptx} has four")
+    return found
+
+
+def _check_warp_grid(op: Any) -> None:
+    if "warps" not in op.attributes:
+        return
+    warps = op.attributes["warps"]
+    if (
+        not isinstance(warps, ir.DenseI64ArrayAttr)
+        or len(warps) != 2
+        or any(n < 1 or n & (n - 1) for n in warps)
+    ):
+        raise TilecError(f"warps must be array<i64: M, N>, two powers of two, not {warps}")
+
+
+def _check_element(found: Mma, name: str, tile: PlainTile | TileValue) -> None:
+    element = element_name(found.operand(name))
+    if str(tile.element) != element:
+        raise TilecError(
+            f"operand {name} of {found.ptx} has elements of type {element}, not {tile.element}"
+        )
+
+
+def _extents(tile: PlainTile | TileValue) -> str:
     return "x".join(str(n) for n in tile.shape)
 
 
@@ -93,11 +142,7 @@ def repetition(found: Mma, name: str, tile: TileValue) -> LinearLayout:
     Raises:
         TilecError: if the tile's element type or layout is not made of the form's fragments.
     """
-    element = element_name(found.operand(name))
-    if str(tile.element) != element:
-        raise TilecError(
-            f"operand {name} of {found.ptx} has elements of type {element}, not {tile.element}"
-        )
+    _check_element(found, name, tile)
     unit = fragment(found, name)
     quotient = tile.layout.divide_left(unit)
     if quotient is None or quotient.in_sizes["lane"] != 1:

@@ -1,8 +1,8 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 func.func @plain_tensor(%x: f16) {
-  // expected-error @below {{'tile.fill' op result must be a tensor with a #tile.layout encoding or a !tile.frag, not tensor<16x16xf16>}}
-  %0 = "tile.fill"(%x) : (f16) -> tensor<16x16xf16>
+  // expected-error @below {{'tile.fill' op extents of a tile are powers of two, unlike those of tensor<16x12xf16>}}
+  %0 = "tile.fill"(%x) : (f16) -> tensor<16x12xf16>
   return
 }
 

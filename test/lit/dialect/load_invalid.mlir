@@ -19,17 +19,8 @@ func.func @strides(%m: memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>
 // -----
 
 func.func @result(%m: memref<?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.load' op result must be a tensor with a #tile.layout encoding or a !tile.frag, not tensor<16x16xf16>}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<?x?xf16>, index, index) -> tensor<16x16xf16>
-  return
-}
-
-// -----
-
-!F = !tile.frag<tensor<64xf16>, #tile.layout<"register [1]; lane [2] [4] [8] [16] [32] -> row 64">>
-func.func @vector(%m: memref<64xf16>, %i: index) {
-  // expected-error @below {{'tile.load' op a tile in memory has rank 2 or more, not 1}}
-  %0 = "tile.load"(%m, %i) : (memref<64xf16>, index) -> !F
+  // expected-error @below {{'tile.load' op extents of a tile are powers of two, unlike those of tensor<16x12xf16>}}
+  %0 = "tile.load"(%m, %i, %i) : (memref<?x?xf16>, index, index) -> tensor<16x12xf16>
   return
 }
 
