@@ -1,6 +1,6 @@
 """The instruction table: targets, element types and every warp-level matrix instruction form."""
 
-from .errors import TilecError, UnknownNameError, nearest
+from .errors import LaunchError, TilecError, UnknownNameError, nearest
 from .forms import (
     BlockScaling,
     Family,
@@ -29,6 +29,7 @@ __all__ = [
     "Family",
     "Form",
     "Kind",
+    "LaunchError",
     "Major",
     "MatrixMemory",
     "Mma",

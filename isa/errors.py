@@ -10,6 +10,10 @@ class TilecError(Exception):
     """What a user of tilec did wrong, said in one message and never as a traceback."""
 
 
+class LaunchError(TilecError):
+    """A launch whose kernel, grid, block or arguments do not fit, on whatever runs it."""
+
+
 class UnknownNameError(TilecError):
     """A name that is not in a table.
 

@@ -62,6 +62,10 @@ class Target:
         """Bytes of shared memory that need no opt-in at launch."""
         return 48 * 1024
 
+    def runs_on(self, gpu: Target) -> bool:
+        """Whether a GPU, given as the most special target that it has, runs code for this one."""
+        return Since(self.name, self.min_ptx).covers(gpu)
+
 
 def _targets() -> tuple[Target, ...]:
     # number: KiB of shared memory a CTA, an SM; warps an SM; first PTX of the plain,

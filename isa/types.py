@@ -113,3 +113,26 @@ def element_type(name: str) -> ElementType:
         return ELEMENT_TYPES[name]
     except KeyError:
         raise UnknownNameError("element type", name, ELEMENT_TYPES) from None
+
+
+TYPE_BITS = MappingProxyType(
+    {
+        "pred": 1,
+        **{f"{k}{n}": n for k in "bsu" for n in (8, 16, 32, 64)},
+        "b128": 128,
+        "f16": 16,
+        "bf16": 16,
+        "f16x2": 32,
+        "bf16x2": 32,
+        "tf32": 32,
+        "f32": 32,
+        "f64": 64,
+        "e4m3": 8,
+        "e5m2": 8,
+        "e4m3x2": 16,
+        "e5m2x2": 16,
+        "u16x2": 32,
+        "s16x2": 32,
+    }
+)
+"""Width in bits of every fundamental type that a declaration may name."""

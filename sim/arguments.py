@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
+from tilec.isa import LaunchError
+from tilec.isa.launch import encode
 
-from .errors import LaunchError
 from .memory import GLOBAL_BASE, Memory
 from .placement import Placement
-from .ptx.module import TYPE_BITS, Variable
 
 
 class Buffers:
@@ -71,105 +71,17 @@ def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:
     Raises:
         LaunchError: naming the parameter whose argument does not fit.
     """
-    parameters = placement.kernel.parameters
-    if len(args) != len(parameters):
-        named = ", ".join(f".{p.type} {p.name}" for p in parameters)
-        raise LaunchError(
-            f"kernel '{placement.kernel.name}' takes {len(parameters)} arguments ({named}), "
-            f"not {len(args)}"
-        )
     buffers = Buffers()
-    offsets: dict[str, int] = {}
-    packed = bytearray()
-    for index, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
-        start = -(-len(packed) // parameter.align) * parameter.align
-        packed.extend(bytes(start - len(packed)))
-        offsets[parameter.name] = start
-        packed.extend(_bytes(memory, buffers, parameter, value, index))
-    placement.parameters(np.frombuffer(bytes(packed), np.uint8), offsets)
+
+    def address(value: Any, name: str) -> int | None:
+        if value is None:
+            return 0
+        if not isinstance(value, np.ndarray) or value.ndim == 0:
+            return None
+        return buffers.address(memory, value, name) if value.nbytes else 0
+
+    parameters = placement.kernel.parameters
+    packed, offsets = encode(placement.kernel.name, parameters, args, address)
+    names = [parameter.name for parameter in parameters]
+    placement.parameters(np.frombuffer(packed, np.uint8), dict(zip(names, offsets, strict=True)))
     return buffers
-
-
-def _is_pointer(value: Any) -> bool:
-    return value is None or (isinstance(value, np.ndarray) and value.ndim > 0)
-
-
-def _pointer(memory: Memory, buffers: Buffers, value: Any, name: str) -> bytes:
-    if value is None or value.nbytes == 0:
-        return bytes(8)
-    return buffers.address(memory, value, name).to_bytes(8, "little")
-
-
-def _bytes(memory: Memory, buffers: Buffers, parameter: Variable, value: Any, index: int) -> bytes:
-    bits = TYPE_BITS[parameter.type]
-    scalar = parameter.size * 8 == bits
-    if _is_pointer(value):
-        if parameter.size != 8 or parameter.type[0] == "f":
-            raise LaunchError(
-                f"argument {index} is a pointer and parameter '{parameter.name}' "
-                f"of .{parameter.type} is not"
-            )
-        return _pointer(memory, buffers, value, f"argument {index}")
-    if isinstance(value, tuple | list):
-        return _by_value(parameter, _structure(memory, buffers, value, index), index)
-    if not scalar:
-        return _by_value(parameter, value, index)
-    return _scalar(parameter, value, index)
-
-
-def _structure(memory: Memory, buffers: Buffers, members: Sequence[Any], index: int) -> bytes:
-    """Members of a structure, each at a multiple of its size, as C lays them out."""
-    packed, align = bytearray(), 1
-    for number, member in enumerate(members):
-        if _is_pointer(member):
-            data = _pointer(memory, buffers, member, f"member {number} of argument {index}")
-        elif isinstance(member, np.generic):
-            data = member.tobytes()
-        else:
-            raise LaunchError(
-                f"member {number} of argument {index} is {member!r}; a structure takes arrays, "
-                "None and numpy scalars"
-            )
-        align = max(align, len(data))
-        packed.extend(bytes(-len(packed) % len(data)))
-        packed.extend(data)
-    packed.extend(bytes(-len(packed) % align))
-    return bytes(packed)
-
-
-def _by_value(parameter: Variable, value: Any, index: int) -> bytes:
-    data = value if isinstance(value, bytes | bytearray) else None
-    if isinstance(value, np.generic | np.ndarray):
-        data = value.tobytes()
-    if data is None or len(data) != parameter.size:
-        given = "" if data is None else f"; these are {len(data)}"
-        raise LaunchError(
-            f"argument {index}: parameter '{parameter.name}' takes {parameter.size} bytes by "
-            f"value, as bytes, a numpy structure or a tuple of its members{given}"
-        )
-    return bytes(data)
-
-
-def _scalar(parameter: Variable, value: Any, index: int) -> bytes:
-    type_, bits = parameter.type, TYPE_BITS[parameter.type]
-    if isinstance(value, bytes | bytearray):
-        return _by_value(parameter, value, index)
-    array = np.asarray(value)
-    if array.ndim or array.dtype.kind not in "biufV":
-        raise LaunchError(
-            f"argument {index} is {value!r}; parameter '{parameter.name}' takes a .{type_}"
-        )
-    if array.dtype.itemsize * 8 == bits and isinstance(value, np.generic):
-        given_float = array.dtype.kind in "fV"
-        if given_float or type_[0] != "f":
-            return array.tobytes()
-    if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b" and bits > 8):
-        return np.asarray(value, f"f{bits // 8}").tobytes()
-    number = int(value)
-    if number != value:
-        raise LaunchError(
-            f"argument {index} is {value!r}; parameter '{parameter.name}' takes an integer"
-        )
-    if not -(1 << (bits - 1)) <= number < 1 << bits:
-        raise LaunchError(f"argument {index} is {value!r}, which .{type_} cannot hold")
-    return (number & ((1 << bits) - 1)).to_bytes(bits // 8, "little")

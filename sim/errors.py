@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tilec.isa import TilecError
+from tilec.isa import LaunchError, TilecError
 
 if TYPE_CHECKING:
     from .ptx.module import Instruction
     from .report import Report
+
+__all__ = [
+    "LaunchError",
+    "PtxError",
+    "SimulationError",
+    "StoppedError",
+    "UnsupportedInstructionError",
+]
 
 
 class PtxError(TilecError):
@@ -34,10 +42,6 @@ class PtxError(TilecError):
 
 class UnsupportedInstructionError(PtxError):
     """An instruction that the simulator does not execute."""
-
-
-class LaunchError(TilecError):
-    """A launch whose kernel, grid, block or arguments do not fit."""
 
 
 class SimulationError(TilecError):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from tilec.isa import nearest, target
+from tilec.isa.launch import extents
 
 from .arguments import pack
 from .errors import LaunchError, SimulationError, StoppedError
@@ -40,14 +41,6 @@ def kernel_of(module: Module, name: str) -> Function:
     kernels = [f.name for f in module.functions.values() if f.entry]
     hint = f"; it has {', '.join(nearest(name, kernels))}" if kernels else ""
     raise LaunchError(f"{module.source.name} has no kernel '{name}'{hint}")
-
-
-def _extents(value: int | Sequence[int], what: str) -> tuple[int, int, int]:
-    given = (value,) if isinstance(value, int | np.integer) else tuple(value)
-    if not 1 <= len(given) <= 3 or any(int(n) != n or n < 1 for n in given):
-        raise LaunchError(f"{what} is {value!r}; it takes one to three positive integers")
-    x, y, z = (*(int(n) for n in given), 1, 1)[:3]
-    return x, y, z
 
 
 def launch(
@@ -93,7 +86,7 @@ def launch(
     """
     module = ptx if isinstance(ptx, Module) else read(ptx)
     function = kernel_of(module, kernel)
-    geometry = Geometry(_extents(grid, "grid"), _extents(block, "block"))
+    geometry = Geometry(extents(grid, "grid"), extents(block, "block"))
     _check_extents(function, geometry)
     if numerics not in ("exact", "fast"):
         raise LaunchError(f"numerics is '{numerics}'; legal: exact, fast")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from tilec.isa.types import TYPE_BITS
 
 from .alu import Array
 from .errors import LaunchError
 from .memory import FUNCTION_BASE, SHARED_WINDOW, Memory
 from .ptx.module import (
-    TYPE_BITS,
     Address,
     Function,
     Group,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tilec.isa import TilecError
+from tilec.isa.types import TYPE_BITS
 
 from .binding import Binding
 from .blocks import EXIT, RETURN, Call, Code, End, Indexed, Where
@@ -15,7 +16,7 @@ from .instructions import bind
 from .instructions.calls import is_builtin
 from .machine import ZEROS
 from .placement import Placement
-from .ptx.module import TYPE_BITS, Group, Instruction, Module, Name, RegisterRange
+from .ptx.module import Group, Instruction, Module, Name, RegisterRange
 from .site import Site
 
 if TYPE_CHECKING:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .ptx.module import TYPE_BITS, Function, Instruction, Integer
+from tilec.isa.types import TYPE_BITS
+
+from .ptx.module import Function, Instruction, Integer
 
 _ORDERS = frozenset(("volatile", "relaxed", "acquire"))
 

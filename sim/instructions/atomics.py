@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from tilec.isa.types import TYPE_BITS
 
 from .. import alu
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
-from ..ptx.module import TYPE_BITS
 from ..widths import dtype_of
 
 Update = Callable[..., Array]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from tilec.isa.types import TYPE_BITS
 
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
-from ..ptx.module import TYPE_BITS
 from ..widths import dtype_of
 from .moves import elements
 

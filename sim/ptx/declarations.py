@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
+from tilec.isa.types import TYPE_BITS
 
 from .constants import expression, integer
 from .cursor import IDENTIFIER, Cursor
-from .module import TYPE_BITS, Float, RegisterRange, Scope, Symbol, Variable
+from .module import Float, RegisterRange, Scope, Symbol, Variable
 
 _WORD = re.compile(r"\.([A-Za-z_]\w*)")
 _VECTOR = re.compile(r"\.v([248])\b")

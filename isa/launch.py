@@ -1,0 +1,154 @@
+"""What a launch passes, on whatever runs it: extents, and values as the bytes of parameters.
+
+PTX ISA, "Kernel Function Parameters". Imported only where kernels are launched: it needs numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from .errors import LaunchError
+from .types import TYPE_BITS
+
+Extents = tuple[int, int, int]
+"""CTAs of a grid, or threads of a CTA, along x, y and z."""
+
+Address = Callable[[Any, str], int | None]
+"""The address of a value that is passed as a pointer, called by a name; None for other values."""
+
+
+class Parameter(Protocol):
+    """A `.param` of an `.entry`: its name, type, and size and alignment in bytes."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def type(self) -> str: ...  # noqa: D102
+    @property
+    def size(self) -> int: ...  # noqa: D102
+    @property
+    def align(self) -> int: ...  # noqa: D102
+
+
+def extents(value: int | Sequence[int], what: str) -> Extents:
+    """One to three extents as three.
+
+    Raises:
+        LaunchError: calling them `what`, unless they are positive integers.
+    """
+    given = (value,) if isinstance(value, int | np.integer) else tuple(value)
+    if not 1 <= len(given) <= 3 or any(int(n) != n or n < 1 for n in given):
+        raise LaunchError(f"{what} is {value!r}; it takes one to three positive integers")
+    x, y, z = (*(int(n) for n in given), 1, 1)[:3]
+    return x, y, z
+
+
+def encode(
+    kernel: str, parameters: Sequence[Parameter], args: Sequence[Any], address: Address
+) -> tuple[bytes, list[int]]:
+    """Arguments as the bytes that a kernel's parameters take.
+
+    Args:
+        kernel: the kernel's name.
+        parameters: what it takes, in order.
+        args: one for each: numpy or Python scalars, taken to the parameter's type; what `address`
+            has an address for; for structures passed by value bytes, a numpy structure, or
+            a tuple of pointers and numpy scalars.
+        address: gives pointers their values.
+
+    Returns:
+        The bytes, and where in them each parameter begins.
+
+    Raises:
+        LaunchError: naming the parameter whose argument does not fit.
+    """
+    if len(args) != len(parameters):
+        named = ", ".join(f".{p.type} {p.name}" for p in parameters)
+        raise LaunchError(
+            f"kernel '{kernel}' takes {len(parameters)} arguments ({named}), not {len(args)}"
+        )
+    packed = bytearray()
+    offsets = []
+    for index, (parameter, value) in enumerate(zip(parameters, args, strict=True)):
+        packed.extend(bytes(-len(packed) % parameter.align))
+        offsets.append(len(packed))
+        packed.extend(_bytes(parameter, value, index, address))
+    return bytes(packed), offsets
+
+
+def _bytes(parameter: Parameter, value: Any, index: int, address: Address) -> bytes:
+    pointer = address(value, f"argument {index}")
+    if pointer is not None:
+        if parameter.size != 8 or parameter.type[0] == "f":
+            raise LaunchError(
+                f"argument {index} is a pointer and parameter '{parameter.name}' "
+                f"of .{parameter.type} is not"
+            )
+        return pointer.to_bytes(8, "little")
+    if isinstance(value, tuple | list):
+        return _by_value(parameter, _structure(value, index, address), index)
+    if parameter.size * 8 != TYPE_BITS[parameter.type]:
+        return _by_value(parameter, value, index)
+    return _scalar(parameter, value, index)
+
+
+def _structure(members: Sequence[Any], index: int, address: Address) -> bytes:
+    """Members of a structure, each at a multiple of its size, as C lays them out."""
+    packed, align = bytearray(), 1
+    for number, member in enumerate(members):
+        pointer = address(member, f"member {number} of argument {index}")
+        if pointer is not None:
+            data = pointer.to_bytes(8, "little")
+        elif isinstance(member, np.generic):
+            data = member.tobytes()
+        else:
+            raise LaunchError(
+                f"member {number} of argument {index} is {member!r}; a structure takes arrays, "
+                "None and numpy scalars"
+            )
+        align = max(align, len(data))
+        packed.extend(bytes(-len(packed) % len(data)))
+        packed.extend(data)
+    packed.extend(bytes(-len(packed) % align))
+    return bytes(packed)
+
+
+def _by_value(parameter: Parameter, value: Any, index: int) -> bytes:
+    data = value if isinstance(value, bytes | bytearray) else None
+    if isinstance(value, np.generic | np.ndarray):
+        data = value.tobytes()
+    if data is None or len(data) != parameter.size:
+        given = "" if data is None else f"; these are {len(data)}"
+        raise LaunchError(
+            f"argument {index}: parameter '{parameter.name}' takes {parameter.size} bytes by "
+            f"value, as bytes, a numpy structure or a tuple of its members{given}"
+        )
+    return bytes(data)
+
+
+def _scalar(parameter: Parameter, value: Any, index: int) -> bytes:
+    type_, bits = parameter.type, TYPE_BITS[parameter.type]
+    if isinstance(value, bytes | bytearray):
+        return _by_value(parameter, value, index)
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biufV":
+        raise LaunchError(
+            f"argument {index} is {value!r}; parameter '{parameter.name}' takes a .{type_}"
+        )
+    if array.dtype.itemsize * 8 == bits and isinstance(value, np.generic):
+        given_float = array.dtype.kind in "fV"
+        if given_float or type_[0] != "f":
+            return array.tobytes()
+    if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b" and bits > 8):
+        return np.asarray(value, f"f{bits // 8}").tobytes()
+    number = int(value)
+    if number != value:
+        raise LaunchError(
+            f"argument {index} is {value!r}; parameter '{parameter.name}' takes an integer"
+        )
+    if not -(1 << (bits - 1)) <= number < 1 << bits:
+        raise LaunchError(f"argument {index} is {value!r}, which .{type_} cannot hold")
+    return (number & ((1 << bits) - 1)).to_bytes(bits // 8, "little")
