@@ -20,12 +20,14 @@ class Diagnostic:
         message: what is wrong and what would be legal.
         severity: `error`, `warning`, `remark` or `note`.
         notes: what belongs to it, each at a place of its own.
+        decided_by: the pass whose decision a remark explains, which is shown when asked for.
     """
 
     location: Any
     message: str
     severity: str = "error"
     notes: tuple[Diagnostic, ...] = ()
+    decided_by: str = ""
 
 
 class ProgramError(TilecError):
@@ -45,13 +47,36 @@ class PassError(ProgramError):
 
 
 _remarks: ContextVar[list[Diagnostic] | None] = ContextVar("remarks", default=None)
+_running: ContextVar[str] = ContextVar("running", default="tile-opt")
 
 
-def remark(location: Any, message: str) -> None:
+def advise(location: Any, message: str) -> None:
     """Tell the user about a place in the program that is legal and might be better; go on."""
     found = _remarks.get()
     if found is not None:
         found.append(Diagnostic(location, message, "remark"))
+
+
+def remark(location: Any, message: str) -> None:
+    """Explain a decision of the pass that runs, to users who ask with `--remarks`.
+
+    Args:
+        location: of the op that it is about.
+        message: what was decided, why, and what the alternatives would have cost.
+    """
+    found = _remarks.get()
+    if found is not None:
+        found.append(Diagnostic(location, message, "remark", decided_by=_running.get()))
+
+
+@contextmanager
+def running(name: str) -> Iterator[None]:
+    """Says that the pass `name` makes the remarks inside."""
+    token = _running.set(name)
+    try:
+        yield
+    finally:
+        _running.reset(token)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from tilec.isa import TARGETS, Form, Mma, Target, TilecError, form, forms, neare
 from tilec.isa.sass import execution, sorts_metadata
 from tilec.mlir import ir
 
-from .base import Diagnostic, Pass, PassError, remark, walk
+from .base import Diagnostic, Pass, PassError, advise, walk
 from .functions import gpu_modules, target_of
 
 
@@ -80,7 +80,7 @@ def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
             )
             continue
         for message in _remarks(found, chosen):
-            remark(op.location, f"'{op.operation.name}' op {message}")
+            advise(op.location, f"'{op.operation.name}' op {message}")
     return errors
 
 

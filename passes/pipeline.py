@@ -17,7 +17,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from tilec.isa import nearest
 from tilec.mlir import ir, passmanager
 
-from .base import Diagnostic, Pass, PassError
+from .base import Diagnostic, Pass, PassError, running
 from .instrumentation import Instrumentation
 from .pipeline_text import Element, PipelineError, join, parse_options, parse_pipeline
 from .registry import PASSES, pass_class
@@ -79,7 +79,7 @@ def run_pipeline(
                 if instrumentation
                 else nullcontext()
             )
-            with around:
+            with around, running(step.name):
                 step.apply(module)
                 if verify_each:
                     verify(module, after=step.name)
