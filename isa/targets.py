@@ -1,7 +1,8 @@
 """Compilation targets (`.target` strings), their limits, and what "requires sm_X" means.
 
-PTX ISA, "PTX Module Directives: .target"; CUDA Programming Guide, "Compute Capabilities"; and the
-architecture traits of CCCL for sm_88, sm_103, sm_110 and sm_121.
+PTX ISA, "PTX Module Directives: .target"; CUDA Programming Guide, "Compute Capabilities"; the
+architecture traits of CCCL for sm_88, sm_103, sm_110 and sm_121; and the CUDA toolkit's
+cuda_occupancy.h for the CTAs of an SM.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Target:
         shared_per_cta: shared memory a CTA may use, opted in, in bytes.
         shared_per_sm: shared memory of an SM in bytes.
         warps_per_sm: resident warps.
+        ctas_per_sm: resident CTAs.
         registers_per_sm: 32-bit registers of an SM.
         registers_per_thread: the most a thread can have.
     """
@@ -51,6 +53,7 @@ class Target:
     shared_per_cta: int
     shared_per_sm: int
     warps_per_sm: int
+    ctas_per_sm: int
     registers_per_sm: int = 65536
     registers_per_thread: int = 255
 
@@ -68,24 +71,24 @@ class Target:
 
 
 def _targets() -> tuple[Target, ...]:
-    # number: KiB of shared memory a CTA, an SM; warps an SM; first PTX of the plain,
+    # number: KiB of shared memory a CTA, an SM; warps, CTAs an SM; first PTX of the plain,
     # `a` and `f` strings; family
-    rows: dict[int, tuple[int, int, int, str, str, str, int]] = {
-        70: (96, 96, 64, "6.0", "", "", 0),
-        72: (96, 96, 64, "6.1", "", "", 0),
-        75: (64, 64, 32, "6.3", "", "", 0),
-        80: (163, 164, 64, "7.0", "", "", 0),
-        86: (99, 100, 48, "7.1", "", "", 0),
-        87: (163, 164, 48, "7.4", "", "", 0),
-        88: (99, 100, 48, "9.0", "", "", 0),
-        89: (99, 100, 48, "7.8", "", "", 0),
-        90: (227, 228, 64, "7.8", "8.0", "", 0),
-        100: (227, 228, 64, "8.6", "8.6", "8.8", 100),
-        101: (227, 228, 48, "8.6", "8.6", "8.8", 110),  # renamed sm_110 in PTX 9.0
-        103: (227, 228, 64, "8.8", "8.8", "8.8", 100),
-        110: (227, 228, 48, "9.0", "9.0", "9.0", 110),
-        120: (99, 100, 48, "8.7", "8.7", "8.8", 120),
-        121: (99, 100, 48, "8.8", "8.8", "8.8", 120),
+    rows: dict[int, tuple[int, int, int, int, str, str, str, int]] = {
+        70: (96, 96, 64, 32, "6.0", "", "", 0),
+        72: (96, 96, 64, 32, "6.1", "", "", 0),
+        75: (64, 64, 32, 16, "6.3", "", "", 0),
+        80: (163, 164, 64, 32, "7.0", "", "", 0),
+        86: (99, 100, 48, 16, "7.1", "", "", 0),
+        87: (163, 164, 48, 16, "7.4", "", "", 0),
+        88: (99, 100, 48, 16, "9.0", "", "", 0),
+        89: (99, 100, 48, 24, "7.8", "", "", 0),
+        90: (227, 228, 64, 32, "7.8", "8.0", "", 0),
+        100: (227, 228, 64, 32, "8.6", "8.6", "8.8", 100),
+        101: (227, 228, 48, 24, "8.6", "8.6", "8.8", 110),  # renamed sm_110 in PTX 9.0
+        103: (227, 228, 64, 32, "8.8", "8.8", "8.8", 100),
+        110: (227, 228, 48, 24, "9.0", "9.0", "9.0", 110),
+        120: (99, 100, 48, 24, "8.7", "8.7", "8.8", 120),
+        121: (99, 100, 48, 24, "8.8", "8.8", "8.8", 120),
     }
     return tuple(
         Target(
@@ -97,8 +100,9 @@ def _targets() -> tuple[Target, ...]:
             shared_per_cta=cta * 1024,
             shared_per_sm=sm * 1024,
             warps_per_sm=warps,
+            ctas_per_sm=ctas,
         )
-        for number, (cta, sm, warps, plain, arch, fam, family) in rows.items()
+        for number, (cta, sm, warps, ctas, plain, arch, fam, family) in rows.items()
         for scope, version in zip(
             (Scope.PLAIN, Scope.ARCHITECTURE, Scope.FAMILY), (plain, arch, fam), strict=True
         )
