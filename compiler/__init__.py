@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tilec.isa import Target, TilecError
 
-    from .driver import Compiled, compile  # noqa: A004
+    from .compiled import Compiled
+    from .driver import compile  # noqa: A004
 
 __version__ = "0.1.0"
 
 __all__ = ["Compiled", "Target", "TilecError", "__version__", "compile"]
 
-_HOMES = {"Compiled": ".driver", "compile": ".driver", "Target": ".isa", "TilecError": ".isa"}
+_HOMES = {"Compiled": ".compiled", "compile": ".driver", "Target": ".isa", "TilecError": ".isa"}
 
 
 def __getattr__(name: str) -> Any:

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tilec import mlir
 from tilec.isa import PtxVersion, Target
 from tilec.isa import target as find_target
-from tilec.mlir import ir
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +177,9 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
         attributes = function.attributes
         if "nvvm.kernel" not in attributes:
             continue
-        name = ir.StringAttr(attributes["sym_name"]).value
+        name = mlir.ir.StringAttr(attributes["sym_name"]).value
         if "tile.abi" in attributes:
-            described = json.loads(ir.StringAttr(attributes["tile.abi"]).value)
+            described = json.loads(mlir.ir.StringAttr(attributes["tile.abi"]).value)
             arguments = tuple(map(_argument, described))
         else:
             types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
@@ -189,7 +189,7 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
             )
         shared = 0
         if "tile.dynamic_shared" in attributes:
-            shared = ir.IntegerAttr(attributes["tile.dynamic_shared"]).value
+            shared = mlir.ir.IntegerAttr(attributes["tile.dynamic_shared"]).value
         yield Kernel(name, arguments, _block(attributes), shared)
 
 
@@ -200,16 +200,16 @@ def _llvm_functions(gpu_module: Any) -> list[Any]:
     def look(op: Any) -> Any:
         if op.name == "llvm.func":
             found.append(op)
-            return ir.WalkResult.SKIP
-        return ir.WalkResult.ADVANCE
+            return mlir.ir.WalkResult.SKIP
+        return mlir.ir.WalkResult.ADVANCE
 
-    gpu_module.operation.walk(look, ir.WalkOrder.PRE_ORDER)
+    gpu_module.operation.walk(look, mlir.ir.WalkOrder.PRE_ORDER)
     return found
 
 
 def _block(attributes: Any) -> tuple[int, int, int] | None:
     for name in ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid"):
         if name in attributes:
-            sizes = [*ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
+            sizes = [*mlir.ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
             return sizes[0], sizes[1], sizes[2]
     return None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tilec.mlir import ir
-from tilec.passes.base import Diagnostic
+from tilec import mlir
+
+if TYPE_CHECKING:
+    from tilec.passes.base import Diagnostic
 
 SOURCE = "-"
 """What MLIR calls the text that it was given without a file."""
@@ -43,14 +45,14 @@ class Source:
 def places(location: Any) -> Iterator[Place]:
     """The places in files that an MLIR location names, innermost call first."""
     match location:
-        case ir.FileLineColLoc():
+        case mlir.ir.FileLineColLoc():
             yield Place(location.filename, location.start_line, location.start_col)
-        case ir.CallSiteLoc():
+        case mlir.ir.CallSiteLoc():
             yield from places(location.callee)
             yield from places(location.caller)
-        case ir.NameLoc():
+        case mlir.ir.NameLoc():
             yield from places(location.child_loc)
-        case ir.FusedLoc():
+        case mlir.ir.FusedLoc():
             for part in location.locations:
                 yield from places(part)
 

@@ -15,7 +15,7 @@ from .files import is_file_name, read_input, write_output, write_outputs
 from .pass_flags import add_pass_flags, instrumented
 
 if TYPE_CHECKING:
-    from tilec.driver import Compiled
+    from tilec.compiled import Compiled
 
 _STAGES = ("tile", "nvvm", "llvm", "ptx", "cubin", "sass")
 _SUFFIXES = {
@@ -72,8 +72,9 @@ def _main(arguments: argparse.Namespace) -> int:
 
     if _STAGES.index(_last_stage(arguments)) >= _STAGES.index("ptx"):
         codegen.start()  # while MLIR is being imported
+    from tilec.compiled import Compiled, Options  # noqa: PLC0415
     from tilec.diagnostics import Source, render  # noqa: PLC0415
-    from tilec.driver import Compiled, Options, load  # noqa: PLC0415
+    from tilec.lowering import load  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.pipelines import pipeline  # noqa: PLC0415
     from tilec.source import collected, new_context  # noqa: PLC0415
@@ -106,7 +107,7 @@ def _last_stage(arguments: argparse.Namespace) -> str:
 
 
 def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
-    from tilec.driver import Stage  # noqa: PLC0415
+    from tilec.compiled import Stage  # noqa: PLC0415
 
     if arguments.save_temps:
         stem = "stdin" if arguments.input == "-" else Path(arguments.input).stem

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from tilec.compiled import Compiled
 from tilec.cubin import AssemblerError
-from tilec.driver import Compiled
 
 
 def summary(compiled: Compiled) -> str:

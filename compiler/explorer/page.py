@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
+from tilec.compiled import Compiled, Options
 from tilec.cubin import AssemblerError
 from tilec.diagnostics import Source, places
-from tilec.driver import Compiled, Options
 from tilec.isa import Target
 
 from .diff import changes

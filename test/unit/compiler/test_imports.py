@@ -24,10 +24,12 @@ def test_light(module: str, python: Callable[..., Outcome]) -> None:
 def test_exports_load_when_used(python: Callable[..., Outcome]) -> None:
     code = (
         "import tilec\nassert tilec.Target is __import__('tilec.isa').isa.Target\n"
-        f"{LOADED}\ntilec.compile\n{LOADED}"
+        f"{LOADED}\ntilec.compile, tilec.Compiled\n{LOADED}\n"
+        "try: tilec.compile('')\nexcept tilec.TilecError: pass\n"
+        f"{LOADED}"
     )
-    first, second = python(code).stdout.splitlines()
-    assert first == ""
+    exported, named, second = python(code).stdout.splitlines()
+    assert exported == named == ""
     assert "torch_mlir" in second or "mlir" in second
     assert "llvmlite" not in second
 

@@ -152,7 +152,7 @@ def test_a_program_built_in_python():
 
 
 def test_a_program_without_a_file():
-    from tilec.driver import load
+    from tilec.lowering import load
 
     module, _ = load((EXAMPLES / "mma.mlir").read_text())
     steps = data(tilec.compile(module).explore())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import tilec
-from tilec import driver
+from tilec import lowering
 from tilec.dialects.tile.form_program import FormKernel, form_kernel, form_program
 from tilec.isa import TARGETS, Family, Form, Mma, WmmaMemory, WmmaMma, forms
 from tilec.passes.base import ProgramError
@@ -46,7 +46,7 @@ def no_llvm(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("an illegal program reaches LLVM")
 
-    monkeypatch.setattr(driver, "to_llvm_ir", refuse)
+    monkeypatch.setattr(lowering, "to_llvm_ir", refuse)
 
 
 def refusal(text: str) -> str:

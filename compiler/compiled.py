@@ -1,0 +1,189 @@
+"""A compilation: its options, its stages, each made when first asked for.
+
+Nothing here imports MLIR before a stage needs it, so that a compilation whose PTX is known does
+without.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tilec.isa import Target
+
+from .abi import Abi, Kernel
+from .diagnostics import Source
+from .pipelines import pipeline
+
+if TYPE_CHECKING:
+    from tilec.passes.base import Diagnostic
+    from tilec.passes.instrumentation import Instrumentation
+
+    from .cubin import Assembled, Resources
+
+
+class Stage(StrEnum):
+    """What a compilation can give out, in its order."""
+
+    TILE = "tile"
+    """The program on fragments."""
+    NVVM = "nvvm"
+    """The program in the LLVM and NVVM dialects."""
+    LLVM = "llvm"
+    """LLVM IR, before LLVM's optimisations."""
+    PTX = "ptx"
+    CUBIN = "cubin"
+    SASS = "sass"
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to compile.
+
+    Attributes:
+        opt_level: LLVM's optimisation level, 0 to 3.
+        verify_each: verify the program after each pass.
+        instrumentation: what to print and time.
+        lineinfo: say in PTX and binary which line of the source each instruction comes from.
+    """
+
+    opt_level: int = 3
+    verify_each: bool = False
+    instrumentation: Instrumentation | None = None
+    lineinfo: bool = False
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Times what runs inside, if times are asked for."""
+        return self.instrumentation.stage(stage) if self.instrumentation else nullcontext()
+
+
+class Compiled:
+    """A program and its stages, each made when first asked for.
+
+    Every attribute below `target` may raise what making the stage raises: `ProgramError` for
+    the program's errors, else another `TilecError`.
+    """
+
+    def __init__(
+        self, module: Any, target: Target, options: Options, source: Source | None = None
+    ) -> None:
+        self._source = module
+        self._text = source
+        self._options = options
+        self._remarks: list[Diagnostic] = []
+        self.target = target
+
+    @property
+    def remarks(self) -> tuple[Diagnostic, ...]:
+        """What the passes of the stages made so far remark on."""
+        return tuple(self._remarks)
+
+    @cached_property
+    def _fragments(self) -> Any:
+        # Python verifiers take their time: what goes on to the next stage is verified there.
+        return self._lowered(self._source, pipeline(self.target).tile, verify_last=False)
+
+    @cached_property
+    def _registers(self) -> Any:
+        return self._lowered(self._fragments, pipeline(self.target).nvvm, verify_last=True)
+
+    def _lowered(self, module: Any, passes: tuple[str, ...], *, verify_last: bool) -> Any:
+        from .lowering import lower  # noqa: PLC0415 (MLIR is imported when first needed)
+
+        return lower(module, passes, self._options, self._remarks, verify_last=verify_last)
+
+    @cached_property
+    def tile(self) -> str:
+        """MLIR on fragments."""
+        from .lowering import verified_text  # noqa: PLC0415
+
+        return verified_text(self._fragments)
+
+    @cached_property
+    def nvvm(self) -> str:
+        """MLIR in the LLVM and NVVM dialects."""
+        from .printing import to_text  # noqa: PLC0415
+
+        return to_text(self._registers)
+
+    @cached_property
+    def llvm(self) -> str:
+        """LLVM IR before LLVM's optimisations."""
+        from .lowering import llvm_ir  # noqa: PLC0415
+
+        module = self._registers
+        with self._options.timed("translate to LLVM IR"):
+            return llvm_ir(module, self._text, lineinfo=self._options.lineinfo)
+
+    @cached_property
+    def ptx(self) -> str:
+        """PTX."""
+        from .ptx import to_ptx  # noqa: PLC0415
+
+        ir_text = self.llvm
+        with self._options.timed("LLVM to PTX"):
+            return to_ptx(ir_text, self.target, level=self._options.opt_level)
+
+    @cached_property
+    def _assembled(self) -> Assembled:
+        from .cubin import assemble  # noqa: PLC0415
+
+        ptx = self.ptx
+        with self._options.timed("ptxas"):
+            return assemble(ptx, self.target, lineinfo=self._options.lineinfo)
+
+    @property
+    def cubin(self) -> bytes:
+        """The binary that ptxas makes."""
+        return self._assembled.cubin
+
+    @cached_property
+    def sass(self) -> str:
+        """The binary disassembled."""
+        from .cubin import disassemble  # noqa: PLC0415
+
+        return disassemble(self.cubin, lineinfo=self._options.lineinfo)
+
+    @property
+    def resources(self) -> dict[str, Resources]:
+        """Registers, spills and shared memory by kernel, as ptxas reports them."""
+        return self._assembled.resources
+
+    @property
+    def assembler(self) -> str:
+        """The ptxas that made the binary, such as `ptxas 13.0`."""
+        return f"ptxas {'.'.join(map(str, self._assembled.assembler.version))}"
+
+    @cached_property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """How each kernel is launched."""
+        from .lowering import launches  # noqa: PLC0415
+
+        return launches(self._registers)
+
+    @cached_property
+    def abi(self) -> Abi:
+        """The JSON beside the PTX, by `str`."""
+        from .ptx import written_version  # noqa: PLC0415
+
+        return Abi(self.target, written_version(self.ptx), self.kernels)
+
+    def explore(self) -> str:
+        """A page of HTML: the program after every pass and stage, tied to its source lines."""
+        from .explorer import explore  # noqa: PLC0415 (it compiles, by this module)
+
+        return explore(self._source, self.target, self._options, self._text)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the kernels, and the PTX to unfold."""
+        from .explorer import summary  # noqa: PLC0415
+
+        return summary(self)
+
+    def emit(self, stage: Stage) -> str | bytes:
+        """The text, or binary, of `stage`."""
+        found: str | bytes = getattr(self, stage.value)
+        return found
