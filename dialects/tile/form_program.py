@@ -49,6 +49,7 @@ class FormKernel:
         arguments: its parameters in order: results, then operands.
         text: its MLIR.
         ctas: CTAs to launch.
+        product: what it multiplies by: the form, or the `wmma.mma` around a load; None if nothing.
     """
 
     name: str
@@ -57,6 +58,7 @@ class FormKernel:
     arguments: tuple[Argument, ...]
     text: KernelText
     ctas: int = 1
+    product: Mma | WmmaMma | None = None
 
     @property
     def comment(self) -> str:
@@ -109,7 +111,10 @@ def form_kernel(
                 arguments = _wmma(text, form, target, shared=shared)
             case _:
                 raise AssertionError(form.family)
-    return FormKernel(name, form, chosen, arguments, text, ctas)
+        product = form if isinstance(form, Mma) else None
+        if isinstance(form, WmmaMemory | WmmaMma):
+            product = _product(form, target)
+    return FormKernel(name, form, chosen, arguments, text, ctas, product)
 
 
 def form_program(kernels: Sequence[FormKernel], target: Target) -> str:

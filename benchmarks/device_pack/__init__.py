@@ -1,0 +1,1 @@
+"""What makes a pack: kernels compiled here, and what they must give there."""
