@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tilec.diagnostics import Source
+    from tilec.passes.base import Diagnostic
     from tilec.passes.instrumentation import Instrumentation
 
 
 def add_pass_flags(parser: argparse.ArgumentParser) -> None:
-    """Add `--verify-each`, `--mlir-timing`, `--mlir-print-ir-…` and the crash reproducer."""
+    """Add `--verify-each`, `--mlir-timing`, `--mlir-print-ir-…`, `--remarks` and the reproducer."""
     group = parser.add_argument_group("passes")
     group.add_argument("--verify-each", action="store_true", help="verify after each pass")
     group.add_argument("--mlir-timing", action="store_true", help="report the time of each stage")
@@ -39,6 +42,57 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="when a pass fails or crashes, leave the module and pipeline in FILE",
     )
+    group.add_argument(
+        "--remarks", action="store_true", help="explain what the passes decide, and why"
+    )
+    group.add_argument(
+        "--remarks-filter",
+        type=_pattern,
+        metavar="REGEX",
+        help="explain it of the passes so named only",
+    )
+    group.add_argument(
+        "--remarks-output",
+        metavar="FILE",
+        help="write the explanations to FILE, as YAML in the format of LLVM's remarks",
+    )
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"no regular expression: {error}") from None
+    return text
+
+
+def wants_remarks(arguments: argparse.Namespace) -> bool:
+    """Whether the flags ask for the passes' decisions."""
+    return bool(arguments.remarks or arguments.remarks_filter or arguments.remarks_output)
+
+
+def show_remarks(
+    found: Sequence[Diagnostic], source: Source, arguments: argparse.Namespace
+) -> list[Diagnostic]:
+    """The remarks that the terminal is to show; those for a file are written there.
+
+    Args:
+        found: all.
+        source: the program that they speak of.
+        arguments: what the flags say.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    from tilec.remarks import chosen, to_yaml  # noqa: PLC0415
+
+    from .files import write_output  # noqa: PLC0415
+
+    wanted = arguments.remarks_filter or ""
+    if arguments.remarks_output:
+        write_output(arguments.remarks_output, to_yaml(chosen(found, wanted), source))
+    asked = arguments.remarks or (arguments.remarks_filter and not arguments.remarks_output)
+    return chosen(found, wanted if asked else None)
 
 
 @contextmanager

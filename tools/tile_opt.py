@@ -15,7 +15,7 @@ from tilec.isa import TilecError
 
 from .common import Parser, hurry, leave, run
 from .files import read_input, write_output
-from .pass_flags import add_pass_flags, instrumented
+from .pass_flags import add_pass_flags, instrumented, show_remarks
 
 if TYPE_CHECKING:
     from tilec.diagnostics import Source
@@ -153,7 +153,7 @@ def _process(
             )
         except ProgramError as error:
             errors = error.diagnostics
-    everything = [*reported, *found, *errors]
+    everything = [*reported, *show_remarks(found, source, arguments), *errors]
     if arguments.verify_diagnostics:
         wrong = list(mismatches(everything, source))
         sys.stderr.writelines(f"{line}\n" for line in wrong)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -12,7 +13,7 @@ from tilec.isa import TARGETS, TilecError
 
 from .common import Parser, hurry, leave, run
 from .files import is_file_name, read_input, write_output, write_outputs
-from .pass_flags import add_pass_flags, instrumented
+from .pass_flags import add_pass_flags, instrumented, show_remarks, wants_remarks
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
@@ -77,6 +78,7 @@ def _main(arguments: argparse.Namespace) -> int:
     from tilec.lowering import load  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.pipelines import pipeline  # noqa: PLC0415
+    from tilec.remarks import occupancy_remarks  # noqa: PLC0415
     from tilec.source import collected, new_context  # noqa: PLC0415
 
     from .reproduce import reproducible  # noqa: PLC0415
@@ -91,13 +93,15 @@ def _main(arguments: argparse.Namespace) -> int:
             with options.timed("parse"):
                 module, target = load(text, target=arguments.target, context=context)
             with reproducible(leave, module, str(pipeline(target)), verify_each=verify_each):
-                _give_out(Compiled(module, target, options, source), arguments)
+                compiled = Compiled(module, target, options, source)
+                _give_out(compiled, arguments)
+                if wants_remarks(arguments) and arguments.emit in ("ptx", "cubin", "sass"):
+                    found.extend(occupancy_remarks(compiled))
         except ProgramError as error:
             errors = error.diagnostics
         finally:
-            # Once each: a page is made by a compilation of its own.
-            once = {(str(one.location), one.message): one for one in found}
-            sys.stderr.write(render([*reported, *once.values(), *errors], source))
+            shown = show_remarks(found, source, arguments)
+            sys.stderr.write(render([*reported, *shown, *errors], source))
     return 1 if errors else 0
 
 
@@ -129,14 +133,19 @@ def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
 
 
 def _report(compiled: Compiled) -> None:
+    from tilec.remarks import resident  # noqa: PLC0415
+
     say = sys.stderr.write
     for name, used in compiled.resources.items():
-        (dynamic,) = [k.dynamic_shared for k in compiled.kernels if k.name == name]
+        (kernel,) = [k for k in compiled.kernels if k.name == name]
+        dynamic = kernel.dynamic_shared
         say(
             f"{name}: {compiled.target}, {compiled.assembler}: {used.registers} registers, "
             f"{used.spill_stores + used.spill_loads} bytes spilled, "
             f"{used.static_shared + dynamic} bytes of shared memory\n"
         )
+        if kernel.block:
+            say(f"{resident(name, prod(kernel.block), used, dynamic, compiled.target)}\n")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
