@@ -19,6 +19,7 @@ from .plans import Nothing, Permutation, Plan, SharedTrip, Transposition
 from .shuffle import copies_of, shuffles
 from .swizzle import shared_layout
 from .synthesis import Pattern, find_swizzle
+from .views import renaming
 
 
 def convert(
@@ -134,17 +135,12 @@ def _others(layout: LinearLayout) -> list[str]:
 
 def _in_lane(source: LinearLayout, result: LinearLayout, bits: int) -> Nothing | Permutation | None:
     """Registers renamed, where every lane has what it wants in the same place as the others."""
-    if any(source.columns_of(n) != result.columns_of(n) for n in ("lane", *_others(source))):
-        return None
-    echelon = Echelon(source.columns_of("register"))
-    found = [echelon.solve(column) for column in result.columns_of("register")]
-    columns = tuple(column for column in found if column is not None)
-    if len(columns) < len(found):
+    registers = renaming(source, result)
+    if registers is None:
         return None
     if source.columns_of("register") == result.columns_of("register"):
         return Nothing()
-    dims = (("register", len(columns)),), (("register", dict(source.ins)["register"]),)
-    return Permutation(bits, LinearLayout(*dims, columns))
+    return Permutation(bits, registers)
 
 
 def _transposition(

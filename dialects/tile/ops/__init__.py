@@ -3,6 +3,7 @@
 from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from .elementwise import ELEMENTWISE, CastOp, ElementwiseOp, FillOp
+from .iota import IotaOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
 from .memory import AllocSharedOp, LoadOp, StoreOp
@@ -10,21 +11,27 @@ from .mma import DotOp, MmaOp
 from .mma_scaled import MmaScaledOp, MmaSpScaledOp
 from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
+from .reduce import REDUCTIONS, ReduceOp
+from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp, View
 from .wmma import WmmaElementwiseOp, WmmaFillOp, WmmaLoadOp, WmmaMmaOp, WmmaStoreOp
 
 __all__ = [
     "CASTS",
     "ELEMENTWISE",
+    "REDUCTIONS",
     "AllocSharedOp",
     "AsyncCommitOp",
     "AsyncCopyOp",
     "AsyncWaitOp",
+    "BroadcastOp",
     "CastOp",
     "ConcatOp",
     "ConvertLayoutOp",
     "DotOp",
     "ElementwiseOp",
+    "ExpandOp",
     "FillOp",
+    "IotaOp",
     "LdmatrixOp",
     "LoadOp",
     "MmaOp",
@@ -32,9 +39,13 @@ __all__ = [
     "MmaSpOp",
     "MmaSpScaledOp",
     "MovmatrixOp",
+    "ReduceOp",
+    "ReshapeOp",
     "SliceOp",
     "StmatrixOp",
     "StoreOp",
+    "TransposeOp",
+    "View",
     "WmmaElementwiseOp",
     "WmmaFillOp",
     "WmmaLoadOp",

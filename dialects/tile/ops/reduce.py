@@ -1,0 +1,58 @@
+"""`tile.reduce`: a dimension combined into one element."""
+
+from typing import Any
+
+from tilec.isa import TilecError, UnknownNameError
+from tilec.layout.views import sliced
+from tilec.mlir import ext, ir
+
+from ..tiles import TileValue
+from .base import TileOp, any_tile_of
+from .elementwise import check_kind
+from .views import axis_of, check_alike, check_lanes
+
+REDUCTIONS = (
+    *("arith.addf", "arith.mulf"),
+    *("arith.maximumf", "arith.minimumf", "arith.maxnumf", "arith.minnumf"),
+    *("arith.addi", "arith.muli", "arith.andi", "arith.ori", "arith.xori"),
+    *("arith.maxsi", "arith.maxui", "arith.minsi", "arith.minui"),
+)
+"""Upstream ops by which `tile.reduce` combines: those whose operands may change places."""
+
+
+class ReduceOp(TileOp, name="reduce"):
+    """A tile of one rank less: dimension `axis` combined by the upstream op `fn`.
+
+    Of a tile of rank 1 it is a scalar, the same in all threads. In which order elements are
+    combined is not said, but it depends on the layouts alone, and all who hold an element of the
+    result hold the same bits. A fragment is combined over what the warp holds of it.
+
+    Where tiles have layouts, the result is held by the lanes that held what went into it:
+    `tilec.layout.views.sliced`.
+    """
+
+    source: ext.Operand[Any]
+    axis: ir.IntegerAttr
+    fn: ir.StringAttr
+    result: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the op combined by, the result's shape, element type and layout."""
+        source = any_tile_of(self.operands[0], "source")
+        axis = axis_of(self, len(source.shape))
+        name = self.fn.value
+        if name not in REDUCTIONS:
+            raise UnknownNameError("reduction", name, REDUCTIONS)
+        check_kind(name, source.element)
+        shape = (*source.shape[:axis], *source.shape[axis + 1 :])
+        if not shape:
+            if str(self.results[0].type) != str(source.element):
+                raise TilecError(
+                    f"a tile of rank 1 is reduced to a scalar of type {source.element}, "
+                    f"not {self.results[0].type}"
+                )
+            return
+        result = any_tile_of(self.results[0], "result")
+        check_alike(self, source, result, shape)
+        if isinstance(source, TileValue) and isinstance(result, TileValue):
+            check_lanes(sliced(source.layout, axis), result.layout)

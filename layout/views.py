@@ -1,0 +1,161 @@
+"""Layouts seen through a view of the tile: dimensions added, dropped, permuted, split.
+
+Dimensions are counted from 0; those of what comes out are named by rank (`dims`). Inputs stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import prod
+
+from .gf2 import Echelon
+from .linear import LayoutError, LinearLayout, log2
+
+
+def dims(rank: int) -> tuple[str, ...]:
+    """Names of a tile's dimensions: `row`; `row`, `col`; `d0`, …, `row`, `col`."""
+    if rank < 2:
+        return ("row",)[:rank]
+    return (*(f"d{at}" for at in range(rank - 2)), "row", "col")
+
+
+def collapsed(layout: LinearLayout, axes: Sequence[int]) -> LinearLayout:
+    """The layout of a tile of extent 1 along `axes`, of which the others are copies.
+
+    Raises:
+        LayoutError: for a dimension that the layout does not have.
+    """
+    for axis in axes:
+        _check_axis(axis, len(layout.outs))
+    extents = [1 if at in axes else size for at, size in enumerate(layout.out_sizes.values())]
+    return _mapped(
+        layout,
+        extents,
+        lambda place: [0 if at in axes else value for at, value in enumerate(place)],
+    )
+
+
+@lru_cache(maxsize=4096)
+def sliced(layout: LinearLayout, axis: int) -> LinearLayout:
+    """The layout of what is left when dimension `axis` is reduced away.
+
+    A register bit goes with it if the ones before it tell all elements apart.
+
+    Raises:
+        LayoutError: for a dimension that the layout does not have.
+    """
+    _check_axis(axis, len(layout.outs))
+    extents = [size for at, size in enumerate(layout.out_sizes.values()) if at != axis]
+    rest = _mapped(layout, extents, lambda place: [v for at, v in enumerate(place) if at != axis])
+    ins, columns = [], []
+    for name, bits in rest.ins:
+        own = rest.columns_of(name)
+        if name == "register":
+            distinct = Echelon()
+            own = tuple(column for column in own if distinct.add(column))
+            bits = len(own)  # noqa: PLW2901 (what is left of them)
+        ins.append((name, bits))
+        columns += own
+    return LinearLayout(tuple(ins), rest.outs, tuple(columns))
+
+
+@lru_cache(maxsize=4096)
+def expanded(layout: LinearLayout, axis: int) -> LinearLayout:
+    """The layout with a dimension of extent 1 put in at `axis`.
+
+    Raises:
+        LayoutError: if the axis is past the end.
+    """
+    _check_axis(axis, len(layout.outs) + 1)
+    extents = list(layout.out_sizes.values())
+    return _mapped(
+        layout,
+        [*extents[:axis], 1, *extents[axis:]],
+        lambda place: [*place[:axis], 0, *place[axis:]],
+    )
+
+
+@lru_cache(maxsize=4096)
+def transposed(layout: LinearLayout, permutation: tuple[int, ...]) -> LinearLayout:
+    """The layout with its dimensions permuted: dimension i was dimension `permutation[i]`.
+
+    Raises:
+        LayoutError: if that is no permutation of the dimensions.
+    """
+    if sorted(permutation) != list(range(len(layout.outs))):
+        raise LayoutError(f"{list(permutation)} is no permutation of {len(layout.outs)} dimensions")
+    extents = list(layout.out_sizes.values())
+    return _mapped(
+        layout, [extents[p] for p in permutation], lambda place: [place[p] for p in permutation]
+    )
+
+
+@lru_cache(maxsize=4096)
+def reshaped(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+    """The layout of the same elements, in row-major order, under another shape.
+
+    Raises:
+        LayoutError: if the number of elements differs, or an extent is no power of two.
+    """
+    before = tuple(layout.out_sizes.values())
+    for extent in shape:
+        log2(extent, "an extent")
+    if prod(before) != prod(shape):
+        raise LayoutError(f"{_written(before)} elements are no {_written(shape)}")
+
+    def moved(place: Sequence[int]) -> list[int]:
+        number = 0
+        for value, size in zip(place, before, strict=True):
+            number = number * size + value
+        values = []
+        for size in reversed(shape):
+            values.append(number % size)
+            number //= size
+        return values[::-1]
+
+    return _mapped(layout, shape, moved)
+
+
+@lru_cache(maxsize=4096)
+def renaming(source: LinearLayout, result: LinearLayout) -> LinearLayout | None:
+    """Register of the result -> register of the source that holds the same, in the same lane.
+
+    None if there is no such map that is one for all lanes and warps. Dimensions of the tile are
+    compared by position.
+    """
+    if [bits for _, bits in source.outs] != [bits for _, bits in result.outs]:
+        return None
+    others = {name: bits for name, bits in result.ins if name != "register"}
+    if {name: bits for name, bits in source.ins if name != "register"} != others:
+        return None
+    if any(source.columns_of(name) != result.columns_of(name) for name in others):
+        return None
+    echelon = Echelon(source.columns_of("register"))
+    found = [echelon.solve(column) for column in result.columns_of("register")]
+    columns = tuple(column for column in found if column is not None)
+    if len(columns) < len(found):
+        return None
+    held = len(source.columns_of("register"))
+    return LinearLayout((("register", len(columns)),), (("register", held),), columns)
+
+
+def _mapped(
+    layout: LinearLayout,
+    extents: Sequence[int],
+    place: Callable[[tuple[int, ...]], Sequence[int]],
+) -> LinearLayout:
+    """The layout with each place, a linear function of the old one, in a tile of these extents."""
+    return LinearLayout.of(
+        {name: [place(image) for image in images] for name, images in layout.bases.items()},
+        dict(zip(dims(len(extents)), extents, strict=True)),
+    )
+
+
+def _check_axis(axis: int, rank: int) -> None:
+    if not 0 <= axis < rank:
+        raise LayoutError(f"axis {axis} is outside the {rank} dimensions")
+
+
+def _written(shape: Sequence[int]) -> str:
+    return "x".join(str(extent) for extent in shape)
