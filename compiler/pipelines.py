@@ -30,6 +30,7 @@ _TO_LLVM = (
 _MMA_SYNC = Pipeline(
     tile=(
         "tile-check-target",
+        "tile-infer-vectors",
         "tile-check-divergence",
         "tile-remove-dead",
         "tile-stage-conversions",

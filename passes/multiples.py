@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from tilec.mlir import ir
 
 from .emit import constant_of
+from .memory_facts import ANY, memory_facts
+
+__all__ = ["ANY", "UNKNOWN", "multiple_of"]
 
 UNKNOWN = 1
 """Nothing is known: every integer is a multiple of 1."""
-ANY = 1 << 30
-"""Zero is a multiple of every power of two; more than any extent."""
 
 
-def multiple_of(value: Any, depth: int = 16) -> int:
-    """The largest power of two, up to `ANY`, that is known to divide an index value."""
+def multiple_of(value: Any, depth: int = 16, assumed: Mapping[Any, int] | None = None) -> int:
+    """The largest power of two, up to `ANY`, that is known to divide an index value.
+
+    Args:
+        value: of type index.
+        depth: how many ops to look back.
+        assumed: what divides values that a loop carries, for now.
+    """
     constant = constant_of(value)
     if constant is not None:
         return min(constant & -constant, ANY) if constant else ANY
@@ -23,11 +31,11 @@ def multiple_of(value: Any, depth: int = 16) -> int:
         return UNKNOWN
     owner = value.owner
     if isinstance(owner, ir.Block):
-        return _of_argument(value, owner, depth)
+        return _of_argument(value, owner, depth, assumed or {})
     operands = list(owner.operands)
 
     def of(i: int) -> int:
-        return multiple_of(operands[i], depth - 1)
+        return multiple_of(operands[i], depth - 1, assumed)
 
     match owner.name:
         case "arith.addi" | "arith.subi" | "arith.ori" | "arith.xori":
@@ -46,13 +54,28 @@ def multiple_of(value: Any, depth: int = 16) -> int:
             return of(0)
         case "arith.select":
             return min(of(1), of(2))
+        case "memref.dim":
+            dim = constant_of(operands[1])
+            if dim is not None and 0 <= dim < operands[0].type.rank:
+                return memory_facts(operands[0]).sizes[dim]
     return UNKNOWN
 
 
-def _of_argument(value: Any, block: Any, depth: int) -> int:
-    """Of a loop's induction variable: what divides both its start and its step."""
+def _of_argument(value: Any, block: Any, depth: int, assumed: Mapping[Any, int]) -> int:
+    """Of what a loop counts or carries."""
     parent = block.owner
-    if parent.operation.name == "scf.for" and value.arg_number == 0:
-        lower, _, step = list(parent.operation.operands)[:3]
-        return min(multiple_of(lower, depth - 1), multiple_of(step, depth - 1))
-    return UNKNOWN
+    if parent.operation.name != "scf.for":
+        return UNKNOWN
+    if value in assumed:
+        return assumed[value]
+    lower, _, step, *starts = parent.operation.operands
+    number = value.arg_number
+    if number == 0:  # a multiple of what divides both its start and its step
+        return min(multiple_of(n, depth - 1, assumed) for n in (lower, step))
+    known = multiple_of(starts[number - 1], depth - 1, assumed)
+    carried = block.operations[len(block.operations) - 1].operation.operands[number - 1]
+    while True:  # as long as a round does not leave less than it began with
+        left = multiple_of(carried, depth - 1, {**assumed, value: known})
+        if left >= known:
+            return known
+        known = left

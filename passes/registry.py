@@ -12,6 +12,7 @@ from .base import Pass
 PASSES: Mapping[str, str] = MappingProxyType(
     {
         "tile-check-target": "tilec.passes.check_target:CheckTarget",
+        "tile-infer-vectors": "tilec.passes.infer_vectors:InferVectors",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",
         "tile-remove-dead": "tilec.passes.remove_dead:RemoveDead",
         "tile-stage-conversions": "tilec.passes.stage_conversions:StageConversions",
