@@ -1,4 +1,4 @@
-"""What a launch passes, on whatever runs it: extents, and values as the bytes of parameters.
+"""What a launch passes, on whatever runs it: extents, arrays, values as bytes of parameters.
 
 PTX ISA, "Kernel Function Parameters". Imported only where kernels are launched: it needs numpy.
 """
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from .errors import LaunchError
 from .types import TYPE_BITS
@@ -44,6 +45,36 @@ def extents(value: int | Sequence[int], what: str) -> Extents:
         raise LaunchError(f"{what} is {value!r}; it takes one to three positive integers")
     x, y, z = (*(int(n) for n in given), 1, 1)[:3]
     return x, y, z
+
+
+def span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
+    """The memory from an array's first to its last element, what lies between them included.
+
+    Raises:
+        LaunchError: for an array that runs backwards.
+    """
+    item = array.itemsize
+    if any(stride < 0 or stride % item for stride in array.strides):
+        raise LaunchError(
+            f"{name} has strides {array.strides}; a pointer takes an array whose elements "
+            "follow each other, as numpy.ascontiguousarray makes it"
+        )
+    steps = zip(array.shape, array.strides, strict=True)
+    count = 1 + sum((extent - 1) * stride // item for extent, stride in steps)
+    return _strided(array, (count,), (item,))
+
+
+def put_back(array: np.ndarray[Any, Any], data: np.ndarray[Any, Any]) -> None:
+    """Change an array in place to what the bytes of its `span` have become."""
+    array[...] = _strided(data.view(array.dtype), array.shape, array.strides)
+
+
+def _strided(
+    array: np.ndarray[Any, Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    """A read-only view; as bytes in between, since numpy does not know every type of ml_dtypes."""
+    raw = array.view(np.dtype((np.void, array.itemsize)))
+    return as_strided(raw, shape, strides, writeable=False).view(array.dtype)
 
 
 def encode(

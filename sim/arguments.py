@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
-from tilec.isa import LaunchError
-from tilec.isa.launch import encode
+from tilec.isa.launch import encode, put_back, span
 
 from .memory import GLOBAL_BASE, Memory
 from .placement import Placement
@@ -29,7 +27,7 @@ class Buffers:
         for known, address in self._passed:
             if known is array:
                 return address
-        data = np.ascontiguousarray(_span(array, name))
+        data = np.ascontiguousarray(span(array, name))
         address = memory.allocate(name, data.nbytes, data=data, writable=array.flags.writeable)
         self._passed.append((array, address))
         return address
@@ -39,30 +37,7 @@ class Buffers:
         for array, address in self._passed:
             if array.flags.writeable:
                 start = address - GLOBAL_BASE
-                size = _span(array, "").nbytes
-                data = memory.data[start : start + size].view(array.dtype)
-                array[...] = _strided(data, array.shape, array.strides)
-
-
-def _span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
-    """The memory from an array's first to its last element, what lies between them included."""
-    item = array.itemsize
-    if any(stride < 0 or stride % item for stride in array.strides):
-        raise LaunchError(
-            f"{name} has strides {array.strides}; a pointer takes an array whose elements "
-            "follow each other, as numpy.ascontiguousarray makes it"
-        )
-    steps = zip(array.shape, array.strides, strict=True)
-    count = 1 + sum((extent - 1) * stride // item for extent, stride in steps)
-    return _strided(array, (count,), (item,))
-
-
-def _strided(
-    array: np.ndarray[Any, Any], shape: tuple[int, ...], strides: tuple[int, ...]
-) -> np.ndarray[Any, Any]:
-    """A read-only view; as bytes in between, since numpy does not know every type of ml_dtypes."""
-    raw = array.view(np.dtype((np.void, array.itemsize)))
-    return as_strided(raw, shape, strides, writeable=False).view(array.dtype)
+                put_back(array, memory.data[start : start + span(array, "").nbytes])
 
 
 def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:

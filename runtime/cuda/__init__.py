@@ -1,0 +1,41 @@
+"""PTX and binaries on a GPU: loading, launches, arrays, streams and events.
+
+Nothing of CUDA is imported before it is used; without it, everything here raises an
+`UnavailableError` that says what is missing.
+"""
+
+from .bound import Launch
+from .device import Device, available, gpu
+from .errors import (
+    CudaError,
+    DriverError,
+    FaultError,
+    LoadError,
+    OutOfMemoryError,
+    UnavailableError,
+)
+from .kernel import Kernel
+from .launch import launch
+from .memory import Array
+from .module import Module, load
+from .streams import Event, Stream
+
+__all__ = [
+    "Array",
+    "CudaError",
+    "Device",
+    "DriverError",
+    "Event",
+    "FaultError",
+    "Kernel",
+    "Launch",
+    "LoadError",
+    "Module",
+    "OutOfMemoryError",
+    "Stream",
+    "UnavailableError",
+    "available",
+    "gpu",
+    "launch",
+    "load",
+]

@@ -1,0 +1,61 @@
+"""A launch with everything settled."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from tilec.isa import LaunchError
+
+from .errors import DriverError
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+
+class Launch:
+    """A launch with everything settled; call it to make it, without waiting for its end."""
+
+    def __init__(
+        self, kernel: Kernel, config: Any, packed: bytes, offsets: list[int], kept: list[object]
+    ) -> None:
+        self.kernel = kernel
+        self._config = config
+        self._kept = kept
+        self._epoch = kernel.device.epoch
+        self._function = kernel.module.function(kernel.name)
+        self._packed = ctypes.create_string_buffer(packed, max(len(packed), 1))
+        start = ctypes.addressof(self._packed)
+        self._places = (ctypes.c_void_p * max(len(offsets), 1))(*(start + at for at in offsets))
+
+    def __call__(self) -> None:
+        """Launch the kernel.
+
+        Raises:
+            LaunchError: if the driver refuses it, or its context has been reset since.
+            FaultError: if a kernel launched before has faulted.
+        """
+        device, config = self.kernel.device, self._config
+        device.activate()
+        if device.epoch != self._epoch:
+            raise LaunchError(
+                f"kernel '{self.kernel.name}' was bound before the context of {device} was reset; "
+                "bind it again"
+            )
+        try:
+            device.call(
+                "cuLaunchKernelEx",
+                config,
+                self._function,
+                ctypes.addressof(self._places),
+                0,
+                kernel=self.kernel.name,
+            )
+        except DriverError as error:
+            grid = config.gridDimX, config.gridDimY, config.gridDimZ
+            block = config.blockDimX, config.blockDimY, config.blockDimZ
+            raise LaunchError(
+                f"{device} refuses kernel '{self.kernel.name}' ({error.code}) with grid {grid}, "
+                f"block {block} and {config.sharedMemBytes} bytes of dynamic shared memory; it "
+                f"has {self.kernel.registers} registers a thread"
+            ) from None

@@ -1,0 +1,75 @@
+"""Extents of a launch, checked and as the driver takes them."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from tilec.isa import LaunchError
+from tilec.isa.launch import Extents
+
+from .driver import bindings
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
+
+_PORTABLE_CLUSTER = 8
+"""CTAs of a cluster that every GPU with clusters takes. CUDA Programming Guide, "Clusters"."""
+
+
+def check_extents(kernel: Kernel, grid: Extents, block: Extents, cluster: Extents | None) -> None:
+    """Check the extents of a launch.
+
+    Raises:
+        LaunchError: naming what is too large.
+    """
+    device = kernel.device
+    limits = tuple(device.attribute(f"MAX_GRID_DIM_{axis}") for axis in "XYZ")
+    if any(n > most for n, most in zip(grid, limits, strict=True)):
+        raise LaunchError(f"a grid of {grid}; at most {limits} is legal")
+    if kernel.block not in (None, block):
+        raise LaunchError(f"kernel '{kernel.name}' requires blocks of {kernel.block}")
+    if prod(block) > kernel.max_threads:
+        raise LaunchError(
+            f"a CTA of {prod(block)} threads; kernel '{kernel.name}', with {kernel.registers} "
+            f"registers a thread, takes at most {kernel.max_threads} on {device}"
+        )
+    if cluster is None:
+        return
+    if not device.attribute("CLUSTER_LAUNCH"):
+        raise LaunchError(f"{device}, {device.target}, has no clusters; sm_90 and later have")
+    if any(n % c for n, c in zip(grid, cluster, strict=True)):
+        raise LaunchError(f"a grid of {grid} is no multiple of its clusters, {cluster}")
+
+
+def configuration(
+    kernel: Kernel,
+    grid: Extents,
+    block: Extents,
+    dynamic_smem: int,
+    cluster: Extents | None,
+    stream: int,
+) -> Any:
+    """A `CUlaunchConfig`, with what the kernel has to opt in to done.
+
+    Raises:
+        LaunchError: if the GPU has not so much shared memory.
+    """
+    kernel.allow_shared(dynamic_smem)
+    driver = bindings()
+    config = driver.CUlaunchConfig()
+    config.gridDimX, config.gridDimY, config.gridDimZ = grid
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.sharedMemBytes = dynamic_smem
+    config.hStream = stream
+    if cluster is not None:
+        if prod(cluster) > _PORTABLE_CLUSTER:
+            kernel.allow("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
+        extents = driver.CUlaunchAttributeValue()
+        extents.clusterDim.x, extents.clusterDim.y, extents.clusterDim.z = cluster
+        attribute = driver.CUlaunchAttribute()
+        attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+        attribute.value = extents
+        config.attrs = [attribute]
+        config.numAttrs = 1
+    return config
