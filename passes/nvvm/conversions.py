@@ -20,7 +20,6 @@ from ..emit import create, index_constant
 from ..expansion import Expansion, Values
 from .kernel import Kernel
 from .registers import (
-    REGISTER_BITS,
     Packing,
     bitcast,
     constant_i32,
@@ -28,8 +27,8 @@ from .registers import (
     i32,
     packing,
     registers_of,
-    vector,
 )
+from .shuffles import by_words, shuffle
 
 
 class Conversions:
@@ -146,36 +145,16 @@ class Conversions:
         type_ = word[0].type
         packed = Packing(type_, len(word), 1)
         (whole,) = registers_of(word, packed)
-        words = max(1, packed.bits // REGISTER_BITS)
-        if packed.bits < REGISTER_BITS:
-            narrow = ir.IntegerType.get_signless(packed.bits)
-            sent = [create("llvm.zext", [bitcast(whole, narrow)], i32())]
-        elif words == 1:
-            sent = [bitcast(whole, i32())]
-        else:
-            several = Packing(i32(), words, 1)
-            sent = elements([bitcast(whole, several.type)], several)
-        read = [self._read(plan, number, value) for value in sent]
-        if packed.bits < REGISTER_BITS:
-            back = create("llvm.trunc", read, ir.IntegerType.get_signless(packed.bits))
-        else:
-            back = vector(read)
-        return elements([bitcast(back, packed.type)], packed)
+        back = by_words(whole, packed.bits, lambda sent: self._read(plan, number, sent))
+        return elements([back], packed)
 
     def _read(self, plan: Shuffles, number: int, value: Any) -> Any:
         """What another lane sends."""
         mask = plan.mask(number)
         if mask is not None:
-            other, kind = constant_i32(mask), "bfly"
-        else:
-            (constant,) = plan.read(round=number)
-            lanes = LinearLayout.of({"lane": plan.read.bases["lane"]}, {"lane_read": LANES})
-            (lane,) = self._kernel.places(lanes, "lane")
-            at = create("arith.index_castui", [lane], i32())
-            other, kind = create("llvm.xor", [at, constant_i32(constant)], i32()), "idx"
-        return create(
-            "nvvm.shfl.sync",
-            [constant_i32(-1), value, other, constant_i32(LANES - 1)],
-            i32(),
-            kind=ir.Attribute.parse(f"#nvvm<shfl_kind {kind}>"),
-        )
+            return shuffle(value, constant_i32(mask), "bfly")
+        (constant,) = plan.read(round=number)
+        lanes = LinearLayout.of({"lane": plan.read.bases["lane"]}, {"lane_read": LANES})
+        (lane,) = self._kernel.places(lanes, "lane")
+        at = create("arith.index_castui", [lane], i32())
+        return shuffle(value, create("llvm.xor", [at, constant_i32(constant)], i32()), "idx")
