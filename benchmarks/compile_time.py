@@ -177,7 +177,7 @@ def main() -> None:
             )
         ]
         if has_triton(arguments.triton_python):
-            command = [arguments.triton_python, str(HERE / "triton_gemm.py")]
+            command = [arguments.triton_python, str(HERE / "triton_kernels.py"), "gemm"]
             compilers.append(Compiler("triton", [*command, "once"], [*command, "serve"], folder))
         times = measure(compilers, arguments.rounds)
     report(times, as_json=arguments.json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -57,36 +58,49 @@ def variants(form: Form) -> Iterator[tuple[dict[str, int], str]]:
         yield chosen, ""
 
 
-def modules(chosen: Iterable[Form], target: Target, elements: int) -> Iterator[Module]:
-    """Compiled kernels of some forms; digests are not known yet.
+@dataclass(frozen=True)
+class Group:
+    """Forms whose kernels are to share a module.
 
-    Args:
-        chosen: the forms.
-        target: that they are compiled for.
-        elements: of results, for each form.
+    Attributes:
+        name: of the module.
+        members: form, selectors and state space of each kernel.
     """
-    groups: dict[tuple[Family, PtxVersion], list[tuple[Form, dict[str, int], str]]] = defaultdict(
+
+    name: str
+    members: tuple[tuple[Form, dict[str, int], str], ...]
+
+
+def groups(chosen: Iterable[Form], target: Target) -> Iterator[Group]:
+    """Forms of one family and PTX version together, `KERNELS` at most."""
+    found: dict[tuple[Family, PtxVersion], list[tuple[Form, dict[str, int], str]]] = defaultdict(
         list
     )
     for form in chosen:
-        groups[form.family, form.require(target)] += ((form, *how) for how in variants(form))
-    for (family, version), found in groups.items():
-        for start in range(0, len(found), KERNELS):
-            name = f"{family}-{version}-{start // KERNELS}"
-            yield _module(name, found[start : start + KERNELS], target, elements)
+        found[form.family, form.require(target)] += ((form, *how) for how in variants(form))
+    for (family, version), members in found.items():
+        for number, start in enumerate(range(0, len(members), KERNELS)):
+            yield Group(f"{family}-{version}-{number}", tuple(members[start : start + KERNELS]))
 
 
-def _module(name: str, members: list[Any], target: Target, elements: int) -> Module:
+def compiled(group: Group, target: Target, elements: int) -> tuple[Module, list[FormKernel]]:
+    """A module of which no digest is known yet, and its kernels.
+
+    Args:
+        group: the forms.
+        target: that they are compiled for.
+        elements: of results, for each form.
+    """
     kernels = [
         form_kernel(form, target, selectors=chosen, space=space, name=f"k{number}", ctas=elements)
-        for number, (form, chosen, space) in enumerate(members)
+        for number, (form, chosen, space) in enumerate(group.members)
     ]
     ptx = tilec.compile(form_program(kernels, target), target=target.name).ptx
     trials = tuple(
         _trial(kernel, space, elements // len(list(variants(form))))
-        for kernel, (form, _, space) in zip(kernels, members, strict=True)
+        for kernel, (form, _, space) in zip(kernels, group.members, strict=True)
     )
-    return Module(name, ptx, trials)
+    return Module(group.name, ptx, trials), kernels
 
 
 def _trial(kernel: FormKernel, space: str, elements: int) -> Trial:
@@ -108,7 +122,9 @@ def _trial(kernel: FormKernel, space: str, elements: int) -> Trial:
 
 
 def _place(kernel: FormKernel, argument: Any, operands: dict[str, Operand], shares: Any) -> Place:
-    item = int("".join(c for c in argument.element if c.isdigit())) // 8
+    width = re.search(r"\d+", argument.element)
+    assert width
+    item = int(width[0]) // 8
     size = prod(argument.shape) * item
     pools = {}
     if not argument.written:

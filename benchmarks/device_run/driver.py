@@ -121,6 +121,11 @@ class Cuda:
         size = ctypes.c_size_t(count)
         self._call("cuMemsetD8_v2", ctypes.c_uint64(pointer), ctypes.c_ubyte(byte), size)
 
+    def copy(self, target: int, source: int, count: int) -> None:
+        """So many bytes from one place on the GPU to another."""
+        places = ctypes.c_uint64(target), ctypes.c_uint64(source)
+        self._call("cuMemcpyDtoD_v2", *places, ctypes.c_size_t(count))
+
     # Kernels
 
     def load(self, ptx: str) -> ctypes.c_void_p:

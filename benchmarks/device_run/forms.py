@@ -1,0 +1,63 @@
+"""The section `forms`: every instruction form against the simulator's bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from tilec.sim import read
+
+from .driver import Cuda
+from .gpu import GpuModule
+from .pack import FormModule, Pack
+from .pools import digests
+from .simulate import Simulator
+from .verdict import judge
+
+Row = dict[str, Any]
+
+
+def run(cuda: Cuda, pack: Pack) -> Iterator[Row]:
+    """A row for each form, with what is wrong; modules that the driver is too old for are named.
+
+    Raises:
+        RuntimeError: if the pools of random numbers are not those of the pack.
+    """
+    expected = pack.about["pools"]
+    if digests(expected) != expected:
+        raise RuntimeError("the pools of random numbers differ from the pack's: another numpy?")
+    for module in pack.form_modules():
+        if module.version > newest_ptx(cuda.driver):
+            version = ".".join(map(str, module.version))
+            reason = f"PTX {version} is newer than the driver's, CUDA {cuda.driver}"
+            yield from ({"form": form, "skipped": reason} for form in _forms(module))
+            continue
+        yield from _module(cuda, pack.target, module)
+
+
+def newest_ptx(driver: str) -> tuple[int, int]:
+    """The newest PTX version that a driver of CUDA 12 or later takes."""
+    major, minor = map(int, driver.split("."))
+    return major - 4, minor
+
+
+def _forms(module: FormModule) -> list[str]:
+    return list(dict.fromkeys(trial.form for trial in module.trials))
+
+
+def _module(cuda: Cuda, target: str, module: FormModule) -> Iterator[Row]:
+    on_gpu = GpuModule(cuda, module.ptx)
+    simulator = Simulator(read(module.ptx), target)
+    for form in _forms(module):
+        elements, wrong = 0, []
+        for trial in module.trials:
+            if trial.form != form:
+                continue
+            for run in trial.runs:
+                elements += trial.elements(run)
+                found = judge(trial, run, on_gpu, simulator)
+                if found:
+                    wrong.append({**asdict(found), "message": str(found)})
+        yield {"form": form, "elements": elements, "wrong": wrong}
+    on_gpu.unload()

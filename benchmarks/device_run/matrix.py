@@ -1,0 +1,81 @@
+"""Random matrices on the GPU, of which every element is also known here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from tilec.runtime import unpack
+
+from .driver import Cuda
+from .pools import piece, pool
+
+TYPES = {
+    "f16": "f16",
+    "bf16": "bf16",
+    "f32": "f32",
+    "i8": "s8",
+    "i32": "s32",
+    "f8E4M3FN": "e4m3",
+    "f8E5M2": "e5m2",
+}
+"""MLIR's element types under the names of `tilec.isa`."""
+
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "i32": 4, "f8E4M3FN": 1, "f8E5M2": 1}
+
+
+class Matrix:
+    """A row-major matrix in the GPU's memory.
+
+    Args:
+        cuda: the GPU.
+        shape: rows and columns.
+        element: MLIR's element type.
+        seed: of the random elements; None for memory that is to be written.
+    """
+
+    def __init__(
+        self, cuda: Cuda, shape: Sequence[int], element: str, seed: int | None = None
+    ) -> None:
+        self._cuda = cuda
+        self.shape = tuple(shape)
+        self.element = element
+        self.nbytes = self.shape[0] * self.shape[1] * BYTES[element]
+        self.pointer = cuda.alloc(self.nbytes)
+        if seed is None:
+            cuda.fill(self.pointer, 0xFF, self.nbytes)
+        else:
+            self._period = self._spread(seed)
+
+    def _spread(self, seed: int) -> np.ndarray:
+        """Put one period of a pool at the beginning, and copy on the GPU what is there, doubling."""
+        type_ = TYPES[self.element]
+        name = "bits" if self.element[0] == "i" else f"normal:{type_}"
+        size = len(pool(name)) // BYTES[self.element] * BYTES[self.element]
+        period = piece(name, seed, size)
+        done = min(size, self.nbytes)
+        self._cuda.upload(self.pointer, period[:done])
+        while done < self.nbytes:
+            more = min(done, self.nbytes - done)
+            self._cuda.copy(self.pointer + done, self.pointer, more)
+            done += more
+        return period
+
+    def numbers(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+        """The elements where some rows and columns meet, as float64, without asking the GPU."""
+        width = BYTES[self.element]
+        at = rows[:, None].astype(np.int64) * self.shape[1] + cols
+        stored = self._period.reshape(-1, width)[at % (len(self._period) // width)]
+        return unpack(stored, TYPES[self.element])[..., 0].astype(np.float64)
+
+    def read(self, rows: np.ndarray) -> np.ndarray:
+        """Some rows, as float64, from the GPU."""
+        width = self.shape[1] * BYTES[self.element]
+        held = np.empty((len(rows), width), np.uint8)
+        for number, row in enumerate(rows.tolist()):
+            self._cuda.download(self.pointer + row * width, held[number])
+        return unpack(held, TYPES[self.element]).astype(np.float64)
+
+    def free(self) -> None:
+        """Give the memory back."""
+        self._cuda.free(self.pointer)

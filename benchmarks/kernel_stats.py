@@ -1,0 +1,265 @@
+"""Instructions, registers and conflicts of tilec's kernels, beside Triton's, in one run.
+
+    python benchmarks/kernel_stats.py [--target sm_80] [--triton-python PATH] [--json]
+
+The kernels are those of `examples/kernels`, which name no layout, and Triton's of the same tiles
+and warps (`triton_kernels.py`). Three sources: the PTX, where the loop is the innermost that has
+a matrix instruction; ptxas, the loop of whose SASS is found in the same way; and a run on the
+simulator, of a problem of three steps of the loop, which counts bank conflicts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tilec
+from tilec import sim
+from tilec.cubin import assemble, disassemble
+from tilec.isa import target as find_target
+from tilec.sim.ptx import read_text
+
+HERE = Path(__file__).resolve().parent
+KINDS = {
+    "mma": r"(mma|HMMA)\b",
+    "ldmatrix": r"(ldmatrix|LDSM)\b",
+    "stmatrix": r"(stmatrix|STSM)\b",
+    "cp.async": r"(cp\.async\.c[ag]|LDGSTS)\b",
+    "barrier": r"(bar|barrier|BAR)\b(?!.*warp)",
+    "ld.shared": r"(ld\.shared|LDS)\b",
+    "st.shared": r"(st\.shared|STS)\b",
+    "ld.global": r"(ld\.global|LDG)\b",
+    "st.global": r"(st\.global|STG)\b",
+    "shfl": r"(shfl|SHFL)\b",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A kernel of both compilers, and a small problem for it.
+
+    Attributes:
+        program: tilec's program.
+        kernel: the kernel's name in it.
+        threads: of a CTA.
+    """
+
+    program: Path
+    kernel: str
+    threads: int
+
+    def arguments(self, compiler: str) -> list[Any]:
+        """What the kernel takes: matrices of random numbers, and their extents."""
+        rng = np.random.default_rng(0)
+        if self.kernel == "gemm":
+            m, n, k = 128, 128, 192
+            a = rng.standard_normal((m, k)).astype(np.float16)
+            b = rng.standard_normal((k, n)).astype(np.float16)
+            c = np.zeros((m, n), np.float32)
+            return [a, b, c] if compiler == "tilec" else [a, b, c, k, k, n, n, None, None]
+        q = rng.standard_normal((1, 128, 64)).astype(np.float16)
+        k, v = (rng.standard_normal((1, 192, 64)).astype(np.float16) for _ in "kv")
+        o, scale = np.zeros_like(q), np.float32(0.18)
+        if compiler == "tilec":
+            return [q, k, v, o, scale]
+        return [q, k, v, o, 128, 192, scale, None, None]
+
+
+KERNELS = HERE.parent / "examples" / "kernels"
+PROBLEMS = {
+    "gemm": Problem(KERNELS / "gemm.mlir", "gemm", 256),
+    "attention": Problem(KERNELS / "attention.mlir", "attention", 128),
+}
+
+
+def counts(instructions: Iterable[str]) -> dict[str, int]:
+    """Instructions in all, and by kind."""
+    found: Counter[str] = Counter()
+    for text in instructions:
+        found["all"] += 1
+        for kind, pattern in KINDS.items():
+            found[kind] += bool(re.match(pattern, text))
+    return {"all": found["all"], **{kind: found[kind] for kind in KINDS}}
+
+
+def innermost(jumps: Sequence[tuple[int, int, bool]], instructions: Sequence[str]) -> list[str]:
+    """The instructions of the smallest loop that has a matrix instruction; none if none has.
+
+    A natural loop: what reaches a jump to an instruction that every way there passes, without
+    passing it again.
+
+    Args:
+        jumps: instruction, where it jumps, whether it always does.
+        instructions: all.
+    """
+    after: dict[int, list[int]] = {}
+    before: dict[int, list[int]] = {}
+    always = {at for at, _, surely in jumps if surely}
+    falls = [(at, at + 1) for at in range(len(instructions) - 1) if at not in always]
+    for source, target in (*falls, *((at, target) for at, target, _ in jumps)):
+        after.setdefault(source, []).append(target)
+        before.setdefault(target, []).append(source)
+    bodies = []
+    for at, first, _ in jumps:
+        if first <= at and at not in _reached(0, after, without=first):
+            inside = _reached(at, before, without=first) | {first}
+            bodies.append([instructions[i] for i in sorted(inside)])
+    bodies = [body for body in bodies if counts(body)["mma"]]
+    return min(bodies, key=len, default=[])
+
+
+def _reached(start: int, edges: dict[int, list[int]], *, without: int) -> set[int]:
+    found = {start} - {without}
+    waiting = list(found)
+    while waiting:
+        more = {n for n in edges.get(waiting.pop(), []) if n != without} - found
+        found |= more
+        waiting += more
+    return found
+
+
+def ptx_counts(text: str, kernel: str) -> dict[str, dict[str, int]]:
+    """Counts of a kernel's PTX, in all and in its loop."""
+    body = read_text(text).functions[kernel].body or []
+    mnemonics = [instruction.mnemonic for instruction in body]
+    labels = _labels(text, [instruction.position for instruction in body])
+    jumps = [
+        (at, labels[str(instruction.operands[-1])], instruction.guard is None)
+        for at, instruction in enumerate(body)
+        if instruction.opcode == "bra"
+    ]
+    return {"ptx": counts(mnemonics), "ptx_loop": counts(innermost(jumps, mnemonics))}
+
+
+def _labels(text: str, positions: Sequence[int]) -> dict[str, int]:
+    """The number of the instruction that each label stands before."""
+    found = {}
+    for label in re.finditer(r"^\s*(\$?\w+):", text, re.MULTILINE):
+        found[label[1]] = sum(position < label.start() for position in positions)
+    return found
+
+
+def sass_counts(text: str) -> dict[str, dict[str, int]]:
+    """Counts of disassembled SASS, in all and in the loop."""
+    labels: dict[str, int] = {}
+    instructions: list[str] = []
+    branches: list[tuple[int, str, bool]] = []
+    for line in text.splitlines():
+        if label := re.match(r"\s*(\.L_x_\d+):", line):
+            labels[label[1]] = len(instructions)
+        code = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(@!?U?P\d\s+)?(\S.*?)\s*;", line)
+        if code and not code[2].startswith("NOP"):
+            if code[2].startswith("BRA") and (target := re.search(r"`\((\.L_x_\d+)\)", code[2])):
+                branches.append((len(instructions), target[1], not code[1]))
+            if code[2].startswith(("EXIT", "RET")) and not code[1]:
+                branches.append((len(instructions), "", True))
+            instructions.append(code[2])
+    end = len(instructions)
+    jumps = [(at, labels.get(target, end), surely) for at, target, surely in branches]
+    return {"sass": counts(instructions), "sass_loop": counts(innermost(jumps, instructions))}
+
+
+def stats(compiler: str, name: str, ptx: str, dynamic: int, target: str) -> dict[str, Any]:
+    """All figures of one kernel.
+
+    Args:
+        compiler: whose it is.
+        name: of the problem.
+        ptx: its PTX.
+        dynamic: bytes of dynamic shared memory.
+        target: what it was compiled for.
+    """
+    problem = PROBLEMS[name]
+    built = assemble(ptx, find_target(target))
+    used = built.resources[problem.kernel]
+    report = sim.launch(
+        ptx, problem.kernel, 1, problem.threads, problem.arguments(compiler),
+        arch=target, dynamic_smem=dynamic, numerics="fast",
+    )  # fmt: skip
+    report.require_ok()
+    return {
+        "compiler": compiler,
+        "kernel": name,
+        "target": target,
+        **ptx_counts(ptx, problem.kernel),
+        **sass_counts(disassemble(built.cubin)),
+        "registers": used.registers,
+        "spills": used.spill_stores + used.spill_loads,
+        "shared": used.static_shared + dynamic,
+        "conflicts": report.conflicts,
+        "wavefronts": report.wavefronts,
+        "assembler": ".".join(map(str, built.assembler.version)),
+    }
+
+
+def tilec_stats(name: str, target: str) -> dict[str, Any]:
+    """Figures of tilec's kernel."""
+    problem = PROBLEMS[name]
+    compiled = tilec.compile(problem.program, target=target)
+    (kernel,) = (k for k in compiled.kernels if k.name == problem.kernel)
+    args = problem.arguments("tilec")
+    del args
+    return stats("tilec", name, compiled.ptx, kernel.dynamic_shared, target)
+
+
+def triton_stats(name: str, python: str) -> dict[str, Any] | None:
+    """Figures of Triton's kernel on sm_80; None where there is no Triton."""
+    environment = {**os.environ, "TRITON_DEFAULT_FP_FUSION": "1"}
+    command = [python, str(HERE / "triton_kernels.py"), name, "ptx"]
+    made = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if made.returncode:
+        return None
+    shared = int(made.stdout.split()[1])  # the first line says it
+    return stats("triton", name, made.stdout, shared, "sm_80")
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """The figures, a column a kernel."""
+    lines = [["", *(f"{r['compiler']} {r['kernel']}" for r in rows)]]
+    for part in ("ptx_loop", "sass_loop", "ptx", "sass"):
+        for kind in rows[0][part]:
+            values = [r[part][kind] for r in rows]
+            if any(values):
+                lines.append([f"{part.replace('_', ' ')}: {kind}", *map(str, values)])
+    for what in ("registers", "spills", "shared", "conflicts", "wavefronts"):
+        lines.append([what, *(str(r[what]) for r in rows)])
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            [
+                line[0].ljust(widths[0]),
+                *(v.rjust(w) for v, w in zip(line[1:], widths[1:], strict=True)),
+            ]
+        )
+        for line in lines
+    )
+
+
+def main() -> None:
+    """Count and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--target", default="sm_80", help="of tilec's kernels; Triton's are sm_80")
+    parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
+    parser.add_argument("--kernel", choices=PROBLEMS, help="one of them only")
+    parser.add_argument("--json", action="store_true", help="print one object")
+    arguments = parser.parse_args()
+    rows = []
+    for name in [arguments.kernel] if arguments.kernel else PROBLEMS:
+        rows.append(tilec_stats(name, arguments.target))
+        theirs = triton_stats(name, arguments.triton_python)
+        rows += [theirs] if theirs else []
+    print(json.dumps({"kernels": rows}) if arguments.json else table(rows))
+
+
+if __name__ == "__main__":
+    main()
