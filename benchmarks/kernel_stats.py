@@ -111,7 +111,7 @@ def innermost(jumps: Sequence[tuple[int, int, bool]], instructions: Sequence[str
         before.setdefault(target, []).append(source)
     bodies = []
     for at, first, _ in jumps:
-        if first <= at and at not in _reached(0, after, without=first):
+        if first < len(instructions) and at not in _reached(0, after, without=first):
             inside = _reached(at, before, without=first) | {first}
             bodies.append([instructions[i] for i in sorted(inside)])
     bodies = [body for body in bodies if counts(body)["mma"]]
@@ -133,11 +133,12 @@ def ptx_counts(text: str, kernel: str) -> dict[str, dict[str, int]]:
     body = read_text(text).functions[kernel].body or []
     mnemonics = [instruction.mnemonic for instruction in body]
     labels = _labels(text, [instruction.position for instruction in body])
-    jumps = [
-        (at, labels[str(instruction.operands[-1])], instruction.guard is None)
-        for at, instruction in enumerate(body)
-        if instruction.opcode == "bra"
-    ]
+    jumps = []
+    for at, instruction in enumerate(body):
+        if instruction.opcode in ("bra", "ret", "exit"):
+            leaves = instruction.opcode != "bra"
+            target = len(body) if leaves else labels[str(instruction.operands[-1])]
+            jumps.append((at, target, instruction.guard is None))
     return {"ptx": counts(mnemonics), "ptx_loop": counts(innermost(jumps, mnemonics))}
 
 
