@@ -31,6 +31,9 @@ _MMA_SYNC = Pipeline(
     tile=(
         "tile-check-target",
         "tile-infer-vectors",
+        "tile-select-mma",
+        "tile-assign-layouts",
+        "tile-stage-shared",
         "tile-check-divergence",
         "tile-remove-dead",
         "tile-stage-conversions",

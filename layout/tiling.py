@@ -19,7 +19,7 @@ def operand_tile(
 
     The warps form a grid over C, rows fastest; each holds one contiguous block. A is held
     once by each row of that grid, B by each column. Registers go through the fragments of a
-    warp along N of B and C (M of A) first.
+    warp along N of B and C (M of A) first. Warps that find no rows or columns left hold copies.
 
     Args:
         form: an `mma` form.
@@ -32,33 +32,31 @@ def operand_tile(
         (register, lane, warp) -> (row, col).
 
     Raises:
-        LayoutError: if the tile is no whole number of fragments for every warp.
+        LayoutError: if the tile is no whole number of fragments.
     """
     if not isinstance(form, Mma) or form.products != 1 or name not in "abcd":
         raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
     unit = fragment_of(form, name)
     along_m, along_n = warps
     split = {"a": (along_m, 1), "b": (1, along_n)}.get(name, (along_m, along_n))
-    repeats = {}
+    repeats, shares = {}, {}
     for index, extent, share in zip(("row", "col"), (rows, cols), split, strict=True):
-        whole = unit.out_sizes[index] * share
+        whole = unit.out_sizes[index]
         log2(extent, f"extent of {index}s")
         if extent % whole:
             raise LayoutError(
-                f"{extent} {index}s of operand {name} are no multiple of {whole}: "
-                f"{share} warps of fragments of {unit.out_sizes[index]}"
+                f"{extent} {index}s of operand {name} are no multiple of {whole}, "
+                f"those of a fragment of {form.ptx}"
             )
-        repeats[index] = extent // whole
+        shares[index] = min(share, extent // whole)
+        repeats[index] = extent // whole // shares[index]
     order = ("row", "col") if name == "a" else ("col", "row")
     layout = unit
     for index in order:
         layout *= _identity(repeats[index], "register", index)
-    layout *= (
-        _identity(along_m, "warp", "row") if name != "b" else LinearLayout.zeros(along_m, "warp")
-    )
-    layout *= (
-        _identity(along_n, "warp", "col") if name != "a" else LinearLayout.zeros(along_n, "warp")
-    )
+    for index, count in (("row", along_m), ("col", along_n)):
+        layout *= _identity(shares[index], "warp", index)
+        layout *= LinearLayout.zeros(count // shares[index], "warp")
     return layout.reorder(("register", "lane", "warp"), ("row", "col"))
 
 

@@ -11,7 +11,7 @@ from tilec.isa.sass import execution, sorts_metadata
 from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, advise, walk
-from .functions import gpu_modules, target_of
+from .functions import gpu_modules, known_target
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,9 @@ class CheckTarget(Pass):
             try:
                 if self.target:
                     set_target(gpu_module, target(self.target))
-                chosen = target_of(gpu_module)
+                chosen = known_target(gpu_module)
             except TilecError as error:
                 errors.append(Diagnostic(gpu_module.location, f"'gpu.module' op {error}"))
-                continue
-            if chosen is None:
-                errors.append(
-                    Diagnostic(
-                        gpu_module.location,
-                        "'gpu.module' op names no target; give it "
-                        '[#nvvm.target<chip = "sm_80">] or compile with --target',
-                    )
-                )
                 continue
             errors += check_forms(gpu_module, chosen)
         if errors:

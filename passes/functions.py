@@ -47,6 +47,20 @@ def target_of(gpu_module: Any) -> Target | None:
     return None
 
 
+def known_target(gpu_module: Any) -> Target:
+    """The target that the module names.
+
+    Raises:
+        TilecError: if it names none, or a chip that is no target.
+    """
+    found = target_of(gpu_module)
+    if found is None:
+        raise TilecError(
+            'names no target; give it [#nvvm.target<chip = "sm_80">] or compile with --target'
+        )
+    return found
+
+
 def block_size(function: Any) -> tuple[int, int, int] | None:
     """The attribute `known_block_size` of a kernel, or None."""
     attributes = function.operation.attributes

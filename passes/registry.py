@@ -13,6 +13,9 @@ PASSES: Mapping[str, str] = MappingProxyType(
     {
         "tile-check-target": "tilec.passes.check_target:CheckTarget",
         "tile-infer-vectors": "tilec.passes.infer_vectors:InferVectors",
+        "tile-select-mma": "tilec.passes.select_mma:SelectMma",
+        "tile-assign-layouts": "tilec.passes.assign_layouts:AssignLayouts",
+        "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",
         "tile-remove-dead": "tilec.passes.remove_dead:RemoveDead",
         "tile-stage-conversions": "tilec.passes.stage_conversions:StageConversions",

@@ -47,6 +47,13 @@ def test_operands_over_warps(name, rows, cols, warps):
                 assert (g == b + i).all()
 
 
+def test_copies_where_warps_find_no_rows_or_columns():
+    """32x8 of C for 4x2 warps: two rows of fragments, held twice by M and twice by N."""
+    layout = operand_tile(HALF, "c", 32, 8, (4, 2))
+    assert layout.bases["warp"] == [(16, 0), (0, 0), (0, 0)]
+    assert layout.is_surjective
+
+
 @pytest.mark.parametrize(
     ("rows", "cols", "vector", "warps"), [(64, 64, 8, 4), (16, 256, 4, 2), (8, 8, 8, 2)]
 )
@@ -66,8 +73,8 @@ def test_rows_over_threads(rows, cols, vector, warps):
 
 
 def test_refusals():
-    with pytest.raises(LayoutError, match="no multiple of 32: 2 warps of fragments of 16"):
-        operand_tile(HALF, "a", 16, 32, (2, 1))
+    with pytest.raises(LayoutError, match="8 rows of operand a are no multiple of 16"):
+        operand_tile(HALF, "a", 8, 32, (2, 1))
     with pytest.raises(LayoutError, match="nearest: 32 and 64"):
         operand_tile(HALF, "c", 48, 64, (1, 1))
     with pytest.raises(LayoutError, match="does not tile"):

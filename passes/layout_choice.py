@@ -1,0 +1,195 @@
+"""One layout for each class of tiles: from what is pinned, products, views and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any
+
+from tilec.dialects.tile.dialect import LayoutAttr, value_of
+from tilec.dialects.tile.tiles import PlainTile, bits_of, tensor_type, tile_value
+from tilec.isa import TilecError
+from tilec.layout import LinearLayout
+
+from .base import Diagnostic, PassError, remark
+from .layout_relations import backward, forward
+from .layout_wants import dot_layouts, legal, memory_layout
+from .tile_classes import MEMORY, VIEWS, Classes, is_soft, plain
+
+PIN = "tile.layout"
+"""The attribute of an op that pins the layout of its result."""
+
+
+class LayoutChoice:
+    """The layouts of a function's classes.
+
+    They are given out by rank: pins, accumulators, operands of products (those in inner loops
+    first), then accesses to memory, large tiles first. Whenever a class gets one, so do those
+    that follow from it by views.
+
+    Args:
+        classes: the classes.
+        warps: of the CTA.
+
+    Raises:
+        PassError: for pins that fit no tile or each other, and products without form or grid.
+    """
+
+    def __init__(self, classes: Classes, warps: int) -> None:
+        self.dots: dict[Any, dict[str, LinearLayout]] = {}
+        """By the result of each product, the layouts of its operands and result."""
+        self._classes = classes
+        self._warps = warps
+        self._layouts: dict[Any, LinearLayout] = {}
+        self._related: dict[Any, list[Any]] = {}
+        self._accesses: dict[Any, list[Any]] = {}
+        self._reduced: dict[Any, set[int]] = {}
+        self._errors: list[Diagnostic] = []
+        for op in classes.ops:
+            self._enter(op)
+        for op in classes.ops:
+            self._guard(op, self._pin)
+        self._products()
+        if self._errors:
+            raise PassError(self._errors)
+        self._memory()
+
+    def layout(self, value: Any) -> LinearLayout:
+        """The layout of the class of `value`."""
+        return self._layouts[self._classes.of(value)]
+
+    def _enter(self, op: Any) -> None:
+        """Note what an op says of the classes that it touches."""
+        name = op.operation.name
+        of = self._classes.of
+        if name in VIEWS or is_soft(op):
+            tiles = [v for v in (*op.operation.operands, *op.results) if plain(v) is not None]
+            for value in tiles:
+                self._related.setdefault(of(value), []).append(op)
+            if name == "tile.reduce":
+                self._reduced.setdefault(of(tiles[0]), set()).add(int(op.axis.value))
+        elif name in MEMORY:
+            self._accesses.setdefault(of(moved(op)), []).append(op)
+        elif name == "tile.dot":
+            self._guard(op, self._note_dot)
+
+    def _guard(self, op: Any, step: Any) -> None:
+        try:
+            step(op)
+        except TilecError as error:
+            self._errors.append(Diagnostic(op.location, f"'{op.operation.name}' op {error}"))
+
+    def _note_dot(self, op: Any) -> None:
+        values = dict(zip("abcd", (*op.operands, op.results[0]), strict=True))
+        shapes = {name: tuple(value.type.shape) for name, value in values.items()}
+        self.dots[op.results[0]] = dot_layouts(op, shapes, self._warps)
+
+    def _pin(self, op: Any) -> None:
+        """Take the layouts that attributes and conversions to or from encoded types name."""
+        if op.operation.name == "tile.convert_layout":
+            source, result = op.operands[0], op.results[0]
+            known = tile_value(source.type) or tile_value(result.type)
+            if known is not None:
+                self._give(source if plain(source) is not None else result, known.layout, op, "")
+            return
+        if PIN not in op.attributes:
+            return
+        attribute = op.attributes[PIN]
+        tiles = [result for result in op.results if plain(result) is not None]
+        if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
+            raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
+        tile = plain(tiles[0])
+        assert tile is not None
+        found = tile_value(tensor_type(tile.shape, tile.element, value_of(attribute.text)))
+        assert found is not None
+        if found.warps != self._warps:
+            raise TilecError(f"{PIN} is of {found.warps} warps; the kernel has {self._warps}")
+        root = self._classes.of(tiles[0])
+        if self._layouts.get(root, found.layout) != found.layout:
+            raise TilecError(
+                f"{PIN} is '{found.layout}', but the tile is joined with one pinned to "
+                f"'{self._layouts[root]}'; put a tile.convert_layout between them"
+            )
+        self._give(tiles[0], found.layout, op, "pinned")
+
+    def _products(self) -> None:
+        """Give out what products ask for, those in inner loops first, accumulators first."""
+        dots = [op for op in self._classes.ops if op.operation.name == "tile.dot"]
+        dots = [op for op in dots if op.results[0] in self.dots]
+        dots.sort(key=lambda op: -_depth(op))
+        for names in ("d", "ab"):
+            for op in dots:
+                wanted = self.dots[op.results[0]]
+                values = dict(zip("abcd", (*op.operands, op.results[0]), strict=True))
+                for name in names:
+                    self._give(values[name], wanted[name], op, f"operand {name} of the product")
+
+    def _memory(self) -> None:
+        """Give layouts to what is left, by how it is moved from and to memory."""
+        for root in sorted(self._classes.all(), key=_size, reverse=True):
+            tile = plain(root)
+            assert tile is not None
+            accesses = self._accesses.get(root, [])
+            together = self._reduced.get(root, set())
+            layout = memory_layout(tile, accesses, self._warps, together)
+            where = accesses[0] if accesses else _owner(root)
+            self._give(root, layout, where, "accesses to memory" if accesses else "any")
+
+    def _give(self, value: Any, layout: LinearLayout, where: Any, why: str) -> None:
+        """Give a layout to a class that has none, and to those that follow from it."""
+        root = self._classes.of(value)
+        if root in self._layouts:
+            return
+        if why:
+            remark(where.location, f"{value.type} gets the layout of {why}: '{layout}'")
+        self._layouts[root] = layout
+        reached = [root]
+        for one in reached:
+            for op in self._related.get(one, []):
+                reached += self._follow(op, one)
+
+    def _follow(self, op: Any, root: Any) -> Iterator[Any]:
+        """The class on the other side of a view, if it gets its layout by it."""
+        source, result = op.operation.operands[0], op.results[0]
+        layout = self._layouts[root]
+        if plain(result) is None:
+            return
+        ends = [(source, result, forward), (result, source, backward)]
+        for near, far, rule in ends:
+            other = self._classes.of(far)
+            tile = plain(far)
+            if self._classes.of(near) != root or other in self._layouts or tile is None:
+                continue
+            found = rule(op, layout, tile.shape)
+            if found is not None and self._movable(other, tile, found):
+                self._layouts[other] = found
+                yield other
+
+    def _movable(self, root: Any, tile: PlainTile, layout: LinearLayout) -> bool:
+        """Whether all accesses of a class could move its tiles under a layout."""
+        if bits_of(tile.element) >= 8:
+            return True
+        return all(legal(op, tile, layout) for op in self._accesses.get(root, []))
+
+
+def moved(op: Any) -> Any:
+    """The tile that an access moves."""
+    return op.results[0] if op.operation.name == "tile.load" else op.operation.operands[0]
+
+
+def _size(value: Any) -> int:
+    return prod(value.type.shape)
+
+
+def _depth(op: Any) -> int:
+    """Loops around an op."""
+    depth, parent = 0, op.operation.parent
+    while parent is not None and parent.name != "gpu.func":
+        depth += parent.name in ("scf.for", "scf.while")
+        parent = parent.parent
+    return depth
+
+
+def _owner(value: Any) -> Any:
+    owner = value.owner
+    return owner.owner if hasattr(owner, "arguments") else owner

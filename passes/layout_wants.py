@@ -1,0 +1,99 @@
+"""The layouts that ops ask for: products those of their fragments, accesses wide ones."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from math import prod
+from typing import Any
+
+from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.tile.ops.mma import dot_form
+from tilec.dialects.tile.stored import stored_tile
+from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
+from tilec.isa import LANES, Form, TilecError
+from tilec.layout import LinearLayout
+from tilec.layout.blocked import blocked_tile
+from tilec.layout.tiling import operand_tile
+
+ACCESS_BITS = 128
+"""The widest access of a thread."""
+
+_operand_tile = cache(operand_tile)
+
+
+def dot_layouts(
+    dot: Any, shapes: dict[str, tuple[int, ...]], warps: int
+) -> dict[str, LinearLayout]:
+    """The layouts of operands `a`, `b`, `c` and of `d` of a `tile.dot`.
+
+    Args:
+        dot: a dot that says its form and the grid of its warps.
+        shapes: of its operands and result.
+        warps: of the CTA.
+
+    Raises:
+        TilecError: if it does not say them, the grid is not of all warps, or fragments do not
+            fit the tiles.
+    """
+    form: Form = dot_form(dot)
+    if "warps" not in dot.attributes:
+        raise TilecError("takes an attribute warps, as tile-select-mma leaves it")
+    along_m, along_n = dot.attributes["warps"]
+    if along_m * along_n != warps:
+        raise TilecError(f"warps {along_m}x{along_n} are not the {warps} of the kernel")
+    return {
+        name: _operand_tile(form, name, rows, cols, (along_m, along_n))
+        for name, (rows, cols) in shapes.items()
+    }
+
+
+def memory_layout(
+    tile: PlainTile, accesses: Collection[Any], warps: int, together: Collection[int]
+) -> LinearLayout:
+    """A layout under which accesses are wide and consecutive lanes touch consecutive memory.
+
+    Args:
+        tile: what is moved.
+        accesses: loads, stores and atomics of such tiles; the first decides which axis is
+            contiguous.
+        warps: of the CTA.
+        together: axes that are reduced.
+    """
+    bits = bits_of(tile.element)
+    fastest = next((_fastest(op, len(tile.shape)) for op in accesses), len(tile.shape) - 1)
+    vector = max([1, *(_vector(op, bits) for op in accesses)])
+    share = prod(tile.shape) // (LANES * warps)
+    vector = min(vector, max(share, 1), ACCESS_BITS // bits)
+    if bits < 8:
+        vector = max(vector, 8 // bits)
+    vector = min(vector, tile.shape[fastest])
+    return blocked_tile(tile.shape, vector, warps, fastest=fastest, together=frozenset(together))
+
+
+def legal(op: Any, tile: PlainTile, layout: LinearLayout) -> bool:
+    """Whether an access moves a tile under a layout: elements that share a byte stay together."""
+    value = TileValue(tile.shape, tile.element, layout, is_fragment=False)
+    try:
+        stored_tile(value, transposed="transposed" in op.attributes)
+    except TilecError:
+        return False
+    return True
+
+
+def _vector(op: Any, bits: int) -> int:
+    """Elements of the tile that an access may move at once, as far as is known."""
+    if op.operation.name == "tile.atomic":
+        return 1
+    return vector_of(op) * max(1, 8 // bits)
+
+
+def _fastest(op: Any, rank: int) -> int:
+    """The tile's axis that is contiguous in the memory that an access touches."""
+    type_ = op.operation.operands[0 if op.operation.name == "tile.load" else 1].type
+    strides, _ = type_.get_strides_and_offset()
+    own = list(strides)[-rank:]
+    axis = next((at for at in reversed(range(rank)) if own[at] == 1), rank - 1)
+    if "transposed" in op.attributes and axis >= rank - 2:
+        return 2 * rank - 3 - axis  # the last two change places
+    return axis

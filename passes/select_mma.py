@@ -1,0 +1,156 @@
+"""`tile-select-mma`: the instruction and the grid of warps of every product of tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.dialects.tile.ops.mma import dot_form
+from tilec.isa import LANES, Target, TilecError
+from tilec.isa.sass import execution
+from tilec.mlir import ir
+
+from .base import Diagnostic, Pass, PassError, remark
+from .chained_dots import links
+from .functions import functions, gpu_modules, known_target, threads
+from .mma_choice import (
+    Choice,
+    Extents,
+    Product,
+    best_choice,
+    candidates,
+    check_fit,
+    choice,
+    grids,
+    trip_cost,
+)
+from .tile_classes import Classes, has_plain_tiles
+
+
+@dataclass(frozen=True)
+class SelectMma(Pass):
+    """Choose the instruction of each `tile.dot` without layouts, and how warps share its result.
+
+    In: level 1. Out: the same, each dot with `form` and `warps`; those that it has stay. The
+    cheapest form of the target is taken, native before emulated, and the grid of warps that
+    reads the least from shared memory; products whose result is an operand of the next get all
+    warps along one index where that costs less than handing the result on through shared
+    memory. A remark says what was chosen and what else there was.
+    """
+
+    name: ClassVar[str] = "tile-select-mma"
+
+    def apply(self, module: Any) -> None:
+        """Choose for every kernel of `module`."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            for function in functions(gpu_module):
+                if has_plain_tiles(function):
+                    errors += _select(gpu_module, function)
+        if errors:
+            raise PassError(errors)
+
+
+def _select(gpu_module: Any, function: Any) -> list[Diagnostic]:
+    try:
+        target = known_target(gpu_module)
+    except TilecError as error:
+        return [Diagnostic(gpu_module.location, f"'gpu.module' op {error}")]
+    try:
+        return _Selection(function, target).run()
+    except TilecError as error:
+        if isinstance(error, PassError):
+            return list(error.diagnostics)
+        return [Diagnostic(function.location, f"'gpu.func' op {error}")]
+
+
+class _Selection:
+    """The choices of one kernel."""
+
+    def __init__(self, function: Any, target: Target) -> None:
+        self._target = target
+        self._classes = Classes(function)
+        self._dots = [op for op in self._classes.ops if op.operation.name == "tile.dot"]
+        self._warps = threads(function) // LANES if self._dots else 0
+
+    def run(self) -> list[Diagnostic]:
+        """Set the attributes of every dot; what is wrong with some."""
+        errors, chosen = [], []
+        for dot in self._dots:
+            try:
+                chosen.append(self._choose(dot))
+            except TilecError as error:
+                errors.append(Diagnostic(dot.location, f"'tile.dot' op {error}"))
+        if errors:
+            return errors
+        for dot, one in zip(self._dots, self._linked(chosen), strict=True):
+            if not {"form", "warps"} <= set(dot.attributes):
+                remark(dot.location, f"'tile.dot' op {self._reason(dot, one)}")
+            dot.attributes["form"] = ir.StringAttr.get(one.form.ptx)
+            dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(one.warps))
+        return []
+
+    def _choose(self, dot: Any) -> Choice:
+        """The best for one product alone, as far as its attributes leave it open."""
+        product = _product(dot)
+        if "form" in dot.attributes:
+            form = dot_form(dot)
+            check_fit(form, product.extents)
+        else:
+            form = candidates(product, self._target)[0]
+        if "warps" not in dot.attributes:
+            return best_choice(form, self._warps, product, self._target)
+        along_m, along_n = dot.attributes["warps"]
+        if along_m * along_n != self._warps:
+            raise TilecError(f"warps {along_m}x{along_n} are not the {self._warps} of the kernel")
+        return choice(form, (along_m, along_n), product, self._target)
+
+    def _linked(self, alone: list[Choice]) -> list[Choice]:
+        """All warps along one index for products that feed each other, if that is cheaper."""
+        number = {dot.operation: at for at, dot in enumerate(self._dots)}
+        together, trips = list(alone), 0.0
+        moved: set[int] = set()
+        for first, second, along in links(self._dots, self._classes):
+            trips += trip_cost(_product(first), self._warps)
+            for dot, index in zip((first, second), along, strict=True):
+                at = number[dot.operation]
+                if at not in moved and "warps" not in dot.attributes:
+                    grid = (self._warps, 1) if index == "m" else (1, self._warps)
+                    together[at] = choice(alone[at].form, grid, _product(dot), self._target)
+                moved.add(at)
+        cost = [sum(one.cost for one in choices) for choices in (alone, together)]
+        return together if cost[1] <= cost[0] + trips else alone
+
+    def _reason(self, dot: Any, chosen: Choice) -> str:
+        """What was chosen, what it costs, and what the alternatives cost."""
+        product = _product(dot)
+        others = [
+            best_choice(form, self._warps, product, self._target)
+            for form in candidates(product, self._target)
+            if form != chosen.form
+        ]
+        others += [
+            choice(chosen.form, grid, product, self._target)
+            for grid in grids(self._warps)
+            if grid != chosen.warps
+        ]
+        how = execution(chosen.form, self._target)
+        emulated = f", emulated on {self._target}" if how is not None and how.emulated else ""
+        text = (
+            f"becomes {chosen.instructions} {chosen.form.ptx}{emulated} for each of "
+            f"{_grid(chosen)} warps, cost {chosen.cost:g}"
+        )
+        costs = "; ".join(f"{one.form.shape} {_grid(one)} {one.cost:g}" for one in others)
+        return f"{text}; others: {costs}" if others else text
+
+
+def _grid(one: Choice) -> str:
+    return "x".join(str(n) for n in one.warps)
+
+
+def _product(dot: Any) -> Product:
+    a, b, c, d = (value.type for value in (*dot.operands, dot.results[0]))
+    (m, k), (_, n) = a.shape, b.shape
+    elements = a.element_type, b.element_type, c.element_type, d.element_type
+    unsigned = "unsigned_a" in dot.attributes, "unsigned_b" in dot.attributes
+    return Product(Extents(m, n, k), elements, unsigned)
