@@ -21,8 +21,10 @@ from .nvvm.kernel import Kernel
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
 from .nvvm.products import Products
+from .nvvm.reductions import Reductions
 from .nvvm.registers import packing
 from .nvvm.shared_buffers import SharedBuffers
+from .nvvm.views import Iotas, view
 from .nvvm.wmma import Wmma, wmma_packing
 
 
@@ -74,11 +76,14 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
         "tile.async_commit": copies.commit,
         "tile.async_copy": copies.copy,
         "tile.async_wait": copies.wait,
+        "tile.broadcast": view,
         "tile.cast": Casts(kernel).cast,
         "tile.concat": elementwise.concat,
         "tile.convert_layout": Conversions(kernel).convert,
         "tile.elementwise": elementwise.elementwise,
+        "tile.expand": view,
         "tile.fill": elementwise.fill,
+        "tile.iota": Iotas(kernel).iota,
         "tile.ldmatrix": moves.ldmatrix,
         "tile.load": memory.load,
         "tile.mma": products.product,
@@ -86,9 +91,13 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
         "tile.mma_sp": products.product,
         "tile.mma_sp_scaled": products.product,
         "tile.movmatrix": products.product,
+        "tile.reduce": Reductions(kernel).reduce,
+        "tile.reshape": view,
+        "tile.select": elementwise.select,
         "tile.slice": elementwise.cut,
         "tile.stmatrix": moves.stmatrix,
         "tile.store": memory.store,
+        "tile.transpose": view,
         "tile.wmma_elementwise": wmma.elementwise,
         "tile.wmma_fill": wmma.fill,
         "tile.wmma_load": wmma.load,

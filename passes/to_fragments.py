@@ -17,6 +17,7 @@ from .fragment_elementwise import FragmentElementwise
 from .fragment_memory import FragmentMemory
 from .fragment_products import FragmentProducts
 from .fragment_types import FragmentTypes
+from .fragment_views import FragmentViews
 from .functions import functions, gpu_modules, target_of
 from .parts import cut, join
 from .thread_index import ThreadIndex
@@ -58,6 +59,7 @@ class _Rewrite:
     def run(self) -> None:
         handlers: dict[str, Handler] = {
             **FragmentElementwise(self._types).handlers(),
+            **FragmentViews(self._types, self._thread).handlers(),
             "tile.convert_layout": self._convert,
             "tile.dot": FragmentProducts(self._types).dot,
             "tile.load": self._load,

@@ -1,0 +1,168 @@
+"""`tile.reduce` of a fragment: registers first, then the lanes that share an element.
+
+Which registers and lanes those are `tilec.layout.reduction` computes; here it is carried out.
+Narrow elements are combined as vectors, as many at once as a register holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.dialects.tile.tiles import TileValue, tile_value
+from tilec.isa import LANES, TilecError
+from tilec.layout.gf2 import Echelon, combine
+from tilec.layout.plans import whole_words
+from tilec.layout.reduction import Exchange, Reduction, reduction
+from tilec.layout.views import renaming
+from tilec.mlir import ir
+
+from ..emit import create
+from ..expansion import Expansion, Values
+from .kernel import Kernel
+from .registers import Packing, constant_i32, elements, packing, registers_of
+from .shuffles import butterfly
+from .views import renamed
+
+_REDUX = {
+    "arith.addi": "add",
+    "arith.andi": "and",
+    "arith.maxsi": "max",
+    "arith.maxui": "umax",
+    "arith.minsi": "min",
+    "arith.minui": "umin",
+    "arith.ori": "or",
+    "arith.xori": "xor",
+}
+"""What `redux.sync` does to 32-bit integers, as NVVM calls it. PTX ISA, "redux.sync"."""
+
+
+class Reductions:
+    """Lowering of the reductions of one kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        target = kernel.target
+        self._has_redux = target is not None and target.number >= 80
+
+    def reduce(self, op: Any, expansion: Expansion) -> list[Values]:
+        """`tile.reduce`."""
+        source = tile_value(op.operands[0].type)
+        if source is None or not source.is_fragment:
+            raise TilecError("works on fragments here: run tile-to-fragments first")
+        plan = reduction(source.layout, int(op.attributes["axis"].value))
+        left = TileValue(tuple(plan.result.out_sizes.values()), source.element, plan.result, True)
+        before, after = packing(source), packing(left)
+        steps = _Steps(op.attributes["fn"].value, after)
+        values = steps.registers(expansion.values(op.operands[0]), plan, before)
+        if self._has_redux and steps.is_redux(plan):
+            values = [steps.redux(value) for value in values]
+        else:
+            for exchange in plan.exchanges:
+                values = steps.exchange(values, exchange)
+        result = tile_value(op.results[0].type)
+        if result is None:  # a scalar
+            return [elements(values, after)]
+        order = renaming(plan.result, result.layout)
+        assert order is not None  # verified
+        return [renamed(values, after, order, packing(result))]
+
+
+class _Steps:
+    """The steps of one reduction.
+
+    Args:
+        fn: the upstream op that combines two elements.
+        packed: how the elements of the result lie in registers.
+    """
+
+    def __init__(self, fn: str, packed: Packing) -> None:
+        self._fn = fn
+        self._packed = packed
+
+    def registers(self, held: list[Any], plan: Reduction, before: Packing) -> list[Any]:
+        """What each lane makes of its own registers: one value a register of the result."""
+        together = 1 if before.is_sub_byte else before.per_register
+        values = elements(held, before) if together < before.per_register else held
+        whole, inside = _apart(plan.registers, together)
+        words = _sums([difference // together for difference in whole])
+        combined: dict[int, Any] = {}
+
+        def word(register: int) -> Any:
+            """The register's word, combined with all words it goes together with."""
+            number = register // together
+            first = min(number ^ step for step in words)
+            if first not in combined:
+                combined[first] = self._tree([values[first ^ step] for step in words])
+            return combined[first]
+
+        kept = [plan.kept(register=r)[0] for r in range(plan.kept.in_sizes["register"])]
+        size = self._packed.per_register
+        if not inside and size == together and whole_words(plan.kept, together):
+            return [word(register) for register in kept[::together]]
+        taken: dict[Any, list[Any]] = {}
+
+        def element(register: int) -> Any:
+            whole = word(register)
+            if whole not in taken:
+                taken[whole] = elements([whole], Packing(before.element, together, 1))
+            return taken[whole][register % together]
+
+        own = [self._tree([element(r ^ step) for step in _sums(inside)]) for r in kept]
+        return registers_of(own, self._packed)
+
+    def exchange(self, values: list[Any], exchange: Exchange) -> list[Any]:
+        """Combine with what the lane of an exchange has."""
+        packed = self._packed
+        sent = values
+        if exchange.registers % packed.per_register:
+            own = elements(values, packed)
+            sent = registers_of([own[r ^ exchange.registers] for r in range(len(own))], packed)
+        elif exchange.registers:
+            step = exchange.registers // packed.per_register
+            sent = [values[word ^ step] for word in range(len(values))]
+        got = [butterfly(value, packed.bits, exchange.mask) for value in sent]
+        return [self._combine(a, b) for a, b in zip(values, got, strict=True)]
+
+    def is_redux(self, plan: Reduction) -> bool:
+        """Whether `redux.sync` does all the exchanges: all lanes, each word with the same one."""
+        return (
+            self._fn in _REDUX
+            and int(self._packed.element.width) == 32
+            and 1 << len(plan.exchanges) == LANES
+            and not any(exchange.registers for exchange in plan.exchanges)
+        )
+
+    def redux(self, value: Any) -> Any:
+        """`redux.sync` over the warp."""
+        kind = ir.Attribute.parse(f"#nvvm<redux_kind {_REDUX[self._fn]}>")
+        return create("nvvm.redux.sync", [value, constant_i32(-1)], value.type, kind=kind)
+
+    def _tree(self, values: list[Any]) -> Any:
+        """All combined, by pairs: short chains, and sums of floats that lose little."""
+        while len(values) > 1:
+            half = len(values) // 2
+            pairs = zip(values[:half], values[half:], strict=True)
+            values = [self._combine(a, b) for a, b in pairs]
+        return values[0]
+
+    def _combine(self, a: Any, b: Any) -> Any:
+        packed = self._packed
+        if a.type == packed.element or not packed.is_sub_byte:
+            return create(self._fn, [a, b], a.type)
+        pairs = zip(elements([a], packed), elements([b], packed), strict=True)
+        (both,) = registers_of(
+            [create(self._fn, list(pair), packed.element) for pair in pairs], packed
+        )
+        return both
+
+
+def _apart(differences: Sequence[int], together: int) -> tuple[list[int], list[int]]:
+    """A basis of the same registers: differences of whole words, and those inside them."""
+    low = Echelon()
+    inside = [difference for difference in differences if low.add(difference % together)]
+    return [combine(selector, differences) for selector in low.kernel], inside
+
+
+def _sums(basis: Sequence[int]) -> list[int]:
+    """Every sum of a basis."""
+    return [combine(selector, basis) for selector in range(1 << len(basis))]
