@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from .driver import compile  # noqa: A004
 
 __version__ = "0.1.0"
+
+_imported = time.time()
+"""When this process began to import tilec: code that changed later is not what it runs."""
 
 __all__ = ["Compiled", "Target", "TilecError", "__version__", "compile"]
 

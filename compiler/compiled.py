@@ -48,12 +48,14 @@ class Options:
         verify_each: verify the program after each pass.
         instrumentation: what to print and time.
         lineinfo: say in PTX and binary which line of the source each instruction comes from.
+        cache: look for the binary in the compile cache, and keep it there.
     """
 
     opt_level: int = 3
     verify_each: bool = False
     instrumentation: Instrumentation | None = None
     lineinfo: bool = False
+    cache: bool = False
 
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Times what runs inside, if times are asked for."""
@@ -70,7 +72,7 @@ class Compiled:
     def __init__(
         self, module: Any, target: Target, options: Options, source: Source | None = None
     ) -> None:
-        self._source = module
+        self._given = module
         self._text = source
         self._options = options
         self._remarks: list[Diagnostic] = []
@@ -80,6 +82,10 @@ class Compiled:
     def remarks(self) -> tuple[Diagnostic, ...]:
         """What the passes of the stages made so far remark on."""
         return tuple(self._remarks)
+
+    @cached_property
+    def _source(self) -> Any:
+        return self._given
 
     @cached_property
     def _fragments(self) -> Any:
@@ -129,11 +135,13 @@ class Compiled:
 
     @cached_property
     def _assembled(self) -> Assembled:
-        from .cubin import assemble  # noqa: PLC0415
-
-        ptx = self.ptx
-        with self._options.timed("ptxas"):
-            return assemble(ptx, self.target, lineinfo=self._options.lineinfo)
+        ptx, options = self.ptx, self._options
+        if options.cache:
+            from .remembered import assembled as assemble  # noqa: PLC0415
+        else:
+            from .cubin import assemble  # noqa: PLC0415
+        with options.timed("ptxas"):
+            return assemble(ptx, self.target, lineinfo=options.lineinfo)
 
     @property
     def cubin(self) -> bytes:

@@ -70,7 +70,8 @@ class Assembled:
     assembler: Tool
 
 
-def _candidates(name: str) -> Iterator[str]:
+def candidates(name: str) -> Iterator[str]:
+    """Paths of the tools called `name`, on PATH and in NVIDIA's wheels."""
     on_path = shutil.which(name)
     if on_path:
         yield on_path
@@ -89,7 +90,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 def tools(name: str) -> tuple[Tool, ...]:
     """The installed tools called `name`, the newest first."""
     found = []
-    for path in dict.fromkeys(_candidates(name)):
+    for path in dict.fromkeys(candidates(name)):
         release = re.search(r"release (\d+)\.(\d+)", _run(path, "--version").stdout)
         if release:
             found.append(Tool(path, tuple(map(int, release.groups()))))

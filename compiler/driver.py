@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,8 @@ from .diagnostics import Source
 if TYPE_CHECKING:
     from tilec.passes.instrumentation import Instrumentation
 
+_BEFORE_PTX = (Stage.TILE, Stage.NVVM, Stage.LLVM)
+
 
 def compile(  # noqa: A001 (tilec.compile is the name users call)
     source: str | Path | Any,
@@ -27,6 +29,7 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
     verify_each: bool = False,
     instrumentation: Instrumentation | None = None,
     lineinfo: bool = False,
+    cache: bool | None = None,
 ) -> Compiled:
     """Compile a tile program.
 
@@ -39,6 +42,9 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         verify_each: verify the program after each pass.
         instrumentation: what to print and time.
         lineinfo: say in PTX and binary which line of the source each instruction comes from.
+        cache: use the compile cache, if `source` is a text or path and nobody watches the passes:
+            off unless `TILEC_CACHE=1` says otherwise, since it knows of no pass that this
+            process has replaced.
 
     Returns:
         The stages; those after `emit` are made when asked for.
@@ -52,19 +58,42 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         raise TilecError(f"unknown optimisation level {opt_level}; legal: 0, 1, 2, 3")
     if isinstance(source, Path):
         name, source = str(source), source.read_text(encoding="utf-8")
-    options = Options(opt_level, verify_each, instrumentation, lineinfo)
     text = Source(name, source) if isinstance(source, str) else None
+    watched = verify_each or instrumentation is not None
+    cached = text is not None and stage not in _BEFORE_PTX and not watched and _cached(cache)
+    options = Options(opt_level, verify_each, instrumentation, lineinfo, cached)
+
+    def start() -> Compiled:
+        return _started(source, target, options, text, stage)
+
     with _uncollected():
-        compiled = _started(source, target, options, text, stage)
+        compiled = _remembered(text, target, options, start) if text and cached else start()
         compiled.emit(stage)
     return compiled
+
+
+def _cached(asked: bool | None) -> bool:
+    from .cache import enabled  # noqa: PLC0415 (who does without is spared the import)
+
+    return enabled(asked)
+
+
+def _remembered(
+    text: Source, target: str | None, options: Options, start: Callable[[], Compiled]
+) -> Compiled:
+    from .cache import key  # noqa: PLC0415
+    from .remembered import through_cache  # noqa: PLC0415
+
+    name = text.name if options.lineinfo else ""
+    known = key("mlir", text.text, target, options.opt_level, options.lineinfo, name)
+    return through_cache(known, start, options, text)
 
 
 def _started(
     source: str | Any, target: str | None, options: Options, text: Source | None, stage: Stage
 ) -> Compiled:
     """The compilation, with no stage made."""
-    if stage not in (Stage.TILE, Stage.NVVM, Stage.LLVM):
+    if stage not in _BEFORE_PTX:
         from . import codegen  # noqa: PLC0415
 
         codegen.start()  # while MLIR is being imported

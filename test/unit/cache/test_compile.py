@@ -1,0 +1,294 @@
+"""Compilations through the cache: a hit is what a compilation gives, and costs no MLIR.
+
+Against the same compilation without a cache.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tilec
+from tilec import cache, fingerprint
+from tilec.cubin import tools
+from tilec.diagnostics import place
+from tilec.passes.instrumentation import Instrumentation
+from tilec.remembered import Remembered
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+Outcome = subprocess.CompletedProcess[str]
+
+# A tile of tf32 is emulated on no target, an s4 product on Hopper is, with a remark.
+EMULATED = """
+!A = !tile.frag<tensor<16x64xi4>, #tile.layout<"m16n8k64 a s4">>
+!B = !tile.frag<tensor<64x8xi4>, #tile.layout<"m16n8k64 b s4">>
+!C = !tile.frag<tensor<16x8xi32>, #tile.layout<"m16n8k64 c s32">>
+gpu.module @m [#nvvm.target<chip = "sm_90">] {
+  gpu.func @k(%a: memref<16x32xi8>, %b: memref<8x32xi8>, %d: memref<16x8xi32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %i = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %fa = "tile.load"(%a, %i, %i) : (memref<16x32xi8>, index, index) -> !A
+    %fb = "tile.load"(%b, %i, %i) {transposed} : (memref<8x32xi8>, index, index) -> !B
+    %z = "tile.fill"(%zero) : (i32) -> !C
+    %ab = "tile.mma"(%fa, %fb, %z) {form = "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32"}
+        : (!A, !B, !C) -> !C
+    "tile.store"(%ab, %d, %i, %i) : (!C, memref<16x8xi32>, index, index) -> ()
+    gpu.return
+  }
+}
+"""
+
+
+def entries() -> list[tuple[str, str]]:
+    return sorted((row.kind, row.name) for row in cache.store().rows())
+
+
+@pytest.fixture(autouse=True)
+def may_warn_again() -> None:
+    cache._warn.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["gemm.mlir", "gemm_strides.mlir"])
+def test_a_hit_is_the_compilation(name: str) -> None:
+    path = EXAMPLES / name
+    plain = tilec.compile(path, target="sm_90a", cache=False)
+    first = tilec.compile(path, target="sm_90a", cache=True)
+    hit = tilec.compile(path, target="sm_90a", cache=True)
+    assert (type(plain), type(first), type(hit)) == (tilec.Compiled, tilec.Compiled, Remembered)
+    for one in (first, hit):
+        assert one.ptx == plain.ptx
+        assert str(one.abi) == str(plain.abi)
+        assert one.kernels == plain.kernels
+        assert one.target == plain.target
+        assert one.remarks == plain.remarks
+    for stage in ("tile", "nvvm", "llvm"):
+        assert getattr(hit, stage) == getattr(plain, stage)
+    assert hit.explore() == plain.explore()
+    assert hit._repr_html_() == plain._repr_html_()
+
+
+def test_remarks_are_remembered() -> None:
+    first, hit = (tilec.compile(EMULATED, cache=True) for _ in range(2))
+    assert isinstance(hit, Remembered)
+    assert [r.message for r in first.remarks] == [r.message for r in hit.remarks] != []
+    assert [place(r.location) for r in first.remarks] == [place(r.location) for r in hit.remarks]
+    assert place(hit.remarks[0].location) is not None
+
+
+def test_a_hit_imports_nothing_heavy(
+    program: Callable[..., str], python: Callable[..., Outcome]
+) -> None:
+    code = (
+        "import sys, numpy, tilec\n"
+        "compiled = tilec.compile(sys.argv[1], cache=True)\n"
+        "compiled.ptx, str(compiled.abi), compiled.kernels, compiled.remarks\n"
+        "print(type(compiled).__name__, *sorted({m.partition('.')[0] for m in sys.modules}\n"
+        "    & {'torch_mlir', 'mlir', 'llvmlite', 'cuda', 'subprocess', 'ml_dtypes'}))"
+    )
+    outcomes = [python(code, program(1)) for _ in range(2)]
+    assert [o.stderr for o in outcomes] == ["", ""]
+    assert "mlir" in outcomes[0].stdout
+    assert outcomes[1].stdout == "Remembered\n"
+
+
+def test_what_makes_another_entry(program: Callable[..., str]) -> None:
+    def kind(text: str, **options: Any) -> str:
+        return type(tilec.compile(text, cache=True, **options)).__name__
+
+    variants: list[tuple[str, dict[str, Any]]] = [
+        (program(1), {}),
+        (program(2), {}),
+        (program(1), {"target": "sm_90"}),
+        (program(1), {"opt_level": 1}),
+        (program(1), {"lineinfo": True, "name": "a.mlir"}),
+        (program(1), {"lineinfo": True, "name": "b.mlir"}),
+    ]
+    for text, options in variants:
+        assert kind(text, **options) == "Compiled"
+    for text, options in variants:
+        assert kind(text, **options) == "Remembered"
+    assert kind(program(1), name="another name for messages") == "Remembered"
+    assert len(entries()) == len(variants)
+
+
+def test_other_code_makes_another_entry(
+    program: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tilec.compile(program(1), cache=True)
+    monkeypatch.setattr(tilec, "__version__", "0.0.0")
+    assert not isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+    monkeypatch.setattr(fingerprint, "_libraries", lambda: (("libLLVM.so", 1, 2),))
+    assert not isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert len(entries()) == 3
+
+
+def test_an_edited_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another file is another code; and one changed since the import is not what runs here."""
+    package = folder / "package"
+    (package / "inside").mkdir(parents=True)
+    for name in ("a.py", "inside/b.py"):
+        (package / name).write_text("x = 1\n")
+        os.utime(package / name, (1e9, 1e9))
+    monkeypatch.setattr(fingerprint, "_folders", lambda name: [str(package)])
+    monkeypatch.setattr(fingerprint, "_libraries", tuple)
+    before = fingerprint.fingerprint()
+    assert before is not None
+    os.utime(package / "inside/b.py", (1e9, 1e9 + 1))
+    assert fingerprint.fingerprint() not in (before, None)
+    (package / "inside/b.py").write_text("x = 2\n")
+    os.utime(package / "inside/b.py", (1e9, 1e9))
+    assert fingerprint.fingerprint() == before  # of the same size and time
+    monkeypatch.setattr(tilec, "_imported", 1e9 - 1)
+    assert fingerprint.fingerprint() is None
+    assert cache.key("kind", "part") is None
+
+
+def test_nothing_is_kept_of_what_is_watched_or_fails(program: Callable[..., str]) -> None:
+    text = program(1)
+    tilec.compile(text, cache=True, verify_each=True)
+    tilec.compile(text, cache=True, instrumentation=Instrumentation())
+    for stage in ("tile", "nvvm", "llvm"):
+        tilec.compile(text, cache=True, emit=stage)
+    for _ in range(2):
+        with pytest.raises(tilec.TilecError, match="floating-point"):
+            tilec.compile(text.replace("arith.addi", "arith.addf"), cache=True)
+    with pytest.raises(tilec.TilecError, match="unknown target"):
+        tilec.compile(text, target="sm_1", cache=True)
+    assert entries() == []
+
+
+@pytest.mark.parametrize(
+    ("variable", "asked", "used"),
+    [
+        (None, None, False),
+        (None, True, True),
+        (None, False, False),
+        ("", True, True),
+        ("0", True, False),
+        ("1", None, True),
+        ("1", False, False),
+    ],
+)
+def test_who_decides(
+    variable: str | None,
+    asked: bool | None,
+    used: bool,
+    program: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if variable is not None:
+        monkeypatch.setenv("TILEC_CACHE", variable)
+    tilec.compile(program(1), cache=asked)
+    assert (entries() != []) == used
+
+
+def test_a_wrong_value_of_the_variable(
+    program: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TILEC_CACHE", "maybe")
+    with pytest.raises(tilec.TilecError, match=r"TILEC_CACHE is 'maybe'; legal: 0 .*, 1 "):
+        tilec.compile(program(1))
+
+
+def test_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("TILEC_CACHE_DIR")
+    monkeypatch.setenv("HOME", "/home/a")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    assert cache.folder() == Path("/home/a/.cache/tilec")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.folder() == Path("/home/a/.cache/tilec")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/cache")
+    assert cache.folder() == Path("/var/cache/tilec")
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert cache.folder() == Path("/home/a/Library/Caches/tilec")
+
+
+def check_compiles_with_one_warning(program: Callable[..., str], warning: str) -> None:
+    expected = tilec.compile(program(1), cache=False).ptx
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            assert tilec.compile(program(1), cache=True).ptx == expected
+    (only,) = caught
+    assert only.category is cache.CacheWarning
+    assert warning in str(only.message)
+    assert "TILEC_CACHE=0 turns it off" in str(only.message)
+
+
+def test_a_folder_that_cannot_be_made(
+    folder: Path, program: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "file").write_text("")
+    monkeypatch.setenv("TILEC_CACHE_DIR", str(folder / "file" / "cache"))
+    check_compiles_with_one_warning(program, f"no compile cache: {folder}/file/cache: Not a dir")
+
+
+def test_a_corrupt_file(program: Callable[..., str]) -> None:
+    tilec.compile(program(1), cache=True)
+    cache.store().file.write_bytes(b"not a database" * 1000)
+    check_compiles_with_one_warning(program, "was corrupt (file is not a database)")
+    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+
+
+def test_a_full_disk(program: Callable[..., str], python: Callable[..., Outcome]) -> None:
+    """As a limit on the size of files stands for it."""
+    code = (
+        "import sys, resource, tilec\ntilec._imported = float('inf')\n"
+        "tilec.compile(sys.argv[1]).ptx\n"  # LLVM's process has no limit
+        f"resource.setrlimit({resource.RLIMIT_FSIZE}, (int(sys.argv[2]),) * 2)\n"
+        "for _ in range(2):\n"
+        "    print(tilec.compile(sys.argv[1], cache=True).ptx)\n"
+    )
+    expected = tilec.compile(program(1), cache=False).ptx
+    for size in (0, 100, 5000, 9000):
+        done = python(code, program(1), str(size))
+        assert done.stdout == f"{expected}\n" * 2, done.stderr
+        assert done.stderr.count("CacheWarning: no compile cache: ") == 1
+    tilec.compile(program(1), cache=True)
+    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+
+
+@pytest.mark.skipif(not tools("ptxas"), reason="no ptxas at hand")
+def test_binaries(program: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = tilec.compile(program(1), emit="cubin", cache=False)
+    first = tilec.compile(program(1), emit="cubin", cache=True)
+    monkeypatch.setattr("tilec.cubin.assemble", None)
+    hit = tilec.compile(program(1), emit="cubin", cache=True)
+    for one in (first, hit):
+        assert one.cubin == plain.cubin
+        assert one.resources == plain.resources
+        assert one.assembler == plain.assembler
+    assert entries() == [("cubin", "add1"), ("ptx", "add1")]
+
+
+@pytest.mark.skipif(not tools("ptxas"), reason="no ptxas at hand")
+def test_another_assembler_makes_another_binary(
+    folder: Path, program: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tilec.compile(program(1), emit="cubin", cache=True)
+    (folder / "ptxas").write_text(f'#!/bin/sh\nexec {tools("ptxas")[0].path} "$@"\n')
+    (folder / "ptxas").chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    tilec.compile(program(1), emit="cubin", cache=True)
+    assert entries() == [("cubin", "add1"), ("cubin", "add1"), ("ptx", "add1")]
+
+
+def test_an_entry_is_data(program: Callable[..., str]) -> None:
+    """What a kernel in Python keeps and finds, by a key of its own."""
+    key = cache.key("test", "source", {"target": "sm_80"})
+    assert key is not None
+    assert cache.find(key) is None
+    cache.keep(key, {"numbers": [1, 2.5, None]}, kind="test", name="n", target="sm_80")
+    assert cache.find(key) == json.loads('{"numbers": [1, 2.5, null]}')
+    assert cache.find(cache.key("other", "source", {"target": "sm_80"})) is None
