@@ -19,8 +19,11 @@ from .diagnostics import Source
 from .pipelines import pipeline
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tilec.passes.base import Diagnostic
     from tilec.passes.instrumentation import Instrumentation
+    from tilec.sim import Report
 
     from .cubin import Assembled, Resources
 
@@ -178,6 +181,54 @@ class Compiled:
         from .ptx import written_version  # noqa: PLC0415
 
         return Abi(self.target, written_version(self.ptx), self.kernels)
+
+    def launch(
+        self,
+        *args: Any,
+        grid: int | Sequence[int],
+        block: int | Sequence[int] | None = None,
+        kernel: str | None = None,
+        device: str | None = None,
+        dynamic_smem: int | None = None,
+        cluster: int | Sequence[int] | None = None,
+        stream: Any = None,
+    ) -> Report | None:
+        """Run a kernel on a GPU or the simulator.
+
+        Args:
+            args: one for each argument of the kernel: of a memref an array, whose extents are
+                passed with it where the kernel takes them. numpy arrays are changed in place; a
+                GPU also takes arrays on it, by DLPack or `__cuda_array_interface__`.
+            grid: CTAs along x, y and z.
+            block: threads of a CTA along x, y and z; by default what the kernel fixes.
+            kernel: its name; by default the only one.
+            device: `cuda`, `sim`, or None: the GPU where there is one that runs the target.
+            dynamic_smem: dynamic shared memory in bytes; by default what the kernel says.
+            cluster: CTAs of a cluster, on a GPU.
+            stream: on a GPU: a stream, on which the launch does not wait for the kernel's end
+                unless there are arrays to copy back.
+
+        Returns:
+            What the simulator counted; None from a GPU.
+
+        Raises:
+            LaunchError: if kernel, extents or arguments do not fit.
+            SimulationError: if the simulator finds something wrong with the kernel.
+            CudaError: if something goes wrong on the GPU.
+        """
+        from .launch import launch  # noqa: PLC0415 (with the simulator and the runtime)
+
+        return launch(
+            self,
+            args,
+            grid=grid,
+            block=block,
+            kernel=kernel,
+            device=device,
+            dynamic_smem=dynamic_smem,
+            cluster=cluster,
+            stream=stream,
+        )
 
     def explore(self) -> str:
         """A page of HTML: the program after every pass and stage, tied to its source lines."""

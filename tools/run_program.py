@@ -78,7 +78,7 @@ class Program:
         known = self.kernels.get(name)
         if known is None:
             return list(values)
-        from .run_abi import passed  # noqa: PLC0415 (with MLIR)
+        from tilec.arguments import passed  # noqa: PLC0415
 
         return passed(known, values)
 

@@ -11,7 +11,8 @@ from dataclasses import asdict
 
 import numpy as np
 from tilec import sim
-from tilec.isa import TilecError
+from tilec.isa import TilecError, target
+from tilec.runtime import cuda
 
 from .common import Parser, run
 from .files import write_outputs
@@ -81,8 +82,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _main(arguments: argparse.Namespace) -> int:
-    if arguments.device == "cuda":
-        raise TilecError("--device cuda: kernels run on the simulator only; legal: sim, auto")
     try:
         program = load(arguments.input, arch=arguments.arch, level=arguments.level)
     except RefusedError as error:
@@ -103,14 +102,16 @@ def _run(program: Program, arguments: argparse.Namespace) -> int:
     outputs = _outputs(arguments.out, values)
     before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
     wanted = expected(arguments.check, before) if arguments.check else {}
-    report = _launched(program, values, arguments)
+    on_gpu = _on_gpu(program, arguments)
+    report = (_run_on_gpu if on_gpu else _simulated)(program, values, arguments)
+    ok = report is None or report.ok
     outcomes = [
         compare(number, value, one)
         for number, one in wanted.items()
-        if report.ok and isinstance(value := values[number], np.ndarray)
+        if ok and isinstance(value := values[number], np.ndarray)
     ]
     _print(report, outcomes, arguments)
-    if not report.ok:
+    if report is not None and not report.ok:
         raise TilecError(f"kernel '{report.kernel}': {_many(len(report.findings), 'finding')}")
     if any(outcome.wrong for outcome in outcomes):
         raise TilecError(f"--check {arguments.check}: the result is wrong")
@@ -118,15 +119,48 @@ def _run(program: Program, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _launched(
+def _on_gpu(program: Program, arguments: argparse.Namespace) -> bool:
+    simulated = [
+        flag
+        for flag, given in (
+            ("--numerics fast", arguments.numerics == "fast"),
+            ("--no-checks", not arguments.checks),
+            ("--max-steps", arguments.max_steps is not None),
+            ("--lines", arguments.lines),
+        )
+        if given
+    ]
+    wanted: bool = arguments.device == "cuda"
+    if arguments.device == "auto":
+        return not simulated and cuda.available(target(program.arch))
+    if wanted and simulated:
+        raise TilecError(f"--device cuda: {', '.join(simulated)} is for the simulator alone")
+    return wanted
+
+
+def _settled(
     program: Program, values: Sequence[Value], arguments: argparse.Namespace
-) -> sim.Report:
+) -> tuple[str, tuple[int, ...], list[Value], int]:
+    """The kernel, the threads of a CTA, what is passed, and the dynamic shared memory."""
     name = program.kernel(arguments.kernel)
     passed = program.passed(name, values)
     block = arguments.block or program.block(name)
     if block is None:
         raise TilecError(f"kernel '{name}' does not fix its threads; --block X,Y,Z gives them")
     shared = arguments.dynamic_smem
+    return name, block, passed, program.dynamic_shared(name) if shared is None else shared
+
+
+def _run_on_gpu(program: Program, values: Sequence[Value], arguments: argparse.Namespace) -> None:
+    name, block, passed, shared = _settled(program, values, arguments)
+    ptx = program.ptx.source.original
+    cuda.launch(ptx, name, arguments.grid, block, passed, dynamic_smem=shared)
+
+
+def _simulated(
+    program: Program, values: Sequence[Value], arguments: argparse.Namespace
+) -> sim.Report:
+    name, block, passed, shared = _settled(program, values, arguments)
     with ProgressBar() as bar:
         return sim.launch(
             program.ptx,
@@ -135,7 +169,7 @@ def _launched(
             block,
             passed,
             arch=program.arch,
-            dynamic_smem=program.dynamic_shared(name) if shared is None else shared,
+            dynamic_smem=shared,
             numerics=arguments.numerics,
             checks=arguments.checks,
             max_steps=arguments.max_steps,
@@ -163,17 +197,22 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
-def _print(report: sim.Report, outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> None:
+def _print(
+    report: sim.Report | None, outcomes: Sequence[Outcome], arguments: argparse.Namespace
+) -> None:
     if arguments.report == "json":
         document = {
-            "device": "sim",
-            "report": json.loads(report.to_json()),
+            "device": str(cuda.gpu()) if report is None else "sim",
+            "report": None if report is None else json.loads(report.to_json()),
             "check": [asdict(outcome) for outcome in outcomes],
         }
         print(json.dumps(document, indent=2))
         return
-    sys.stdout.write(report.output)
-    print(report.to_text(lines=arguments.lines))
+    if report is None:
+        print(f"ran on {cuda.gpu()}")
+    else:
+        sys.stdout.write(report.output)
+        print(report.to_text(lines=arguments.lines))
     for outcome in outcomes:
         print(f"check {arguments.check}: {outcome}")
 

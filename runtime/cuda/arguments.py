@@ -10,8 +10,8 @@ from tilec.isa import LaunchError
 from tilec.isa.launch import put_back, span
 
 from .device import Device
-from .memory import Array, allocate
-from .views import is_shared, view
+from .memory import allocate
+from .views import View, is_shared, view
 
 
 class Arrays:
@@ -48,7 +48,7 @@ class Arrays:
             return 0
         if isinstance(value, np.ndarray) and value.ndim:
             return self._copy(value, name) if value.nbytes else 0
-        return self._shared(value, name) if is_shared(value) else None
+        return self._shared(value, name) if is_shared(value) or isinstance(value, View) else None
 
     def _copy(self, array: NDArray[Any], name: str) -> int:
         for known, _, pointer in self._copies:
@@ -61,9 +61,7 @@ class Arrays:
         return pointer
 
     def _shared(self, value: Any, name: str) -> int:
-        if isinstance(value, Array) and value.lost:
-            raise LaunchError(f"{name} was lost when the context of {value.device} was reset")
-        seen = view(value, name, self.stream)
+        seen = value if isinstance(value, View) else view(value, name, self.stream)
         if seen.device not in (self.device.ordinal, -1):
             raise LaunchError(f"{name} is on GPU {seen.device}; the kernel is on {self.device}")
         self.kept.append(seen)

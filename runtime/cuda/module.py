@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 _LOG_BYTES = 1 << 16
 _REACH = {
-    Scope.PLAIN: "it and later architectures run",
-    Scope.FAMILY: "it and later members of its family run",
-    Scope.ARCHITECTURE: "exactly that architecture runs",
+    Scope.PLAIN: "runs on it and later architectures",
+    Scope.FAMILY: "runs on it and later members of its family",
+    Scope.ARCHITECTURE: "runs on exactly that architecture",
 }
 
 
@@ -142,8 +142,8 @@ def _check_target(known: Header, device: Device) -> None:
     target = TARGETS.get(known.target)
     if target is not None and not target.runs_on(device.target):
         raise LoadError(
-            f"the module is for {target}, which {_REACH[target.scope]}; {device} is "
-            f"{device.target}: compile for that"
+            f"the module is for {target}, which {_REACH[target.scope]}; {device} "
+            f"is {device.target}; compile for that"
         )
 
 

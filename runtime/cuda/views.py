@@ -11,6 +11,7 @@ from tilec.isa import LaunchError
 
 from .driver import bindings, call
 from .errors import DriverError, UnavailableError
+from .memory import Array
 
 _HOST = 1  # kDLCPU
 _LEGACY_DEFAULT_STREAM = 1  # as DLPack numbers it
@@ -56,6 +57,11 @@ def view(value: Any, name: str, stream: int = 0) -> View:
         LaunchError: if it is not on a GPU, or its library does not give it.
         UnavailableError: if it takes DLPack and cuda-core is not installed.
     """
+    if isinstance(value, Array):
+        if value.lost:
+            raise LaunchError(f"{name} was lost when the context of {value.device} was reset")
+        where = value.device.ordinal
+        return View(value.pointer, value.shape, rows(value.shape), value.dtype, where, value)
     if hasattr(value, "__dlpack__"):
         try:
             shared: Any = import_module("cuda.core.utils").StridedMemoryView

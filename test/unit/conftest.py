@@ -1,4 +1,4 @@
-"""ptxas as a judge: the assemblers at hand."""
+"""ptxas as a judge: the assemblers at hand; GPUs out of sight."""
 
 from __future__ import annotations
 
@@ -89,6 +89,12 @@ def _find(folder: Path) -> Iterable[Ptxas]:
         listed = subprocess.run([path, "--help"], capture_output=True, text=True, check=True).stdout
         names = frozenset(re.findall(r"'(sm_\d+[af]?)'", listed))
         yield Ptxas(path, PtxVersion.parse(version[1]), names, folder)
+
+
+@pytest.fixture(autouse=True)
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unit tests give the same on a machine with a GPU: the driver does not show it."""
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
 
 
 @pytest.fixture(scope="session")

@@ -320,7 +320,7 @@ def test_gemm_refuses_what_is_no_product(run: Run, ptx: Callable[..., Path]) -> 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--device", "cuda"], "simulator only; legal: sim, auto"),
+        (["--device", "cuda", "--lines"], "--lines is for the simulator alone"),
         (["--kernel", "scal"], "no kernel 'scal'; nearest: scale"),
         ([], "does not fix its threads; --block"),
         (["--block", "32"], "takes 3 arguments"),
