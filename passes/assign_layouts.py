@@ -20,6 +20,7 @@ from .layout_choice import PIN, LayoutChoice, moved
 from .layout_relations import agree, backward, forward
 from .layout_wants import legal, memory_layout
 from .tile_classes import FREE, MEMORY, VIEWS, Classes, has_plain_tiles, is_soft, plain
+from .transposed_loads import fold_transposes
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ class _Assignment:
 
     def __init__(self, function: Any) -> None:
         self._warps = threads(function) // LANES
+        fold_transposes(function)
         _multiply_constants(function)
         self._classes = Classes(function)
         self._choice = LayoutChoice(self._classes, self._warps)
@@ -167,4 +169,4 @@ def _convert_result(op: Any, layout: LinearLayout) -> None:
     _set_layout(result, layout)
     with ir.InsertionPoint.after(op), op.location:
         converted = create("tile.convert_layout", [result], expected)
-    result.replace_all_uses_except(converted, converted.owner)
+    result.replace_all_uses_except(converted, converted.owner.operation)

@@ -44,11 +44,13 @@ class LayoutChoice:
         self._related: dict[Any, list[Any]] = {}
         self._accesses: dict[Any, list[Any]] = {}
         self._reduced: dict[Any, set[int]] = {}
+        self._reached: list[Any] = []
         self._errors: list[Diagnostic] = []
         for op in classes.ops:
             self._enter(op)
         for op in classes.ops:
             self._guard(op, self._pin)
+        self._spread()
         self._products()
         if self._errors:
             raise PassError(self._errors)
@@ -113,54 +115,80 @@ class LayoutChoice:
         self._give(tiles[0], found.layout, op, "pinned")
 
     def _products(self) -> None:
-        """Give out what products ask for, those in inner loops first, accumulators first."""
+        """Give out what products ask for: accumulators first, in inner loops first."""
         dots = [op for op in self._classes.ops if op.operation.name == "tile.dot"]
-        dots = [op for op in dots if op.results[0] in self.dots]
         dots.sort(key=lambda op: -_depth(op))
         for names in ("d", "ab"):
             for op in dots:
-                wanted = self.dots[op.results[0]]
+                wanted = self.dots.get(op.results[0], {})
                 values = dict(zip("abcd", (*op.operands, op.results[0]), strict=True))
-                for name in names:
-                    self._give(values[name], wanted[name], op, f"operand {name} of the product")
+                for name in names if wanted else "":
+                    why = f"operand {name} of its product"
+                    self._give(values[name], wanted[name], op, why)
+            self._spread()
 
     def _memory(self) -> None:
-        """Give layouts to what is left, by how it is moved from and to memory."""
-        for root in sorted(self._classes.all(), key=_size, reverse=True):
-            tile = plain(root)
-            assert tile is not None
+        """Give layouts to what is left, by how it is moved from and to memory, or made."""
+        roots = sorted(self._classes.all(), key=_size, reverse=True)
+        for root in roots:
             accesses = self._accesses.get(root, [])
-            together = self._reduced.get(root, set())
-            layout = memory_layout(tile, accesses, self._warps, together)
-            where = accesses[0] if accesses else _owner(root)
-            self._give(root, layout, where, "accesses to memory" if accesses else "any")
+            if accesses:
+                self._give(root, self._wide(root), accesses[0], "wide accesses to memory")
+                self._spread()
+        for root in roots:
+            sources = [op for op in self._related.get(root, []) if self._repeats(op, root)]
+            if sources:
+                (source, result) = sources[0].operands[0], sources[0].results[0]
+                layout = forward(sources[0], self.layout(source), tuple(result.type.shape))
+                self._give(root, layout, sources[0], "what is repeated")
+            else:
+                self._give(root, self._wide(root), None, "")
+            self._spread()
+
+    def _wide(self, root: Any) -> LinearLayout:
+        """The layout for the accesses of a class."""
+        tile = plain(root)
+        assert tile is not None
+        together = self._reduced.get(root, set())
+        return memory_layout(tile, self._accesses.get(root, []), self._warps, together)
+
+    def _repeats(self, op: Any, root: Any) -> bool:
+        """Whether an op repeats a tile whose layout is known to be one of class `root`."""
+        if op.operation.name != "tile.broadcast" or self._classes.of(op.results[0]) != root:
+            return False
+        return self._classes.of(op.operands[0]) in self._layouts
 
     def _give(self, value: Any, layout: LinearLayout, where: Any, why: str) -> None:
-        """Give a layout to a class that has none, and to those that follow from it."""
+        """Give a layout to a class, if it has none."""
         root = self._classes.of(value)
         if root in self._layouts:
             return
         if why:
             remark(where.location, f"{value.type} gets the layout of {why}: '{layout}'")
         self._layouts[root] = layout
-        reached = [root]
-        for one in reached:
-            for op in self._related.get(one, []):
-                reached += self._follow(op, one)
+        self._reached.append(root)
+
+    def _spread(self) -> None:
+        """Give layouts to the classes that views link to those that have got one."""
+        for root in self._reached:
+            for op in self._related.get(root, []):
+                self._reached += self._follow(op, root)
+        self._reached.clear()
 
     def _follow(self, op: Any, root: Any) -> Iterator[Any]:
         """The class on the other side of a view, if it gets its layout by it."""
         source, result = op.operation.operands[0], op.results[0]
-        layout = self._layouts[root]
         if plain(result) is None:
             return
-        ends = [(source, result, forward), (result, source, backward)]
+        ends = [(result, source, backward)]
+        if op.operation.name != "tile.broadcast":  # which leaves much of its result open
+            ends.append((source, result, forward))
         for near, far, rule in ends:
             other = self._classes.of(far)
             tile = plain(far)
             if self._classes.of(near) != root or other in self._layouts or tile is None:
                 continue
-            found = rule(op, layout, tile.shape)
+            found = rule(op, self._layouts[root], tile.shape)
             if found is not None and self._movable(other, tile, found):
                 self._layouts[other] = found
                 yield other
@@ -188,8 +216,3 @@ def _depth(op: Any) -> int:
         depth += parent.name in ("scf.for", "scf.while")
         parent = parent.parent
     return depth
-
-
-def _owner(value: Any) -> Any:
-    owner = value.owner
-    return owner.owner if hasattr(owner, "arguments") else owner
