@@ -39,6 +39,7 @@ _GROUPS = {
     "Memory": "memory",
     "Asynchronous copies": "async_copy",
     "Registers": "elementwise",
+    "Choice": "select",
     "Layouts": "layouts",
     "Products": "mma",
     "Block-scaled products": "mma_scaled",
@@ -86,7 +87,9 @@ def _functions(op: Any) -> str:
     """What `fn` may name, of ops that have it."""
     if "fn" not in (field.name for field in op._fields):
         return ""
-    legal = ops.CASTS if op is ops.CastOp else ops.ELEMENTWISE
+    legal: tuple[str, ...] = tuple(ops.CASTS if op is ops.CastOp else ops.ELEMENTWISE)
+    if op is ops.ElementwiseOp:
+        legal += tuple(ops.COMPARISONS)
     return f"\n`fn` is one of {', '.join(f'`{name}`' for name in legal)}.\n"
 
 

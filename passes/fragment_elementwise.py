@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilec.dialects.tile.ops import CASTS, ELEMENTWISE
+from tilec.dialects.tile.ops import CASTS, COMPARISONS, ELEMENTWISE
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
@@ -23,9 +23,10 @@ class FragmentElementwise:
     def handlers(self) -> Mapping[str, Handler]:
         """The handler of each op."""
         return {
-            **dict.fromkeys(ELEMENTWISE, self._elementwise),
+            **dict.fromkeys((*ELEMENTWISE, *COMPARISONS), self._elementwise),
             **dict.fromkeys(CASTS, self._cast),
             "arith.constant": self._constant,
+            "arith.select": self._select,
             "tile.fill": self._fill,
         }
 
@@ -69,3 +70,13 @@ class FragmentElementwise:
                 for *parts, type_ in zip(*inputs, types, strict=True)
             ]
         ]
+
+    def _select(self, op: Any, expansion: Expansion) -> list[Values] | None:
+        types = self._types.of(op.results[0].type)
+        if types is None:
+            return None
+        conditions, *values = (expansion.values(v) for v in op.operands)
+        if len(conditions) == 1:
+            conditions = conditions * len(types)
+        inputs = zip(conditions, *values, types, strict=True)
+        return [[create("tile.select", list(three), type_) for *three, type_ in inputs]]

@@ -13,7 +13,10 @@ from tilec.mlir import ir
 from .base import Diagnostic, Pass, PassError
 from .emit import create
 from .functions import functions, gpu_modules, target_of
+from .integer_division import DIVISIONS
+from .math_sequences import SEQUENCES, Scalars
 from .nvvm.kernel import Kernel
+from .nvvm.registers import Packing, elements, vector
 
 EXACT: Mapping[str, str] = MappingProxyType(
     {
@@ -28,6 +31,7 @@ EXACT: Mapping[str, str] = MappingProxyType(
         "math.cttz": "cttz",
         "math.floor": "floor",
         "math.fma": "fma",
+        "math.round": "round",
         "math.roundeven": "roundeven",
         "math.sqrt": "sqrt",
         "math.trunc": "trunc",
@@ -47,22 +51,18 @@ APPROXIMATE: Mapping[str, str] = MappingProxyType(
 
 _WITH_FLAG = frozenset({"math.absi", "math.ctlz", "math.cttz"})
 """Whose intrinsics take whether a result may be undefined; it is not."""
-_BY_PERMISSION = frozenset({"math.cos", "math.sin", "math.tanh"})
-"""Ops that other targets compute exactly, so that `fastmath<afn>` must allow the instruction."""
-_INSTEAD = {
-    "math.exp": "math.exp2 of x times log2(e)",
-    "math.exp10": "math.exp2 of x times log2(10)",
-    "math.powf": "math.exp2 of y times log2(x)",
-}
+_BY_PERMISSION = frozenset({"math.cos", "math.powf", "math.sin"})
+"""Ops that are approximations only, so that `fastmath<afn>` must allow them."""
 
 
 @dataclass(frozen=True)
 class LowerMath(Pass):
-    """Replace `math` ops, and `arith`'s maxnumf and minnumf, by calls of LLVM's intrinsics.
+    """Replace `math` ops, and `arith` ops that have no instruction, by instructions' sequences.
 
-    In: anything below tiles. Out: on scalars and vectors no such op, which upstream would make
-    a call of libdevice, CUDA's library of bitcode, which is not linked. What has no instruction
-    is an error.
+    In: anything below tiles. Out: on scalars and vectors no `math` op, which upstream would make
+    a call of libdevice, CUDA's library of bitcode, which is not linked: calls of LLVM's
+    intrinsics, or a few instructions, fewer where `fastmath<afn>` allows an approximation. Nor
+    `arith`'s maxnumf, minnumf, and divisions that round up or down.
     """
 
     name: ClassVar[str] = "tile-lower-math"
@@ -90,7 +90,8 @@ def _math_ops(function: Any) -> list[Any]:
     found = []
 
     def look(op: Any) -> Any:
-        if (op.name.startswith("math.") or op.name in EXACT) and not _is_tensor(op):
+        known = op.name in EXACT or op.name in DIVISIONS or op.name.startswith("math.")
+        if known and not _is_tensor(op):
             found.append(op)
         return ir.WalkResult.ADVANCE
 
@@ -102,6 +103,9 @@ def _lower(op: Any, name: str, kernel: Kernel) -> Any:
     type_ = op.results[0].type
     operands = list(op.operands)
     flags = str(op.attributes["fastmath"]) if "fastmath" in op.attributes else ""
+    fast = any(word in flags for word in ("afn", "fast>"))
+    if name in DIVISIONS:
+        return DIVISIONS[name](*operands)
     if name == "math.rsqrt":
         root = _call("sqrt", operands, type_, flags, kernel)
         return create("arith.divf", [_one(type_), root], type_, **_fastmath(op))
@@ -111,22 +115,36 @@ def _lower(op: Any, name: str, kernel: Kernel) -> Any:
             flag = create("llvm.mlir.constant", [], bit, value=ir.IntegerAttr.get(bit, 0))
             operands.append(flag)
         return _call(EXACT[name], operands, type_, flags, kernel)
-    if name not in APPROXIMATE:
-        other = f"; write {_INSTEAD[name]}" if name in _INSTEAD else ""
-        legal = ", ".join(sorted({*EXACT, *APPROXIMATE, "math.rsqrt"}))
-        raise TilecError(f"has no instruction{other}; legal: {legal}")
+    if name not in APPROXIMATE and name not in SEQUENCES:
+        legal = ", ".join(sorted({*EXACT, *APPROXIMATE, *SEQUENCES, "math.rsqrt"}))
+        raise TilecError(f"has no instruction; legal: {legal}")
     if isinstance(_scalar(type_), ir.F64Type):
         raise TilecError("has no instruction for f64; cast it to f32")
-    if name in _BY_PERMISSION and not any(word in flags for word in ("afn", "fast>")):
+    if name in _BY_PERMISSION and not fast:
         raise TilecError("exists as an approximation only; allow it by fastmath<afn>")
-    return _call(APPROXIMATE[name], operands, type_, flags, kernel)
+    if name not in SEQUENCES or (name in APPROXIMATE and fast):
+        return _call(APPROXIMATE[name], operands, type_, flags, kernel)
+    _check_shape(type_)
+    scalars = Scalars(kernel, fast=fast)
+    packed = Packing(_scalar(type_), type_.shape[0] if isinstance(type_, ir.VectorType) else 1, 1)
+    held = [[_cast("extf", v, ir.F32Type.get()) for v in elements([o], packed)] for o in operands]
+    found = [SEQUENCES[name](scalars, *values) for values in zip(*held, strict=True)]
+    return vector([_cast("truncf", value, packed.element) for value in found])
+
+
+def _cast(name: str, value: Any, type_: Any) -> Any:
+    return value if value.type == type_ else create(f"arith.{name}", [value], type_)
+
+
+def _check_shape(type_: Any) -> None:
+    if isinstance(type_, ir.VectorType) and type_.rank != 1:
+        raise TilecError(f"takes scalars and vectors of rank 1, not {type_}")
 
 
 def _call(name: str, operands: list[Any], type_: Any, flags: str, kernel: Kernel) -> Any:
     mangled = str(_scalar(type_))
+    _check_shape(type_)
     if isinstance(type_, ir.VectorType):
-        if type_.rank != 1:
-            raise TilecError(f"takes scalars and vectors of rank 1, not {type_}")
         mangled = f"v{type_.shape[0]}{mangled}"
     result = kernel.intrinsic(f"llvm.{name}.{mangled}", operands, type_)
     if flags:

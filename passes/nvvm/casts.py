@@ -55,7 +55,8 @@ class Casts:
             words = self._words(held, before)
             pairs = [widen_integer(word, bits, signed=signed) for word in words]
             return [self._given(pairs, result.element, after, source.registers)]
-        if name in ("arith.extsi", "arith.extui") and before.is_sub_byte and after.bits <= 32:
+        is_nibble = 1 < int(before.element.width) < 8
+        if name in ("arith.extsi", "arith.extui") and is_nibble and after.bits <= 32:
             values = _extended(held, before, signed=name == "arith.extsi")
             return [registers_of([_resized(v, after.element) for v in values], after)]
         special = is_special(source.element) or is_special(result.element)

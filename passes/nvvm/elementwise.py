@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from tilec.dialects.tile.ops.elementwise import check_kind
+from tilec.dialects.tile.ops.elementwise import COMPARISONS, check_kind
 from tilec.dialects.tile.tiles import TileValue, tile_value
 from tilec.isa import TilecError
 from tilec.mlir import ir
@@ -26,13 +27,48 @@ def elementwise(op: Any, expansion: Expansion) -> list[Values]:
     packed = packing(tile)
     inputs = [expansion.values(v) for v in op.operands]
     name, attributes = function(op)
+    if name in COMPARISONS:
+        compared = _tile(op.operands[0])
+        check_kind(name, compared.element)
+        return [_apply(name, attributes, inputs, packing(compared), packed)]
     check_kind(name, tile.element)  # upstream's op on a tensor may allow more
+    if packed.is_sub_byte:
+        return [_apply(name, attributes, inputs, packed, packed)]
     return [
         [
             create(name, list(parts), packed.type, **attributes)
             for parts in zip(*inputs, strict=True)
         ]
     ]
+
+
+def _apply(
+    name: str, attributes: Mapping[str, Any], inputs: list[Values], before: Packing, after: Packing
+) -> list[Any]:
+    """An op on each element, where LLVM would take a vector of the result apart in memory."""
+    held = [elements(registers, before) for registers in inputs]
+    values = [
+        create(name, list(operands), after.element, **attributes)
+        for operands in zip(*held, strict=True)
+    ]
+    return registers_of(values, after)
+
+
+def select(op: Any, expansion: Expansion) -> list[Values]:
+    """`tile.select`: register by register, or element by element where each has a condition."""
+    packed = packing(_tile(op.results[0]))
+    conditions, *values = (expansion.values(v) for v in op.operands)
+    if isinstance(op.operands[0].type, ir.IntegerType):
+        (one,) = conditions
+        both = zip(*values, strict=True)
+        return [[create("llvm.select", [one, *pair], packed.type) for pair in both]]
+    masks = elements(conditions, packing(_tile(op.operands[0])))
+    held = [elements(registers, packed) for registers in values]
+    chosen = [
+        create("llvm.select", list(three), packed.element)
+        for three in zip(masks, *held, strict=True)
+    ]
+    return [registers_of(chosen, packed)]
 
 
 def cast(op: Any, expansion: Expansion) -> list[Values]:
@@ -83,7 +119,7 @@ def function(op: Any) -> tuple[str, dict[str, Any]]:
     """The upstream op to apply, and the attributes to give it."""
     found = {
         name: op.attributes[name]
-        for name in ("fastmath", "overflowFlags", "roundingmode")
+        for name in ("fastmath", "overflowFlags", "predicate", "roundingmode")
         if name in op.attributes
     }
     return ir.StringAttr(op.attributes["fn"]).value, found

@@ -105,6 +105,9 @@ def registers_of(values: list[Any], packed: Packing) -> list[Any]:
 
 def _bit_fields(register: Any, packed: Packing) -> list[Any]:
     """The elements of less than a byte in a register: LLVM would take a vector apart in memory."""
+    known = _joined_from(register, packed)
+    if known is not None:
+        return known
     word = ir.IntegerType.get_signless(packed.bits)
     value = bitcast(register, word)
     width = int(packed.element.width)
@@ -126,6 +129,42 @@ def _joined(values: list[Any], packed: Packing) -> Any:
         moved = create("llvm.shl", [value, distance], word)
         whole = create("llvm.or", [whole, moved], word)
     return bitcast(whole, packed.type)
+
+
+def _joined_from(register: Any, packed: Packing) -> list[Any] | None:
+    """What `_joined` made a register of; None of others.
+
+    LLVM looks through a few such steps only, and comparisons would pay for all of them.
+    """
+    if packed.per_register == 1:
+        return [register]
+    value, parts = _made_by("llvm.bitcast", register), []
+    for _ in range(packed.per_register - 1):
+        both = _operands("llvm.or", value)
+        if both is None:
+            return None
+        value, shifted = both
+        moved = _operands("llvm.shl", shifted)
+        part = moved and _operands("llvm.zext", moved[0])
+        if not part or part[0].type != packed.element:
+            return None
+        parts.append(part[0])
+    last = _operands("llvm.zext", value)
+    if not last or last[0].type != packed.element:
+        return None
+    return [last[0], *reversed(parts)]
+
+
+def _operands(name: str, value: Any) -> list[Any] | None:
+    """The operands of the op that makes `value`, if it is called `name`."""
+    owner = value.owner
+    return list(owner.operands) if getattr(owner, "name", None) == name else None
+
+
+def _made_by(name: str, value: Any) -> Any:
+    """What an op called `name` made `value` from; itself if none did."""
+    operands = _operands(name, value)
+    return operands[0] if operands else value
 
 
 def vector(values: list[Any]) -> Any:
@@ -158,4 +197,5 @@ def scalar(value: Any, packed: Packing) -> Any:
 
 def splat(value: Any, packed: Packing) -> Any:
     """A register whose elements all are `value`."""
-    return vector([value] * packed.per_register)
+    (register,) = registers_of([value] * packed.per_register, packed)
+    return register

@@ -26,7 +26,16 @@ from .memory import (
     store,
 )
 from .products import dot, mma, mma_scaled, mma_sp, mma_sp_scaled
-from .registers import cast, concat, convert_layout, elementwise, fill, index, movmatrix
+from .registers import (
+    cast,
+    concat,
+    convert_layout,
+    elementwise,
+    fill,
+    index,
+    movmatrix,
+    select,
+)
 from .registers import slice as slice  # noqa: A004 (the op's name)
 from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
 from .wmma import wmma_elementwise, wmma_fill, wmma_load, wmma_mma, wmma_store
@@ -56,6 +65,7 @@ __all__ = [
     "movmatrix",
     "operand_fragment",
     "operand_tensor",
+    "select",
     "shared_type",
     "slice",
     "stmatrix",

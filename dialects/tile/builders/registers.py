@@ -10,6 +10,7 @@ from tilec.layout import fragment_of
 from tilec.mlir import ir
 
 from .. import tiles
+from ..ops.elementwise import COMPARISONS
 from ..ops.movmatrix import one_matrix
 from .caller import located
 from .emit import constant, emit, form_name, i64
@@ -43,7 +44,20 @@ def elementwise(fn: str, first: Any, *inputs: Any, **attributes: Any) -> Any:
         attributes: of the upstream op, such as `fastmath`, as MLIR attributes.
     """
     attributes["fn"] = ir.StringAttr.get(fn)
-    return emit("tile.elementwise", [first, *inputs], first.type, attributes)
+    type_ = retyped(first, element="i1") if fn in COMPARISONS else first.type
+    return emit("tile.elementwise", [first, *inputs], type_, attributes)
+
+
+@located
+def select(condition: Any, on_true: Any, on_false: Any) -> Any:
+    """`tile.select`: of two fragments one, element by element.
+
+    Args:
+        condition: a fragment of i1 with their layout, or an i1.
+        on_true: what to take where it holds.
+        on_false: what to take elsewhere.
+    """
+    return emit("tile.select", [condition, on_true, on_false], on_true.type)
 
 
 @located

@@ -2,21 +2,24 @@
 
 from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
-from .elementwise import ELEMENTWISE, CastOp, ElementwiseOp, FillOp
+from .dots import DotOp, DotScaledOp, DotSpOp, DotSpScaledOp
+from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
 from .iota import IotaOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
 from .memory import AllocSharedOp, LoadOp, StoreOp
-from .mma import DotOp, MmaOp
+from .mma import MmaOp
 from .mma_scaled import MmaScaledOp, MmaSpScaledOp
 from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
+from .select import SelectOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp, View
 from .wmma import WmmaElementwiseOp, WmmaFillOp, WmmaLoadOp, WmmaMmaOp, WmmaStoreOp
 
 __all__ = [
     "CASTS",
+    "COMPARISONS",
     "ELEMENTWISE",
     "REDUCTIONS",
     "AllocSharedOp",
@@ -28,6 +31,9 @@ __all__ = [
     "ConcatOp",
     "ConvertLayoutOp",
     "DotOp",
+    "DotScaledOp",
+    "DotSpOp",
+    "DotSpScaledOp",
     "ElementwiseOp",
     "ExpandOp",
     "FillOp",
@@ -41,6 +47,7 @@ __all__ = [
     "MovmatrixOp",
     "ReduceOp",
     "ReshapeOp",
+    "SelectOp",
     "SliceOp",
     "StmatrixOp",
     "StoreOp",

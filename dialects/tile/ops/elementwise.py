@@ -9,7 +9,8 @@ from tilec.mlir import ext, ir
 
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
-from .base import TileOp, any_tile_of, fragment_of
+from ..tiles import TileValue
+from .base import TileOp, any_tile_of, fragment_of, integer
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     {
@@ -18,19 +19,28 @@ ELEMENTWISE: Mapping[str, int] = MappingProxyType(
             for name in (
                 *("addf", "subf", "mulf", "divf", "maximumf", "minimumf", "maxnumf", "minnumf"),
                 *("addi", "subi", "muli", "andi", "ori", "xori", "shli", "shrsi", "shrui"),
-                *("maxsi", "maxui", "minsi", "minui"),
+                *("maxsi", "maxui", "minsi", "minui", "divsi", "divui", "remsi", "remui"),
+                *("ceildivsi", "ceildivui", "floordivsi"),
+            )
+        },
+        **{
+            f"math.{name}": 1
+            for name in (
+                *("absf", "sqrt", "rsqrt", "ceil", "floor", "round", "roundeven", "trunc"),
+                *("exp", "exp2", "log", "log2", "log10"),
+                *("sin", "cos", "tanh", "erf", "absi", "ctlz", "ctpop", "cttz"),
             )
         },
         "arith.negf": 1,
-        "math.absf": 1,
-        "math.absi": 1,
-        "math.exp2": 1,
+        "math.copysign": 2,
         "math.fma": 3,
-        "math.rsqrt": 1,
-        "math.sqrt": 1,
+        "math.powf": 2,
     }
 )
-"""Upstream ops that `tile.elementwise` applies, and their number of operands."""
+"""Upstream ops on elements of one type that `tile.elementwise` applies, and how many they take."""
+COMPARISONS: Mapping[str, int] = MappingProxyType({"arith.cmpf": 16, "arith.cmpi": 10})
+"""Upstream comparisons that `tile.elementwise` applies, and their number of predicates."""
+_ON_INTEGERS = frozenset({"math.absi", "math.ctlz", "math.ctpop", "math.cttz"})
 
 
 class FillOp(TileOp, name="fill"):
@@ -52,7 +62,8 @@ class FillOp(TileOp, name="fill"):
 class ElementwiseOp(TileOp, name="elementwise"):
     """An upstream scalar op applied to each element of fragments of one type.
 
-    Further attributes are those of the upstream op.
+    Of a comparison the result has elements of type i1. Further attributes are those of the
+    upstream op.
     """
 
     OPEN = True
@@ -62,8 +73,42 @@ class ElementwiseOp(TileOp, name="elementwise"):
     result: ext.Result[Any]
 
     def check(self) -> None:
-        """Verify the op's name, its number of operands, and that all types are one."""
-        check_function(self, lambda: fragment_of(self.results[0], "result").element)
+        """Verify the op's name, its operands, and that their types fit."""
+        name = self.fn.value
+        if name in COMPARISONS:
+            _check_comparison(self, name)
+        elif name in ELEMENTWISE:
+            check_function(self, lambda: fragment_of(self.results[0], "result").element)
+        else:
+            raise UnknownNameError("elementwise op", name, (*ELEMENTWISE, *COMPARISONS))
+
+
+def _check_comparison(op: TileOp, name: str) -> None:
+    if len(op.operands) != 2:
+        raise TilecError(f"{name} takes 2 operands, not {len(op.operands)}")
+    left, right = op.operands
+    if left.type != right.type:
+        raise TilecError(f"operands must be of one type: {left.type} and {right.type}")
+    compared = fragment_of(left, "operand 1")
+    check_kind(name, compared.element)
+    check_mask(fragment_of(op.results[0], "result"), compared, op.results[0].type)
+    last = COMPARISONS[name] - 1
+    if "predicate" not in op.attributes or not 0 <= integer(op, "predicate") <= last:
+        raise TilecError(f"{name} takes a predicate, a number from 0 to {last}")
+
+
+def check_mask(mask: TileValue, tile: TileValue, type_: Any) -> None:
+    """Check that `mask`, of type `type_`, has an i1 for each element of `tile`.
+
+    Raises:
+        TilecError: naming the fragment that would be legal.
+    """
+    if (mask.shape, mask.layout, str(mask.element)) != (tile.shape, tile.layout, "i1"):
+        extents = "x".join(str(n) for n in tile.shape)
+        raise TilecError(
+            f"a mask of the tile is a fragment of {extents}xi1 with its layout "
+            f"'{tile.layout}', not {type_}"
+        )
 
 
 def check_function(op: TileOp, element: Callable[[], Any]) -> None:
@@ -97,7 +142,7 @@ def check_kind(name: str, element: Any) -> None:
         raise TilecError(
             f"no arithmetic on {element}: cast it first; legal: integers, {', '.join(WIDE)}"
         )
-    wants_float = name.endswith("f") or (name.startswith("math.") and name != "math.absi")
+    wants_float = name.endswith("f") or (name.startswith("math.") and name not in _ON_INTEGERS)
     if is_float != wants_float:
         kind = "floating-point" if wants_float else "integer"
         raise TilecError(f"{name} takes {kind} elements, not {element}")

@@ -25,7 +25,7 @@ gpu.module @sparse [#nvvm.target<chip = "sm_90">] {
     %code = arith.constant 4 : i4
     %e = "tile.fill"(%code) : (i4) -> !E
     // Four registers of A and of B, four of C, the metadata as one word, the selector.
-    // CHECK: llvm.mlir.constant(7 : i32) : i32
+    // CHECK: llvm.mlir.constant(28 : i32) : i32
     // CHECK: %[[SELECTOR:.*]] = llvm.mlir.constant(1 : i32) : i32
     // CHECK: %[[META:.*]] = llvm.bitcast %{{.*}} : vector<8xi4> to i32
     // CHECK: %[[R:.*]] = llvm.call @llvm.nvvm.mma.sp.ordered.metadata.m16n8k32.row.col.f32.f32({{((%[^,]*, ){12})}}%[[META]], %[[SELECTOR]]) {convergent}

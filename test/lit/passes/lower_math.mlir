@@ -44,6 +44,43 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
+  // What no instruction is takes several; with leave to approximate, few.
+  // CHECK-LABEL: gpu.func @sequences(
+  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[H:[a-z0-9]+]]: vector<2xbf16>
+  gpu.func @sequences(%x: f32, %h: vector<2xbf16>) kernel {
+    // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
+    // CHECK-NEXT: %[[TIMES:.*]] = arith.mulf %[[X]], %[[LOG2E]] : f32
+    // CHECK-NEXT: llvm.call @llvm.exp2.f32(%[[TIMES]]) : (f32) -> f32
+    %e = math.exp %x fastmath<afn> : f32
+    // CHECK: llvm.call @llvm.nvvm.lg2.approx.f(%[[X]]) : (f32) -> f32
+    %f = math.log2 %x fastmath<afn> : f32
+    // CHECK: arith.divf
+    // CHECK-NOT: lg2
+    %l = math.log2 %x : f32
+    // CHECK: %[[LOW:.*]] = llvm.extractelement %[[H]]
+    // CHECK: arith.extf %[[LOW]] : bf16 to f32
+    // CHECK: arith.truncf %{{.*}} : f32 to bf16
+    // CHECK: arith.truncf %{{.*}} : f32 to bf16
+    %g = math.erf %h : vector<2xbf16>
+    // CHECK-NOT: math.
+    // CHECK: gpu.return
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @divisions(
+  // CHECK-SAME: %[[A:[a-z0-9]+]]: index, %[[B:[a-z0-9]+]]: index
+  gpu.func @divisions(%a: index, %b: index, %v: vector<4xi8>) kernel {
+    // CHECK: %[[QUOTIENT:.*]] = arith.divui %[[A]], %[[B]] : index
+    // CHECK: %[[REST:.*]] = arith.remui %[[A]], %[[B]] : index
+    // CHECK: arith.select %{{.*}}, %{{.*}}, %[[QUOTIENT]] : index
+    %u = arith.ceildivui %a, %b : index
+    // CHECK: arith.divsi %{{.*}} : vector<4xi8>
+    // CHECK: arith.select %{{.*}} : vector<4xi1>, vector<4xi8>
+    // CHECK-NOT: floordivsi
+    %f = arith.floordivsi %v, %v : vector<4xi8>
+    gpu.return
+  }
+
   // Tiles are another pass's.
   // CHECK-LABEL: gpu.func @tile(
   gpu.func @tile(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {

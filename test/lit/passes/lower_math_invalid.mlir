@@ -2,14 +2,16 @@
 
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @k(%x: f32, %d: f64, %v: vector<2x2xf32>) kernel {
-    // expected-error @below {{'math.exp' op has no instruction; write math.exp2 of x times log2(e); legal: arith.maxnumf,}}
-    %e = math.exp %x : f32
+    // expected-error @below {{'math.atan' op has no instruction; legal: arith.maxnumf,}}
+    %e = math.atan %x : f32
     // expected-error @below {{'math.exp2' op has no instruction for f64; cast it to f32}}
     %f = math.exp2 %d : f64
-    // expected-error @below {{'math.tanh' op exists as an approximation only; allow it by fastmath<afn>}}
-    %t = math.tanh %x : f32
-    // expected-error @below {{'math.erf' op has no instruction; legal:}}
-    %r = math.erf %x : f32
+    // expected-error @below {{'math.sin' op exists as an approximation only; allow it by fastmath<afn>}}
+    %t = math.sin %x : f32
+    // expected-error @below {{'math.log' op has no instruction for f64; cast it to f32}}
+    %r = math.log %d : f64
+    // expected-error @below {{'math.exp' op takes scalars and vectors of rank 1, not vector<2x2xf32>}}
+    %w = math.exp %v : vector<2x2xf32>
     // expected-error @below {{'math.absf' op takes scalars and vectors of rank 1, not vector<2x2xf32>}}
     %a = math.absf %v : vector<2x2xf32>
     gpu.return

@@ -1,0 +1,35 @@
+"""`tile.select`: of two fragments one, element by element."""
+
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.mlir import ext
+
+from .base import TileOp, fragment_of
+from .elementwise import check_mask
+
+
+class SelectOp(TileOp, name="select"):
+    """`arith.select` on fragments: elements of the first value where the condition holds.
+
+    The condition is a fragment of i1 with the values' layout, or one i1 for all elements.
+    """
+
+    condition: ext.Operand[Any]
+    on_true: ext.Operand[Any]
+    on_false: ext.Operand[Any]
+    result: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify that the types fit."""
+        condition, *values = self.operands
+        chosen = fragment_of(self.results[0], "result")
+        for value in values:
+            if value.type != self.results[0].type:
+                raise TilecError(
+                    f"values and result must be of one type: {value.type} and "
+                    f"{self.results[0].type}"
+                )
+        if str(condition.type) != "i1":
+            mask = fragment_of(condition, "a condition that is no i1")
+            check_mask(mask, chosen, condition.type)

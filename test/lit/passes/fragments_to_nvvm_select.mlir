@@ -1,0 +1,40 @@
+// RUN: tile-opt %s --tile-fragments-to-nvvm | FileCheck %s
+
+!C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+!M = !tile.frag<tensor<16x8xi1>, #tile.layout<"m16n8k16 c f32">>
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // A mask is packed into one word, and what was packed is known when it chooses.
+  // CHECK-LABEL: gpu.func @masks(
+  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[Y:[a-z0-9]+]]: f32
+  gpu.func @masks(%x: f32, %y: f32, %p: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %a = "tile.fill"(%x) : (f32) -> !C
+    %b = "tile.fill"(%y) : (f32) -> !C
+    // CHECK: %[[FIRST:.*]] = arith.cmpf olt, %[[X]], %[[Y]] : f32
+    // CHECK-NEXT: %[[SECOND:.*]] = arith.cmpf olt
+    // CHECK-NEXT: arith.cmpf olt
+    // CHECK-NEXT: arith.cmpf olt
+    %m = "tile.elementwise"(%a, %b) {fn = "arith.cmpf", predicate = 4 : i64} : (!C, !C) -> !M
+    // CHECK: %[[WORD:.*]] = llvm.bitcast %{{.*}} : i4 to vector<4xi1>
+    // CHECK-NEXT: %[[CHOSEN:.*]] = llvm.select %[[FIRST]], %[[X]], %[[Y]] : i1, f32
+    // CHECK-NEXT: llvm.select %[[SECOND]],
+    %s = "tile.select"(%m, %a, %b) : (!M, !C, !C) -> !C
+    "tile.store"(%s, %p, %z, %z) : (!C, memref<16x8xf32>, index, index) -> ()
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @one_for_all(
+  // CHECK-SAME: %[[Q:[a-z0-9]+]]: i1
+  gpu.func @one_for_all(%q: i1, %x: f16, %y: f16, %p: memref<16x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %a = "tile.fill"(%x) : (f16) -> !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f16">>
+    %b = "tile.fill"(%y) : (f16) -> !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f16">>
+    // CHECK: llvm.select %[[Q]], %{{.*}}, %{{.*}} : i1, vector<2xf16>
+    // CHECK-NEXT: llvm.select %[[Q]], %{{.*}}, %{{.*}} : i1, vector<2xf16>
+    // CHECK-NOT: llvm.select
+    %s = "tile.select"(%q, %a, %b) : (i1, !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f16">>, !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f16">>) -> !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f16">>
+    "tile.store"(%s, %p, %z, %z) : (!tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f16">>, memref<16x8xf16>, index, index) -> ()
+    gpu.return
+  }
+}
