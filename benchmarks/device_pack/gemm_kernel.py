@@ -59,12 +59,14 @@ class Gemm:
         form: the instruction.
         out: MLIR's element type of D; of a float, the sums are rounded to it.
         n_by_k: whether B is N×K, else K×N, which only 16-bit elements may be.
+        tolerance: error of an element, over the root of the sum of the squares of its products.
     """
 
     name: str
     form: str
     out: str
     n_by_k: bool
+    tolerance: float
 
     @property
     def element(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tilec.sim import read
 
-from .driver import Cuda
+from .driver import Cuda, DeviceError
 from .gpu import GpuModule
 from .pack import FormModule, Pack
 from .pools import digests
@@ -22,11 +22,11 @@ def run(cuda: Cuda, pack: Pack) -> Iterator[Row]:
     """A row for each form, with what is wrong; modules that the driver is too old for are named.
 
     Raises:
-        RuntimeError: if the pools of random numbers are not those of the pack.
+        DeviceError: if the pools of random numbers are not those of the pack.
     """
     expected = pack.about["pools"]
     if digests(expected) != expected:
-        raise RuntimeError("the pools of random numbers differ from the pack's: another numpy?")
+        raise DeviceError("the pools of random numbers differ from the pack's: another numpy?")
     for module in pack.form_modules():
         if module.version > newest_ptx(cuda.driver):
             version = ".".join(map(str, module.version))

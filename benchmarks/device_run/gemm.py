@@ -24,9 +24,6 @@ MEMORY = 24 << 30
 SETS = 12
 """Sets of inputs, at most."""
 
-TOLERANCE = {"f16": 2.0**-8, "bf16": 2.0**-7, "f32": 2.0**-9, "i32": 0.0}
-"""Error of a result by its element type, over the square root of the sum of squares."""
-
 
 class Problem:
     """Matrices of a GEMM, several sets of them so that L2 holds none between two uses.
@@ -57,7 +54,7 @@ class Problem:
         ]
 
     def error(self) -> float:
-        """The largest error of some rows of the first result, as `TOLERANCE` has it."""
+        """The largest error of some of the first result, over the root of the sum of squares."""
         a, b, d = (self.sets[0][name] for name in "abd")
         m, n, k = self.shape
         rows = np.unique(np.linspace(0, m - 1, 8).astype(int))
@@ -198,7 +195,7 @@ def _row(
         "tflops": rate(mine),
         "peers": {name: {"ms": times[name].median, "tflops": rate(times[name])} for name in others},
         "error": error,
-        "right": error <= TOLERANCE[fields["elements"]["d"]],
+        "right": error <= fields["tolerance"],
         "registers": member.function.registers,
         "local_bytes": member.function.local_bytes,
         "configuration": fields["configuration"],

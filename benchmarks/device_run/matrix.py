@@ -48,7 +48,7 @@ class Matrix:
             self._period = self._spread(seed)
 
     def _spread(self, seed: int) -> np.ndarray:
-        """Put one period of a pool at the beginning, and copy on the GPU what is there, doubling."""
+        """Put one period of a pool at the beginning, then double on the GPU what is there."""
         type_ = TYPES[self.element]
         name = "bits" if self.element[0] == "i" else f"normal:{type_}"
         size = len(pool(name)) // BYTES[self.element] * BYTES[self.element]

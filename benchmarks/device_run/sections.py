@@ -1,0 +1,74 @@
+"""The sections of a run, in their order, and how long each may take."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from . import forms, gemm
+from .driver import Cuda
+from .machine import Sampler
+from .pack import Pack
+from .peers import Peers
+
+Row = dict[str, Any]
+
+SQUARES = (512, 1024, 2048, 4096, 8192, 16384)
+LLM = (
+    (2048, 6144, 4096),
+    (2048, 4096, 4096),
+    (2048, 28672, 4096),
+    (2048, 4096, 14336),
+    (8192, 10240, 8192),
+    (8192, 57344, 8192),
+    (8192, 8192, 28672),
+)
+"""M, N and K of the layers of Llama 3 8B at 2,048 tokens and of 70B at 8,192: the projections of
+attention, in and out, and of the feed-forward network, up with its gate, and down."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a run.
+
+    Attributes:
+        name: of the section.
+        share: of the whole time, at most.
+        run: gives its rows; begins nothing after the time, as `time.monotonic` counts.
+    """
+
+    name: str
+    share: float
+    run: Callable[[Cuda, Pack, float], Iterator[Row]]
+
+
+def _forms(cuda: Cuda, pack: Pack, _: float) -> Iterator[Row]:
+    return forms.run(cuda, pack)
+
+
+def _gemm(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
+    sampler, peers = Sampler(), Peers()
+    # The sizes that everybody compares come first.
+    ordered = sorted(SQUARES, key=lambda size: (size not in (4096, 8192), size))
+    shapes = [*((size,) * 3 for size in ordered), *LLM]
+    try:
+        yield from gemm.run(
+            cuda, pack, peers, shapes=shapes, rounds=15, sampler=sampler, until=until
+        )
+        if peers.refusals:
+            yield {"work": "gemm", "refusals": dict(peers.refusals)}
+    finally:
+        sampler.stop()
+
+
+SECTIONS = (
+    Section("forms", 0.35, _forms),
+    Section("gemm", 0.4, _gemm),
+)
+
+
+def until(seconds: float) -> float:
+    """The moment in so many seconds."""
+    return time.monotonic() + seconds

@@ -1,0 +1,76 @@
+"""A GEMM in Triton with a few configurations, of which the fastest is timed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import triton
+import triton.language as tl
+
+from .timing import Work
+
+CONFIGURATIONS = (
+    (128, 128, 64, 4, 4),
+    (128, 256, 64, 8, 3),
+    (256, 128, 64, 8, 3),
+    (128, 256, 64, 8, 4),
+)
+"""Tile (of 16-bit elements along K), warps and stages."""
+
+
+@triton.jit
+def _gemm(
+    a_ptr, b_ptr, d_ptr, m, n, k, b_rows, b_cols,
+    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr,
+    group: tl.constexpr, sum_type: tl.constexpr,
+):  # fmt: skip
+    number, across = tl.program_id(0), tl.cdiv(n, bn)
+    first = number // (group * across) * group
+    height = min(tl.cdiv(m, bm) - first, group)
+    row = (first + number % (group * across) % height) * bm
+    col = number % (group * across) // height * bn
+    rows, cols, inner = row + tl.arange(0, bm), col + tl.arange(0, bn), tl.arange(0, bk)
+    a = a_ptr + rows[:, None].to(tl.int64) * k + inner[None, :]
+    b = b_ptr + inner[:, None].to(tl.int64) * b_rows + cols[None, :].to(tl.int64) * b_cols
+    total = tl.zeros((bm, bn), dtype=sum_type)
+    for _ in range(0, k, bk):
+        total = tl.dot(tl.load(a), tl.load(b), total, out_dtype=sum_type)
+        a += bk
+        b += bk * b_rows
+    d = d_ptr + rows[:, None].to(tl.int64) * n + cols[None, :]
+    tl.store(d, total.to(d_ptr.dtype.element_ty))
+
+
+def work(sets: list[Any], dtype: str, n_by_k: bool) -> Work:
+    """Launches on sets of tensors `a`, `b`, `d`, by the configuration that is fastest on them."""
+    m, k = sets[0]["a"].shape
+    n = sets[0]["d"].shape[1]
+    width = sets[0]["a"].element_size()
+    sum_type = tl.int32 if dtype == "s8" else tl.float16 if dtype == "f16-f16" else tl.float32
+    strides = (1, k) if n_by_k else (n, 1)
+
+    def launcher(bm: int, bn: int, bk: int, warps: int, stages: int) -> Work:
+        def launch(number: int) -> None:
+            a, b, d = (sets[number][name] for name in "abd")
+            grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
+            _gemm[grid](
+                a, b, d, m, n, k, *strides, bm, bn, bk * 2 // width, 8, sum_type,
+                num_warps=warps, num_stages=stages,
+            )  # fmt: skip
+
+        return launch
+
+    best: tuple[float, Work] | None = None
+    for configuration in CONFIGURATIONS:
+        launch = launcher(*configuration)
+        try:
+            time = triton.testing.do_bench(
+                lambda launch=launch: launch(0), warmup=2, rep=8, return_mode="median"
+            )
+        except Exception:
+            continue
+        if best is None or time < best[0]:
+            best = time, launch
+    if best is None:
+        raise RuntimeError("no configuration of Triton's runs")
+    return best[1]
