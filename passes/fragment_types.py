@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.dialects.tile.ops.mma import dense_form
+from tilec.dialects.tile.dots import DOTS, unit_of
+from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.isa import TilecError
-from tilec.layout import LinearLayout, fragment
+from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from .base import walk
@@ -75,12 +76,12 @@ def _units(function: Any) -> dict[LinearLayout, LinearLayout]:
     """
     units: dict[LinearLayout, LinearLayout] = {}
     for op in walk(function):
-        if op.operation.name == "tile.dot":
-            form = dense_form(op.attributes["form"].value)
-            for name, value in zip("abcd", (*op.operands, op.results[0]), strict=True):
+        if op.operation.name in DOTS:
+            form = dot_form(op)
+            for name, value in dot_values(op).items():
                 tile = tile_value(value.type)
                 if tile is not None:
-                    unit = fragment(form, name)
+                    unit = unit_of(form, name, tile.layout)
                     known = units.setdefault(tile.layout, unit)
                     units[tile.layout] = min(known, unit, key=lambda u: u.in_sizes["register"])
     return units

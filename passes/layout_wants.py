@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from tilec.dialects.tile.ops.memory import vector_of
-from tilec.dialects.tile.ops.mma import dot_form
+from tilec.dialects.tile.ops.dots import dot_form
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
 from tilec.isa import LANES, Form, TilecError

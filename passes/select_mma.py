@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.ops.mma import dot_form
+from tilec.dialects.tile.ops.dots import dot_form
 from tilec.isa import LANES, Target, TilecError
 from tilec.isa.sass import execution
 from tilec.mlir import ir

@@ -59,9 +59,9 @@ class _Rewrite:
     def run(self) -> None:
         handlers: dict[str, Handler] = {
             **FragmentElementwise(self._types).handlers(),
+            **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
             "tile.convert_layout": self._convert,
-            "tile.dot": FragmentProducts(self._types).dot,
             "tile.load": self._load,
             "tile.store": self._store,
         }

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from tilec.isa import Family, Form, Operand, TilecError, UnknownNameError, form, forms
+from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
 from tilec.mlir import ext, ir
 
 from ..dialect import Tile, WmmaType
-from ..operands import operand_layout
+from ..dots import units
 from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value
 
 
@@ -152,25 +152,29 @@ def tensor_of(value: Any, what: str) -> TileValue:
     return found
 
 
-def check_operand(found: Form, operand: Operand, value: Any) -> None:
+def check_operand(found: Mma, operand: Operand, value: Any) -> None:
     """Check that `value` is the fragment that `found` takes as `operand`.
+
+    Metadata and scale factors may be fewer than a register has room for.
 
     Raises:
         TilecError: naming the type that would be legal.
     """
     tile = fragment_of(value, f"operand {operand.name}")
-    layout = operand_layout(found, operand.name)
-    shape = tuple(layout.out_sizes.values())
+    legal = units(found, operand.name)
     element = element_name(operand)
-    if tile.shape != shape or str(tile.element) != element:
-        extents = "x".join(str(n) for n in shape)
+    if tile.shape not in [tuple(u.out_sizes.values()) for u in legal] or (
+        str(tile.element) != element
+    ):
+        extents = "x".join(str(n) for n in legal[0].out_sizes.values())
         raise TilecError(
             f"operand {operand.name} of {found.ptx} is a fragment of "
             f"tensor<{extents}x{element}>, not {value.type}"
         )
-    if tile.layout != layout:
+    if tile.layout not in legal:
         raise TilecError(
-            f"operand {operand.name} of {found.ptx} has the layout '{layout}', not '{tile.layout}'"
+            f"operand {operand.name} of {found.ptx} has the layout '{legal[0]}', "
+            f"not '{tile.layout}'"
         )
 
 

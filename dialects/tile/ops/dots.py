@@ -1,0 +1,167 @@
+"""`tile.dot` and its sparse and block-scaled kin: as many instructions as a CTA's tiles need.
+
+Tiles without layouts (level 1) may leave out `form`, which `tile-select-mma` then chooses;
+`unsigned_a` and `unsigned_b` say which integer operands have no sign, and `warps`, two integers,
+pins how many warps share the rows and the columns of C.
+
+With layouts, each is a repetition of the form's fragment over registers and warps; the warps must
+hold the rows of A and the columns of B that their part of C needs, and all of K.
+"""
+
+from typing import Any
+
+from tilec.isa import Mma, TilecError
+from tilec.mlir import ext, ir
+
+from ..dots import DOTS, INDICES, Tile, check_element, check_layouts, extents
+from ..tiles import TileValue
+from .base import TileOp, any_tile_of, form_of, tensor_of, without_layouts
+
+
+class DotOp(TileOp, name="dot"):
+    """`d = a · b + c` on a CTA's tiles, by instructions of one dense `mma` form."""
+
+    UNITS = frozenset({"unsigned_a", "unsigned_b"})
+    OPTIONAL = frozenset({"form", "warps"})
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, shapes, element types, and that the layouts fit each other."""
+        _check(self)
+
+
+class DotSpOp(TileOp, name="dot_sp"):
+    """`tile.dot` with a sparse A, by instructions of one `mma.sp` form.
+
+    `a` is the half of A that is stored, MxK/2; `e` its metadata, a 4-bit code for each chunk of a
+    row, i4, in the order of `.sp::ordered_metadata`: `tilec.runtime.sparse` makes both.
+    """
+
+    UNITS = frozenset({"unsigned_a", "unsigned_b"})
+    OPTIONAL = frozenset({"form", "warps"})
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    e: ext.Operand[Any]
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, shapes, element types, and that the layouts fit each other."""
+        _check(self)
+
+
+class DotScaledOp(TileOp, name="dot_scaled"):
+    """`d = (a · sfa) · (b · sfb) + c`, by instructions of one block-scaled form.
+
+    `sfa` has a scale factor for each row of A and block of 32 or 16 along K, `sfb` one for each
+    block and column of B.
+    """
+
+    OPTIONAL = frozenset({"form", "warps"})
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    sfa: ext.Operand[Any]
+    sfb: ext.Operand[Any]
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, shapes, element types, and that the layouts fit each other."""
+        _check(self)
+
+
+class DotSpScaledOp(TileOp, name="dot_sp_scaled"):
+    """`tile.dot_scaled` with a sparse A, stored as that of `tile.dot_sp`."""
+
+    OPTIONAL = frozenset({"form", "warps"})
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    e: ext.Operand[Any]
+    sfa: ext.Operand[Any]
+    sfb: ext.Operand[Any]
+    d: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify form, shapes, element types, and that the layouts fit each other."""
+        _check(self)
+
+
+def dot_values(op: Any) -> dict[str, Any]:
+    """The operands of a product of tiles, and its result `d`, by name."""
+    names = (*DOTS[op.operation.name].operands, "d")
+    return dict(zip(names, (*op.operation.operands, *op.results), strict=True))
+
+
+def dot_form(op: Any) -> Mma:
+    """The form of a product of tiles that has one.
+
+    Raises:
+        TilecError: if it has none, or none that it takes.
+    """
+    attribute = op.attributes.get("form", None)
+    if not isinstance(attribute, ir.StringAttr):
+        raise TilecError("takes an attribute form, the instruction's mnemonic, or no layouts")
+    found = form_of(attribute.value, DOTS[op.operation.name].family)
+    assert isinstance(found, Mma)
+    if found.products != 1:
+        raise TilecError(f"takes a form of one product a warp; {found.ptx} has four")
+    return found
+
+
+def _check(op: Any) -> None:
+    plain = without_layouts(op)
+    find = any_tile_of if plain else tensor_of
+    tiles: dict[str, Tile] = {
+        name: find(value, "result" if name == "d" else f"operand {name}")
+        for name, value in dot_values(op).items()
+    }
+    _check_grid(op)
+    if plain and "form" not in op.attributes:
+        _check_shapes(tiles)
+        return
+    form = dot_form(op)
+    _check_shapes(tiles)
+    for name, tile in tiles.items():
+        check_element(form, name, tile)
+    extents(form, tiles)
+    if not plain:
+        check_layouts(form, {n: t for n, t in tiles.items() if isinstance(t, TileValue)})
+
+
+def _check_shapes(tiles: dict[str, Tile]) -> None:
+    """Check M and N, and K of a dense product, of which no form need be known."""
+    known: dict[str, int] = {}
+    for name, tile in tiles.items():
+        fits = len(tile.shape) == 2
+        for index, extent in zip(INDICES[name], tile.shape, strict=False):
+            if index != "k" or len(tiles) == len("abcd"):
+                fits = fits and known.setdefault(index, extent) == extent
+        if not fits:
+            each = ", ".join(
+                f"{n.upper() if len(n) == 1 else n} {'x'.join(str(x) for x in t.shape)}"
+                for n, t in tiles.items()
+            )
+            raise TilecError(
+                f"shapes do not fit: {each}; with A MxK, B is KxN, C and D are MxN"
+                + ", e and sfa have M rows, sfb has N columns" * (len(tiles) > len("abcd"))
+            )
+
+
+def _check_grid(op: Any) -> None:
+    if "warps" not in op.attributes:
+        return
+    warps = op.attributes["warps"]
+    if (
+        not isinstance(warps, ir.DenseI64ArrayAttr)
+        or len(warps) != 2
+        or any(n < 1 or n & (n - 1) for n in warps)
+    ):
+        raise TilecError(f"warps must be array<i64: M, N>, two powers of two, not {warps}")
