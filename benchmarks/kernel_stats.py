@@ -27,6 +27,7 @@ import tilec
 from tilec import sim
 from tilec.cubin import assemble, disassemble
 from tilec.isa import target as find_target
+from tilec.sim import Report
 from tilec.sim.ptx import read_text
 
 HERE = Path(__file__).resolve().parent
@@ -150,8 +151,11 @@ def _labels(text: str, positions: Sequence[int]) -> dict[str, int]:
     return found
 
 
-def sass_counts(text: str) -> dict[str, dict[str, int]]:
-    """Counts of disassembled SASS, in all and in the loop."""
+def sass_counts(text: str, kernel: str) -> dict[str, dict[str, int]]:
+    """Counts of a kernel's disassembled SASS, in all and in the loop."""
+    (text,) = re.findall(
+        rf"^\.text\.{kernel}:\n(.*?)(?=^\s*\.section|\Z)", text, re.MULTILINE | re.DOTALL
+    )
     labels: dict[str, int] = {}
     instructions: list[str] = []
     branches: list[tuple[int, str, bool]] = []
@@ -170,7 +174,9 @@ def sass_counts(text: str) -> dict[str, dict[str, int]]:
     return {"sass": counts(instructions), "sass_loop": counts(innermost(jumps, instructions))}
 
 
-def stats(compiler: str, name: str, ptx: str, dynamic: int, target: str) -> dict[str, Any]:
+def stats(
+    compiler: str, name: str, ptx: str, dynamic: int, target: str, report: Report
+) -> dict[str, Any]:
     """All figures of one kernel.
 
     Args:
@@ -179,21 +185,17 @@ def stats(compiler: str, name: str, ptx: str, dynamic: int, target: str) -> dict
         ptx: its PTX.
         dynamic: bytes of dynamic shared memory.
         target: what it was compiled for.
+        report: of its run on the simulator.
     """
-    problem = PROBLEMS[name]
+    kernel = PROBLEMS[name].kernel
     built = assemble(ptx, find_target(target))
-    used = built.resources[problem.kernel]
-    report = sim.launch(
-        ptx, problem.kernel, 1, problem.threads, problem.arguments(compiler),
-        arch=target, dynamic_smem=dynamic, numerics="fast",
-    )  # fmt: skip
-    report.require_ok()
+    used = built.resources[kernel]
     return {
         "compiler": compiler,
         "kernel": name,
         "target": target,
-        **ptx_counts(ptx, problem.kernel),
-        **sass_counts(disassemble(built.cubin)),
+        **ptx_counts(ptx, kernel),
+        **sass_counts(disassemble(built.cubin), kernel),
         "registers": used.registers,
         "spills": used.spill_stores + used.spill_loads,
         "shared": used.static_shared + dynamic,
@@ -209,8 +211,9 @@ def tilec_stats(name: str, target: str) -> dict[str, Any]:
     compiled = tilec.compile(problem.program, target=target)
     (kernel,) = (k for k in compiled.kernels if k.name == problem.kernel)
     args = problem.arguments("tilec")
-    del args
-    return stats("tilec", name, compiled.ptx, kernel.dynamic_shared, target)
+    report = compiled.launch(*args, grid=1, kernel=problem.kernel, device="sim")
+    assert report is not None
+    return stats("tilec", name, compiled.ptx, kernel.dynamic_shared, target, report)
 
 
 def triton_stats(name: str, python: str) -> dict[str, Any] | None:
@@ -220,8 +223,13 @@ def triton_stats(name: str, python: str) -> dict[str, Any] | None:
     made = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if made.returncode:
         return None
-    shared = int(made.stdout.split()[1])  # the first line says it
-    return stats("triton", name, made.stdout, shared, "sm_80")
+    ptx, problem = made.stdout, PROBLEMS[name]
+    shared = int(ptx.split()[1])  # the first line says it
+    report = sim.launch(
+        ptx, problem.kernel, 1, problem.threads, problem.arguments("triton"),
+        arch="sm_80", dynamic_smem=shared, numerics="fast",
+    )  # fmt: skip
+    return stats("triton", name, ptx, shared, "sm_80", report.require_ok())
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
