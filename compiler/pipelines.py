@@ -34,6 +34,7 @@ _MMA_SYNC = Pipeline(
         "tile-select-mma",
         "tile-assign-layouts",
         "tile-stage-shared",
+        "tile-pipeline",
         "tile-check-divergence",
         "tile-remove-dead",
         "tile-stage-conversions",

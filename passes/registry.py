@@ -16,6 +16,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-select-mma": "tilec.passes.select_mma:SelectMma",
         "tile-assign-layouts": "tilec.passes.assign_layouts:AssignLayouts",
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
+        "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",
         "tile-remove-dead": "tilec.passes.remove_dead:RemoveDead",
         "tile-stage-conversions": "tilec.passes.stage_conversions:StageConversions",

@@ -1,0 +1,115 @@
+"""`tile-pipeline`: copies to shared memory begin rounds before they are needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.dialects.tile.shared import shared_buffer
+from tilec.isa import Target, TilecError
+from tilec.mlir import ir
+
+from .base import Diagnostic, Pass, PassError, remark, walk
+from .effects import Writers
+from .functions import functions, gpu_modules, target_of
+from .multistage import Multistage
+from .shared_space import SharedSpace, aligned
+from .staged_copies import CopyGroup, StagedCopy, copy_groups
+from .staging_vectors import is_asynchronous
+
+STAGES = "tile.stages"
+"""The attribute of a loop that says how many buffers it shall have."""
+
+
+@dataclass(frozen=True)
+class PipelineLoops(Pass):
+    """Give the buffers of a loop several stages, and begin each copy that many rounds ahead.
+
+    In and out: level 2. In a loop's body, barrier, `tile.async_copy`s, commit, wait for all and
+    barrier, as tile-stage-shared writes them, become a prologue before the loop, and in each round
+    one wait, one barrier, the copies for a later round while there is one, one commit. A loop's
+    attribute `tile.stages = N : i64` says how many stages; 1 leaves it as it is.
+
+    Attributes:
+        stages: of loops that do not say, as far as shared memory has room.
+    """
+
+    name: ClassVar[str] = "tile-pipeline"
+
+    stages: int = 3
+
+    def apply(self, module: Any) -> None:
+        """Rewrite the loops of every kernel of `module`."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            target = target_of(gpu_module)
+            for function in functions(gpu_module):
+                loops = [op for op in walk(function) if op.operation.name == "scf.for"]
+                for loop in reversed(loops):  # inner ones first
+                    try:
+                        with loop.location:
+                            self._loop(loop, function, target)
+                    except TilecError as error:
+                        errors.append(Diagnostic(loop.location, f"'scf.for' op {error}"))
+        if errors:
+            raise PassError(errors)
+
+    def _loop(self, loop: Any, function: Any, target: Target | None) -> None:
+        pinned = _pinned(loop)
+        groups = copy_groups(loop, Writers(function))
+        copies = [copy for group in groups for copy in group.copies if not copy.obstacle]
+        for group in groups:
+            for copy in group.copies:
+                if copy.obstacle:
+                    remark(
+                        copy.copy.location,
+                        f"'tile.async_copy' op is not pipelined: {copy.obstacle}",
+                    )
+        copies = [copy for copy in copies if is_asynchronous(copy.copy, target)]
+        if not copies:
+            return
+        space = SharedSpace(function, target)
+        size = sum(aligned(_bytes(copy)) for copy in copies)
+        room = (space.left() + size) // size
+        stages = min(self.stages, room) if pinned is None else pinned
+        if stages > room:
+            raise TilecError(
+                f"{STAGES} = {stages} takes {stages * size} bytes of shared memory, and there are "
+                f"{space.left() + size} of {space.limit}; {room} of {size} each would fit"
+            )
+        _explain(loop, stages, size, room, pinned)
+        if stages > 1:
+            Multistage(loop, copies, stages).run(_frames(groups, copies))
+
+
+def _pinned(loop: Any) -> int | None:
+    """The stages that a loop says, the attribute taken off it."""
+    attributes = loop.operation.attributes
+    if STAGES not in attributes:
+        return None
+    attribute = attributes[STAGES]
+    if not isinstance(attribute, ir.IntegerAttr) or int(attribute.value) < 1:
+        raise TilecError(f"{STAGES} must be a positive integer, not {attribute}")
+    del attributes[STAGES]
+    return int(attribute.value)
+
+
+def _bytes(copy: StagedCopy) -> int:
+    return shared_buffer(copy.alloc.results[0].type).bytes
+
+
+def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[Any]:
+    """Barriers, commits and waits of groups of which every copy is moved."""
+    moved = [copy.copy for copy in copies]
+    return [
+        op for group in groups if all(c.copy in moved for c in group.copies) for op in group.frame
+    ]
+
+
+def _explain(loop: Any, stages: int, size: int, room: int, pinned: int | None) -> None:
+    why = f"as {STAGES} says" if pinned is not None else f"{room} would fit"
+    remark(
+        loop.location,
+        f"'scf.for' op has {stages} stages of {size} bytes of shared memory: {why}; copies begin "
+        f"{stages - 1} rounds ahead",
+    )

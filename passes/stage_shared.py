@@ -1,0 +1,182 @@
+"""`tile-stage-shared`: operands of matrix products come through shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
+from tilec.dialects.tile.stored import stored_tile
+from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.isa import Target, TilecError
+from tilec.mlir import ir
+
+from .base import Diagnostic, Pass, PassError, remark
+from .effects import Writers
+from .emit import create, index_constant
+from .fragment_types import FragmentTypes
+from .functions import functions, gpu_modules, target_of, threads
+from .operand_loads import operand_loads
+from .shared_space import SharedSpace
+from .staging_groups import Group, grouped, in_loop
+from .staging_swizzle import Reader, Staging, staging
+from .staging_vectors import copy_vector
+
+
+@dataclass(frozen=True)
+class StageShared(Pass):
+    """Let loads from global memory that feed matrix products go through shared memory.
+
+    In and out: level 2. A `tile.load` whose tile becomes a factor of a `tile.dot`, by way of casts
+    and elementwise ops maybe, turns into a buffer, a `tile.async_copy`, its wait and barrier, and
+    a load from the buffer, before the first use. Each element then leaves global memory once
+    a CTA. The buffer's swizzle lets copies and loads go without bank conflicts. Copies that can
+    begin together share one wait. What does not fit into shared memory stays as it is.
+    """
+
+    name: ClassVar[str] = "tile-stage-shared"
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every kernel of `module`."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            target = target_of(gpu_module)
+            for function in functions(gpu_module):
+                loads = operand_loads(function)
+                if not loads:
+                    continue
+                stage = _Stage(function, target)
+                for group in list(grouped(loads, Writers(function))):
+                    try:
+                        with group.first.location:
+                            stage.group(group)
+                    except TilecError as error:
+                        op = group.loads[0]
+                        errors.append(Diagnostic(op.location, f"'tile.load' op {error}"))
+        if errors:
+            raise PassError(errors)
+
+
+class _Stage:
+    """The rewriting of one kernel."""
+
+    def __init__(self, function: Any, target: Target | None) -> None:
+        self._function = function
+        self._target = target
+        self._types = FragmentTypes(function)
+        self._warps = threads(function) // 32
+        self._space = SharedSpace(function, target)
+
+    def group(self, group: Group) -> None:
+        """Stage the loads of a group, those of the same memory from one buffer."""
+        staged = []
+        for loads in group.by_memory():
+            buffer = self._buffer(loads)
+            if buffer is not None:
+                staged.append((loads, *buffer))
+        if not staged:
+            return
+        group.hoist([load for loads, *_ in staged for load in loads])
+        with ir.InsertionPoint(group.first), group.first.location:
+            zero = index_constant(0)
+            if in_loop(group.first):
+                # Whoever still reads what the round before left must be done first.
+                ir.Operation.create("gpu.barrier")
+            for loads, buffer, vector in staged:
+                self._copy(loads[0], buffer, vector, zero)
+            ir.Operation.create("tile.async_commit")
+            i64 = ir.IntegerType.get_signless(64)
+            ir.Operation.create(
+                "tile.async_wait", attributes={"pending": ir.IntegerAttr.get(i64, 0)}
+            )
+            ir.Operation.create("gpu.barrier")
+        for loads, buffer, _ in staged:
+            for load in loads:
+                _reload(load, buffer, zero)
+
+    def _buffer(self, loads: list[Any]) -> tuple[Any, int] | None:
+        """A buffer for loads of one place in memory, and how wide to copy; None if none fits."""
+        load = loads[0]
+        memref = load.operands[0]
+        readers = [self._reader(op) for op in loads]
+        rows, cols = _memory_shape(readers[0])
+        bits = bits_of(memref.type.element_type)
+        vector = copy_vector(load, cols, self._target)
+        chosen = staging((rows, cols), bits, vector, self._warps, readers, self._target)
+        space = SharedAttr.get(ir.StringAttr.get(chosen.text))
+        type_ = ir.MemRefType.get([rows, cols], memref.type.element_type, memory_space=space)
+        size = shared_buffer(type_).bytes
+        left = self._space.left()
+        if size > left:
+            remark(
+                load.location,
+                f"'tile.load' op stays in global memory: its tile takes {size} bytes of shared "
+                f"memory, and {left} are left of {self._space.limit}; a smaller tile fits",
+            )
+            return None
+        _explain(load, shared_buffer(type_), vector, chosen)
+        operations = self._function.regions[0].blocks[0].operations
+        top = next(op for op in operations if op.operation.name != "tile.alloc_shared")
+        with ir.InsertionPoint(top), load.location:
+            return create("tile.alloc_shared", [], type_), vector
+
+    def _reader(self, load: Any) -> Reader:
+        tile = tile_value(load.results[0].type)
+        assert tile is not None
+        return Reader(tile, self._types.parts(tile).unit, "transposed" in load.attributes)
+
+    def _copy(self, load: Any, buffer: Any, vector: int, zero: Any) -> None:
+        source, *indices = load.operands
+        attributes = {"shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))}
+        if "masked" in load.attributes:
+            attributes["masked"] = load.attributes["masked"]
+        if vector > 1:
+            i64 = ir.IntegerType.get_signless(64)
+            attributes["vector"] = ir.IntegerAttr.get(i64, vector)
+        ir.Operation.create(
+            "tile.async_copy",
+            operands=[source, buffer, *indices, zero, zero],
+            attributes=attributes,
+            loc=load.location,
+        )
+
+
+def _memory_shape(reader: Reader) -> tuple[int, int]:
+    """Rows and columns of the tile as memory holds it."""
+    stored = stored_tile(reader.tile, transposed=reader.transposed)
+    rows, cols = reversed(stored.shape) if reader.transposed else stored.shape
+    return rows, cols
+
+
+def _reload(load: Any, buffer: Any, zero: Any) -> None:
+    """Load the tile from the buffer, before its first use."""
+    uses = [_above(use.owner, load.operation.block) for use in load.results[0].uses]
+    attributes = load.attributes
+    kept = {"transposed": attributes["transposed"]} if "transposed" in attributes else {}
+    order = [op.operation for op in load.operation.block.operations]
+    first = min(uses, key=order.index, default=load.operation)
+    with ir.InsertionPoint(first), load.location:
+        loaded = create("tile.load", [buffer, zero, zero], load.results[0].type, **kept)
+    load.results[0].replace_all_uses_with(loaded)
+    load.operation.erase()
+
+
+def _above(op: Any, block: Any) -> Any:
+    """The op of `block` that is `op` or holds it."""
+    operation = op.operation
+    while operation.block != block:
+        operation = operation.parent.operation
+    return operation
+
+
+def _explain(load: Any, buffer: SharedBuffer, vector: int, chosen: Staging) -> None:
+    counts = chosen.found.counts
+    conflicts = chosen.found.conflicts
+    remark(
+        load.location,
+        f"'tile.load' op goes through {buffer.bytes} bytes of shared memory, swizzled as "
+        f"{chosen.text}: copied {vector * buffer.element_bytes} bytes at a time, loaded by "
+        f"{', '.join(chosen.instructions)}; {sum(c.wavefronts for c in counts)} wavefronts a warp, "
+        f"{conflicts or 'none'} of them for bank conflicts",
+    )

@@ -1,0 +1,124 @@
+"""The swizzle of a buffer between copies from global memory and loads of operands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from tilec.dialects.tile.matrices import in_memory, matrices_of
+from tilec.dialects.tile.stored import stored_tile
+from tilec.dialects.tile.tiles import TileValue
+from tilec.isa import Family, MatrixMemory, Target, forms
+from tilec.layout import LinearLayout
+from tilec.layout.swizzle import shared_layout
+from tilec.layout.synthesis import Pattern, Swizzling, find_swizzle
+from tilec.layout.tiling import row_tile
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a tile is loaded from the buffer.
+
+    Attributes:
+        tile: the tile, with its layout.
+        unit: the fragment that its layout repeats.
+        transposed: whether the buffer holds its transpose.
+    """
+
+    tile: TileValue
+    unit: LinearLayout
+    transposed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """How a tile lies in shared memory.
+
+    Attributes:
+        text: of the buffer's `#tile.shared`.
+        instructions: of each reader, what loads it.
+        found: the swizzle, with the wavefronts of the copy and of each reader under it.
+    """
+
+    text: str
+    instructions: tuple[str, ...]
+    found: Swizzling
+
+
+def staging(
+    shape: tuple[int, int],
+    bits: int,
+    vector: int,
+    warps: int,
+    readers: Sequence[Reader],
+    target: Target | None,
+) -> Staging:
+    """The swizzle under which neither copies nor loads have conflicts, if there is one.
+
+    Args:
+        shape: rows and columns of the buffer.
+        bits: bits of its elements.
+        vector: elements that a thread copies at once.
+        warps: warps of the CTA.
+        readers: what is loaded from it.
+        target: whose `ldmatrix` may be used.
+
+    Raises:
+        TilecError: if a reader's elements are narrower than a byte and lie apart.
+    """
+    rows, cols = shape
+    extents = {"row": rows, "col": cols}
+    plain = shared_layout(extents, bits).inverse()
+    units = tuple(1 << bit for bit in range((rows * cols).bit_length() - 1))
+    copied = row_tile(rows, cols, vector, warps).then(plain)
+    run = units[: vector.bit_length() - 1]
+    patterns = [Pattern.vector(copied, bits, run, store=True)]
+    instructions = []
+    for reader in readers:
+        memory = in_memory(
+            stored_tile(reader.tile, transposed=reader.transposed), transposed=reader.transposed
+        )
+        offsets = memory.then(plain)
+        name, pattern = next(_matrices(reader, offsets, bits, units, target), ("", None))
+        if pattern is None:
+            pattern = Pattern.vector(offsets, bits, units[:4], store=False)
+            name = f"loads of {pattern.width if pattern else 0} bytes"
+        instructions.append(name)
+        patterns.append(pattern)
+    found = find_swizzle(rows * cols, bits, tuple(p for p in patterns if p is not None))
+    places = found.layout.inverse().then(shared_layout(extents, bits))
+    text = str(found.swizzle if found.swizzle is not None else places)
+    return Staging(text, tuple(instructions), found)
+
+
+def _matrices(
+    reader: Reader,
+    offsets: LinearLayout,
+    bits: int,
+    units: tuple[int, ...],
+    target: Target | None,
+) -> Iterator[tuple[str, Pattern]]:
+    """The `ldmatrix` forms that load the reader's fragments from rows that lie side by side."""
+    shape = tuple(reader.unit.out_sizes.values())
+    one = TileValue(shape, reader.tile.element, reader.unit, is_fragment=True)
+    for form in _ldmatrix(target):
+        if matrices_of(form, one, transposed=reader.transposed) is None:
+            continue
+        pattern = Pattern.matrix(form, offsets, bits)
+        if pattern is not None and pattern.run == units[: len(pattern.run)]:
+            yield form.ptx, pattern
+
+
+@cache
+def _ldmatrix(target: Target | None) -> tuple[MatrixMemory, ...]:
+    """The forms that move elements as they are, the largest first."""
+    found = [
+        form
+        for form in forms().values()
+        if isinstance(form, MatrixMemory)
+        and form.family is Family.LDMATRIX
+        and form.source is None
+        and (form.rows == 8 if target is None else form.min_ptx(target) is not None)
+    ]
+    return tuple(sorted(found, key=lambda form: -form.matrices))
