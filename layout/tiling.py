@@ -6,8 +6,8 @@ from functools import cache
 
 from tilec.isa import LANES, Form, Mma
 
-from .fragments import fragment_of
 from .linear import LayoutError, LinearLayout, log2
+from .operands import INDICES, units
 
 _identity = LinearLayout.identity
 
@@ -23,7 +23,7 @@ def operand_tile(
 
     Args:
         form: an `mma` form.
-        name: `a`, `b`, `c` or `d`.
+        name: of an operand.
         rows: rows of the tile.
         cols: its columns.
         warps: warps along M and along N.
@@ -34,29 +34,32 @@ def operand_tile(
     Raises:
         LayoutError: if the tile is no whole number of fragments.
     """
-    if not isinstance(form, Mma) or form.products != 1 or name not in "abcd":
+    if not isinstance(form, Mma) or form.products != 1 or name not in INDICES:
         raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
-    unit = fragment_of(form, name)
-    along_m, along_n = warps
-    split = {"a": (along_m, 1), "b": (1, along_n)}.get(name, (along_m, along_n))
-    repeats, shares = {}, {}
-    for index, extent, share in zip(("row", "col"), (rows, cols), split, strict=True):
-        whole = unit.out_sizes[index]
+    shared = {"m": warps[0], "k": 1, "n": warps[1]}
+    operand = form.operand(name)
+    shares, of_warp = {}, {}
+    for index, of, extent, one in zip(
+        ("row", "col"), INDICES[name], (rows, cols), (operand.rows, operand.cols), strict=True
+    ):
         log2(extent, f"extent of {index}s")
-        if extent % whole:
+        if extent % one:
             raise LayoutError(
-                f"{extent} {index}s of operand {name} are no multiple of {whole}, "
+                f"{extent} {index}s of operand {name} are no multiple of {one}, "
                 f"those of a fragment of {form.ptx}"
             )
-        shares[index] = min(share, extent // whole)
-        repeats[index] = extent // whole // shares[index]
-    order = ("row", "col") if name == "a" else ("col", "row")
-    layout = unit
-    for index in order:
-        layout *= _identity(repeats[index], "register", index)
-    for index, count in (("row", along_m), ("col", along_n)):
-        layout *= _identity(shares[index], "warp", index)
-        layout *= LinearLayout.zeros(count // shares[index], "warp")
+        shares[of] = min(shared[of], extent // one)
+        of_warp[index] = extent // shares[of]
+    layout = unit = next(
+        u for u in units(form, name) if all(u.out_sizes[i] <= of_warp[i] for i in of_warp)
+    )
+    for index in ("row", "col") if INDICES[name] == "mk" else ("col", "row"):
+        layout *= _identity(of_warp[index] // unit.out_sizes[index], "register", index)
+    for of in "mn":
+        index = "row" if INDICES[name][0] == of else "col"
+        share = shares.get(of, 1)
+        layout *= _identity(share, "warp", index)
+        layout *= LinearLayout.zeros(shared[of] // share, "warp")
     return layout.reorder(("register", "lane", "warp"), ("row", "col"))
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilec.dialects.tile.dots import DOTS, INDICES, extents, repetition, selectors, steps, unit_of
+from tilec.dialects.tile.dots import DOTS, extents, repetition, selectors, steps, unit_of
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, element_name, frag_type
 from tilec.isa import Mma
 from tilec.layout import LinearLayout
+from tilec.layout.operands import INDICES
 from tilec.mlir import ir
 
 from .emit import create

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 
 from tilec.isa import Family, Mma, TilecError
 from tilec.layout import LinearLayout
+from tilec.layout.operands import INDICES, units
 
-from .operands import operand_layout
 from .tiles import PlainTile, TileValue, element_name
 
 Tile = PlainTile | TileValue
-
-INDICES = MappingProxyType(
-    {"a": "mk", "b": "kn", "c": "mn", "d": "mn", "e": "mk", "sfa": "mk", "sfb": "kn"}
-)
-"""What rows and columns of each operand count: M, N or K of the product."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +43,6 @@ DOTS: Mapping[str, Dot] = MappingProxyType(
     }
 )
 """The products by the op's name."""
-
-
-@cache
-def units(form: Mma, name: str) -> tuple[LinearLayout, ...]:
-    """What may repeat over a tile of operand `name`, the largest first.
-
-    That is the instruction's fragment; of metadata and scale factors, of which a register holds
-    those of several instructions, also what of it lies within fewer of them, lanes and
-    registers of the others holding copies.
-
-    Returns:
-        (register, lane) -> (row, col) each.
-    """
-    whole, operand = operand_layout(form, name), form.operand(name)
-    if name not in ("e", "sfa", "sfb"):
-        return (whole,)
-    found = []
-    cols = whole.out_sizes["col"]
-    while cols >= operand.cols:
-        rows = whole.out_sizes["row"]
-        while rows >= operand.rows:
-            found.append(_clipped(whole, rows, cols))
-            rows //= 2
-        cols //= 2
-    return tuple(found)
-
-
-def _clipped(layout: LinearLayout, rows: int, cols: int) -> LinearLayout:
-    return LinearLayout.of(
-        {
-            dim: [(row if row < rows else 0, col if col < cols else 0) for row, col in images]
-            for dim, images in layout.bases.items()
-        },
-        {"row": rows, "col": cols},
-    )
 
 
 def unit_of(form: Mma, name: str, layout: LinearLayout) -> LinearLayout:

@@ -26,12 +26,12 @@ from tilec.isa import (
 )
 from tilec.isa.kernel import ENTRY, choose
 from tilec.layout import LinearLayout, fragment_of
+from tilec.layout.operands import operand_layout
 from tilec.mlir import ir
 
 from . import load
 from .families import TILE_OPS
 from .kernel_text import Argument, KernelText
-from .operands import operand_layout
 from .ops.movmatrix import one_matrix
 from .stored import stored_elements, stored_tile
 from .tiles import TileValue, element_name

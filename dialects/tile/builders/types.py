@@ -7,12 +7,12 @@ from typing import Any
 
 from tilec.isa import Family, Form, TilecError, WmmaMemory, WmmaMma, form
 from tilec.layout import LinearLayout
+from tilec.layout.operands import operand_layout
 from tilec.layout.tiling import operand_tile
 from tilec.mlir import ir
 
 from .. import tiles
 from ..dialect import SharedAttr, value_of
-from ..operands import operand_layout
 from ..ops.base import form_of, tile_of
 from ..wmma import wmma_type
 from .caller import located

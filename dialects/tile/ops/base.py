@@ -5,10 +5,10 @@ from functools import cache
 from typing import Any
 
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
+from tilec.layout.operands import units
 from tilec.mlir import ext, ir
 
 from ..dialect import Tile, WmmaType
-from ..dots import units
 from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value
 
 

@@ -11,9 +11,10 @@ hold the rows of A and the columns of B that their part of C needs, and all of K
 from typing import Any
 
 from tilec.isa import Mma, TilecError
+from tilec.layout.operands import INDICES
 from tilec.mlir import ext, ir
 
-from ..dots import DOTS, INDICES, Tile, check_element, check_layouts, extents
+from ..dots import DOTS, Tile, check_element, check_layouts, extents
 from ..tiles import TileValue
 from .base import TileOp, any_tile_of, form_of, tensor_of, without_layouts
 
