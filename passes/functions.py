@@ -61,6 +61,15 @@ def known_target(gpu_module: Any) -> Target:
     return found
 
 
+AUTOMATIC = "tile.automatic"
+"""Unit attribute of a kernel whose tiles had no layouts: how they move is the compiler's choice."""
+
+
+def is_automatic(function: Any) -> bool:
+    """Whether staging, pipelines and epilogues of a kernel are for the passes to choose."""
+    return AUTOMATIC in function.operation.attributes
+
+
 def block_size(function: Any) -> tuple[int, int, int] | None:
     """The attribute `known_block_size` of a kernel, or None."""
     attributes = function.operation.attributes

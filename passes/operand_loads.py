@@ -14,6 +14,9 @@ from .effects import is_shared
 _VIEWS = ("tile.broadcast", "tile.expand", "tile.reshape", "tile.transpose")
 _THROUGH = frozenset((*ELEMENTWISE, *CASTS, "arith.select", *_VIEWS))
 """Ops that give each lane what it has computed from its own elements."""
+DIRECT = "tile.direct"
+"""Attribute of a load that shall go from global memory to registers."""
+
 _PRODUCTS = {"tile.dot": 2}
 """Ops that multiply tiles, and how many of their operands are factors."""
 
@@ -50,8 +53,10 @@ def operand_loads(function: Any) -> list[Any]:
 
 
 def _stageable(load: Any) -> bool:
-    """Whether a load is of a matrix in global memory that has a layout."""
+    """Whether a load is of a matrix in global memory that has a layout, and not pinned."""
     memref = load.operands[0]
+    if DIRECT in load.attributes:
+        return False
     if is_shared(memref) or not isinstance(load.results[0].type, ir.RankedTensorType):
         return False
     tile = tile_value(load.results[0].type)

@@ -11,7 +11,7 @@ from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, remark, walk
 from .effects import Writers
-from .functions import functions, gpu_modules, target_of
+from .functions import functions, gpu_modules, is_automatic, target_of
 from .multistage import Multistage
 from .shared_space import SharedSpace, aligned
 from .staged_copies import CopyGroup, StagedCopy, copy_groups
@@ -25,7 +25,8 @@ STAGES = "tile.stages"
 class PipelineLoops(Pass):
     """Give the buffers of a loop several stages, and begin each copy that many rounds ahead.
 
-    In and out: level 2. In a loop's body, barrier, `tile.async_copy`s, commit, wait for all and
+    In and out: level 2; kernels that are `tile.automatic`, and loops that say `tile.stages`. In a
+    loop's body, barrier, `tile.async_copy`s, commit, wait for all and
     barrier, as tile-stage-shared writes them, become a prologue before the loop, and in each round
     one wait, one barrier, the copies for a later round while there is one, one commit. A loop's
     attribute `tile.stages = N : i64` says how many stages; 1 leaves it as it is.
@@ -56,6 +57,8 @@ class PipelineLoops(Pass):
 
     def _loop(self, loop: Any, function: Any, target: Target | None) -> None:
         pinned = _pinned(loop)
+        if pinned is None and not is_automatic(function):
+            return
         groups = copy_groups(loop, Writers(function))
         copies = [copy for group in groups for copy in group.copies if not copy.obstacle]
         for group in groups:

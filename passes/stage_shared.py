@@ -16,7 +16,7 @@ from .base import Diagnostic, Pass, PassError, remark
 from .effects import Writers
 from .emit import create, index_constant
 from .fragment_types import FragmentTypes
-from .functions import functions, gpu_modules, target_of, threads
+from .functions import functions, gpu_modules, is_automatic, target_of, threads
 from .operand_loads import operand_loads
 from .shared_space import SharedSpace
 from .staging_groups import Group, grouped, in_loop
@@ -28,11 +28,13 @@ from .staging_vectors import copy_vector
 class StageShared(Pass):
     """Let loads from global memory that feed matrix products go through shared memory.
 
-    In and out: level 2. A `tile.load` whose tile becomes a factor of a `tile.dot`, by way of casts
+    In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
+    the loads they have. A `tile.load` whose tile becomes a factor of a `tile.dot`, by way of casts
     and elementwise ops maybe, turns into a buffer, a `tile.async_copy`, its wait and barrier, and
     a load from the buffer, before the first use. Each element then leaves global memory once
     a CTA. The buffer's swizzle lets copies and loads go without bank conflicts. Copies that can
-    begin together share one wait. What does not fit into shared memory stays as it is.
+    begin together share one wait. What does not fit into shared memory stays as it is, and so does
+    a load with the attribute `tile.direct`.
     """
 
     name: ClassVar[str] = "tile-stage-shared"
@@ -43,7 +45,7 @@ class StageShared(Pass):
         for gpu_module in gpu_modules(module):
             target = target_of(gpu_module)
             for function in functions(gpu_module):
-                loads = operand_loads(function)
+                loads = operand_loads(function) if is_automatic(function) else []
                 if not loads:
                     continue
                 stage = _Stage(function, target)

@@ -25,7 +25,7 @@ PROGRAM = """
 !GC = memref<?x?x{c}, strided<[?, 1]>>
 gpu.module @m [#nvvm.target<chip = "sm_80">] {{
   gpu.func @gemm(%a: !GA {promised}, %b: !GB {promised}, %c: !GC, %depth: index)
-      kernel attributes {{known_block_size = array<i32: {threads}, 1, 1>}} {{
+      kernel attributes {{tile.automatic, known_block_size = array<i32: {threads}, 1, 1>}} {{
     %c0 = arith.constant 0 : index
     %ck = arith.constant {k} : index
     %cm = arith.constant {m} : index
