@@ -7,18 +7,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.ops.base import tile_of
-from tilec.dialects.tile.tiles import PlainTile, bits_of, tensor_type
+from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, walk
-from .emit import create
-from .functions import functions, gpu_modules, threads
+from .functions import AUTOMATIC, functions, gpu_modules, threads
 from .layout_choice import PIN, LayoutChoice, moved
 from .layout_relations import agree, backward, forward
-from .layout_wants import legal, memory_layout
+from .layout_types import converted, laid, set_layout
+from .layout_wants import legal_layout, memory_layout
 from .tile_classes import FREE, MEMORY, VIEWS, Classes, has_plain_tiles, is_soft, plain
 from .transposed_loads import fold_transposes
 
@@ -33,7 +32,8 @@ class AssignLayouts(Pass):
     accumulators and operands, accesses to memory choose wide ones, and views, reductions and
     broadcasts hand them on. `tile.layout` on an op pins that of its result, a
     `tile.convert_layout` to or from a type with a layout that of the other side. Constants are
-    made anew for each use. A remark says where each layout comes from.
+    made anew for each use. A remark says where each layout comes from. The kernel becomes
+    `tile.automatic`: passes that stage and pipeline what it moves work on such kernels.
     """
 
     name: ClassVar[str] = "tile-assign-layouts"
@@ -48,6 +48,7 @@ class AssignLayouts(Pass):
                 try:
                     with function.location:
                         _Assignment(function).run()
+                        function.operation.attributes[AUTOMATIC] = ir.UnitAttr.get()
                 except PassError as error:
                     errors += error.diagnostics
                 except TilecError as error:
@@ -72,7 +73,7 @@ class _Assignment:
         for root in self._classes.all():
             layout = self._choice.layout(root)
             for value in self._classes.members(root):
-                _set_layout(value, layout)
+                set_layout(value, layout)
         for task in tasks:
             task()
         for op in self._classes.ops:
@@ -102,8 +103,9 @@ class _Assignment:
 
     def _access(self, op: Any, tile: PlainTile) -> None:
         """Move a tile that shares bytes under a layout that can, if its own cannot."""
-        layout = tile_of(moved(op), "the tile").layout
-        if legal(op, tile, layout):
+        own = laid(moved(op))
+        assert own is not None
+        if legal_layout(op, tile, own.layout):
             return
         other = memory_layout(tile, [op], self._warps, ())
         if op.operation.name == "tile.load":
@@ -114,8 +116,9 @@ class _Assignment:
 
 def _mend_view(op: Any) -> None:
     """Convert before a view, or behind a reduction, where its layouts do not agree."""
-    source = tile_of(op.operation.operands[0], "source")
-    result = tile_of(op.results[0], "result")
+    source, result = laid(op.operation.operands[0]), laid(op.results[0])
+    assert source is not None
+    assert result is not None
     if agree(op, source.layout, result.layout):
         return
     before = backward(op, result.layout, source.shape)
@@ -140,33 +143,21 @@ def _multiply_constants(function: Any) -> None:
             use.owner.operands[use.operand_number] = copy.results[0]
 
 
-def _set_layout(value: Any, layout: LinearLayout) -> None:
-    """Give a tile a layout, and its constant, if it is one."""
-    type_ = tensor_type(tuple(value.type.shape), value.type.element_type, layout)
-    value.set_type(type_)
-    owner = value.owner
-    if getattr(owner, "name", None) == "arith.constant":
-        splat = owner.attributes["value"].get_splat_value()
-        owner.attributes["value"] = ir.DenseElementsAttr.get_splat(type_, splat)
-
-
 def _convert_operand(op: Any, number: int, layout: LinearLayout) -> None:
     """Have an op take its operand under a layout."""
-    value = op.operation.operands[number]
-    if tile_of(value, "operand").layout == layout:
-        return
-    type_ = tensor_type(tuple(value.type.shape), value.type.element_type, layout)
     with ir.InsertionPoint(op), op.location:
-        op.operation.operands[number] = create("tile.convert_layout", [value], type_)
+        operands = op.operation.operands
+        operands[number] = converted(operands[number], layout)
 
 
 def _convert_result(op: Any, layout: LinearLayout) -> None:
     """Have an op give its result under a layout, and convert it to what its users expect."""
     result = op.results[0]
-    if tile_of(result, "result").layout == layout:
+    tile = laid(result)
+    assert tile is not None
+    if tile.layout == layout:
         return
-    expected = result.type
-    _set_layout(result, layout)
+    set_layout(result, layout)
     with ir.InsertionPoint.after(op), op.location:
-        converted = create("tile.convert_layout", [result], expected)
-    result.replace_all_uses_except(converted, converted.owner.operation)
+        expected = converted(result, tile.layout)
+    result.replace_all_uses_except(expected, expected.owner.operation)

@@ -13,7 +13,7 @@ from tilec.layout import LinearLayout
 
 from .base import Diagnostic, PassError, remark
 from .layout_relations import backward, forward
-from .layout_wants import dot_layouts, legal, memory_layout
+from .layout_wants import dot_layouts, legal_layout, memory_layout
 from .tile_classes import MEMORY, VIEWS, Classes, is_soft, plain
 
 PIN = "tile.layout"
@@ -197,7 +197,7 @@ class LayoutChoice:
         """Whether all accesses of a class could move its tiles under a layout."""
         if bits_of(tile.element) >= 8:
             return True
-        return all(legal(op, tile, layout) for op in self._accesses.get(root, []))
+        return all(legal_layout(op, tile, layout) for op in self._accesses.get(root, []))
 
 
 def moved(op: Any) -> Any:

@@ -7,8 +7,8 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.ops.dots import dot_form
+from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
 from tilec.isa import LANES, Form, TilecError
@@ -61,7 +61,7 @@ def memory_layout(
         together: axes that are reduced.
     """
     bits = bits_of(tile.element)
-    fastest = next((_fastest(op, len(tile.shape)) for op in accesses), len(tile.shape) - 1)
+    fastest = next((contiguous_axis(op, len(tile.shape)) for op in accesses), len(tile.shape) - 1)
     vector = max([1, *(_vector(op, bits) for op in accesses)])
     share = prod(tile.shape) // (LANES * warps)
     vector = min(vector, max(share, 1), ACCESS_BITS // bits)
@@ -71,7 +71,7 @@ def memory_layout(
     return blocked_tile(tile.shape, vector, warps, fastest=fastest, together=frozenset(together))
 
 
-def legal(op: Any, tile: PlainTile, layout: LinearLayout) -> bool:
+def legal_layout(op: Any, tile: PlainTile | TileValue, layout: LinearLayout) -> bool:
     """Whether an access moves a tile under a layout: elements that share a byte stay together."""
     value = TileValue(tile.shape, tile.element, layout, is_fragment=False)
     try:
@@ -88,7 +88,7 @@ def _vector(op: Any, bits: int) -> int:
     return vector_of(op) * max(1, 8 // bits)
 
 
-def _fastest(op: Any, rank: int) -> int:
+def contiguous_axis(op: Any, rank: int) -> int:
     """The tile's axis that is contiguous in the memory that an access touches."""
     type_ = op.operation.operands[0 if op.operation.name == "tile.load" else 1].type
     strides, _ = type_.get_strides_and_offset()

@@ -1,0 +1,159 @@
+"""The cheapest way to have a tile under another layout: convert it, or make it so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.isa import Target
+from tilec.layout import LayoutError, LinearLayout
+from tilec.layout.conversion import convert
+from tilec.mlir import ir
+
+from .layout_relations import agree, backward
+from .layout_types import converted, has_one_use, laid, set_layout
+from .layout_wants import contiguous_axis, legal_layout
+from .tile_classes import FREE, VIEWS, is_elementwise
+
+DEPTH = 16
+"""Ops looked through."""
+ACCESS = 4
+"""What an access to global memory costs in instructions: a round figure, not a measurement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to have a tile under another layout.
+
+    Attributes:
+        cost: instructions and wavefronts of a warp, as `tilec.layout.plans.Price` counts them.
+        make: emits what it takes, and returns the tile.
+    """
+
+    cost: float
+    make: Callable[[], Any]
+
+
+def price(tile: TileValue, layout: LinearLayout, target: Target | None) -> float:
+    """What a conversion costs a warp; infinite where there is none."""
+    try:
+        return convert(tile.layout, layout, bits_of(tile.element), target).price.total
+    except LayoutError:
+        return inf
+
+
+class Ways:
+    """Finds ways for one kernel.
+
+    Args:
+        target: whose matrix instructions conversions may use.
+        staged: whether loads of the tiles asked for will pass through shared memory, in which
+            their layout does not matter.
+    """
+
+    def __init__(self, target: Target | None, *, staged: bool) -> None:
+        self._target = target
+        self._staged = staged
+
+    def price(self, tile: TileValue, layout: LinearLayout) -> float:
+        """What a conversion costs a warp; infinite where there is none."""
+        return price(tile, layout, self._target)
+
+    def best(self, value: Any, layout: LinearLayout, depth: int = DEPTH) -> Way:
+        """The cheapest way to have `value`, a tensor with a layout, under `layout`."""
+        tile = laid(value)
+        assert tile is not None
+        if tile.layout == layout:
+            return Way(0, lambda: value)
+        direct = Way(self.price(tile, layout), lambda: converted(value, layout))
+        owner = value.owner
+        if isinstance(owner, ir.Block) or not depth:
+            return direct
+        op = owner.opview
+        made = self._made(op, layout, depth)
+        return made if made is not None and made.cost <= direct.cost else direct
+
+    def _made(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
+        """The op's result under another layout from the start."""
+        name = op.operation.name
+        if name in FREE:
+            return Way(0, lambda: _copy(op, layout, {}))
+        if name == "tile.convert_layout":
+            inner = self.best(op.operands[0], layout, depth - 1)
+            source = laid(op.operands[0])
+            assert source is not None
+            own = laid(op.results[0])
+            assert own is not None
+            saved = self.price(source, own.layout) if has_one_use(op.results[0]) else 0
+            return Way(max(inner.cost - saved, 0), inner.make)
+        if name == "tile.load":
+            return self._load(op, layout)
+        if name in VIEWS:
+            return self._view(op, layout, depth)
+        return self._computed(op, layout, depth) if is_elementwise(op) else None
+
+    def _load(self, op: Any, layout: LinearLayout) -> Way | None:
+        tile = laid(op.results[0])
+        assert tile is not None
+        if not legal_layout(op, tile, layout):
+            return None
+        if self._staged:
+            cost = 0 if has_one_use(op.results[0]) else ACCESS
+        else:
+            saved = _accesses(op, tile.layout) if has_one_use(op.results[0]) else 0
+            cost = _accesses(op, layout) - saved
+        return Way(max(cost, 0), lambda: _copy(op, layout, {}))
+
+    def _view(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
+        source = laid(op.operands[0])
+        assert source is not None
+        before = backward(op, layout, source.shape)
+        if before is None or not agree(op, before, layout):
+            return None
+        inner = self.best(op.operands[0], before, depth - 1)
+        return Way(inner.cost, lambda: _copy(op, layout, {0: inner}))
+
+    def _computed(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
+        operands = list(op.operation.operands)
+        inner = {
+            number: self.best(operand, layout, depth - 1)
+            for number, operand in enumerate(operands)
+            if laid(operand) is not None
+        }
+        distinct = {operands[number]: way for number, way in inner.items()}
+        cost = sum(way.cost for way in distinct.values())
+        again = 0 if has_one_use(op.results[0]) else layout.in_sizes["register"]
+        return Way(cost + again, lambda: _copy(op, layout, inner))
+
+
+def _copy(op: Any, layout: LinearLayout, inner: dict[int, Way]) -> Any:
+    """The op again, its result under another layout, some operands had otherwise."""
+    with ir.InsertionPoint(op), op.location:
+        made: dict[Any, Any] = {}
+        for number, way in inner.items():
+            operand = op.operation.operands[number]
+            if operand not in made:
+                made[operand] = way.make()
+        copy = op.operation.clone()
+    for number in inner:
+        copy.operands[number] = made[op.operation.operands[number]]
+    set_layout(copy.results[0], layout)
+    return copy.results[0]
+
+
+def _accesses(op: Any, layout: LinearLayout) -> float:
+    """What it costs a lane to load its part of a tile from global memory."""
+    axis = contiguous_axis(op, len(layout.outs))
+    wanted = [
+        tuple((1 << bit) * (at == axis) for at in range(len(layout.outs)))
+        for bit in range(vector_of(op).bit_length() - 1)
+    ]
+    run = 0
+    registers = layout.bases["register"]
+    while run < len(wanted) and wanted[run] in registers:
+        run += 1
+    return ACCESS * 2.0 ** (len(registers) - run)

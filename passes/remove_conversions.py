@@ -1,0 +1,123 @@
+"""`tile-remove-conversions`: layout conversions dropped, moved and made cheaper."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.dialects.tile.tiles import bits_of
+from tilec.isa import Target, TilecError
+from tilec.layout.conversion import convert
+from tilec.layout.plans import Nothing, Permutation, Plan, SharedTrip, Shuffles, Transposition
+from tilec.mlir import ir
+
+from .base import Pass, remark, walk
+from .conversion_motion import carry, conversions, hoist, reuse, sink
+from .functions import functions, gpu_modules, target_of
+from .layout_types import laid
+from .layout_ways import Ways
+from .tile_classes import FREE, VIEWS, is_elementwise
+
+ROUNDS = 16
+"""Rounds at most; each makes the program cheaper, and two or three do."""
+
+
+@dataclass(frozen=True)
+class RemoveConversions(Pass):
+    """Drop `tile.convert_layout`s of tensors, or move them to where they cost less.
+
+    In and out: level 2. A tile is loaded or computed under the layout wanted, back to constants
+    and loads, where that costs less than converting it; conversions of one tile to one layout
+    become one; those of what a loop does not change leave it, and what a loop hands on takes the
+    layout that it is converted to in each round; elementwise ops are done before a conversion
+    if their result is narrower. Costs are those of `tilec.layout.conversion`. A remark says of
+    each conversion that stays how it is done and what it costs.
+    """
+
+    name: ClassVar[str] = "tile-remove-conversions"
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every kernel of `module`."""
+        for gpu_module in gpu_modules(module):
+            target = target_of(gpu_module)
+            for function in functions(gpu_module):
+                with function.location:
+                    for _ in range(ROUNDS):
+                        if not _step(function, target):
+                            break
+                for op in conversions(function):
+                    _explain(op, target)
+
+
+def _step(function: Any, target: Target | None) -> bool:
+    """One round; whether it changed anything."""
+    changed = False
+    for op in conversions(function):
+        changed |= _remake(op, target)
+    _remove_dead(function)
+    changed |= reuse(function)
+    changed |= sink(function, target)
+    changed |= hoist(function)
+    changed |= carry(function, target)
+    _remove_dead(function)
+    return changed
+
+
+def _remake(op: Any, target: Target | None) -> bool:
+    """Replace a conversion by a cheaper way to have its result, if there is one."""
+    source, result = op.operands[0], op.results[0]
+    before, after = laid(source), laid(result)
+    assert before is not None
+    assert after is not None
+    ways = Ways(target, staged=all(_is_factor(use) for use in result.uses))
+    way = ways.best(source, after.layout)
+    if way.cost >= ways.price(before, after.layout) and before.layout != after.layout:
+        return False
+    with ir.InsertionPoint(op), op.location:
+        made = way.make()
+    result.replace_all_uses_with(made)
+    op.operation.erase()
+    return True
+
+
+def _is_factor(use: Any) -> bool:
+    """Whether a use is as operand A or B of a product."""
+    return use.owner.name == "tile.dot" and use.operand_number < 2
+
+
+def _remove_dead(function: Any) -> None:
+    """Erase tiles that nobody uses, and what only they used."""
+    for op in reversed([op.operation for op in walk(function)]):
+        if (
+            op.name in FREE | VIEWS | {"tile.convert_layout", "tile.load"} or is_elementwise(op)
+        ) and all(
+            laid(result) is not None and next(iter(result.uses), None) is None
+            for result in op.results
+        ):
+            op.erase()
+
+
+def _explain(op: Any, target: Target | None) -> None:
+    source, result = laid(op.operands[0]), laid(op.results[0])
+    assert source is not None
+    assert result is not None
+    try:
+        plan = convert(source.layout, result.layout, bits_of(source.element), target)
+    except TilecError:
+        return  # an error of the pass that lowers it
+    remark(op.location, f"'tile.convert_layout' op {_how(plan)}, cost {plan.price.total}")
+
+
+def _how(plan: Plan) -> str:
+    match plan:
+        case Nothing():
+            return "does nothing"
+        case Permutation():
+            return "renames registers" if not plan.price.total else "permutes registers"
+        case Transposition():
+            return f"takes {plan.price.wavefronts} movmatrix"
+        case Shuffles():
+            return f"takes {plan.price.wavefronts} shuffles"
+        case SharedTrip():
+            where = "within warps" if plan.within_warp else "between warps"
+            return f"goes through {plan.bytes} bytes of shared memory {where}"
