@@ -70,11 +70,17 @@ class Device:
             CudaError: if there is none; after a fault that the driver does not get over, a new
                 process may have one.
         """
-        if self.faulted:
-            self.reset()
-        if self._context is None:
-            self._context = call("cuDevicePrimaryCtxRetain", self._handle)
-        call("cuCtxSetCurrent", self._context)
+        try:
+            if self.faulted:
+                self.reset()
+            if self._context is None:
+                self._context = call("cuDevicePrimaryCtxRetain", self._handle)
+            call("cuCtxSetCurrent", self._context)
+        except DriverError as error:
+            raise CudaError(
+                f"{self} has no context to work in: {error}. After a kernel's fault not every "
+                "driver gives a new one; start a new process"
+            ) from None
 
     def reset(self) -> None:
         """Destroy its context with all arrays, modules and streams in it, other libraries' too.
