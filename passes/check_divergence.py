@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import FragType
+from tilec.dialects.tile.tiles import tile_value
+from tilec.layout.reduction import reduction
 
 from .base import Diagnostic, Pass, PassError, walk
 from .functions import functions, gpu_modules
@@ -25,6 +27,7 @@ WARP_WIDE = frozenset(
         "tile.mma_sp",
         "tile.mma_sp_scaled",
         "tile.movmatrix",
+        "tile.reduce",
         "tile.stmatrix",
         "tile.wmma_load",
         "tile.wmma_mma",
@@ -87,6 +90,9 @@ def is_cta_wide(op: Any) -> bool:
     name = op.operation.name
     if name == "tile.convert_layout":
         return not isinstance(op.operands[0].type, FragType)
+    if name == "tile.reduce":
+        tile = tile_value(op.operands[0].type)
+        return tile is None or reduction(tile.layout, int(op.axis.value)).partials > 1
     return bool(name == "tile.async_copy")
 
 

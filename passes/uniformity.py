@@ -6,6 +6,8 @@ from enum import IntEnum
 from math import prod
 from typing import Any
 
+from tilec.dialects.tile.dialect import FragType
+
 from .emit import constant_of
 from .functions import block_size, is_kernel
 
@@ -65,10 +67,10 @@ class Uniformity:
     """The analysis of one function, for values and for places.
 
     A value is uniform if what computes it is: constants, a kernel's arguments, block numbers,
-    arithmetic on uniform values, loads from uniform addresses, the warp number (the thread number
-    shifted by five or more, where a warp lies along x), a comparison that tells threads apart
-    only by their warps. Control flow counts: what an `scf.if` or a loop yields is uniform only
-    if its condition or bounds are.
+    arithmetic on uniform values, loads from uniform addresses, scalars that tiles are reduced to,
+    the warp number (the thread number shifted by five or more, where a warp lies along x), a
+    comparison that tells threads apart only by their warps. Control flow counts: what an `scf.if`
+    or a loop yields is uniform only if its condition or bounds are.
     """
 
     def __init__(self, function: Any) -> None:
@@ -118,6 +120,9 @@ class Uniformity:
             spread = self._warp
         elif name in _LANE_OPS or "atomic" in name or name.startswith(_OPAQUE):
             spread = Spread.DIVERGENT
+        elif name == "tile.reduce":  # a scalar is the same for all who held the tile
+            of_warp = isinstance(operation.operands[0].type, FragType)
+            spread = min(spread, self._warp) if of_warp else Spread.CTA
         for region in operation.regions:
             for block in region:
                 for argument in block.arguments:

@@ -8,6 +8,7 @@ from typing import Any
 
 from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
+from tilec.layout.views import dims
 from tilec.mlir import ir
 
 from .dialect import ByteType, FragType, LayoutAttr, value_of
@@ -175,7 +176,8 @@ def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
     # A fragment may be a warp's part of a larger tile.
     if not is_fragment and not _covers(layout):
         raise TilecError(f"layout '{text}' leaves elements of the tile to no lane")
-    return TileValue(shape, tile.element_type, layout, is_fragment)
+    named = layout if is_fragment else _named(layout)
+    return TileValue(shape, tile.element_type, named, is_fragment)
 
 
 @lru_cache(maxsize=4096)
@@ -183,6 +185,16 @@ def _with_inputs(layout: LinearLayout, ins: tuple[str, ...]) -> LinearLayout:
     """The layout with these inputs in this order; those that it does not have are of size one."""
     whole = layout * LinearLayout.empty(ins)
     return whole.reorder(ins, tuple(whole.out_sizes))
+
+
+@lru_cache(maxsize=4096)
+def _named(layout: LinearLayout) -> LinearLayout:
+    """The layout with the usual names of a tile's dimensions, which are so by position."""
+    return LinearLayout(
+        layout.ins,
+        tuple((n, bits) for n, (_, bits) in zip(dims(len(layout.outs)), layout.outs, strict=True)),
+        layout.columns,
+    )
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,145 @@
+"""`tile-stage-reductions`: reductions over warps, spelled out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import prod
+from typing import Any, ClassVar
+
+from tilec.dialects.tile.tiles import tensor_type, tile_value
+from tilec.layout import LinearLayout
+from tilec.layout.gf2 import Echelon
+from tilec.layout.reduction import Reduction, reduction
+from tilec.layout.views import expanded, reshaped, sliced, transposed
+from tilec.mlir import ir
+
+from .base import Pass, remark, walk
+from .emit import create
+from .functions import functions, gpu_modules
+
+
+@dataclass(frozen=True)
+class StageReductions(Pass):
+    """Take a `tile.reduce` over warps apart, into reductions within a warp.
+
+    In and out: level 2. Each warp combines its part of the dimension; the parts are brought
+    together by a `tile.convert_layout`, after which each thread has those of all warps in
+    registers; and they are combined. Where a warp's part is no whole bits of the dimension's index,
+    the conversion comes first. Other reductions stay.
+    """
+
+    name: ClassVar[str] = "tile-stage-reductions"
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every kernel of `module`."""
+        for gpu_module in gpu_modules(module):
+            for function in functions(gpu_module):
+                for op in list(walk(function)):
+                    if op.operation.name == "tile.reduce":
+                        _stage(op)
+
+
+def _stage(op: Any) -> None:
+    source = tile_value(op.operands[0].type)
+    if source is None or source.is_fragment:
+        return
+    plan = reduction(source.layout, int(op.axis.value))
+    if plan.partials == 1:
+        return
+    with ir.InsertionPoint(op), op.location:
+        steps = _Steps(op, source.element)
+        own = _own_bits(plan)
+        if own is None:
+            what = f"{source.shape[plan.axis]} elements, whose bits no warp has whole,"
+        else:
+            steps.reduce_own(plan.axis, own)
+            what = f"parts of {plan.partials} warps, each combined before,"
+        steps.gather(plan)
+        result = steps.reduce(plan.axis, op.results[0].type)
+    remark(op.location, f"'tile.reduce' op is over warps: {what} go through shared memory")
+    op.results[0].replace_all_uses_with(result)
+    op.operation.erase()
+
+
+def _own_bits(plan: Reduction) -> list[bool] | None:
+    """For each bit of the axis, low to high, whether a warp has both values; None if none says."""
+    within = Echelon(plan.within)
+    own = [1 << bit in within for bit in range(plan.source.outs[plan.axis][1])]
+    return own if sum(own) == within.rank else None
+
+
+class _Steps:
+    """What replaces a reduction, emitted one after the other.
+
+    Args:
+        op: the reduction.
+        element: its element type.
+    """
+
+    def __init__(self, op: Any, element: Any) -> None:
+        self._op = op
+        self._element = element
+        self._value = op.operands[0]
+
+    def reduce_own(self, axis: int, own: Sequence[bool]) -> None:
+        """Combine the bits of the axis that a warp has, which leaves one element a warp."""
+        if not any(own):
+            return
+        # Neighbouring bits of one kind are a dimension; those that warps tell apart go first.
+        runs = [(kind, 1 << len(list(bits))) for kind, bits in groupby(reversed(own))]
+        order = sorted(range(len(runs)), key=lambda at: runs[at][0])
+        before, after = self._shape[:axis], self._shape[axis + 1 :]
+        self._reshape((*before, *(extent for _, extent in runs), *after))
+        self._transpose(
+            (
+                *range(axis),
+                *(axis + at for at in order),
+                *range(axis + len(runs), axis + len(runs) + len(after)),
+            )
+        )
+        others, whole = (prod(e for kind, e in runs if kind is k) for k in (False, True))
+        self._reshape((*before, others, whole, *after))
+        layout = sliced(self._layout, axis + 1)
+        self._value = self.reduce(axis + 1, self._type(layout))
+
+    def gather(self, plan: Reduction) -> None:
+        """Bring what is left of the axis into the registers of those who want the result."""
+        extents = self._layout.out_sizes
+        along = list(extents)[plan.axis]
+        bits = range(extents[along].bit_length() - 1)
+        parts = [[1 << bit if name == along else 0 for name in extents] for bit in bits]
+        bases = expanded(plan.result, plan.axis).bases
+        layout = LinearLayout.of({**bases, "register": [*bases["register"], *parts]}, extents)
+        self._value = create("tile.convert_layout", [self._value], self._type(layout))
+
+    def reduce(self, axis: int, type_: Any) -> Any:
+        """The value reduced along one dimension."""
+        fn = self._op.attributes["fn"]
+        axis_attr = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis)
+        return create("tile.reduce", [self._value], type_, axis=axis_attr, fn=fn)
+
+    def _reshape(self, shape: tuple[int, ...]) -> None:
+        if shape != self._shape:
+            type_ = self._type(reshaped(self._layout, shape))
+            self._value = create("tile.reshape", [self._value], type_)
+
+    def _transpose(self, permutation: tuple[int, ...]) -> None:
+        if list(permutation) != sorted(permutation):
+            type_ = self._type(transposed(self._layout, permutation))
+            attribute = ir.DenseI64ArrayAttr.get(permutation)
+            self._value = create("tile.transpose", [self._value], type_, permutation=attribute)
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return tuple(self._value.type.shape)
+
+    @property
+    def _layout(self) -> LinearLayout:
+        tile = tile_value(self._value.type)
+        assert tile is not None
+        return tile.layout
+
+    def _type(self, layout: LinearLayout) -> Any:
+        return tensor_type(tuple(layout.out_sizes.values()), self._element, layout)
