@@ -33,6 +33,7 @@ _MMA_SYNC = Pipeline(
         "tile-infer-vectors",
         "tile-select-mma",
         "tile-assign-layouts",
+        "tile-remove-conversions",
         "tile-stage-shared",
         "tile-pipeline",
         "tile-check-divergence",

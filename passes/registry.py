@@ -15,6 +15,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-infer-vectors": "tilec.passes.infer_vectors:InferVectors",
         "tile-select-mma": "tilec.passes.select_mma:SelectMma",
         "tile-assign-layouts": "tilec.passes.assign_layouts:AssignLayouts",
+        "tile-remove-conversions": "tilec.passes.remove_conversions:RemoveConversions",
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",
