@@ -12,6 +12,7 @@ from tilec.isa import TilecError
 
 from .compiled import Compiled, Options, Stage
 from .diagnostics import Source
+from .environment import cache_wanted
 
 if TYPE_CHECKING:
     from tilec.passes.instrumentation import Instrumentation
@@ -60,7 +61,7 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         name, source = str(source), source.read_text(encoding="utf-8")
     text = Source(name, source) if isinstance(source, str) else None
     watched = verify_each or instrumentation is not None
-    cached = text is not None and stage not in _BEFORE_PTX and not watched and _cached(cache)
+    cached = text is not None and stage not in _BEFORE_PTX and not watched and cache_wanted(cache)
     options = Options(opt_level, verify_each, instrumentation, lineinfo, cached)
 
     def start() -> Compiled:
@@ -70,12 +71,6 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         compiled = _remembered(text, target, options, start) if text and cached else start()
         compiled.emit(stage)
     return compiled
-
-
-def _cached(asked: bool | None) -> bool:
-    from .cache import enabled  # noqa: PLC0415 (who does without is spared the import)
-
-    return enabled(asked)
 
 
 def _remembered(

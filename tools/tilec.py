@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tilec.isa import TARGETS, TilecError
 
+from .cache_report import ACTIONS, cache_report
+from .cached import compile_cached, wants_cache
 from .common import Parser, hurry, leave, run
 from .files import is_file_name, read_input, write_output, write_outputs
 from .pass_flags import add_pass_flags, instrumented, show_remarks, wants_remarks
@@ -59,6 +61,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
     made.add_argument("--list-targets", action="store_true", help="list the targets")
+    made.add_argument(
+        "--cache", choices=ACTIONS, help="list what the compile cache holds, clear it, or sum it up"
+    )
     add_pass_flags(made)
     return made
 
@@ -67,8 +72,15 @@ def _main(arguments: argparse.Namespace) -> int:
     if arguments.list_targets:
         print("\n".join(TARGETS))
         return 0
+    if arguments.cache:
+        print(cache_report(arguments.cache), end="")
+        return 0
     name = "<stdin>" if arguments.input == "-" else arguments.input
     text = read_input(arguments.input)
+    return (_recall if wants_cache(arguments) else _compile)(text, name, arguments)
+
+
+def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     from tilec import codegen  # noqa: PLC0415
 
     if _STAGES.index(_last_stage(arguments)) >= _STAGES.index("ptx"):
@@ -102,6 +114,28 @@ def _main(arguments: argparse.Namespace) -> int:
         finally:
             shown = show_remarks(found, source, arguments)
             sys.stderr.write(render([*reported, *shown, *errors], source))
+    return 1 if errors else 0
+
+
+def _recall(text: str, name: str, arguments: argparse.Namespace) -> int:
+    """The same through the compile cache."""
+    from tilec.diagnostics import Source, render  # noqa: PLC0415
+    from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
+    from tilec.remarks import occupancy_remarks  # noqa: PLC0415
+
+    source = Source(name, text)
+    errors: tuple[Diagnostic, ...] = ()
+    with remarks() as found:
+        try:
+            compiled = compile_cached(text, name, arguments)
+            found[:] = compiled.remarks
+            _give_out(compiled, arguments)
+            if wants_remarks(arguments):
+                found.extend(occupancy_remarks(compiled))
+        except ProgramError as error:
+            errors = error.diagnostics
+        finally:
+            sys.stderr.write(render([*show_remarks(found, source, arguments), *errors], source))
     return 1 if errors else 0
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import subprocess
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-import tilec
+from tilec import fingerprint
 
 _PROGRAM = """
 gpu.module @m [#nvvm.target<chip = "{target}">] {{
@@ -53,19 +52,26 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TILEC_CACHE", raising=False)
 
 
+_STEADY = "from tilec import fingerprint; fingerprint._python_files = tuple\n"
+
+
 @pytest.fixture(autouse=True)
-def may_be_edited(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever edits tilec while the tests run does not turn the cache off."""
-    monkeypatch.setattr(tilec, "_imported", math.inf)
+def steady(monkeypatch: pytest.MonkeyPatch) -> str:
+    """Keeps whoever edits tilec while the tests run from being seen; code that does the same."""
+    monkeypatch.setattr(fingerprint, "_python_files", tuple)
+    return _STEADY
 
 
 @pytest.fixture
-def python() -> Callable[..., subprocess.CompletedProcess[str]]:
+def python(steady: str) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs code in a process of its own."""
 
-    def run(code: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        code: str, *arguments: str, stdin: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-c", code, *arguments],
+            [sys.executable, "-c", steady + code, *arguments],
+            input=stdin,
             env=os.environ | variables,
             capture_output=True,
             text=True,
