@@ -9,6 +9,7 @@ from functools import cache
 from tilec.isa import Form, PtxVersion, Target, TilecError, UnknownNameError, forms, instruction
 from tilec.isa.conversions import CONVERSIONS, Conversion
 from tilec.isa.llvm import call
+from tilec.isa.reductions import REDUCTIONS, Reduction
 
 from .codegen import CodegenError, generate
 
@@ -75,7 +76,9 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
     version = target.min_ptx
     called = set(_DECLARED.findall(ir))
     conversions = [c for c in CONVERSIONS.values() if c.intrinsic in called]
-    used: list[Form | Conversion] = [*forms_used(ir), *conversions]
+    assembly = _ASSEMBLY.findall(ir)
+    reductions = [r for text in assembly if (r := REDUCTIONS.get(text.partition(" ")[0]))]
+    used: list[Form | Conversion | Reduction] = [*forms_used(ir), *conversions, *reductions]
     for one in used:
         needed = one.min_ptx(target)
         if needed is None:
@@ -83,7 +86,7 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
             raise TilecError(f"{one.ptx} is not available on {target}; it needs {clauses}")
         version = max(version, needed)
     called -= {c.intrinsic for c in conversions}
-    others = "\n".join((*sorted(called), *_ASSEMBLY.findall(ir)))
+    others = "\n".join((*sorted(called), *assembly))
     return max([version, *(v for pattern, v in _VERSIONS if pattern.search(others))])
 
 

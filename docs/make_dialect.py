@@ -37,6 +37,7 @@ control flow. `tile-remove-dead` removes those that nobody uses.
 
 _GROUPS = {
     "Memory": "memory",
+    "Atomic updates": "atomic",
     "Asynchronous copies": "async_copy",
     "Registers": "elementwise",
     "Choice": "select",
@@ -87,9 +88,13 @@ def _functions(op: Any) -> str:
     """What `fn` may name, of ops that have it."""
     if "fn" not in (field.name for field in op._fields):
         return ""
-    legal: tuple[str, ...] = tuple(ops.CASTS if op is ops.CastOp else ops.ELEMENTWISE)
-    if op is ops.ElementwiseOp:
-        legal += tuple(ops.COMPARISONS)
+    named = {
+        ops.AtomicOp: ops.ATOMICS,
+        ops.CastOp: ops.CASTS,
+        ops.ElementwiseOp: {**ops.ELEMENTWISE, **ops.COMPARISONS},
+        ops.ReduceOp: ops.REDUCTIONS,
+    }
+    legal = named.get(op, ops.ELEMENTWISE)
     return f"\n`fn` is one of {', '.join(f'`{name}`' for name in legal)}.\n"
 
 

@@ -44,6 +44,17 @@ def add_constant(a: Any, n: int) -> Any:
     return a if n == 0 else add(a, index_constant(n))
 
 
+def is_zero(index: Any, mask: int) -> Any:
+    """Whether the bits `mask` of an index are all zero, an i1."""
+    bits = create("arith.andi", [index, index_constant(mask)], ir.IndexType.get())
+    return create(
+        "arith.cmpi",
+        [bits, index_constant(0)],
+        ir.IntegerType.get_signless(1),
+        predicate=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 0),
+    )
+
+
 def linear(layout: LinearLayout, in_dim: str, index: Any) -> list[Any]:
     """The places of an index of `in_dim` under a layout, the other inputs being 0.
 

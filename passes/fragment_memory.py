@@ -80,12 +80,12 @@ class FragmentMemory:
         tile: TileValue,
         parts: Decomposition,
     ) -> None:
-        """Store the fragments to `target` at indices `at` of the first."""
+        """Store the fragments, or let them update what is there, at indices `at` of the first."""
         found = self._matrices(Family.STMATRIX, op, target, at, tile, parts)
         if found is None:
             for p in range(parts.count):
                 operands = [values[p], target, *self._at(op, at, tile, parts, p)]
-                ir.Operation.create("tile.store", operands=operands, attributes=_keep(op))
+                ir.Operation.create(op.operation.name, operands=operands, attributes=_keep(op))
             return
         form, size = found
         whole = _group_type(parts, size, tile)
@@ -163,6 +163,6 @@ def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:
 def _keep(op: Any) -> dict[str, Any]:
     return {
         name: op.attributes[name]
-        for name in ("transposed", "masked", "vector")
+        for name in ("fn", "transposed", "masked", "vector")
         if name in op.attributes
     }

@@ -15,6 +15,7 @@ from .expansion import Expansion
 from .functions import functions, gpu_modules, target_of
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
+from .nvvm.atomics import Atomics
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
 from .nvvm.kernel import Kernel
@@ -76,6 +77,7 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
         "tile.async_commit": copies.commit,
         "tile.async_copy": copies.copy,
         "tile.async_wait": copies.wait,
+        "tile.atomic": Atomics(kernel).atomic,
         "tile.broadcast": view,
         "tile.cast": Casts(kernel).cast,
         "tile.concat": elementwise.concat,

@@ -12,6 +12,7 @@ EFFECTS = frozenset(
         "tile.async_commit",
         "tile.async_copy",
         "tile.async_wait",
+        "tile.atomic",
         "tile.stmatrix",
         "tile.store",
         "tile.wmma_store",

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, frag_type
 from tilec.isa import Target, TilecError
-from tilec.mlir import ir
+from tilec.mlir import dialect, ir
 
 from .base import Pass, walk
-from .emit import create, linear
+from .emit import create, is_zero, linear
 from .expansion import Expansion, Handler, Values
 from .fragment_elementwise import FragmentElementwise
 from .fragment_memory import FragmentMemory
@@ -61,6 +61,7 @@ class _Rewrite:
             **FragmentElementwise(self._types).handlers(),
             **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
+            "tile.atomic": self._store,
             "tile.convert_layout": self._convert,
             "tile.load": self._load,
             "tile.store": self._store,
@@ -112,5 +113,15 @@ class _Rewrite:
         if tile is None:
             return None
         at = self._access(tile, op, indices)
-        self._memory.store(op, expansion.values(value), target, at, tile, self._types.parts(tile))
+        values, parts = expansion.values(value), self._types.parts(tile)
+        copies = tile.layout.free("warp")
+        if not copies:
+            self._memory.store(op, values, target, at, tile, parts)
+            return []
+        # Of warps that hold the same, one stores it.
+        scf = dialect("scf")
+        branch = scf.IfOp(is_zero(self._thread.warp, copies))
+        with ir.InsertionPoint(branch.then_block):
+            self._memory.store(op, values, target, at, tile, parts)
+            scf.YieldOp([])
         return []

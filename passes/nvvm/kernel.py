@@ -9,7 +9,7 @@ from tilec.isa.llvm import Call
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
-from ..emit import create, linear
+from ..emit import create, is_zero, linear
 from ..thread_index import ThreadIndex
 from .registers import bitcast, i32
 
@@ -68,6 +68,18 @@ class Kernel:
         key = (ir.InsertionPoint.current.block, key)
         if key not in self._computed:
             self._computed[key] = make()
+        return self._computed[key]
+
+    def first_of_copies(self, in_dim: str, copies: int) -> Any:
+        """Whether the bits `copies` of this thread's `lane` or `warp` number are zero, an i1.
+
+        Emitted once, at the top of the kernel.
+        """
+        key = ("first of copies", in_dim, copies)
+        if key not in self._computed:
+            with self.thread.at_top(), ir.Location.unknown():
+                index = getattr(self.thread, in_dim)
+                self._computed[key] = is_zero(index, copies)
         return self._computed[key]
 
     def call(self, call: Call, arguments: list[Any]) -> list[Any]:

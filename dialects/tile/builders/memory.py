@@ -58,6 +58,21 @@ def store(
 
 
 @located
+def atomic(
+    fn: str,
+    value: Any,
+    target: Any,
+    *indices: Any,
+    transposed: bool = False,
+    masked: bool = False,
+    vector: int = 1,
+) -> None:
+    """`tile.atomic`: a tile or fragment into memory by `fn`, such as `arith.addf`; see `load`."""
+    attributes = access(transposed, masked, vector) | {"fn": ir.StringAttr.get(fn)}
+    emit("tile.atomic", [value, target, *indices_of(indices)], attributes=attributes)
+
+
+@located
 def ldmatrix(
     form: Form | str,
     source: Any,

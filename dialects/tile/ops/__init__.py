@@ -2,6 +2,7 @@
 
 from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
+from .atomic import ATOMICS, AtomicOp
 from .dots import DotOp, DotScaledOp, DotSpOp, DotSpScaledOp
 from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
 from .iota import IotaOp
@@ -18,6 +19,7 @@ from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp, View
 from .wmma import WmmaElementwiseOp, WmmaFillOp, WmmaLoadOp, WmmaMmaOp, WmmaStoreOp
 
 __all__ = [
+    "ATOMICS",
     "CASTS",
     "COMPARISONS",
     "ELEMENTWISE",
@@ -26,6 +28,7 @@ __all__ = [
     "AsyncCommitOp",
     "AsyncCopyOp",
     "AsyncWaitOp",
+    "AtomicOp",
     "BroadcastOp",
     "CastOp",
     "ConcatOp",

@@ -105,3 +105,16 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+!C = !tile.frag<tensor<8x8xbf16>, #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 8, col 8">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @no_such_update(%x: bf16, %g: memref<8x8xbf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %t = "tile.fill"(%x) : (bf16) -> !C
+    // expected-error @below {{'tile.atomic' op arith.addf of bf16 does not exist on sm_80; it needs sm_90 (PTX 7.8)}}
+    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf"} : (!C, memref<8x8xbf16>, index, index) -> ()
+    gpu.return
+  }
+}

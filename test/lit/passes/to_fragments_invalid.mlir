@@ -51,8 +51,6 @@ gpu.module @m {
     // expected-error @below {{'arith.constant' op of a tile must be the same number everywhere (a splat)}}
     %c = arith.constant dense<[[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]]> : !T
     %t = "tile.fill"(%x) : (i32) -> !T
-    // expected-error @below {{'arith.cmpi' op cannot be lowered with a value of type tensor<4x8xi32,}}
-    %b = arith.cmpi eq, %t, %c : !T
     // expected-error @below {{'tensor.extract' op cannot be lowered with a value of type tensor<4x8xi32,}}
     %e = tensor.extract %t[%i, %i] : !T
     // expected-error @below {{'scf.execute_region' op cannot be lowered with a value of type tensor<4x8xi32,}}

@@ -1,0 +1,71 @@
+"""`tile.atomic`: a tile or fragment into what memory holds."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from tilec.isa import TilecError, UnknownNameError
+from tilec.isa.reductions import Reduction, reductions
+from tilec.mlir import ext, ir
+
+from ..dialect import SharedAttr
+from .base import TileOp, any_tile_of, memory
+from .memory import check_access, vector_of
+
+_FLOATS = ("bf16", "f16", "f32", "f64")
+
+ATOMICS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "arith.addf": ("add", {name: name for name in _FLOATS}),
+        "arith.addi": ("add", {"i32": "u32", "i64": "u64"}),
+        "arith.maxsi": ("max", {"i32": "s32", "i64": "s64"}),
+        "arith.maxui": ("max", {"i32": "u32", "i64": "u64"}),
+        "arith.minsi": ("min", {"i32": "s32", "i64": "s64"}),
+        "arith.minui": ("min", {"i32": "u32", "i64": "u64"}),
+        "arith.andi": ("and", {"i32": "b32", "i64": "b64"}),
+        "arith.ori": ("or", {"i32": "b32", "i64": "b64"}),
+        "arith.xori": ("xor", {"i32": "b32", "i64": "b64"}),
+    }
+)
+"""Upstream ops that `tile.atomic` applies: PTX's name, and PTX's type of each element type."""
+
+
+def updates(fn: str, element: Any) -> tuple[Reduction, ...]:
+    """The instructions that apply the upstream op `fn` to elements in memory.
+
+    Raises:
+        TilecError: if there is none, naming what is.
+    """
+    if fn not in ATOMICS:
+        raise UnknownNameError("atomic op", fn, ATOMICS)
+    op, types = ATOMICS[fn]
+    if str(element) not in types:
+        raise TilecError(f"{fn} updates elements of type {', '.join(types)}, not {element}")
+    return reductions(op, types[str(element)])
+
+
+class AtomicOp(TileOp, name="atomic"):
+    """Element (r, c) of a tile or fragment into `memory[…, i + r, j + c]`, atomically, by `fn`.
+
+    Each element by itself, and in no order (PTX ISA, `red`, relaxed, scope GPU): sums of floats
+    may differ in their last bits from run to run. The attributes are those of `tile.store`; the
+    memory is global.
+    """
+
+    UNITS = frozenset({"masked", "transposed"})
+    OPTIONAL = frozenset({"vector"})
+
+    tile: ext.Operand[Any]
+    target: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    fn: ir.StringAttr
+
+    def check(self) -> None:
+        """Verify the types and that there is such an instruction."""
+        value, target, *indices = self.operands
+        tile, type_ = any_tile_of(value, "value"), memory(target, "target")
+        if isinstance(type_.memory_space, SharedAttr):
+            raise TilecError(f"updates global memory, not the shared buffer {type_}")
+        check_access(tile, type_, indices, transposed="transposed" in self.attributes)
+        vector_of(self)
+        updates(self.fn.value, tile.element)

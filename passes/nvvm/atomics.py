@@ -1,0 +1,105 @@
+"""`tile.atomic` of fragments: `red`, on as many elements at once as the target has it for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.dialects.tile.ops.atomic import updates
+from tilec.isa import TilecError
+from tilec.isa.reductions import Reduction
+from tilec.mlir import ir
+
+from ..emit import create
+from ..expansion import Expansion, Values
+from .fragment_access import FragmentAccess
+from .kernel import Kernel
+from .memory import fragment
+from .registers import Packing, bitcast, elements, packing, registers_of
+
+_CONSTRAINTS = {16: "h", 32: "r", 64: "l"}
+
+
+class Atomics:
+    """Lowering of the atomic updates of one kernel."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+
+    def atomic(self, op: Any, expansion: Expansion) -> list[Values]:
+        """`tile.atomic` of a fragment."""
+        value, target, *indices = op.operands
+        tile = fragment(value)
+        forms = self._forms(ir.StringAttr(op.attributes["fn"]).value, tile.element)
+        packed = packing(tile)
+        size = int(packed.element.width) // 8
+        access = FragmentAccess(
+            self._kernel,
+            op,
+            tile,
+            target,
+            expansion.one(target),
+            indices,
+            loads=False,
+            widest=max(forms) * size,
+        )
+        form = forms[access.width]
+        held = elements(expansion.values(value), packed)
+        bits = 8 * size * access.width // form.registers
+        with access.held_once():
+            for registers, place in access.steps:
+                words = _words([held[r] for r in registers], packed.element, bits)
+                operands = [self._global(access.pointer(place)), *words]
+
+                def update(operands: list[Any] = operands) -> None:
+                    _emit(form, operands, _CONSTRAINTS[bits])
+
+                access.write(place, update)
+        return []
+
+    def _forms(self, fn: str, element: Any) -> dict[int, Reduction]:
+        """The target's instructions, by their number of elements.
+
+        Raises:
+            TilecError: if it has none.
+        """
+        found = updates(fn, element)
+        target = self._kernel.target
+        legal = {
+            one.elements: one
+            for one in found
+            if (one.elements == 1 if target is None else one.min_ptx(target) is not None)
+        }
+        if legal:
+            return legal
+        first = found[0]
+        where = ", ".join(f"{s.target} (PTX {s.ptx})" for s in first.since)
+        raise TilecError(f"{fn} of {element} does not exist on {target}; it needs {where}")
+
+    def _global(self, pointer: Any) -> Any:
+        """The pointer in the global state space."""
+        type_ = ir.Type.parse("!llvm.ptr<1>")
+        return pointer if pointer.type == type_ else create("llvm.addrspacecast", [pointer], type_)
+
+
+def _words(values: list[Any], element: Any, bits: int) -> list[Any]:
+    """The elements as integers of `bits` bits, which hold one or two of them."""
+    count = bits // int(element.width)
+    packed = Packing(element, count, len(values) // count)
+    word = ir.IntegerType.get_signless(bits)
+    return [bitcast(register, word) for register in registers_of(values, packed)]
+
+
+def _emit(form: Reduction, operands: list[Any], constraint: str) -> None:
+    names = [f"${at}" for at in range(1, len(operands))]
+    value = f"{{{', '.join(names)}}}" if len(names) > 1 else names[0]
+    ir.Operation.create(
+        "llvm.inline_asm",
+        operands=operands,
+        attributes={
+            "asm_string": ir.StringAttr.get(f"{form.ptx} [$0], {value};"),
+            "constraints": ir.StringAttr.get(
+                ",".join(["l", *[constraint] * len(names), "~{memory}"])
+            ),
+            "has_side_effects": ir.UnitAttr.get(),
+        },
+    )

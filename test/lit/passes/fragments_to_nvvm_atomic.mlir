@@ -1,0 +1,52 @@
+// RUN: tile-opt %s --tile-fragments-to-nvvm --split-input-file | FileCheck %s
+
+!H = !tile.frag<tensor<8x16xf16>, #tile.layout<"register [0,1] [0,2]; lane [0,4] [0,8] [1,0] [2,0] [4,0] -> row 8, col 16">>
+
+// Pairs of half a word each; on sm_90 two pairs at once.
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // CHECK-LABEL: gpu.func @pairs(
+  gpu.func @pairs(%x: f16, %g: memref<8x16xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %t = "tile.fill"(%x) : (f16) -> !H
+    // CHECK-COUNT-2: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<1>, i32) -> ()
+    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf", vector = 4 : i64} : (!H, memref<8x16xf16>, index, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+!H = !tile.frag<tensor<8x16xf16>, #tile.layout<"register [0,1] [0,2]; lane [0,4] [0,8] [1,0] [2,0] [4,0] -> row 8, col 16">>
+gpu.module @m [#nvvm.target<chip = "sm_90">] {
+  // CHECK-LABEL: gpu.func @two_pairs(
+  gpu.func @two_pairs(%x: f16, %g: memref<8x16xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %t = "tile.fill"(%x) : (f16) -> !H
+    // CHECK: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.v2.f16x2 [$0], {$1, $2};", "l,r,r,~{memory}"
+    // CHECK-NOT: llvm.inline_asm
+    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf", vector = 4 : i64} : (!H, memref<8x16xf16>, index, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Of lanes that hold the same, one updates: here those of even number.
+!C = !tile.frag<tensor<1x16xi32>, #tile.layout<"register; lane [0,0] [0,1] [0,2] [0,4] [0,8] -> row 1, col 16">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // CHECK-LABEL: gpu.func @copies(
+  gpu.func @copies(%x: i32, %g: memref<1x16xi32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // CHECK: %[[LANE:.*]] = arith.andi %{{.*}}, %{{.*}} : index
+    // CHECK: %[[BIT:.*]] = arith.andi %[[LANE]], %{{.*}} : index
+    // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[BIT]],
+    %z = arith.constant 0 : index
+    %t = "tile.fill"(%x) : (i32) -> !C
+    // CHECK: scf.if %[[FIRST]] {
+    // CHECK: "red.relaxed.gpu.global.max.s32 [$0], $1;"
+    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.maxsi"} : (!C, memref<1x16xi32>, index, index) -> ()
+    // CHECK: scf.if %[[FIRST]] {
+    // CHECK: llvm.store
+    "tile.store"(%t, %g, %z, %z) : (!C, memref<1x16xi32>, index, index) -> ()
+    gpu.return
+  }
+}
