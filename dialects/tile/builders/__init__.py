@@ -26,7 +26,16 @@ from .memory import (
     stmatrix,
     store,
 )
-from .products import dot, mma, mma_scaled, mma_sp, mma_sp_scaled
+from .products import (
+    dot,
+    dot_scaled,
+    dot_sp,
+    dot_sp_scaled,
+    mma,
+    mma_scaled,
+    mma_sp,
+    mma_sp_scaled,
+)
 from .registers import (
     cast,
     concat,
@@ -52,6 +61,9 @@ __all__ = [
     "concat",
     "convert_layout",
     "dot",
+    "dot_scaled",
+    "dot_sp",
+    "dot_sp_scaled",
     "elementwise",
     "fill",
     "frag_type",

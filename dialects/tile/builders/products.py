@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.isa import Family, Form
+from tilec.mlir import ir
 
 from .. import tiles
+from ..dots import DOTS
 from .caller import located
 from .emit import emit, form_name, i64
 from .types import find_form, operand_fragment, retyped
@@ -19,14 +21,92 @@ def mma(form: Form | str, a: Any, b: Any, c: Any) -> Any:
 
 
 @located
-def dot(form: Form | str, a: Any, b: Any, c: Any) -> Any:
+def dot(
+    form: Form | str | None,
+    a: Any,
+    b: Any,
+    c: Any,
+    *,
+    unsigned: str = "",
+    warps: tuple[int, int] | None = None,
+) -> Any:
     """`tile.dot`: `a · b + c` on a CTA's tiles, by instructions of one form.
 
     The result has the shape and layout of `c` and the form's element type of D.
+
+    Args:
+        form: the instruction; None of tiles without layouts leaves it to `tile-select-mma`.
+        a: MxK.
+        b: KxN.
+        c: MxN.
+        unsigned: which of the operands are of unsigned integers: `a`, `b` or `ab`.
+        warps: warps along M and N, of tiles without layouts.
     """
-    found = find_form(form, Family.MMA)
-    type_ = retyped(c, element=tiles.element_name(found.operand("d")))
-    return emit("tile.dot", [a, b, c], type_, {"form": form_name(found)})
+    return _dot("tile.dot", form, [a, b, c], unsigned, warps)
+
+
+@located
+def dot_sp(
+    form: Form | str | None,
+    a: Any,
+    b: Any,
+    c: Any,
+    e: Any,
+    *,
+    unsigned: str = "",
+    warps: tuple[int, int] | None = None,
+) -> Any:
+    """`tile.dot_sp`: `dot` with a sparse A as stored, MxK/2, and its metadata `e`."""
+    return _dot("tile.dot_sp", form, [a, b, c, e], unsigned, warps)
+
+
+@located
+def dot_scaled(
+    form: Form | str | None,
+    a: Any,
+    b: Any,
+    c: Any,
+    sfa: Any,
+    sfb: Any,
+    *,
+    warps: tuple[int, int] | None = None,
+) -> Any:
+    """`tile.dot_scaled`: `(a · sfa) · (b · sfb) + c`, a scale factor for each block along K."""
+    return _dot("tile.dot_scaled", form, [a, b, c, sfa, sfb], "", warps)
+
+
+@located
+def dot_sp_scaled(
+    form: Form | str | None,
+    a: Any,
+    b: Any,
+    c: Any,
+    e: Any,
+    sfa: Any,
+    sfb: Any,
+    *,
+    warps: tuple[int, int] | None = None,
+) -> Any:
+    """`tile.dot_sp_scaled`: `dot_scaled` with a sparse A and its metadata `e`."""
+    return _dot("tile.dot_sp_scaled", form, [a, b, c, e, sfa, sfb], "", warps)
+
+
+def _dot(
+    name: str,
+    form: Form | str | None,
+    operands: list[Any],
+    unsigned: str,
+    warps: tuple[int, int] | None,
+) -> Any:
+    type_ = operands[2].type
+    attributes = {f"unsigned_{operand}": ir.UnitAttr.get() for operand in unsigned}
+    if form is not None:
+        found = find_form(form, DOTS[name].family)
+        type_ = retyped(operands[2], element=tiles.element_name(found.operand("d")))
+        attributes["form"] = form_name(found)
+    if warps is not None:
+        attributes["warps"] = ir.DenseI64ArrayAttr.get(list(warps))
+    return emit(name, operands, type_, attributes)
 
 
 @located

@@ -51,7 +51,7 @@ def operand_tensor(
 
     Args:
         form: the instruction or its mnemonic.
-        operand: `a`, `b`, `c` or `d`.
+        operand: its name.
         rows: rows of the tile.
         cols: its columns.
         warps: warps along M and along N.
@@ -91,6 +91,9 @@ def parsed_type(type_: Any) -> Any:
 
 def retyped(value: Any, *, element: Any = None, layout: Layout | None = None) -> Any:
     """The type of `value` with another element type or layout."""
+    if layout is None and (plain := tiles.plain_tile(value.type)) is not None:
+        kept = plain.element if element is None else parsed_type(element)
+        return ir.RankedTensorType.get(list(plain.shape), kept)
     tile = tile_of(value, "operand")
     make = tiles.frag_type if tile.is_fragment else tiles.tensor_type
     kept = value.type.layout.maybe_downcast() if tile.is_fragment else value.type.encoding
