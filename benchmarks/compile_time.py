@@ -3,8 +3,10 @@
     python benchmarks/compile_time.py [--triton-python PATH] [--json]
 
 Cold is a whole process that compiles once and exits; warm is the n-th compilation in a process
-that has compiled before. tilec and Triton take turns, so that what slows the machine slows both,
-and the ratios are medians over the turns' own ratios.
+that has compiled before; cached is a whole process that finds what it compiles in the compiler's
+cache on disk, and `beyond_numpy` what that takes beyond starting Python and importing numpy. tilec
+and Triton take turns, so that what slows the machine slows both, and the ratios are medians over
+the turns' own ratios.
 
 tilec's program enters at level 2, tiles with layouts: `examples/gemm.mlir`. Triton chooses its
 layouts itself; `warm_ratio` and `cold_ratio` are to be read with that in mind.
@@ -21,8 +23,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import sub
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,11 @@ HERE = Path(__file__).resolve().parent
 PROGRAM = HERE.parent / "examples" / "gemm.mlir"
 LEVEL = 2
 WARM_UP = 2
+NUMPY = (sys.executable, "-c", "import numpy")
+CACHED = (
+    "import sys, numpy, tilec\n"
+    "tilec.compile(open(sys.argv[1]).read(), target='sm_80', cache=True).ptx"
+)
 
 
 class Compiler:
@@ -38,26 +46,40 @@ class Compiler:
     Attributes:
         name: how the table calls it.
         cold: command that compiles once.
+        cached: the same for a process that uses the cache on disk.
         warm: command that compiles at every line of standard input, and reports each time.
     """
 
-    def __init__(self, name: str, cold: Sequence[str], warm: Sequence[str], folder: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        cold: Sequence[str],
+        cached: Sequence[str],
+        warm: Sequence[str],
+        folder: str,
+    ) -> None:
         self.name = name
         self.cold = cold
+        self.cached = cached
         self.warm = warm
-        # Triton asks its cache first, which would answer.
-        self._environment = {
+        self._with_cache = {
             **os.environ,
-            "TRITON_ALWAYS_COMPILE": "1",
-            "TRITON_CACHE_DIR": folder,
+            "TILEC_CACHE": "1",
+            "TILEC_CACHE_DIR": str(Path(folder, "tilec")),
+            "TRITON_ALWAYS_COMPILE": "0",
+            "TRITON_CACHE_DIR": str(Path(folder, "triton")),
             "TRITON_DEFAULT_FP_FUSION": "1",
         }
+        # Triton asks its cache first, which would answer.
+        self._environment = self._with_cache | {"TILEC_CACHE": "0", "TRITON_ALWAYS_COMPILE": "1"}
 
     def run_cold(self) -> float:
         """Seconds of one process."""
-        start = time.perf_counter()
-        subprocess.run(self.cold, env=self._environment, check=True, stdout=subprocess.DEVNULL)
-        return time.perf_counter() - start
+        return timed(self.cold, self._environment)
+
+    def run_cached(self) -> float:
+        """Seconds of one process that finds its compilation, from the second time on."""
+        return timed(self.cached, self._with_cache)
 
     @contextmanager
     def warmed(self) -> Iterator[WarmProcess]:
@@ -74,6 +96,13 @@ class Compiler:
             served.compile()
         yield served
         process.communicate()
+
+
+def timed(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
+    """What a process takes."""
+    start = time.perf_counter()
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
 
 
 class WarmProcess:
@@ -121,11 +150,17 @@ def has_triton(python: str) -> bool:
 def measure(compilers: Sequence[Compiler], rounds: int) -> dict[str, dict[str, Any]]:
     """Times of every compiler, in turns."""
     times: dict[str, dict[str, Any]] = {
-        c.name: {"cold": [], "warm": [], "stages": {}, "mma": 0} for c in compilers
+        c.name: {"cold": [], "cached": [], "numpy": [], "warm": [], "stages": {}, "mma": 0}
+        for c in compilers
     }
+    for compiler in compilers:
+        compiler.run_cached()
     for _ in range(rounds):
         for compiler in compilers:
-            times[compiler.name]["cold"].append(compiler.run_cold())
+            found = times[compiler.name]
+            found["cold"].append(compiler.run_cold())
+            found["cached"].append(compiler.run_cached())
+            found["numpy"].append(timed(NUMPY))
     with contextmanager(_all_warm)(compilers) as served:
         for _ in range(2 * rounds):
             for name, process in served.items():
@@ -172,13 +207,15 @@ def main() -> None:
             Compiler(
                 "tilec",
                 [sys.executable, "-m", "tilec.tools.tilec", str(PROGRAM), "-o", out],
+                [sys.executable, "-c", CACHED, str(PROGRAM)],
                 [sys.executable, str(HERE / "compile_time.py"), "--serve"],
                 folder,
             )
         ]
         if has_triton(arguments.triton_python):
             command = [arguments.triton_python, str(HERE / "triton_kernels.py"), "gemm"]
-            compilers.append(Compiler("triton", [*command, "once"], [*command, "serve"], folder))
+            modes = [[*command, mode] for mode in ("once", "cached", "serve")]
+            compilers.append(Compiler("triton", *modes, folder))
         times = measure(compilers, arguments.rounds)
     report(times, as_json=arguments.json)
 
@@ -190,6 +227,8 @@ def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
         result[name] = {
             "cold": statistics.median(found["cold"]),
             "warm": statistics.median(found["warm"]),
+            "cached": statistics.median(found["cached"]),
+            "beyond_numpy": statistics.median(map(sub, found["cached"], found["numpy"])),
             "mma": found["mma"],
         }
     for kind in ("warm", "cold"):
@@ -204,7 +243,11 @@ def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
         return
     print(f"{PROGRAM.name}, entering at level {LEVEL}, to PTX for sm_80; medians in seconds")
     for name in times:
-        print(f"  {name:8} cold {result[name]['cold']:.3f}   warm {result[name]['warm']:.3f}")
+        found = result[name]
+        print(
+            f"  {name:8} cold {found['cold']:.3f}   warm {found['warm']:.3f}   "
+            f"cached {found['cached']:.3f}, {found['beyond_numpy']:.3f} beyond numpy"
+        )
     if "triton" in times:
         cold, warm = result["cold_ratio"], result["warm_ratio"]
         print(f"  ratio    cold {cold:.3f}   warm {warm:.3f}   (aims: 0.5 and 0.25)")

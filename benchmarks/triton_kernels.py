@@ -1,6 +1,7 @@
 """Triton's side of `compile_time.py` and `kernel_stats.py`: the same kernels, compiled to PTX.
 
     python triton_kernels.py KERNEL once     compile and exit
+    python triton_kernels.py KERNEL cached   the same to the binary, which its cache remembers
     python triton_kernels.py KERNEL serve    compile at every line of standard input, time it
     python triton_kernels.py KERNEL ptx      print the PTX
 
@@ -109,6 +110,17 @@ def _stop(_self: Any, src: str, metadata: dict[str, Any], *_: Any) -> None:
 
 def compile_kernel(name: str) -> tuple[str, int]:
     """PTX of a kernel for sm_80, and bytes of its dynamic shared memory."""
+    CUDABackend.make_cubin = _stop
+    try:
+        compile_whole(name)
+    except PtxReached as reached:
+        ptx, shared = reached.args
+        return ptx, shared
+    raise AssertionError("Triton made no PTX")
+
+
+def compile_whole(name: str) -> None:
+    """Compile a kernel for sm_80 to the binary."""
     kernel = KERNELS[name]
     sizes = kernel["sizes"]
     arguments = [n for n in kernel["fn"].arg_names if n not in sizes]
@@ -121,13 +133,7 @@ def compile_kernel(name: str) -> tuple[str, int]:
         constexprs=sizes,
         attrs={(i,): [["tt.divisibility", 16]] for i in kernel["multiples"]},
     )
-    CUDABackend.make_cubin = _stop
-    try:
-        triton.compile(source, target=GPUTarget("cuda", 80, 32), options=kernel["options"])
-    except PtxReached as reached:
-        ptx, shared = reached.args
-        return ptx, shared
-    raise AssertionError("Triton made no PTX")
+    triton.compile(source, target=GPUTarget("cuda", 80, 32), options=kernel["options"])
 
 
 def main() -> None:
@@ -138,6 +144,9 @@ def main() -> None:
         return
     if mode == "once":
         compile_kernel(name)
+        return
+    if mode == "cached":
+        compile_whole(name)
         return
     for _ in sys.stdin:
         start = time.perf_counter()
