@@ -46,16 +46,13 @@ class StageShared(Pass):
             target = target_of(gpu_module)
             for function in functions(gpu_module):
                 loads = operand_loads(function) if is_automatic(function) else []
-                if not loads:
-                    continue
-                stage = _Stage(function, target)
                 for group in list(grouped(loads, Writers(function))):
+                    first = group.first.location
                     try:
-                        with group.first.location:
-                            stage.group(group)
+                        with first:
+                            _Stage(function, target).group(group)
                     except TilecError as error:
-                        op = group.loads[0]
-                        errors.append(Diagnostic(op.location, f"'tile.load' op {error}"))
+                        errors.append(Diagnostic(first, f"'tile.load' op {error}"))
         if errors:
             raise PassError(errors)
 

@@ -1,0 +1,141 @@
+// RUN: tile-opt %s --tile-stage-shared | FileCheck %s
+
+!A = tensor<64x32xf16, #tile.layout<"register [0,1] [8,0] [0,8] [16,0] [0,16]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [32,0] [0,0] -> row 64, col 32">>
+!A8 = tensor<64x32xi8, #tile.layout<"register [0,1] [8,0] [0,8] [16,0] [0,16]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [32,0] [0,0] -> row 64, col 32">>
+!B = tensor<32x64xf16, #tile.layout<"register [1,0] [8,0] [0,8] [0,16] [16,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4]; warp [0,0] [0,32] -> row 32, col 64">>
+!C = tensor<64x64xf32, #tile.layout<"register [0,1] [8,0] [0,8] [0,16] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [32,0] [0,32] -> row 64, col 64">>
+!G = memref<?x?xf16, strided<[?, 1]>>
+!G8 = memref<?x?xi8, strided<[?, 1]>>
+!R = memref<?x?xf32, strided<[?, 1]>>
+
+// CHECK-DAG: #[[SA:[a-z0-9]+]] = #tile.shared<"64B">
+// CHECK-DAG: #[[SB:[a-z0-9]+]] = #tile.shared<"128B">
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // Both operands at once: what the second needs moves in front of the first. In a loop a barrier
+  // comes before. Each tile is loaded before its first use.
+  // CHECK-LABEL: gpu.func @gemm(
+  gpu.func @gemm(%a: !G {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !G {tile.aligned = 8 : i64, tile.strides = array<i64: 8, 1>}, %c: !R, %depth: index)
+      kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK-NEXT: %[[BA:.*]] = "tile.alloc_shared"() : () -> memref<64x32xf16, #[[SA]]>
+    // CHECK-NEXT: %[[BB:.*]] = "tile.alloc_shared"() : () -> memref<32x64xf16, #[[SB]]>
+    %z = arith.constant 0 : index
+    %s = arith.constant 32 : index
+    %zero = arith.constant dense<0.0> : !C
+    // CHECK: scf.for %[[K:.*]] = %{{.*}} iter_args(%[[ACC:.*]] =
+    // CHECK-NEXT: %[[COL:.*]] = arith.addi %[[K]], %[[K]]
+    // CHECK-NEXT: %[[Z:.*]] = arith.constant 0 : index
+    // CHECK-NEXT: gpu.barrier
+    // CHECK-NEXT: "tile.async_copy"(%{{.*}}, %[[BA]], %{{.*}}, %[[K]], %[[Z]], %[[Z]]) {masked, shape = array<i64: 64, 32>, vector = 8 : i64}
+    // CHECK-NEXT: "tile.async_copy"(%{{.*}}, %[[BB]], %[[K]], %[[COL]], %[[Z]], %[[Z]]) {shape = array<i64: 32, 64>, vector = 4 : i64}
+    // CHECK-NEXT: "tile.async_commit"()
+    // CHECK-NEXT: "tile.async_wait"() {pending = 0 : i64}
+    // CHECK-NEXT: gpu.barrier
+    // CHECK-NEXT: %[[TA:.*]] = "tile.load"(%[[BA]], %[[Z]], %[[Z]])
+    // CHECK-NEXT: %[[NEG:.*]] = arith.negf %[[TA]]
+    // CHECK-NEXT: %[[TB:.*]] = "tile.load"(%[[BB]], %[[Z]], %[[Z]])
+    // CHECK-NEXT: "tile.dot"(%[[NEG]], %[[TB]], %[[ACC]])
+    %r = scf.for %k = %z to %depth step %s iter_args(%acc = %zero) -> (!C) {
+      %ta = "tile.load"(%a, %z, %k) {masked} : (!G, index, index) -> !A
+      %col = arith.addi %k, %k : index
+      %tb = "tile.load"(%b, %k, %col) : (!G, index, index) -> !B
+      %neg = arith.negf %ta : !A
+      %sum = "tile.dot"(%neg, %tb, %acc) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+      scf.yield %sum : !C
+    }
+    // The accumulator's own load does not go that way.
+    // CHECK: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) : (memref<?x?xf32
+    %old = "tile.load"(%c, %z, %z) : (!R, index, index) -> !C
+    %new = arith.addf %old, %r : !C
+    "tile.store"(%new, %c, %z, %z) : (!C, !R, index, index) -> ()
+    gpu.return
+  }
+
+  // Outside loops nobody reads what was before. One buffer for what is loaded twice, once
+  // transposed; through a cast; a pinned load stays.
+  // CHECK-LABEL: gpu.func @once(
+  gpu.func @once(%a: !G {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %w: !G8, %c: !R)
+      kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK-NEXT: %[[BA:.*]] = "tile.alloc_shared"() : () -> memref<64x32xf16,
+    // CHECK-NEXT: %[[BW:.*]] = "tile.alloc_shared"() : () -> memref<64x32xi8,
+    // CHECK-NOT: tile.alloc_shared
+    // CHECK: %[[Z:.*]] = arith.constant 0 : index
+    // CHECK-NOT: gpu.barrier
+    // CHECK: "tile.async_copy"(%{{.*}}, %[[BA]],
+    // CHECK-NEXT: "tile.async_copy"(%{{.*}}, %[[BW]], {{.*}} {shape = array<i64: 64, 32>} :
+    // CHECK-NEXT: "tile.async_commit"()
+    // CHECK-NEXT: "tile.async_wait"() {pending = 0 : i64}
+    // CHECK-NEXT: gpu.barrier
+    // CHECK-DAG: "tile.load"(%[[BA]], %{{.*}}, %{{.*}}) : (
+    // CHECK-DAG: "tile.load"(%[[BA]], %{{.*}}, %{{.*}}) {transposed} : (
+    // CHECK-DAG: "tile.load"(%[[BW]], %{{.*}}, %{{.*}}) : (
+    // CHECK-DAG: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {tile.direct} : (
+    // CHECK: gpu.return
+    %z = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : !C
+    %ta = "tile.load"(%a, %z, %z) : (!G, index, index) -> !A
+    %tb = "tile.load"(%a, %z, %z) {transposed} : (!G, index, index) -> !B
+    %tw = "tile.load"(%w, %z, %z) : (!G8, index, index) -> !A8
+    %td = "tile.load"(%a, %z, %z) {tile.direct} : (!G, index, index) -> !B
+    %cast = arith.sitofp %tw : !A8 to !A
+    %s0 = "tile.dot"(%ta, %tb, %zero) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    %s1 = "tile.dot"(%cast, %td, %s0) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    "tile.store"(%s1, %c, %z, %z) : (!C, !R, index, index) -> ()
+    gpu.return
+  }
+
+  // A load is not moved past a store that may go to the same memory, unless it cannot.
+  // CHECK-LABEL: gpu.func @order(
+  gpu.func @order(%a: !G, %b: !G, %u: !G {llvm.noalias}, %c: !R)
+      kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK: "tile.async_copy"
+    // CHECK-NEXT: "tile.async_commit"
+    // CHECK: %[[TA:.*]] = "tile.load"
+    // CHECK: "tile.store"(%[[TA]]
+    // CHECK: "tile.async_copy"
+    // CHECK-NEXT: "tile.async_commit"
+    // CHECK: "tile.dot"
+    %z = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : !C
+    %ta = "tile.load"(%a, %z, %z) : (!G, index, index) -> !A
+    "tile.store"(%ta, %b, %z, %z) : (!A, !G, index, index) -> ()
+    %tb = "tile.load"(%a, %z, %z) : (!G, index, index) -> !B
+    %s0 = "tile.dot"(%ta, %tb, %zero) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    "tile.store"(%s0, %c, %z, %z) : (!C, !R, index, index) -> ()
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @alone(
+  gpu.func @alone(%a: !G, %b: !G, %u: !G {llvm.noalias}, %c: !R)
+      kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK: "tile.async_copy"
+    // CHECK-NEXT: "tile.async_copy"
+    // CHECK-NEXT: "tile.async_commit"
+    // CHECK: %[[TA:.*]] = "tile.load"
+    // CHECK: "tile.store"(%[[TA]]
+    // CHECK-NOT: tile.async_copy
+    // CHECK: gpu.return
+    %z = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : !C
+    %ta = "tile.load"(%a, %z, %z) : (!G, index, index) -> !A
+    "tile.store"(%ta, %u, %z, %z) : (!A, !G, index, index) -> ()
+    %tb = "tile.load"(%b, %z, %z) : (!G, index, index) -> !B
+    %s0 = "tile.dot"(%ta, %tb, %zero) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    "tile.store"(%s0, %c, %z, %z) : (!C, !R, index, index) -> ()
+    gpu.return
+  }
+
+  // Who has written the layouts by hand has chosen.
+  // CHECK-LABEL: gpu.func @by_hand(
+  // CHECK-NOT: tile.async_copy
+  // CHECK: gpu.return
+  gpu.func @by_hand(%a: !G, %b: !G, %c: !R) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %z = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : !C
+    %ta = "tile.load"(%a, %z, %z) : (!G, index, index) -> !A
+    %tb = "tile.load"(%b, %z, %z) : (!G, index, index) -> !B
+    %s = "tile.dot"(%ta, %tb, %zero) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    "tile.store"(%s, %c, %z, %z) : (!C, !R, index, index) -> ()
+    gpu.return
+  }
+}
