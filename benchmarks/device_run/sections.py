@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import forms, gemm
+from . import forms, gemm, overhead, rates, runtime
 from .driver import Cuda
 from .machine import Sampler
 from .pack import Pack
 from .peers import Peers
+from .probes import run as probes
 
 Row = dict[str, Any]
 
@@ -64,8 +65,12 @@ def _gemm(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
 
 
 SECTIONS = (
-    Section("forms", 0.35, _forms),
+    Section("forms", 0.3, _forms),
+    Section("probes", 0.1, lambda cuda, pack, _: probes.run(cuda, pack)),
+    Section("runtime", 0.05, lambda _, pack, __: runtime.run(pack)),
+    Section("rates", 0.1, lambda cuda, pack, until: rates.run(cuda, pack.target, until)),
     Section("gemm", 0.4, _gemm),
+    Section("overhead", 0.05, lambda cuda, _, __: overhead.run(cuda)),
 )
 
 

@@ -1,0 +1,151 @@
+"""Probes of the hardware's arithmetic: on simulators that differ, the verdicts do.
+
+The simulator stands in for the GPU behind a CUDA driver. As it is, every probe finds what it does;
+with its arithmetic changed, or its metadata in other lanes, each finds the change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tilec.isa import form as find_form
+from tilec.sim.tensor import dot, floats, product
+from tilec.sim.tensor.arithmetic import Method, arithmetic
+
+SPARSE_F16 = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
+SPARSE_TF32 = "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
+FP8 = "mma.sync.aligned.m16n8k16.row.col.f32.e5m2.e5m2.f32"
+
+
+def arithmetic_with(monkeypatch, **changes):
+    """Let the simulated hardware take other steps; what the probes read stays as it is."""
+    method = changes.pop("method", None)
+
+    def changed(form, arch):
+        found = arithmetic(form, arch)
+        step = replace(found.step, **changes)
+        return replace(found, step=step, method=method or found.method)
+
+    monkeypatch.setattr(product, "arithmetic", changed)
+
+
+def grouping_of(monkeypatch, cuda, form):
+    from device_run.probes import grouping
+
+    monkeypatch.setattr(grouping, "FORMS", (form,))
+    (row,) = grouping.probes(cuda, "sm_90a")
+    return row
+
+
+def test_every_product_as_simulated(cuda):
+    from device_run.probes import grouping
+
+    verdicts = {row["form"]: row["verdict"] for row in grouping.probes(cuda, "sm_90a")}
+    for form, verdict in verdicts.items():
+        taken = arithmetic(find_form(form), "sm_90a")
+        if taken.method is Method.CHAIN:
+            assert verdict == f"{taken.step.terms} stored elements a step, in order"
+        else:
+            assert "k mod 4 below 2, then the rest, C added last" in verdict
+
+
+@pytest.mark.parametrize("terms", [4, 8])
+def test_shorter_steps(monkeypatch, cuda, terms):
+    arithmetic_with(monkeypatch, terms=terms)
+    row = grouping_of(monkeypatch, cuda, SPARSE_F16)
+    assert row["verdict"] == f"{terms} stored elements a step, in order"
+    assert row["agreement"]["16 stored elements a step, in order"] < 1
+
+
+def test_native_8_bit_floats(monkeypatch, cuda):
+    arithmetic_with(monkeypatch, method=Method.CHAIN)
+    row = grouping_of(monkeypatch, cuda, FP8)
+    assert row["verdict"] == "16 stored elements a step, in order"
+
+
+def test_arithmetic_that_no_hypothesis_knows(monkeypatch, cuda):
+    arithmetic_with(monkeypatch, fraction=20)
+    row = grouping_of(monkeypatch, cuda, SPARSE_F16)
+    assert row["verdict"].startswith("none of ")
+    assert len(row["results"]) == 64
+
+
+def edges_of(cuda):
+    from device_run.probes import edges
+
+    return {
+        (row["question"], row["form"].split(".")[-1]): row for row in edges.probes(cuda, "sm_90a")
+    }
+
+
+def test_edges_as_simulated(cuda):
+    rows = edges_of(cuda)
+    for (question, _), row in rows.items():
+        wanted = "a lower bound" if question.startswith("exponent") else "+0"
+        assert row["verdict"].startswith(wanted)
+
+
+def test_negative_zeros(monkeypatch, cuda):
+    """A sum that is negative before it is rounded keeps its sign."""
+
+    def keeps_sign(total, rounding):
+        rounded = dot.toward_zero(total, 23)
+        if rounding is dot.Rounding.RNE16:
+            rounded = total.astype(np.float16)
+        return np.where(total < 0, -np.abs(rounded), np.abs(rounded))
+
+    monkeypatch.setattr(dot, "round_sum", keeps_sign)
+    verdicts = {question: row["verdict"] for (question, _), row in edges_of(cuda).items()}
+    assert verdicts["sign of a negative sum cut to zero"] == "-0"
+    assert verdicts["sign of a sum whose terms are all cut to zero"] == "+0"
+    assert verdicts["sign of a sum of negative zeros"] == "+0"
+
+
+def test_zeros_without_an_exponent(monkeypatch, cuda):
+    arithmetic_with(monkeypatch, zero_exponent=-1000)
+    verdicts = [r["verdict"] for (q, _), r in edges_of(cuda).items() if q.startswith("exponent")]
+    assert verdicts == ["none: zeros have no exponent"] * 2
+
+
+def metadata_of(monkeypatch, cuda, form):
+    from device_run.probes import metadata
+
+    monkeypatch.setattr(metadata, "FORMS", (form,))
+    return list(metadata.probes(cuda, "sm_90a"))
+
+
+def test_metadata_as_laid_out(monkeypatch, cuda):
+    rows = metadata_of(monkeypatch, cuda, SPARSE_TF32)
+    assert [row["verdict"] for row in rows] == ["as laid out"] * 4
+    # PTX ISA: with selector s, lane 4 g + s speaks for rows g and g + 8, four codes each.
+    for selector, row in enumerate(rows):
+        places = {(r, chunk): at for r, chunk, at in row["results"]}
+        assert places == {
+            (g + 8 * h, chunk): [(4 * g + selector, 4 * h + chunk)]
+            for g in range(8)
+            for h in range(2)
+            for chunk in range(4)
+        }
+
+
+def test_metadata_in_other_lanes(monkeypatch, cuda):
+    """Hardware that takes the other half of the lanes."""
+    picked = product.pick
+
+    def other(form, name, elements, selectors):
+        if name == "e":
+            selectors = {**selectors, "selector": int(np.ravel(selectors["selector"])[0]) ^ 2}
+        return picked(form, name, elements, selectors)
+
+    monkeypatch.setattr(product, "pick", other)
+    rows = metadata_of(monkeypatch, cuda, SPARSE_TF32)
+    for row in rows:
+        assert row["verdict"].startswith("64 of 64 chunks differ")
+
+
+def test_floats_are_what_the_probes_use():
+    """The functions that are replaced above are the ones that the simulator calls."""
+    assert floats.dot is dot.dot
+    assert product.arithmetic is arithmetic
