@@ -14,7 +14,7 @@ from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, walk
 from .functions import AUTOMATIC, functions, gpu_modules, threads
-from .layout_choice import PIN, LayoutChoice, moved
+from .layout_choice import LayoutChoice, moved
 from .layout_relations import agree, backward, forward
 from .layout_types import converted, laid, set_layout
 from .layout_wants import legal_layout, memory_layout
@@ -76,9 +76,6 @@ class _Assignment:
                 set_layout(value, layout)
         for task in tasks:
             task()
-        for op in self._classes.ops:
-            if PIN in op.attributes:
-                del op.attributes[PIN]
 
     def _task(self, op: Any) -> Callable[[], None] | None:
         """What is to be done about an op when all types are set."""

@@ -13,7 +13,7 @@ from tilec.mlir import ir
 
 from .base import walk
 from .layout_types import converted, has_one_use, laid, set_layout, with_layout
-from .layout_ways import Ways, price
+from .layout_ways import PIN, Ways, price
 from .tile_classes import FREE, is_elementwise
 
 _LOOPS = ("scf.for", "scf.while")
@@ -75,7 +75,9 @@ def sink(function: Any, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if is_elementwise(op) and len(op.results) == 1 and laid(op.results[0]) is not None:
+        if not is_elementwise(op) or len(op.results) != 1 or PIN in op.attributes:
+            continue
+        if laid(op.results[0]) is not None:
             changed |= _sink(op, target)
     return changed
 
@@ -114,7 +116,7 @@ def carry(function: Any, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if op.operation.name == "scf.for":
+        if op.operation.name == "scf.for" and PIN not in op.attributes:
             for number in range(len(op.results)):
                 if laid(op.results[number]) is not None:
                     changed |= _carry(op, number, Ways(target, staged=False))

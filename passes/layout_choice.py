@@ -7,17 +7,15 @@ from math import prod
 from typing import Any
 
 from tilec.dialects.tile.dialect import LayoutAttr, value_of
-from tilec.dialects.tile.tiles import PlainTile, bits_of, tensor_type, tile_value
+from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 
 from .base import Diagnostic, PassError, remark
 from .layout_relations import backward, forward
 from .layout_wants import dot_layouts, legal_layout, memory_layout
+from .layout_ways import PIN
 from .tile_classes import MEMORY, VIEWS, Classes, is_soft, plain
-
-PIN = "tile.layout"
-"""The attribute of an op that pins the layout of its result."""
 
 
 class LayoutChoice:
@@ -87,32 +85,33 @@ class LayoutChoice:
         self.dots[op.results[0]] = dot_layouts(op, shapes, self._warps)
 
     def _pin(self, op: Any) -> None:
-        """Take the layouts that attributes and conversions to or from encoded types name."""
+        """Take the layouts that attributes name, and conversions from or to types with a layout."""
         if op.operation.name == "tile.convert_layout":
-            source, result = op.operands[0], op.results[0]
-            known = tile_value(source.type) or tile_value(result.type)
-            if known is not None:
-                self._give(source if plain(source) is not None else result, known.layout, op, "")
-            return
-        if PIN not in op.attributes:
-            return
-        attribute = op.attributes[PIN]
-        tiles = [result for result in op.results if plain(result) is not None]
-        if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
-            raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
-        tile = plain(tiles[0])
-        assert tile is not None
-        found = tile_value(tensor_type(tile.shape, tile.element, value_of(attribute.text)))
-        assert found is not None
-        if found.warps != self._warps:
-            raise TilecError(f"{PIN} is of {found.warps} warps; the kernel has {self._warps}")
-        root = self._classes.of(tiles[0])
-        if self._layouts.get(root, found.layout) != found.layout:
+            ends = [op.operands[0], op.results[0]]
+            for value, other in (ends, ends[::-1]):
+                known = tile_value(other.type)
+                if known is not None and plain(value) is not None:
+                    self._give_pinned(value, known, op)
+        elif PIN in op.attributes:
+            attribute = op.attributes[PIN]
+            tiles = [result for result in op.results if plain(result) is not None]
+            if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
+                raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
+            shape, element = tuple(tiles[0].type.shape), tiles[0].type.element_type
+            known = tile_value(tensor_type(shape, element, value_of(attribute.text)))
+            assert known is not None
+            self._give_pinned(tiles[0], known, op)
+
+    def _give_pinned(self, value: Any, tile: TileValue, op: Any) -> None:
+        if tile.warps != self._warps:
+            raise TilecError(f"pins a layout of {tile.warps} warps; the kernel has {self._warps}")
+        other = self._layouts.get(self._classes.of(value), tile.layout)
+        if other != tile.layout:
             raise TilecError(
-                f"{PIN} is '{found.layout}', but the tile is joined with one pinned to "
-                f"'{self._layouts[root]}'; put a tile.convert_layout between them"
+                f"pins '{tile.layout}', but the tile is joined with one pinned to '{other}'; put a "
+                "tile.convert_layout between them"
             )
-        self._give(tiles[0], found.layout, op, "pinned")
+        self._give(value, tile.layout, op, "a pin")
 
     def _products(self) -> None:
         """Give out what products ask for: accumulators first, in inner loops first."""
@@ -123,7 +122,7 @@ class LayoutChoice:
                 wanted = self.dots.get(op.results[0], {})
                 values = dict(zip("abcd", (*op.operands, op.results[0]), strict=True))
                 for name in names if wanted else "":
-                    why = f"operand {name} of its product"
+                    why = f"its operand {name}"
                     self._give(values[name], wanted[name], op, why)
             self._spread()
 
@@ -164,7 +163,10 @@ class LayoutChoice:
         if root in self._layouts:
             return
         if why:
-            remark(where.location, f"{value.type} gets the layout of {why}: '{layout}'")
+            message = (
+                f"'{where.operation.name}' op gives {value.type} the layout of {why}: '{layout}'"
+            )
+            remark(where.location, message)
         self._layouts[root] = layout
         self._reached.append(root)
 

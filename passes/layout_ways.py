@@ -19,6 +19,8 @@ from .layout_types import converted, has_one_use, laid, set_layout
 from .layout_wants import contiguous_axis, legal_layout
 from .tile_classes import FREE, VIEWS, is_elementwise
 
+PIN = "tile.layout"
+"""The attribute of an op that pins the layout of its result."""
 DEPTH = 16
 """Ops looked through."""
 ACCESS = 4
@@ -73,8 +75,7 @@ class Ways:
         owner = value.owner
         if isinstance(owner, ir.Block) or not depth:
             return direct
-        op = owner.opview
-        made = self._made(op, layout, depth)
+        made = None if PIN in owner.attributes else self._made(owner.opview, layout, depth)
         return made if made is not None and made.cost <= direct.cost else direct
 
     def _made(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:

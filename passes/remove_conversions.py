@@ -13,9 +13,9 @@ from tilec.mlir import ir
 
 from .base import Pass, remark, walk
 from .conversion_motion import carry, conversions, hoist, reuse, sink
-from .functions import functions, gpu_modules, target_of
+from .functions import functions, gpu_modules, is_automatic, target_of
 from .layout_types import laid
-from .layout_ways import Ways
+from .layout_ways import PIN, Ways
 from .tile_classes import FREE, VIEWS, is_elementwise
 
 ROUNDS = 16
@@ -26,12 +26,14 @@ ROUNDS = 16
 class RemoveConversions(Pass):
     """Drop `tile.convert_layout`s of tensors, or move them to where they cost less.
 
-    In and out: level 2. A tile is loaded or computed under the layout wanted, back to constants
-    and loads, where that costs less than converting it; conversions of one tile to one layout
-    become one; those of what a loop does not change leave it, and what a loop hands on takes the
-    layout that it is converted to in each round; elementwise ops are done before a conversion
+    In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
+    the conversions they have. A tile is loaded or computed under the layout wanted, back to
+    constants and loads, where that costs less than converting it; conversions of one tile to one
+    layout become one; those of what a loop does not change leave it, and what a loop hands on takes
+    the layout that it is converted to in each round; elementwise ops are done before a conversion
     if their result is narrower. Costs are those of `tilec.layout.conversion`. A remark says of
-    each conversion that stays how it is done and what it costs.
+    each conversion that stays how it is done and what it costs. What `tile.layout` pins stays, and
+    the attribute goes.
     """
 
     name: ClassVar[str] = "tile-remove-conversions"
@@ -40,13 +42,16 @@ class RemoveConversions(Pass):
         """Rewrite every kernel of `module`."""
         for gpu_module in gpu_modules(module):
             target = target_of(gpu_module)
-            for function in functions(gpu_module):
+            for function in filter(is_automatic, functions(gpu_module)):
                 with function.location:
                     for _ in range(ROUNDS):
-                        if not _step(function, target):
+                        if not any(conversions(function)) or not _step(function, target):
                             break
                 for op in conversions(function):
                     _explain(op, target)
+                for op in walk(function):
+                    if PIN in op.attributes:
+                        del op.attributes[PIN]
 
 
 def _step(function: Any, target: Target | None) -> bool:

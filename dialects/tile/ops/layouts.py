@@ -7,31 +7,42 @@ from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.mlir import ext, ir
 
-from ..tiles import TileValue
-from .base import TileOp, fragment_of, tile_of
+from ..tiles import PlainTile, TileValue
+from .base import TileOp, any_tile_of, fragment_of
 
 
 class ConvertLayoutOp(TileOp, name="convert_layout"):
-    """The same tile under the result's layout; both tensors, or both fragments."""
+    """The same tile under the result's layout; both tensors, or both fragments.
+
+    Where a tensor has no layout yet (level 1), it gets that of the other side; where neither has,
+    the two may get different ones.
+    """
 
     source: ext.Operand[Any]
     result: ext.Result[Any]
 
     def check(self) -> None:
         """Verify that only the layout differs."""
-        source, result = tile_of(self.operands[0], "source"), tile_of(self.results[0], "result")
-        if (source.shape, str(source.element), source.is_fragment) != (
+        source = any_tile_of(self.operands[0], "source")
+        result = any_tile_of(self.results[0], "result")
+        if (source.shape, str(source.element), _is_fragment(source)) != (
             result.shape,
             str(result.element),
-            result.is_fragment,
+            _is_fragment(result),
         ):
             raise TilecError(
                 f"only the layout may change: {self.operands[0].type} to {self.results[0].type}"
             )
+        if isinstance(source, PlainTile) or isinstance(result, PlainTile):
+            return
         if not result.is_fragment and source.warps != result.warps:
             raise TilecError(
                 f"the layouts are of {source.warps} and {result.warps} warps; a CTA has one number"
             )
+
+
+def _is_fragment(tile: PlainTile | TileValue) -> bool:
+    return isinstance(tile, TileValue) and tile.is_fragment
 
 
 def parts(whole: TileValue, part: TileValue) -> LinearLayout:

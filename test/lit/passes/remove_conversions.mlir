@@ -26,7 +26,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK: arith.mulf {{.*}} : tensor<32x16xf32, #[[L]]>
   // CHECK-NOT: tile.convert_layout
   // CHECK: gpu.return
-  gpu.func @made_so(%g: !G) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @made_so(%g: !G) kernel attributes {tile.automatic, known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     %two = arith.constant dense<2.0> : !C
     %x = "tile.load"(%g, %z, %z) : (!G, index, index) -> !C
@@ -41,7 +41,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK: %[[X:.*]] = "tile.load"
   // CHECK-NEXT: %[[E:.*]] = math.sqrt %[[X]]
   // CHECK-NEXT: "tile.store"(%[[E]],
-  gpu.func @there_and_back(%g: !G) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @there_and_back(%g: !G) kernel attributes {tile.automatic, known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     %x = "tile.load"(%g, %z, %z) : (!G, index, index) -> !C
     %e = math.sqrt %x : !C
@@ -59,7 +59,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK: scf.for
   // CHECK: "tile.store"(%[[B]],
   // CHECK: "tile.store"(%[[B]],
-  gpu.func @invariant(%g: !G, %n: index, %b: i1) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @invariant(%g: !G, %n: index, %b: i1) kernel attributes {tile.automatic, known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %x = scf.if %b -> !C {
@@ -87,7 +87,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-NEXT: scf.yield %[[M]]
   // CHECK: %[[E:.*]] = "tile.convert_layout"(%[[R]])
   // CHECK-NEXT: "tile.store"(%[[E]],
-  gpu.func @carried(%g: !G, %h: memref<32x16xf16>, %n: index, %b: i1) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @carried(%g: !G, %h: memref<32x16xf16>, %n: index, %b: i1) kernel attributes {tile.automatic, known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %p = "tile.load"(%h, %z, %z) : (!H, index, index) -> !PA
@@ -113,7 +113,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @narrowed(
   // CHECK: arith.truncf {{.*}} : tensor<32x16xf32, #[[C]]> to tensor<32x16xf16, #[[C]]>
   // CHECK-NEXT: "tile.convert_layout"{{.*}} : (tensor<32x16xf16, #[[C]]>) -> tensor<32x16xf16, #[[L]]>
-  gpu.func @narrowed(%g: !G, %h: !H, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @narrowed(%g: !G, %h: !H, %n: index) kernel attributes {tile.automatic, known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %x = "tile.load"(%g, %z, %z) : (!G, index, index) -> !C
