@@ -1,0 +1,166 @@
+"""Kernels in Python: functions over tiles, under numpy's names.
+
+    import tilec
+    import tilec.lang as tl
+
+    @tilec.kernel
+    def add(
+        x: tl.Array[tl.float32, int],
+        y: tl.Array[tl.float32, int],
+        out: tl.Array[tl.float32, int],
+        BLOCK: tl.Constant[int] = 1024,
+    ):
+        at = tl.program_id(0) * BLOCK
+        tl.store(out, at, tl.load(x, at, BLOCK) + tl.load(y, at, BLOCK))
+
+    add[tl.cdiv(x.size, 1024)](x, y, out)
+
+A kernel describes what one CTA does. What is known when it is compiled (constants, shapes, the
+types of tiles) is plain Python; `for … in range(…)`, `while` and `if` on values that are known only
+when it runs become the kernel's own control flow.
+"""
+
+from .annotations import Constant, Scalar
+from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum, where
+from .array import Array, Facts, assume
+from .dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    float4_e2m1fn,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int4,
+    int8,
+    int16,
+    int32,
+    int64,
+    intp,
+    tfloat32,
+    uint4,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from .errors import KernelError
+from .function import function
+from .kernel import Kernel, kernel
+from .mathematics import (
+    abs,  # noqa: A004 (numpy's name)
+    ceil,
+    cos,
+    erf,
+    exp,
+    exp2,
+    floor,
+    fma,
+    log,
+    log2,
+    rsqrt,
+    sigmoid,
+    sin,
+    sqrt,
+    tanh,
+)
+from .memory import atomic_add, atomic_max, atomic_min, load, store
+from .products import dot
+from .program import cdiv, num_programs, program_id, range, static_range  # noqa: A004
+from .reductions import all, any, max, min, prod, sum  # noqa: A004 (numpy's names)
+from .shapes import (
+    arange,
+    broadcast_to,
+    expand_dims,
+    full,
+    ones,
+    reshape,
+    squeeze,
+    transpose,
+    zeros,
+)
+from .tile import Tile
+
+__all__ = [
+    "Array",
+    "Constant",
+    "DType",
+    "Facts",
+    "Kernel",
+    "KernelError",
+    "Scalar",
+    "Tile",
+    "abs",
+    "absolute",
+    "all",
+    "any",
+    "arange",
+    "assume",
+    "atomic_add",
+    "atomic_max",
+    "atomic_min",
+    "bfloat16",
+    "bool_",
+    "broadcast_to",
+    "cdiv",
+    "ceil",
+    "clip",
+    "cos",
+    "dot",
+    "erf",
+    "exp",
+    "exp2",
+    "expand_dims",
+    "float4_e2m1fn",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "float16",
+    "float32",
+    "float64",
+    "floor",
+    "fma",
+    "fmax",
+    "fmin",
+    "full",
+    "function",
+    "int4",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "intp",
+    "kernel",
+    "load",
+    "log",
+    "log2",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "num_programs",
+    "ones",
+    "prod",
+    "program_id",
+    "range",
+    "reshape",
+    "rsqrt",
+    "sigmoid",
+    "sin",
+    "sqrt",
+    "squeeze",
+    "static_range",
+    "store",
+    "sum",
+    "tanh",
+    "tfloat32",
+    "transpose",
+    "uint4",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "where",
+    "zeros",
+]

@@ -1,0 +1,165 @@
+"""What the annotations of a kernel's arguments say.
+
+    def scale(
+        x: Annotated[tl.Array[tl.float32, int, Literal[64]], tl.Facts(aligned=16)],
+        factor: float,
+        places: tl.Scalar[tl.int32],
+        BLOCK: tl.Constant[int] = 64,
+    ): ...
+
+An array may leave out its element type and extents, `tl.Array`, for any that it is called with.
+`int` is a size or a place, `float` a float32.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from tilec.isa import TilecError
+
+from .array import Array, Facts
+from .dtypes import DType, bool_, dtype_of, float32, intp
+from .errors import KernelError, Place
+from .source import place_of
+from .tile import Tile
+
+D = TypeVar("D", bound=DType)
+T = TypeVar("T")
+
+
+class Scalar(Tile, Generic[D]):
+    """Annotates a scalar argument of an element type: `Scalar[int32]`."""
+
+    __slots__ = ()
+
+
+class _Constant:
+    """Marks an annotation as that of a constant."""
+
+
+Constant: TypeAlias = Annotated[T, _Constant()]
+"""Annotates an argument that is known when the kernel is compiled: `Constant[int]`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayParameter:
+    """An argument that is an array.
+
+    Attributes:
+        name: its name.
+        dtype: element type; None for any.
+        shape: extents, None for one known at the launch; None for any rank.
+        facts: what its annotation promises.
+    """
+
+    name: str
+    dtype: type[DType] | None
+    shape: tuple[int | None, ...] | None
+    facts: Facts
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarParameter:
+    """An argument that is a scalar.
+
+    Attributes:
+        name: its name.
+        dtype: its type.
+    """
+
+    name: str
+    dtype: type[DType]
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantParameter:
+    """An argument that is known when the kernel is compiled.
+
+    Attributes:
+        name: its name.
+    """
+
+    name: str
+
+
+Parameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
+
+
+def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The arguments of a kernel, in order.
+
+    Raises:
+        KernelError: for one without an annotation, or with one that means nothing.
+    """
+    place = place_of(function)
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except Exception as error:
+        raise KernelError(
+            place, f"the annotations of '{function.__name__}' cannot be read: {error}"
+        ) from None
+    return tuple(
+        _parameter(name, hints.get(name, inspect.Parameter.empty), place)
+        for name in inspect.signature(function).parameters
+    )
+
+
+def _parameter(name: str, hint: Any, place: Place) -> Parameter:
+    if hint is inspect.Parameter.empty:
+        raise KernelError(
+            place,
+            f"argument '{name}' has no annotation; legal: tl.Array[…], int, float, bool, "
+            "tl.Scalar[…], tl.Constant[…]",
+        )
+    extras: Sequence[Any] = ()
+    if get_origin(hint) is Annotated:
+        hint, *extras = get_args(hint)
+    if any(isinstance(extra, _Constant) for extra in extras):
+        return ConstantParameter(name)
+    facts = next((extra for extra in extras if isinstance(extra, Facts)), Facts())
+    try:
+        if hint is Array or get_origin(hint) is Array:
+            return _array(name, get_args(hint), facts)
+        if get_origin(hint) is Scalar:
+            return ScalarParameter(name, dtype_of(get_args(hint)[0]))
+    except TilecError as error:
+        raise KernelError(place, f"argument '{name}': {error}") from None
+    for python, dtype in ((bool, bool_), (int, intp), (float, float32)):
+        if hint is python:
+            return ScalarParameter(name, dtype)
+    raise KernelError(
+        place,
+        f"argument '{name}' is annotated {hint!r}; legal: tl.Array[…], int, float, bool, "
+        "tl.Scalar[…], tl.Constant[…]",
+    )
+
+
+def _array(name: str, arguments: tuple[Any, ...], facts: Facts) -> ArrayParameter:
+    if not arguments:
+        return ArrayParameter(name, None, None, facts)
+    dtype, *extents = arguments
+    element = None if dtype is Any else dtype_of(dtype)
+    shape = tuple(_extent(extent) for extent in extents)
+    return ArrayParameter(name, element, shape or None, facts)
+
+
+def _extent(extent: Any) -> int | None:
+    if extent is int:
+        return None
+    values = get_args(extent)
+    if get_origin(extent) is Literal and len(values) == 1 and isinstance(values[0], int):
+        return values[0]
+    raise TilecError(f"an extent is int, for one known at the launch, or Literal[n], not {extent}")

@@ -1,0 +1,160 @@
+"""Arrays in memory, which kernels load from and store to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar, TypeVarTuple, cast
+
+from tilec import mlir
+from tilec.isa import TilecError
+
+from .dtypes import DType, intp
+from .emit import constant, result
+from .tile import Tile
+
+D = TypeVar("D", bound=DType)
+Extents = TypeVarTuple("Extents")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of an array when the kernel is compiled.
+
+    Attributes:
+        aligned: of which number of bytes its address is a multiple.
+        sizes: of which number each extent is a multiple; 1 where nothing is known.
+        strides: of which number of elements each stride is a multiple.
+    """
+
+    aligned: int = 1
+    sizes: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+
+class Array(Generic[D, *Extents]):
+    """An array in memory. `Array[float16, int, Literal[64]]` annotates one of rank 2.
+
+    The first parameter is the element type, the others the extents: `int` for one that is known
+    only at the launch, `Literal[n]` for one that is n.
+
+    Attributes:
+        name: of the argument.
+        dtype: element type.
+        facts: what is known of it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        value: Any,
+        dtype: type[DType],
+        known: tuple[int | None, ...],
+        facts: Facts,
+    ) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.facts = facts
+        self.value = value
+        self._sizes: list[Any] = list(known)
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(n) if isinstance(n, int) else "?" for n in self._sizes)
+        return f"array {self.name}: {self.dtype!r} [{sizes}]"
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._sizes)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Extents: integers where they are known when the kernel is compiled, else scalars."""
+        for axis, size in enumerate(self._sizes):
+            if size is None:
+                self._sizes[axis] = self._size(axis)
+        return cast("tuple[int, ...]", tuple(self._sizes))
+
+    def _size(self, axis: int) -> Tile:
+        """An extent, read at the kernel's beginning, so that it is there for all of it."""
+        with mlir.ir.InsertionPoint.at_block_begin(self.value.owner):
+            operands = [self.value, constant(axis, intp)]
+            size = result("memref.dim", operands, mlir.ir.IndexType.get())
+            return Tile(size, intp, natural=True)
+
+    def __getitem__(self, index: Any) -> Any:
+        raise TilecError(
+            f"{self.name} is in memory: tl.load({self.name}, (…), shape=(…)) gives a tile of it"
+        )
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TilecError(f"{self.name} is in memory: tl.store({self.name}, (…), tile) changes it")
+
+
+AnyArray: TypeAlias = Array[Any, *tuple[Any, ...]]
+"""An array of any elements and rank."""
+
+
+def array_of(given: object, what: str) -> AnyArray:
+    """The array that `given` is.
+
+    Raises:
+        TilecError: if it is none.
+    """
+    if not isinstance(given, Array):
+        raise TilecError(f"{what} takes an array, an argument of the kernel, not {given!r}")
+    return given
+
+
+def assume(
+    array: AnyArray,
+    *,
+    aligned: int = 1,
+    sizes: tuple[int, ...] = (),
+    strides: tuple[int, ...] = (),
+) -> None:
+    """Promise what every launch keeps, so that wider accesses can be used.
+
+    Args:
+        array: an argument of the kernel.
+        aligned: its address is a multiple of this many bytes.
+        sizes: each extent is a multiple of the number here; 1 promises nothing.
+        strides: each stride is a multiple of this many elements.
+
+    Raises:
+        TilecError: for numbers that are no powers of two, or another count than the rank.
+    """
+    array = array_of(array, "assume")
+    array.facts = joined(array.facts, Facts(aligned, sizes, strides), array.ndim, array.name)
+
+
+def joined(one: Facts, other: Facts, rank: int, name: str) -> Facts:
+    """What both say of an array of that rank.
+
+    Raises:
+        TilecError: as `assume` says.
+    """
+    for values in (
+        (one.aligned, other.aligned),
+        one.sizes,
+        other.sizes,
+        one.strides,
+        other.strides,
+    ):
+        for number in values:
+            if not isinstance(number, int) or number < 1 or number & (number - 1):
+                raise TilecError(f"{name}: facts are powers of two, not {number!r}")
+    for values in (one.sizes, other.sizes, one.strides, other.strides):
+        if values and len(values) != rank:
+            raise TilecError(
+                f"{name} has {rank} dimensions; the facts {values} are of {len(values)}"
+            )
+
+    def most(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+        both = zip(left or (1,) * rank, right or (1,) * rank, strict=True)
+        return tuple(max(pair) for pair in both)
+
+    return Facts(
+        max(one.aligned, other.aligned),
+        most(one.sizes, other.sizes),
+        most(one.strides, other.strides),
+    )

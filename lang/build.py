@@ -1,0 +1,121 @@
+"""A kernel's Python as a module of tile IR."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec import mlir
+
+from .array import Array, Facts
+from .emit import i64, i64s, located, operation
+from .errors import KernelError, Place
+from .interpreter import call
+from .source import Source
+from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
+from .tile import Tile
+
+
+def build(source: Source, specialization: Specialization, *, warps: int) -> Any:
+    """The program of a kernel, on tiles without layouts.
+
+    Args:
+        source: of the kernel.
+        specialization: what it is compiled for.
+        warps: of a CTA.
+
+    Returns:
+        An `ir.Module` with one kernel, verified.
+
+    Raises:
+        KernelError: for what is wrong in the kernel, at its place.
+    """
+    from tilec.source import new_context  # noqa: PLC0415 (imports MLIR)
+
+    place = source.place
+    name = source.tree.name
+    with new_context(), mlir.ir.Location.unknown(), located(place):
+        whole = mlir.ir.Module.create(loc=_location(place))
+        with mlir.ir.InsertionPoint(whole.body):
+            symbol = {"sym_name": mlir.ir.StringAttr.get(name)}
+            body = operation("gpu.module", attributes=symbol, regions=1).regions[0].blocks.append()
+        function = _function(name, specialization, warps, body, place)
+        entry = function.regions[0].blocks[0]
+        arguments = _arguments(specialization, list(entry.arguments))
+        with mlir.ir.InsertionPoint(entry):
+            returned = call(source, arguments)
+            if returned is not None:
+                raise KernelError(place, f"a kernel returns nothing, not {returned!r}: tl.store it")
+            operation("gpu.return")
+        function.attributes["arg_attrs"] = _facts(arguments)
+        _verify(whole, place)
+    return whole
+
+
+def _location(place: Place) -> Any:
+    return mlir.ir.Location.file(place.file, place.line, place.column)
+
+
+def _function(
+    name: str, specialization: Specialization, warps: int, body: Any, place: Place
+) -> Any:
+    """The empty kernel."""
+    passed = {
+        argument: mlir.ir.Type.parse(value.mlir)
+        for argument, value in specialization.arguments
+        if not isinstance(value, ConstantValue)
+    }
+    types = list(passed.values())
+    attributes = {
+        "sym_name": mlir.ir.StringAttr.get(name),
+        "function_type": mlir.ir.TypeAttr.get(mlir.ir.FunctionType.get(types, [])),
+        "gpu.kernel": mlir.ir.UnitAttr.get(),
+        "known_block_size": mlir.ir.DenseI32ArrayAttr.get([32 * warps, 1, 1]),
+    }
+    with mlir.ir.InsertionPoint(body):
+        function = operation("gpu.func", attributes=attributes, regions=1)
+    names = [mlir.ir.Location.name(argument, _location(place)) for argument in passed]
+    function.regions[0].blocks.append(*types, arg_locs=names)
+    return function
+
+
+def _arguments(specialization: Specialization, values: list[Any]) -> dict[str, Any]:
+    """What the arguments' names stand for in the kernel."""
+    found: dict[str, Any] = {}
+    for name, known in specialization.arguments:
+        if isinstance(known, ArrayType):
+            found[name] = Array(name, values.pop(0), known.dtype, known.shape, known.facts)
+        elif isinstance(known, ScalarType):
+            found[name] = Tile(values.pop(0), known.dtype)
+        else:
+            found[name] = known.value
+    return found
+
+
+def _facts(arguments: dict[str, Any]) -> Any:
+    """What is known of each argument, as attributes for the passes."""
+    passed = (v for v in arguments.values() if isinstance(v, Array | Tile))
+    return mlir.ir.ArrayAttr.get(
+        [mlir.ir.DictAttr.get(_of_array(v.facts) if isinstance(v, Array) else {}) for v in passed]
+    )
+
+
+def _of_array(facts: Facts) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if facts.aligned > 1:
+        found["tile.aligned"] = i64(facts.aligned)
+    for name, known in (("tile.sizes", facts.sizes), ("tile.strides", facts.strides)):
+        if any(number > 1 for number in known):
+            found[name] = i64s(known)
+    return found
+
+
+def _verify(whole: Any, place: Place) -> None:
+    from tilec.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
+
+    try:
+        whole.operation.verify()
+    except mlir.ir.MLIRError as error:
+        first = error.error_diagnostics[0]
+        location = first.location
+        at = place_of(mlir.ir.Location.from_attr(location.attr, location.context))
+        raise KernelError(Place(*at) if at else place, first.message) from None

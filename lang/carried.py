@@ -1,0 +1,103 @@
+"""Values that loops and branches hand on: tiles, numbers, and tuples and lists of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tilec.isa import TilecError
+
+from .casts import astype
+from .dtypes import DType, bool_, float32, intp
+from .emit import constant
+from .tile import Tile
+
+
+@dataclass(frozen=True)
+class Undefined:
+    """What a name stands for where it may have no value.
+
+    Attributes:
+        reason: why it has none.
+    """
+
+    reason: str
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """What a value is made of, from left to right."""
+    if isinstance(value, tuple | list):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def rebuilt(value: Any, parts: Iterator[Any]) -> Any:
+    """A value like `value` made of other leaves."""
+    if isinstance(value, list):
+        return [rebuilt(part, parts) for part in value]
+    if isinstance(value, tuple):
+        made = (rebuilt(part, parts) for part in value)
+        return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+    return next(parts)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values are tuples and lists of the same form."""
+    if isinstance(one, tuple | list):
+        return (
+            type(one) is type(other)
+            and len(one) == len(other)
+            and all(alike(a, b) for a, b in zip(one, other, strict=True))
+        )
+    return not isinstance(other, tuple | list)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is one of Python's numbers, which can become a scalar of the kernel."""
+    return isinstance(value, bool | int | float)
+
+
+def scalar(value: Any, dtype: type[DType] | None = None) -> Tile:
+    """A tile, or a number as a scalar of the kernel."""
+    if isinstance(value, Tile):
+        return value
+    default = bool_ if isinstance(value, bool) else float32 if isinstance(value, float) else intp
+    element = dtype or default
+    natural = element is intp and value >= 0
+    return Tile(constant(value, element), element, natural=natural)
+
+
+def fitted(value: Any, like: Tile, name: str, where: str) -> Tile:
+    """`value` as a tile of the type of `like`.
+
+    Args:
+        value: a tile or a number.
+        like: a tile.
+        name: of the variable, for errors.
+        where: what hands it on, for errors.
+
+    Raises:
+        TilecError: if it is of another type.
+    """
+    if is_number(value):
+        return Tile(constant(value, like.dtype, like.shape), like.dtype, like.shape)
+    if not isinstance(value, Tile):
+        raise TilecError(f"'{name}' is {value!r} {where}, where it was {like!r}")
+    if not value.shape and not like.shape and intp in (value.dtype, like.dtype):
+        value = astype(value, like.dtype)
+    if value.dtype is not like.dtype or value.shape != like.shape:
+        raise TilecError(
+            f"'{name}' changes its type {where}, from {like!r} to {value!r}: it must keep "
+            "element type and shape; cast it, or begin with such a tile"
+        )
+    return value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two values of the compilation are the same."""
+    if one is other:
+        return True
+    return type(one) is type(other) and is_number(one) and bool(one == other)

@@ -1,0 +1,169 @@
+"""Elements converted to another type, and one type found for two operands."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.isa import TilecError
+
+from .dtypes import DType, bool_, dtype_of, float32, int64, intp, uint64
+from .emit import constant, i64, result, type_of
+from .shapes import broadcast_shape, broadcast_to
+from .tile import Tile
+
+_WIDE = ("f64", "f32", "f16", "bf16")
+_COMPUTED = "float16, bfloat16, float32, float64"
+UNEQUAL_INTEGERS, UNEQUAL_FLOATS = 1, 13
+"""Predicates `ne` of `arith.cmpi` and `une` of `arith.cmpf`."""
+
+
+def astype(tile: Tile, dtype: Any) -> Tile:
+    """The elements converted to another type.
+
+    Floats are rounded to nearest even; floats become integers toward zero; what is not zero is
+    True.
+    """
+    target = dtype_of(dtype)
+    source = tile.dtype
+    if source is target:
+        return tile
+    for middle in _way(source, target):
+        tile = astype(tile, middle)
+    return _cast(tile, target)
+
+
+def _way(source: type[DType], target: type[DType]) -> tuple[type[DType], ...]:
+    """The type to go through where there is no conversion in one step."""
+    kinds = {source.kind, target.kind}
+    if "index" in kinds and not kinds <= {"index", "int", "uint"}:
+        return (int64,)
+    narrow = [d for d in (source, target) if d.kind == "float" and d.mlir not in _WIDE]
+    other = target if source in narrow else source
+    if narrow and (other.kind != "float" or other.bits == 64):
+        return (float32,)
+    return ()
+
+
+def _cast(tile: Tile, target: type[DType]) -> Tile:
+    source = tile.dtype
+    if target is bool_:
+        return _truth(tile)
+    if source.mlir == target.mlir:  # signedness is the operations' matter
+        return Tile(tile.value, target, tile.shape)
+    name = _cast_name(source, target)
+    value = result(name, [tile.value], type_of(target, tile.shape))
+    return Tile(value, target, tile.shape, natural=tile.natural and target is intp)
+
+
+def _cast_name(source: type[DType], target: type[DType]) -> str:
+    match source.kind, target.kind:
+        case ("float", "float"):
+            if source.bits == target.bits:
+                return "arith.convertf"
+            return "arith.truncf" if source.bits > target.bits else "arith.extf"
+        case ("float", kind):
+            return "arith.fptoui" if kind == "uint" else "arith.fptosi"
+        case (kind, "float"):
+            return "arith.sitofp" if kind == "int" else "arith.uitofp"
+        case ("index", _) | (_, "index"):
+            return "arith.index_castui" if source.kind in ("uint", "bool") else "arith.index_cast"
+    if source.bits > target.bits:
+        return "arith.trunci"
+    return "arith.extsi" if source.kind == "int" else "arith.extui"
+
+
+def _truth(tile: Tile) -> Tile:
+    zero = constant(0, tile.dtype, tile.shape)
+    is_float = tile.dtype.kind == "float"
+    name, predicate = (
+        ("arith.cmpf", UNEQUAL_FLOATS) if is_float else ("arith.cmpi", UNEQUAL_INTEGERS)
+    )
+    attributes = {"predicate": i64(predicate)}
+    value = result(name, [tile.value, zero], type_of(bool_, tile.shape), attributes)
+    return Tile(value, bool_, tile.shape)
+
+
+def view(tile: Tile, dtype: Any) -> Tile:
+    """The same bits as elements of another type of the same width.
+
+    Raises:
+        TilecError: if the width is another.
+    """
+    target = dtype_of(dtype)
+    if target.bits != tile.dtype.bits:
+        raise TilecError(
+            f"{tile.dtype!r} has {tile.dtype.bits} bits and {target!r} {target.bits}; a view "
+            "keeps the width"
+        )
+    if target.mlir == tile.dtype.mlir:
+        return Tile(tile.value, target, tile.shape)
+    value = result("arith.bitcast", [tile.value], type_of(target, tile.shape))
+    return Tile(value, target, tile.shape)
+
+
+def matched(left: Any, right: Any, what: str) -> tuple[Tile, Tile]:
+    """Both operands as tiles of one element type and shape.
+
+    Python's numbers take the other's type; a size or place takes that of a tile; else the wider
+    of two floats, or of two integers of one signedness, is taken.
+
+    Raises:
+        TilecError: if there is no such type, or the shapes do not broadcast.
+    """
+    for operand in (left, right):
+        if not isinstance(operand, Tile | int | float):
+            raise TilecError(f"{what} takes tiles and numbers, not {_kind_of(operand)}")
+    shape = broadcast_shape(_shape(left), _shape(right))
+    dtype = _common(left, right, what)
+    return _as(left, dtype, shape), _as(right, dtype, shape)
+
+
+def _kind_of(operand: Any) -> str:
+    name = type(operand).__name__
+    return "an array; tl.load gives its tiles" if name == "Array" else f"{name} {operand!r}"
+
+
+def _shape(operand: Any) -> tuple[int, ...]:
+    return operand.shape if isinstance(operand, Tile) else ()
+
+
+def _as(operand: Any, dtype: type[DType], shape: tuple[int, ...]) -> Tile:
+    if isinstance(operand, Tile):
+        return broadcast_to(astype(operand, dtype), shape)
+    natural = dtype is intp and operand >= 0
+    return Tile(constant(operand, dtype, shape), dtype, shape, natural=natural)
+
+
+def _common(left: Any, right: Any, what: str) -> type[DType]:
+    if not isinstance(left, Tile) or not isinstance(right, Tile):
+        tile, number = (left, right) if isinstance(left, Tile) else (right, left)
+        assert isinstance(tile, Tile)
+        if isinstance(number, float) and tile.dtype.kind != "float":
+            raise TilecError(
+                f"{what} of a {tile!r} and the float {number}: cast the tile first, as by "
+                ".astype(tl.float32)"
+            )
+        return tile.dtype
+    one, other = left.dtype, right.dtype
+    if one is other:
+        return one
+    if intp in (one, other):
+        rest, place = (right, left) if one is intp else (left, right)
+        if rest.dtype.kind in ("int", "uint"):
+            return intp if not rest.shape and not place.shape else rest.dtype
+    if one.kind == other.kind and one.kind in ("float", "int", "uint") and one.bits != other.bits:
+        return one if one.bits > other.bits else other
+    raise TilecError(f"{what} of {left!r} and {right!r}: cast one to the other's type by .astype")
+
+
+def check_computed(tile: Tile, what: str) -> None:
+    """Check that there is arithmetic on the elements of `tile`.
+
+    Raises:
+        TilecError: if they are of a type that is only loaded, cast and multiplied by `dot`.
+    """
+    if tile.dtype.kind == "float" and tile.dtype.mlir not in _WIDE:
+        raise TilecError(f"no {what} of {tile.dtype!r}: cast it first; legal floats: {_COMPUTED}")
+
+
+__all__ = ["astype", "check_computed", "matched", "uint64", "view"]

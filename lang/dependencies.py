@@ -1,0 +1,102 @@
+"""What a kernel is compiled from: its source, that of what it calls, and the globals it reads."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from .function import Function
+
+_PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
+_FIXED = frozenset({"tilec", "numpy", "ml_dtypes", *sys.stdlib_module_names})
+"""Packages whose functions do not change, or are told apart otherwise."""
+
+
+class UnknownStateError(Exception):
+    """A kernel reads what cannot be told apart from what it may become."""
+
+
+def described(function: Callable[..., Any]) -> tuple[str, ...]:
+    """What a function does in a kernel, as texts that change when that changes.
+
+    Raises:
+        UnknownStateError: if it reads a global that is neither code nor plain data.
+    """
+    return tuple(_described(function, set()))
+
+
+def _described(function: Callable[..., Any], seen: set[CodeType]) -> Iterator[str]:
+    code = function.__code__
+    if code in seen:
+        return
+    seen.add(code)
+    text, paths = _read(code)
+    yield text
+    names = dict(function.__globals__)
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        names[name] = cell.cell_contents
+    for path in paths:
+        root, *attributes = path.split(".")
+        if root not in names:
+            continue  # a local name, or one of Python's own
+        value = names[root]
+        for attribute in attributes:
+            if not isinstance(value, ModuleType) or _is_fixed(value.__name__):
+                break
+            value = getattr(value, attribute, None)
+        yield from _value(path, value, seen)
+
+
+def _value(path: str, value: Any, seen: set[CodeType]) -> Iterator[str]:
+    if isinstance(value, Function):
+        value = value.function
+    if isinstance(value, FunctionType) and not _is_fixed(value.__module__):
+        yield from _described(value, seen)
+    elif isinstance(value, ModuleType) or (
+        (isinstance(value, type) or callable(value)) and _is_fixed(value.__module__)
+    ):
+        yield f"{path}: {value.__name__}"
+    elif isinstance(value, _PLAIN):
+        yield f"{path} = {value!r}"
+    elif type(value) in (tuple, frozenset):
+        for part in value:
+            yield from _value(path, part, seen)
+    else:
+        raise UnknownStateError(f"'{path}' is a {type(value).__name__}, which may change")
+
+
+def _is_fixed(module: str | None) -> bool:
+    return (module or "").partition(".")[0] in _FIXED
+
+
+@cache
+def _read(code: CodeType) -> tuple[str, tuple[str, ...]]:
+    """A function's source, and the names that it reads, with their attributes."""
+    try:
+        text = inspect.getsource(code)
+        tree = ast.parse(f"if True:\n{text}" if text[:1].isspace() else text)
+    except (OSError, SyntaxError, TypeError):
+        raise UnknownStateError(f"the source of '{code.co_name}' cannot be read") from None
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute | ast.Name):
+            path = _path(node)
+            if path:
+                found.add(path)
+    return text, tuple(sorted(found))
+
+
+def _path(node: ast.expr) -> str:
+    """`a.b.c` of an attribute of a name; empty of any other expression."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""

@@ -1,0 +1,151 @@
+"""Ops as the kernel's Python makes them, each at the place of the call that makes it.
+
+Here alone `lang` touches MLIR's bindings, which are imported with the first op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from tilec import mlir
+from tilec.isa import TilecError
+
+from .dtypes import DType
+from .errors import Place
+
+Shape = tuple[int, ...]
+_statement: ContextVar[Place | None] = ContextVar("statement", default=None)
+
+
+@contextmanager
+def located(place: Place | None) -> Iterator[None]:
+    """Give the ops made inside this place; None gives each that of the user's call."""
+    token = _statement.set(place)
+    try:
+        yield
+    finally:
+        _statement.reset(token)
+
+
+def here() -> Any:
+    """The place of the statement, or of the user's call, that is under way: an MLIR location."""
+    from tilec.dialects.tile.builders.caller import caller  # noqa: PLC0415 (imports MLIR)
+
+    place = _statement.get() or caller()
+    return mlir.ir.Location.file(place.file, place.line, place.column)
+
+
+def operation(
+    name: str,
+    operands: Sequence[Any] = (),
+    results: Sequence[Any] = (),
+    attributes: Mapping[str, Any] | None = None,
+    regions: int = 0,
+) -> Any:
+    """An op at the current insertion point; one of the tile dialect is checked at once.
+
+    Raises:
+        TilecError: if the op is not legal, or no kernel is being built.
+    """
+    _check_inside(name)
+    op = mlir.ir.Operation.create(
+        name,
+        results=list(results),
+        operands=list(operands),
+        attributes=dict(attributes or {}),
+        regions=regions,
+        loc=here(),
+    )
+    if name.startswith("tile."):
+        try:
+            op.opview.check()
+        except TilecError as error:
+            op.erase()
+            raise TilecError(f"'{name}' op {error}") from None
+    return op
+
+
+def result(
+    name: str,
+    operands: Sequence[Any],
+    type_: Any,
+    attributes: Mapping[str, Any] | None = None,
+) -> Any:
+    """The result of an op that has one."""
+    return operation(name, operands, [type_], attributes).result
+
+
+def building() -> bool:
+    """Whether a kernel is being built."""
+    if "ir" not in vars(mlir):
+        return False
+    try:
+        return mlir.ir.InsertionPoint.current is not None
+    except ValueError:
+        return False
+
+
+def _check_inside(name: str) -> None:
+    if not building():
+        raise TilecError(
+            f"there is no kernel to put '{name}' into: tilec.lang's operations are called in "
+            "functions marked @tilec.kernel"
+        )
+
+
+def type_of(dtype: type[DType], shape: Shape = ()) -> Any:
+    """The MLIR type of a tile, or of a scalar if the shape is empty."""
+    element = mlir.ir.Type.parse(dtype.mlir)
+    return mlir.ir.RankedTensorType.get(list(shape), element) if shape else element
+
+
+def constant(number: bool | int | float, dtype: type[DType], shape: Shape = ()) -> Any:
+    """An `arith.constant` whose elements all are `number`.
+
+    Raises:
+        TilecError: if the type does not hold the number.
+    """
+    attribute = _number(number, dtype)
+    type_ = type_of(dtype, shape)
+    if shape:
+        attribute = mlir.ir.DenseElementsAttr.get_splat(type_, attribute)
+    return result("arith.constant", [], type_, {"value": attribute})
+
+
+def _number(number: bool | int | float, dtype: type[DType]) -> Any:
+    type_ = type_of(dtype)
+    if dtype.kind == "float":
+        return mlir.ir.FloatAttr.get(type_, float(number))
+    if isinstance(number, float):
+        raise TilecError(f"{number} is no {dtype!r}; cast the tile to a float first")
+    low = -(1 << (dtype.bits - 1)) if dtype.kind in ("int", "index") else 0
+    high = low + (1 << dtype.bits) - 1
+    if not low <= number <= high:
+        raise TilecError(f"{number} is no {dtype!r}: an integer from {low} to {high}")
+    signed = number - (1 << dtype.bits) if number >= 1 << (dtype.bits - 1) else number
+    if dtype.kind == "bool":
+        return mlir.ir.BoolAttr.get(bool(number))
+    return mlir.ir.IntegerAttr.get(type_, int(signed))
+
+
+def i64(number: int) -> Any:
+    """An attribute of type i64."""
+    return mlir.ir.IntegerAttr.get(mlir.ir.IntegerType.get_signless(64), number)
+
+
+def i64s(numbers: Sequence[int]) -> Any:
+    """An attribute of several i64."""
+    return mlir.ir.DenseI64ArrayAttr.get(list(numbers))
+
+
+def text(string: str) -> Any:
+    """An attribute of text."""
+    return mlir.ir.StringAttr.get(string)
+
+
+def unit() -> Any:
+    """An attribute that is there."""
+    return mlir.ir.UnitAttr.get()

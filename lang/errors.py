@@ -1,0 +1,75 @@
+"""What is wrong with a kernel, shown at the user's own line."""
+
+from __future__ import annotations
+
+import linecache
+import sysconfig
+from collections.abc import Sequence
+from types import FrameType, TracebackType
+from typing import NamedTuple
+
+from tilec.isa import TilecError
+
+
+class Place(NamedTuple):
+    """A place in a Python file, lines and columns counted from one."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class KernelError(TilecError):
+    """An error in a kernel's Python: `file:line:col: error: …`, the source line and a caret.
+
+    Attributes:
+        place: where it is.
+        reason: what is wrong and what would be legal.
+        calls: the calls of helpers on the way to it, innermost first.
+    """
+
+    def __init__(self, place: Place, reason: str, calls: Sequence[Place] = ()) -> None:
+        self.place = place
+        self.reason = reason
+        self.calls = tuple(calls)
+        super().__init__("\n".join(self._lines()))
+
+    def _lines(self) -> list[str]:
+        lines = [f"{self.place}: error: {self.reason}", *_quoted(self.place)]
+        for call in self.calls:
+            lines += [f"{call}: note: called from here", *_quoted(call)]
+        return lines
+
+
+def _quoted(place: Place) -> list[str]:
+    line = linecache.getline(place.file, place.line).rstrip("\n")
+    if not line.strip():
+        return []
+    indent = "".join("\t" if c == "\t" else " " for c in line[: place.column - 1])
+    return [line, f"{indent}^"]
+
+
+def places(traceback: TracebackType | None) -> list[Place]:
+    """The places in the user's code that an exception passed through, innermost first."""
+    found: list[Place] = []
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if _is_users(frame):
+            position = list(frame.f_code.co_positions())[traceback.tb_lasti // 2]
+            line, column = position[0] or traceback.tb_lineno, position[2] or 0
+            found.append(Place(frame.f_code.co_filename, line, column + 1))
+        traceback = traceback.tb_next
+    return found[::-1]
+
+
+_INSTALLED = (sysconfig.get_path("stdlib"), "<frozen")
+
+
+def _is_users(frame: FrameType) -> bool:
+    """Whether a frame is neither tilec's nor that of an installed package."""
+    file = frame.f_code.co_filename
+    package = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+    return package != "tilec" and not file.startswith(_INSTALLED) and "-packages" not in file

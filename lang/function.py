@@ -1,0 +1,58 @@
+"""Helpers of kernels with loops and conditions of the kernel's own."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from typing import Any, ParamSpec, TypeVar, cast
+
+from tilec.isa import TilecError
+
+from .source import Source, read
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Function:
+    """A function marked `@function`: in a kernel its statements are the kernel's."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self._signature = inspect.signature(function)
+
+    @cached_property
+    def source(self) -> Source:
+        """Its source."""
+        return read(self.function)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run it in the kernel that is being built; outside kernels, as plain Python."""
+        from .emit import building  # noqa: PLC0415 (of use in kernels only)
+
+        if not building():
+            return self.function(*args, **kwargs)
+        from .interpreter import call  # noqa: PLC0415 (it imports this package's language)
+
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TilecError(f"{self.function.__name__}: {error}") from None
+        bound.apply_defaults()
+        return call(self.source, dict(bound.arguments))
+
+
+def function(helper: Callable[P, R]) -> Callable[P, R]:
+    """Mark a helper of kernels whose loops and conditions are the kernel's.
+
+    A helper without needs no mark: it is Python that runs while the kernel is compiled. Called
+    outside kernels, a marked function is the plain one.
+
+    Raises:
+        KernelError: for Python that kernels cannot use.
+    """
+    made = Function(helper)
+    _ = made.source  # for its errors
+    return cast("Callable[P, R]", made)

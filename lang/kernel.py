@@ -1,0 +1,219 @@
+"""`@kernel`: a function over tiles, compiled for the arguments that it is called with."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
+
+from tilec.isa import LaunchError, TilecError
+
+from .annotations import ArrayParameter, ConstantParameter, parameters
+from .making import Made, make
+from .settings import Settings
+from .source import read
+from .specialization import Specialization, of_annotations, of_values
+
+if TYPE_CHECKING:
+    from tilec import Compiled
+    from tilec.sim import Report
+
+Extents: TypeAlias = int | Sequence[int]
+Grid: TypeAlias = Extents | Callable[[Mapping[str, Any]], Extents]
+"""CTAs along x, y and z, or a function of the arguments by name that gives them."""
+
+
+class Kernel:
+    """A kernel: `kernel[grid](…)` launches it, `kernel.compile(…)` gives every stage.
+
+    Attributes:
+        settings: how it is compiled and where it runs.
+    """
+
+    def __init__(self, function: Callable[..., Any], settings: Settings) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        self.settings = settings
+        self.source = read(function)
+        self.parameters = parameters(function)
+        self._signature = inspect.signature(function)
+        self._made: dict[Any, Made] = {}
+
+    def using(self, **options: Any) -> Kernel:
+        """This kernel with other settings: `warps`, `target`, `device`, `opt_level`, `lineinfo`.
+
+        Raises:
+            TilecError: for a setting that does not exist, or a value that is not legal.
+        """
+        other = object.__new__(Kernel)
+        other.__dict__.update(self.__dict__)
+        other.settings = self.settings.changed(options)
+        return other
+
+    def __getitem__(self, grid: Grid) -> Launcher:
+        return Launcher(self, grid)
+
+    def __call__(self, *_args: Any, **_kwargs: Any) -> NoReturn:
+        """Refuse: a kernel takes a grid first."""
+        raise TilecError(
+            f"a kernel runs on a grid: {self.function.__name__}[grid](…); helpers that kernels "
+            "call are marked @tilec.function"
+        )
+
+    def specialize(self, *args: Any, **kwargs: Any) -> Specialization:
+        """What the kernel is compiled for, given these arguments.
+
+        Without any array, the annotations alone say it.
+
+        Raises:
+            LaunchError: for arguments that the kernel does not take.
+        """
+        if args or any(isinstance(p, ArrayParameter) and p.name in kwargs for p in self.parameters):
+            return of_values(self.parameters, self.bound(args, kwargs))
+        constants = self._constants(kwargs)
+        return of_annotations(self.parameters, constants)
+
+    def _constants(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        names = [p.name for p in self.parameters if isinstance(p, ConstantParameter)]
+        for name in given:
+            if name not in names:
+                raise LaunchError(
+                    f"{self.function.__name__} has no constant '{name}'; "
+                    f"it has: {', '.join(names) or 'none'}"
+                )
+        found: dict[str, Any] = {}
+        for name in names:
+            default = self._signature.parameters[name].default
+            found[name] = given.get(name, default)
+            if found[name] is inspect.Parameter.empty:
+                raise LaunchError(f"constant '{name}' of {self.function.__name__} has no value")
+        return found
+
+    def bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a launch by name.
+
+        Raises:
+            LaunchError: for too many, too few, or others than the kernel takes.
+        """
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise LaunchError(
+                f"{self.function.__name__}: {error}; it takes {self._signature}"
+            ) from None
+        bound.apply_defaults()
+        return dict(bound.arguments)
+
+    def build(self, *args: Any, **kwargs: Any) -> Any:
+        """The program as a module of tile IR, on tiles without layouts.
+
+        Raises:
+            KernelError: for what is wrong in the kernel.
+            LaunchError: for arguments that it does not take.
+        """
+        from .build import build  # noqa: PLC0415 (imports MLIR)
+
+        found = self.specialize(*args, **kwargs)
+        return build(self.source, found, warps=self.settings.warps)
+
+    def compile(
+        self, *args: Any, target: str | None = None, emit: str = "ptx", **kwargs: Any
+    ) -> Compiled:
+        """The compilation for arguments like these, with every stage.
+
+        Args:
+            args: arrays and scalars like those of the launches to come; without any, those that
+                the annotations describe.
+            target: such as `sm_90a`; by default that of the settings.
+            emit: the last stage that is made at once, as of `tilec.compile`.
+            kwargs: arguments by name, constants among them.
+
+        Raises:
+            KernelError: for what is wrong in the kernel, at its place.
+            TilecError: for arguments that it does not take, and what a later stage refuses.
+        """
+        kernel = self.using(target=target) if target else self
+        made = kernel.made(self.specialize(*args, **kwargs))
+        from tilec.compiled import Stage  # noqa: PLC0415
+
+        made.compiled.emit(Stage(emit))
+        return made.compiled
+
+    def made(self, specialization: Specialization) -> Made:
+        """The kernel compiled for such arguments, now or before."""
+        return make(self.source, specialization, self.settings, self._made)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """What the kernel would be compiled for with these arguments, and why again if so.
+
+        Raises:
+            LaunchError: for arguments that it does not take.
+        """
+        from .explaining import explained  # noqa: PLC0415 (when asked for)
+
+        found = self.specialize(*args, **kwargs)
+        return explained(
+            self.function.__name__, found, [m.specialization for m in self._made.values()]
+        )
+
+    def __repr__(self) -> str:
+        return f"kernel {self.function.__name__}{self._signature}"
+
+
+class Launcher:
+    """A kernel on a grid, to be called with its arguments."""
+
+    def __init__(self, kernel: Kernel, grid: Grid) -> None:
+        self._kernel = kernel
+        self._grid = grid
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Report | None:
+        """Run the kernel.
+
+        Args:
+            args: numpy arrays, which are changed in place; arrays on a GPU, by DLPack or
+                `__cuda_array_interface__`; scalars; constants.
+            kwargs: the same, by name.
+
+        Returns:
+            What the simulator counted; None from a GPU.
+
+        Raises:
+            KernelError: for what is wrong in the kernel, at its place.
+            LaunchError: for arguments or a grid that the kernel does not take.
+            SimulationError: for what the simulator finds wrong with the run.
+            CudaError: for what goes wrong on the GPU.
+        """
+        kernel = self._kernel
+        values = kernel.bound(args, kwargs)
+        made = kernel.made(of_values(kernel.parameters, values))
+        grid = self._grid(values) if callable(self._grid) else self._grid
+        return made.launch(grid, values, kernel.settings.device)
+
+
+@overload
+def kernel(function: Callable[..., None], /) -> Kernel: ...
+
+
+@overload
+def kernel(*, warps: int = 4, **options: Any) -> Callable[[Callable[..., None]], Kernel]: ...
+
+
+def kernel(
+    function: Callable[..., None] | None = None, /, **options: Any
+) -> Kernel | Callable[[Callable[..., None]], Kernel]:
+    """Make a kernel of a function over tiles, as `@kernel` or `@kernel(warps=8)`.
+
+    Args:
+        function: its arguments annotated, as `tilec.lang.annotations` says.
+        options: `warps` of a CTA, 4 by default, and the other fields of `Settings`.
+
+    Raises:
+        KernelError: for Python that kernels cannot use, and annotations that mean nothing.
+        TilecError: for a setting that does not exist.
+    """
+    settings = Settings().changed(options)
+    if function is not None:
+        return Kernel(function, settings)
+    return lambda given: Kernel(given, settings)

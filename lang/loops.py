@@ -1,0 +1,230 @@
+"""Loops of a kernel: `scf.for` and `scf.while`, whose turns hand on what the next one reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilec import mlir
+from tilec.isa import TilecError
+
+from .carried import Undefined, alike, fitted, is_number, leaves, rebuilt, same, scalar
+from .casts import astype
+from .dtypes import DType, bool_, intp
+from .emit import i64, operation
+from .liveness import assigned
+from .program import Range
+from .tile import Tile
+
+if TYPE_CHECKING:
+    from .interpreter import Frame
+
+
+class _RetypedError(Exception):
+    """A number that the loop starts with is of another type at a turn's end."""
+
+    def __init__(self, at: int, dtype: type[DType]) -> None:
+        self.at = at
+        self.dtype = dtype
+
+
+class _Carried:
+    """The names that a loop hands from turn to turn, and their values before it."""
+
+    def __init__(self, frame: Frame, node: ast.For | ast.While) -> None:
+        self.line = node.lineno
+        self.assigned = assigned(
+            [*node.body, node.target if isinstance(node, ast.For) else node.test]
+        )
+        live = self.assigned & frame.source.liveness.entry(node)
+        if isinstance(node, ast.For):
+            live -= assigned([node.target])
+        self.start = {
+            name: frame.names[name]
+            for name in sorted(live)
+            if name in frame.names and not isinstance(frame.names[name], Undefined)
+        }
+        self._numbers: dict[int, type[DType]] = {}
+
+    def retype(self, error: _RetypedError) -> None:
+        """Begin with a number as another type."""
+        if error.at in self._numbers:
+            raise TilecError("a number changes its type with every turn; cast it before the loop")
+        self._numbers[error.at] = error.dtype
+
+    def _leaves(self) -> list[Any]:
+        return [leaf for value in self.start.values() for leaf in leaves(value)]
+
+    def begun(self) -> list[Tile]:
+        """The values before the first turn that the op takes."""
+        return [
+            scalar(leaf, self._numbers.get(at))
+            for at, leaf in enumerate(self._leaves())
+            if isinstance(leaf, Tile) or is_number(leaf)
+        ]
+
+    def named(self, values: Sequence[Any], like: Sequence[Tile]) -> dict[str, Any]:
+        """The names' values, of what the op hands on."""
+        tiles = (Tile(v, t.dtype, t.shape) for v, t in zip(values, like, strict=True))
+        return {
+            name: rebuilt(
+                value,
+                iter(
+                    [
+                        next(tiles) if isinstance(leaf, Tile) or is_number(leaf) else leaf
+                        for leaf in leaves(value)
+                    ]
+                ),
+            )
+            for name, value in self.start.items()
+        }
+
+    def ended(self, names: dict[str, Any], begun: list[Tile]) -> list[Tile]:
+        """The values at the end of a turn that the op hands on.
+
+        Raises:
+            TilecError: for one that is not of the type that it was before.
+            _RetypedError: for one that was a number before.
+        """
+        where = f"in the loop at line {self.line}"
+        found: list[Tile] = []
+        types = iter(begun)
+        at = 0
+        for name, value in self.start.items():
+            end = names[name]
+            if isinstance(end, Undefined):
+                raise TilecError(end.reason)
+            if not alike(value, end):
+                raise TilecError(f"'{name}' is {end!r} {where}, where it was {value!r}")
+            for before, after in zip(leaves(value), leaves(end), strict=True):
+                if isinstance(before, Tile) or is_number(before):
+                    like = next(types)
+                    self._check_number(at, before, after, like)
+                    found.append(fitted(after, like, name, where))
+                elif not same(before, after):
+                    raise TilecError(
+                        f"'{name}' is {after!r} {where}, where it was {before!r}: only tiles and "
+                        "numbers change from turn to turn"
+                    )
+                at += 1
+        return found
+
+    def _check_number(self, at: int, before: Any, after: Any, like: Tile) -> None:
+        if not is_number(before):
+            return
+        if isinstance(after, float) and like.dtype.kind != "float":
+            raise _RetypedError(at, scalar(after).dtype)
+        if isinstance(after, Tile) and not after.shape and after.dtype is not like.dtype:
+            raise _RetypedError(at, after.dtype)
+
+    def left(self, frame: Frame, values: dict[str, Any]) -> None:
+        """Give the names what they are behind the loop."""
+        for name in self.assigned:
+            frame.names[name] = Undefined(
+                f"'{name}' gets its value in the loop at line {self.line}, which may have no "
+                "turns: give it one before the loop"
+            )
+        frame.names |= values
+
+
+def count(frame: Frame, node: ast.For, values: Range) -> None:
+    """Run a loop over a range.
+
+    Raises:
+        TilecError: for bounds that are no integers, or values that change their type.
+    """
+    bounds = [_bound(b, what) for b, what in ((values.start, "start"), (values.stop, "stop"))]
+    if isinstance(values.step, int) and values.step < 1:
+        raise TilecError(f"a loop of the kernel counts up: its step is positive, not {values.step}")
+    step = _bound(values.step, "step")
+    attributes = {
+        f"tile.{name}": i64(number)
+        for name, number in (("stages", values.stages), ("unroll", values.unroll))
+        if number is not None
+    }
+    carried = _Carried(frame, node)
+    saved = dict(frame.names)
+    while True:
+        begun = carried.begun()
+        types = [tile.value.type for tile in begun]
+        operands = [*(b.value for b in bounds), step.value, *(t.value for t in begun)]
+        op = operation("scf.for", operands, types, attributes, regions=1)
+        block = _block(op.regions[0], [mlir.ir.IndexType.get(), *types])
+        induction, *inside = block.arguments
+        frame.names |= carried.named(inside, begun)
+        frame.assign(node.target, Tile(induction, intp, natural=bounds[0].natural))
+        try:
+            with mlir.ir.InsertionPoint(block):
+                frame.within("loop", node.body)
+                ended = carried.ended(frame.names, begun)
+                operation("scf.yield", [tile.value for tile in ended])
+            break
+        except _RetypedError as error:
+            carried.retype(error)
+            op.erase()
+            frame.names = dict(saved)
+    carried.left(frame, carried.named(op.results, begun))
+
+
+def repeat(frame: Frame, node: ast.While) -> bool:
+    """Run a `while` whose condition is known only when the kernel runs; whether it is one.
+
+    Raises:
+        TilecError: for a condition that is a tile, or values that change their type.
+    """
+    if not _is_dynamic(frame, node.test):
+        return False
+    carried = _Carried(frame, node)
+    saved = dict(frame.names)
+    while True:
+        begun = carried.begun()
+        types = [tile.value.type for tile in begun]
+        op = operation("scf.while", [tile.value for tile in begun], types, regions=2)
+        before, after = (_block(region, types) for region in op.regions)
+        frame.names |= carried.named(before.arguments, begun)
+        with mlir.ir.InsertionPoint(before):
+            condition = frame.value(node.test)
+            held = astype(scalar(condition), bool_)
+            operation("scf.condition", [held.value, *before.arguments])
+        frame.names |= carried.named(after.arguments, begun)
+        try:
+            with mlir.ir.InsertionPoint(after):
+                frame.within("loop", node.body)
+                ended = carried.ended(frame.names, begun)
+                operation("scf.yield", [tile.value for tile in ended])
+            break
+        except _RetypedError as error:
+            carried.retype(error)
+            op.erase()
+            frame.names = dict(saved)
+    carried.left(frame, carried.named(op.results, begun))
+    return True
+
+
+def _is_dynamic(frame: Frame, test: ast.expr) -> bool:
+    """Whether a condition is the kernel's, tried where it leaves no trace."""
+    trial = operation("scf.execute_region", regions=1)
+    names = dict(frame.names)
+    try:
+        with mlir.ir.InsertionPoint(_block(trial.regions[0], [])):
+            condition = frame.value(test)
+    finally:
+        frame.names = names
+    trial.erase()
+    if isinstance(condition, Tile) and condition.shape:
+        raise TilecError("'while' takes one truth value, not a tile; tl.any and tl.all make one")
+    return isinstance(condition, Tile)
+
+
+def _block(region: Any, types: Sequence[Any]) -> Any:
+    unknown = mlir.ir.Location.unknown()
+    return region.blocks.append(*types, arg_locs=[unknown] * len(types))
+
+
+def _bound(value: Any, what: str) -> Tile:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return scalar(value, intp)
+    if not isinstance(value, Tile) or value.shape or value.dtype.kind == "float":
+        raise TilecError(f"the {what} of a range is an integer, not {value!r}")
+    return astype(value, intp)

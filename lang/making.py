@@ -1,0 +1,121 @@
+"""Kernels compiled, once for each specialisation, and launched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tilec.environment import cache_wanted
+from tilec.isa import TilecError
+
+from .dependencies import UnknownStateError, described
+from .errors import KernelError, Place
+from .settings import Settings
+from .source import Source
+from .specialization import ConstantValue, Specialization
+
+if TYPE_CHECKING:
+    from tilec import Compiled
+    from tilec.sim import Report
+
+
+@dataclass(frozen=True)
+class Made:
+    """A kernel compiled for one specialisation.
+
+    Attributes:
+        compiled: the compilation.
+        specialization: what it is for.
+    """
+
+    compiled: Compiled
+    specialization: Specialization
+
+    def launch(
+        self, grid: int | Sequence[int], values: Mapping[str, Any], device: str | None
+    ) -> Report | None:
+        """Run it with these arguments; what the simulator counted, if it ran there.
+
+        Raises:
+            LaunchError: for what does not fit.
+        """
+        from tilec.runtime.cuda.views import is_shared  # noqa: PLC0415 (for launches only)
+
+        passed = [
+            values[name]
+            for name, known in self.specialization.arguments
+            if not isinstance(known, ConstantValue)
+        ]
+        where = device or ("cuda" if any(map(is_shared, passed)) else "sim")
+        return self.compiled.launch(*passed, grid=grid, device=where)
+
+
+def make(
+    source: Source,
+    specialization: Specialization,
+    settings: Settings,
+    known: dict[Any, Made],
+) -> Made:
+    """A kernel compiled: found among those `known` in this process, or on disk, or compiled now.
+
+    Raises:
+        KernelError: for what is wrong in the kernel, at its place.
+        TilecError: for what the target or a later stage refuses.
+    """
+    try:
+        state: tuple[str, ...] | None = described(source.function)
+    except UnknownStateError:
+        state = None
+    key = (specialization, replace(settings, device=None), state)
+    if key not in known:
+        with _placed(source):
+            compiled = _compiled(source, specialization, settings, state)
+        known[key] = Made(compiled, specialization)
+    return known[key]
+
+
+def _compiled(
+    source: Source, specialization: Specialization, settings: Settings, state: Any
+) -> Compiled:
+    def start() -> Compiled:
+        from tilec.driver import compile as compile_program  # noqa: PLC0415
+
+        from .build import build  # noqa: PLC0415 (imports MLIR)
+
+        return compile_program(
+            build(source, specialization, warps=settings.warps),
+            target=settings.target,
+            opt_level=settings.opt_level,
+            lineinfo=settings.lineinfo,
+        )
+
+    if state is None or not cache_wanted(settings.cache, default=True):
+        return start()
+    from tilec.cache import key  # noqa: PLC0415
+    from tilec.compiled import Options  # noqa: PLC0415
+    from tilec.remembered import through_cache  # noqa: PLC0415
+
+    options = Options(settings.opt_level, lineinfo=settings.lineinfo, cache=True)
+    where = str(source.place) if settings.lineinfo else ""
+    parts = (state, specialization.lines(), settings.warps, settings.target, settings.opt_level)
+    return through_cache(key("kernel", *parts, settings.lineinfo, where), start, options)
+
+
+@contextmanager
+def _placed(source: Source) -> Iterator[None]:
+    """Show what passes find at the user's line."""
+    try:
+        yield
+    except KernelError:
+        raise
+    except TilecError as error:
+        found = getattr(error, "diagnostics", ())
+        if not found:
+            raise
+        from tilec.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
+
+        places = [place(diagnostic.location) for diagnostic in found]
+        at = next((Place(*one) for one in places if one), source.place)
+        raise KernelError(at, str(error)) from None

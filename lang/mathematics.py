@@ -1,0 +1,98 @@
+"""Functions of floats, element by element, under numpy's names."""
+
+from __future__ import annotations
+
+from tilec.isa import TilecError
+
+from .arithmetic import absolute
+from .casts import check_computed, matched
+from .emit import result, type_of
+from .tile import Operand, Tile
+
+abs = absolute  # noqa: A001 (numpy's name)
+
+
+def _unary(name: str, x: Tile) -> Tile:
+    if not isinstance(x, Tile):
+        raise TilecError(f"takes a tile, not {x!r}; of Python's numbers use the module math")
+    check_computed(x, name)
+    if x.dtype.kind != "float":
+        raise TilecError(f"no {name} of {x.dtype!r}: cast to a float first")
+    return Tile(result(f"math.{name}", [x.value], type_of(x.dtype, x.shape)), x.dtype, x.shape)
+
+
+def exp(x: Tile) -> Tile:
+    """The power x of e."""
+    return _unary("exp", x)
+
+
+def exp2(x: Tile) -> Tile:
+    """The power x of 2."""
+    return _unary("exp2", x)
+
+
+def log(x: Tile) -> Tile:
+    """The natural logarithm."""
+    return _unary("log", x)
+
+
+def log2(x: Tile) -> Tile:
+    """The logarithm to base 2."""
+    return _unary("log2", x)
+
+
+def sqrt(x: Tile) -> Tile:
+    """The square root."""
+    return _unary("sqrt", x)
+
+
+def rsqrt(x: Tile) -> Tile:
+    """1 over the square root."""
+    return _unary("rsqrt", x)
+
+
+def sin(x: Tile) -> Tile:
+    """The sine."""
+    return _unary("sin", x)
+
+
+def cos(x: Tile) -> Tile:
+    """The cosine."""
+    return _unary("cos", x)
+
+
+def tanh(x: Tile) -> Tile:
+    """The hyperbolic tangent."""
+    return _unary("tanh", x)
+
+
+def erf(x: Tile) -> Tile:
+    """The error function."""
+    return _unary("erf", x)
+
+
+def floor(x: Tile) -> Tile:
+    """The largest whole number not above x."""
+    return _unary("floor", x)
+
+
+def ceil(x: Tile) -> Tile:
+    """The smallest whole number not below x."""
+    return _unary("ceil", x)
+
+
+def fma(x: Tile, y: Operand, z: Operand) -> Tile:
+    """`x * y + z`, rounded once."""
+    one, two = matched(x, y, "fma")
+    two, three = matched(two, z, "fma")
+    one, three = matched(one, three, "fma")
+    check_computed(one, "fma")
+    if one.dtype.kind != "float":
+        raise TilecError(f"no fma of {one.dtype!r}: cast to a float first")
+    operands = [one.value, two.value, three.value]
+    return Tile(result("math.fma", operands, type_of(one.dtype, one.shape)), one.dtype, one.shape)
+
+
+def sigmoid(x: Tile) -> Tile:
+    """`1 / (1 + exp(-x))`."""
+    return 1.0 / (1.0 + exp(-x))

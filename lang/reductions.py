@@ -1,0 +1,92 @@
+"""Dimensions of a tile combined into one element each, under numpy's names."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from tilec.isa import TilecError
+
+from .casts import check_computed
+from .dtypes import bool_, int32
+from .emit import i64, result, text, type_of
+from .shapes import expand_dims, reshape
+from .tile import Tile
+
+_COMBINED = MappingProxyType(
+    {
+        # numpy's name: upstream's op by kind of element
+        "sum": {"float": "addf", "int": "addi", "uint": "addi"},
+        "prod": {"float": "mulf", "int": "muli", "uint": "muli"},
+        "max": {"float": "maximumf", "int": "maxsi", "uint": "maxui"},
+        "min": {"float": "minimumf", "int": "minsi", "uint": "minui"},
+        "all": {"bool": "andi"},
+        "any": {"bool": "ori"},
+    }
+)
+
+
+def reduced(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
+    """The tile combined along an axis, or along all of them.
+
+    Raises:
+        TilecError: for elements that do not combine so, or an axis that it does not have.
+    """
+    if not isinstance(x, Tile) or not x.shape:
+        raise TilecError(f"{name} takes a tile with a dimension at least, not {x!r}")
+    check_computed(x, name)
+    if x.dtype is bool_ and name == "sum":
+        x = x.astype(int32)
+    if x.dtype.kind not in _COMBINED[name]:
+        raise TilecError(f"no {name} of {x.dtype!r}; legal: {', '.join(_COMBINED[name])}")
+    if axis is None:
+        rank = x.ndim
+        whole = _along(name, reshape(x, (x.size,)), 0)
+        return reshape(whole, (1,) * rank) if keepdims else whole
+    if not isinstance(axis, int) or not -x.ndim <= axis < x.ndim:
+        raise TilecError(f"axis {axis!r} is none of {x!r}: {-x.ndim} to {x.ndim - 1}")
+    at = axis % x.ndim
+    found = _along(name, x, at)
+    return expand_dims(found, at) if keepdims else found
+
+
+def _along(name: str, x: Tile, axis: int) -> Tile:
+    shape = (*x.shape[:axis], *x.shape[axis + 1 :])
+    attributes = {"axis": i64(axis), "fn": text(f"arith.{_COMBINED[name][x.dtype.kind]}")}
+    value = result("tile.reduce", [x.value], type_of(x.dtype, shape), attributes)
+    return Tile(value, x.dtype, shape)
+
+
+def only(x: Tile) -> Tile:
+    """The element of a tile that has one, as a scalar."""
+    flat = reshape(x, (1,))
+    return reduced("any" if x.dtype is bool_ else "max", flat, 0, False)
+
+
+def sum(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
+    """The sum along `axis`, or of all elements; truth values count as 0 and 1."""
+    return reduced("sum", x, axis, keepdims)
+
+
+def prod(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+    """The product along `axis`, or of all elements."""
+    return reduced("prod", x, axis, keepdims)
+
+
+def max(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
+    """The largest along `axis`, or of all elements; NaN where there is one."""
+    return reduced("max", x, axis, keepdims)
+
+
+def min(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
+    """The smallest along `axis`, or of all elements; NaN where there is one."""
+    return reduced("min", x, axis, keepdims)
+
+
+def all(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
+    """Whether all are true along `axis`, or all elements."""
+    return reduced("all", x, axis, keepdims)
+
+
+def any(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
+    """Whether one is true along `axis`, or of all elements."""
+    return reduced("any", x, axis, keepdims)

@@ -1,0 +1,92 @@
+"""Python's operators that cannot be overloaded, as calls that can see the kernel's values.
+
+`a and b`, `a or b`, `not a`, `a if c else b` and `a < b < c` ask for a truth value at once. Here
+they become calls, their parts wrapped so that only those are evaluated that Python would.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TypeVar
+
+T = TypeVar("T", bound=ast.AST)
+
+AND, OR, NOT, CHOICE = "__tilec_and", "__tilec_or", "__tilec_not", "__tilec_choice"
+
+
+def rewrite(tree: ast.FunctionDef) -> ast.FunctionDef:
+    """The function with such expressions rewritten and early returns made branches."""
+    for statement in tree.body:
+        _Conditions().visit(statement)
+    tree.body = _branches(tree.body)
+    return ast.fix_missing_locations(tree)
+
+
+class _Conditions(ast.NodeTransformer):
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        self.generic_visit(node)
+        name = AND if isinstance(node.op, ast.And) else OR
+        return _call(name, [node.values[0], *map(_later, node.values[1:])], node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        return _call(NOT, [node.operand], node) if isinstance(node.op, ast.Not) else node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        return _call(CHOICE, [node.test, _later(node.body), _later(node.orelse)], node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            return node
+        operands = [node.left, *node.comparators]
+        pairs: list[ast.expr] = [
+            _at(node, ast.Compare(operands[at], [op], [operands[at + 1]]))
+            for at, op in enumerate(node.ops)
+        ]
+        return _call(AND, [pairs[0], *map(_later, pairs[1:])], node)
+
+
+def _later(node: ast.expr) -> ast.expr:
+    empty = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    return _at(node, ast.Lambda(empty, node))
+
+
+def _call(name: str, arguments: list[ast.expr], node: ast.expr) -> ast.expr:
+    return _at(node, ast.Call(_at(node, ast.Name(name, ast.Load())), arguments, []))
+
+
+def _at(node: ast.AST, made: T) -> T:
+    return ast.copy_location(made, node)
+
+
+def _branches(body: list[ast.stmt]) -> list[ast.stmt]:
+    """`if c: return` and what follows, as `if c: return` with an `else`.
+
+    So a return always stands last, and a condition of the kernel has two whole branches.
+    """
+    for at, statement in enumerate(body):
+        if not isinstance(statement, ast.If):
+            continue
+        statement.body = _branches(statement.body)
+        statement.orelse = _branches(statement.orelse)
+        rest = body[at + 1 :]
+        one, other = _returns(statement.body), _returns(statement.orelse)
+        if rest and one != other:
+            if one:
+                statement.orelse = _branches([*statement.orelse, *rest])
+            else:
+                statement.body = _branches([*statement.body, *rest])
+            return body[: at + 1]
+    return body
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    """Whether a block always ends in a return."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return _returns(last.body) and _returns(last.orelse)
+    return isinstance(last, ast.Return | ast.Raise)

@@ -1,0 +1,45 @@
+"""How a kernel is compiled and where it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from tilec.isa import TilecError, UnknownNameError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a kernel is compiled and where it runs.
+
+    Attributes:
+        warps: of a CTA.
+        target: such as `sm_90a`; None for tilec's default.
+        device: `sim`, `cuda`, or None: the GPU for arrays that are on one, else the simulator.
+        opt_level: LLVM's optimisation level, 0 to 3.
+        lineinfo: say in PTX and binary which line of Python each instruction comes from.
+        cache: use the compile cache on disk; None for whatever the environment says.
+    """
+
+    warps: int = 4
+    target: str | None = None
+    device: str | None = None
+    opt_level: int = 3
+    lineinfo: bool = False
+    cache: bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.warps not in (1, 2, 4, 8, 16, 32):
+            raise TilecError(f"a CTA has 1, 2, 4, 8, 16 or 32 warps, not {self.warps!r}")
+
+    def changed(self, options: dict[str, Any]) -> Settings:
+        """These settings with some others.
+
+        Raises:
+            TilecError: for a name that is none, or a value that is not legal.
+        """
+        legal = [field.name for field in fields(self)]
+        for name in options:
+            if name not in legal:
+                raise UnknownNameError("setting", name, legal)
+        return replace(self, **options)

@@ -1,0 +1,237 @@
+"""Tiles under other shapes, and numpy's broadcasting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, TypeAlias
+
+from tilec.isa import TilecError
+
+from .dtypes import DType, dtype_of, float32, int32
+from .emit import constant, i64, i64s, result, type_of
+from .tile import Operand, Shape, Tile
+
+Extents: TypeAlias = int | Sequence[int]
+
+
+def extents(shape: Extents) -> Shape:
+    """A shape as a tuple of extents.
+
+    Raises:
+        TilecError: if an extent is no power of two known when the kernel is compiled.
+    """
+    found = (shape,) if isinstance(shape, int | Tile) else tuple(shape)
+    for extent in found:
+        if isinstance(extent, Tile):
+            raise TilecError(
+                f"extents of a tile must be known when the kernel is compiled; {extent!r} in "
+                "the shape is not: annotate the argument it comes from tl.Constant[int]"
+            )
+        if not isinstance(extent, int) or extent < 1 or extent & (extent - 1):
+            raise TilecError(f"extents of a tile are powers of two; {extent} in {found} is not")
+    return found
+
+
+def full(shape: Extents, value: Operand, dtype: Any = None) -> Tile:
+    """A tile whose elements all are `value`.
+
+    Args:
+        shape: extents.
+        value: a number, or a scalar of the kernel.
+        dtype: element type; by default the scalar's, float32 of a float, int32 of an integer.
+    """
+    found = extents(shape)
+    if isinstance(value, Tile):
+        element = dtype_of(dtype) if dtype is not None else value.dtype
+        return broadcast_to(value.astype(element), found)
+    default = float32 if isinstance(value, float) else int32
+    element = dtype_of(dtype) if dtype is not None else default
+    return Tile(constant(value, element, found), element, found)
+
+
+def zeros(shape: Extents, dtype: Any = float32) -> Tile:
+    """A tile of zeros."""
+    return full(shape, 0, dtype)
+
+
+def ones(shape: Extents, dtype: Any = float32) -> Tile:
+    """A tile of ones."""
+    return full(shape, 1, dtype)
+
+
+def arange(start: int, stop: int | None = None, dtype: Any = int32) -> Tile:
+    """The integers from `start`, or 0, up to `stop`, a tile of rank 1."""
+    first, last = (0, start) if stop is None else (start, stop)
+    for bound in (first, last):
+        if isinstance(bound, Tile):
+            raise TilecError(
+                "tl.arange takes bounds known when the kernel is compiled; add what is known "
+                "only when it runs: start + tl.arange(n)"
+            )
+    element = dtype_of(dtype)
+    shape = extents(last - first)
+    counted = Tile(result("tile.iota", [], type_of(element, shape), {"axis": i64(0)}), element)
+    counted.shape = shape
+    return counted + first if first else counted
+
+
+def broadcast_to(tile: Tile, shape: Extents) -> Tile:
+    """The tile repeated to `shape` by numpy's rules: a new dimension in front, or one of 1.
+
+    Raises:
+        TilecError: if the shapes do not fit.
+    """
+    target = extents(shape)
+    if tile.shape == target:
+        return tile
+    if not tile.shape:
+        return Tile(
+            result("tile.fill", [tile.value], type_of(tile.dtype, target)), tile.dtype, target
+        )
+    if broadcast_shape(tile.shape, target) != target:
+        raise TilecError(f"a tile of shape {tile.shape} does not broadcast to {target}")
+    while tile.ndim < len(target):
+        tile = expand_dims(tile, 0)
+    if tile.shape == target:
+        return tile
+    value = result("tile.broadcast", [tile.value], type_of(tile.dtype, target))
+    return Tile(value, tile.dtype, target)
+
+
+def broadcast_shape(one: Shape, other: Shape) -> Shape:
+    """The shape that both broadcast to.
+
+    Raises:
+        TilecError: if there is none.
+    """
+    rank = max(len(one), len(other))
+    pairs = zip((1,) * (rank - len(one)) + one, (1,) * (rank - len(other)) + other, strict=True)
+    found = []
+    for left, right in pairs:
+        if left != right and 1 not in (left, right):
+            raise TilecError(
+                f"shapes {one} and {other} do not broadcast together: aligned at their last "
+                "dimensions, extents must be equal or 1"
+            )
+        found.append(max(left, right))
+    return tuple(found)
+
+
+def expand_dims(tile: Tile, axis: int) -> Tile:
+    """The tile with a dimension of extent 1 put in at `axis` of the result."""
+    at = _axis(axis, tile.ndim + 1)
+    shape = (*tile.shape[:at], 1, *tile.shape[at:])
+    if not tile.shape:
+        return broadcast_to(tile, shape)
+    value = result("tile.expand", [tile.value], type_of(tile.dtype, shape), {"axis": i64(at)})
+    return Tile(value, tile.dtype, shape)
+
+
+def squeeze(tile: Tile, axis: int) -> Tile:
+    """The tile without a dimension of extent 1.
+
+    Raises:
+        TilecError: if the extent is another.
+    """
+    at = _axis(axis, tile.ndim)
+    if tile.shape[at] != 1:
+        raise TilecError(f"dimension {axis} of {tile!r} is not of extent 1")
+    return reshape(tile, (*tile.shape[:at], *tile.shape[at + 1 :]))
+
+
+def reshape(tile: Tile, shape: Extents) -> Tile:
+    """The same elements, in row-major order, in another shape; one extent may be -1.
+
+    Raises:
+        TilecError: if the number of elements is another.
+    """
+    wanted = [shape] if isinstance(shape, int) else list(shape)
+    if wanted.count(-1) == 1:
+        known = prod(extent for extent in wanted if extent != -1)
+        wanted[wanted.index(-1)] = tile.size // known
+    found = extents(wanted)
+    if prod(found) != tile.size:
+        raise TilecError(
+            f"{tile!r} has {tile.size} elements; a tile of shape {tuple(wanted)} has {prod(found)}"
+        )
+    if found == tile.shape:
+        return tile
+    if not tile.shape:
+        return broadcast_to(tile, found)
+    if not found:
+        from .reductions import only  # noqa: PLC0415 (a reduction makes the scalar)
+
+        return only(tile)
+    value = result("tile.reshape", [tile.value], type_of(tile.dtype, found))
+    return Tile(value, tile.dtype, found)
+
+
+def transpose(tile: Tile, axes: Sequence[int] | None = None) -> Tile:
+    """The tile whose dimension i is dimension `axes[i]` of `tile`; by default in reverse.
+
+    Raises:
+        TilecError: if `axes` does not name every dimension once.
+    """
+    order = tuple(axes) if axes is not None else tuple(range(tile.ndim))[::-1]
+    if sorted(_axis(axis, tile.ndim) for axis in order) != list(range(tile.ndim)):
+        raise TilecError(f"axes {order} do not name each of the {tile.ndim} dimensions once")
+    order = tuple(_axis(axis, tile.ndim) for axis in order)
+    if order == tuple(range(tile.ndim)):
+        return tile
+    shape = tuple(tile.shape[axis] for axis in order)
+    attributes = {"permutation": i64s(order)}
+    value = result("tile.transpose", [tile.value], type_of(tile.dtype, shape), attributes)
+    return Tile(value, tile.dtype, shape)
+
+
+def indexed(tile: Tile, index: Any) -> Tile:
+    """`tile[…]` with None, which puts in a dimension, `:` and `...`.
+
+    Raises:
+        TilecError: for any other index.
+    """
+    parts = list(index) if isinstance(index, tuple) else [index]
+    whole = slice(None)
+    if Ellipsis in [p for p in parts if p is Ellipsis]:
+        at = next(i for i, p in enumerate(parts) if p is Ellipsis)
+        missing = tile.ndim - sum(p is not None and p is not Ellipsis for p in parts)
+        parts[at : at + 1] = [whole] * missing
+    if any(not (p is None or (isinstance(p, slice) and p == whole)) for p in parts):
+        raise TilecError(
+            "a tile is indexed by None and ':' only, as in x[:, None]; parts of an array come "
+            "by tl.load"
+        )
+    if sum(p is not None for p in parts) > tile.ndim:
+        raise TilecError(f"too many indices for {tile!r}")
+    for at, part in enumerate(parts):
+        if part is None:
+            tile = expand_dims(tile, at)
+    return tile
+
+
+def _axis(axis: int, rank: int) -> int:
+    if not isinstance(axis, int) or not -rank <= axis < rank:
+        raise TilecError(f"axis {axis!r} is none of {rank} dimensions: {-rank} to {rank - 1}")
+    return axis % rank
+
+
+def kind_of(tile: Tile) -> str:
+    """How errors call the elements of a tile."""
+    return {"uint": "integer", "int": "integer", "index": "integer"}.get(
+        tile.dtype.kind, tile.dtype.kind
+    )
+
+
+__all__ = [
+    "DType",
+    "arange",
+    "broadcast_to",
+    "expand_dims",
+    "full",
+    "ones",
+    "reshape",
+    "squeeze",
+    "transpose",
+    "zeros",
+]

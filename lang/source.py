@@ -1,0 +1,88 @@
+"""A function's Python as a syntax tree whose places are those of its file."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .errors import KernelError, Place
+from .liveness import Liveness
+from .rewriting import rewrite
+from .syntax import check
+
+
+@dataclass(frozen=True)
+class Source:
+    """The Python of a function.
+
+    Attributes:
+        function: the function.
+        file: what it is in.
+        text: its source with its decorators.
+        tree: its definition, with conditional expressions rewritten.
+    """
+
+    function: Callable[..., Any]
+    file: str
+    text: str
+    tree: ast.FunctionDef
+
+    @cached_property
+    def liveness(self) -> Liveness:
+        """Which names are read after each statement."""
+        return Liveness(self.tree)
+
+    @property
+    def place(self) -> Place:
+        """Where the definition is."""
+        return Place(self.file, self.tree.lineno, self.tree.col_offset + 1)
+
+
+def place_of(function: Callable[..., Any]) -> Place:
+    """The first line of a function."""
+    code = function.__code__
+    return Place(code.co_filename, code.co_firstlineno, 1)
+
+
+def read(function: Callable[..., Any]) -> Source:
+    """The source of a function that is to run in a kernel.
+
+    Raises:
+        KernelError: if it cannot be read, or uses what kernels cannot.
+    """
+    place = place_of(function)
+    if function.__name__ == "<lambda>":
+        raise KernelError(place, "a kernel is defined by def, not lambda")
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        raise KernelError(
+            place,
+            f"the source of '{function.__name__}' cannot be read; kernels are compiled from it: "
+            "define it in a file or a notebook's cell, not by exec or at a prompt",
+        ) from None
+    text = "".join(lines)
+    tree = _definition(text, first, function.__name__, place)
+    check(tree, place.file)
+    return Source(function, place.file, text, rewrite(tree))
+
+
+def _definition(text: str, first: int, name: str, place: Place) -> ast.FunctionDef:
+    indented = text[:1].isspace()
+    try:
+        module = ast.parse(f"if True:\n{text}" if indented else text)
+    except SyntaxError:
+        module = ast.Module([], [])
+    ast.increment_lineno(module, first - 1 - indented)
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            if isinstance(node, ast.AsyncFunctionDef):
+                raise KernelError(place, "a kernel is defined by def, not async def")
+            return node
+    raise KernelError(
+        place, f"the source of '{name}' has changed since it was defined; define it again"
+    )

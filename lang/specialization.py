@@ -1,0 +1,281 @@
+"""What a kernel is compiled for: what of its arguments the program may rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+import numpy as np
+from tilec.isa import LaunchError
+
+from .annotations import ArrayParameter, ConstantParameter, Parameter, ScalarParameter
+from .array import Facts, joined
+from .dtypes import DTYPES, DType, stored
+
+_WIDEST = 16
+"""Bytes of the widest access: more alignment changes no code."""
+_MULTIPLES = 16
+"""Elements of which a size or a stride is known to be a multiple, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType:
+    """An array as the program sees it.
+
+    Attributes:
+        dtype: element type.
+        shape: extents, None for one known at the launch.
+        strides: in elements, None for one known at the launch.
+        facts: what is known of its address, extents and strides.
+    """
+
+    dtype: type[DType]
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    facts: Facts
+
+    @property
+    def mlir(self) -> str:
+        """MLIR's type."""
+        extents = "x".join("?" if n is None else str(n) for n in self.shape)
+        strides = ", ".join("?" if n is None else str(n) for n in self.strides)
+        plain = self.strides == (1,)
+        layout = "" if plain else f", strided<[{strides}]>"
+        return f"memref<{extents}x{stored(self.dtype)}{layout}>"
+
+    def __str__(self) -> str:
+        extents = ", ".join("?" if n is None else str(n) for n in self.shape)
+        strides = ", ".join("?" if n is None else str(n) for n in self.strides)
+        return (
+            f"{self.dtype!r} [{extents}], strides [{strides}]; address a multiple of "
+            f"{self.facts.aligned} bytes, extents of {list(self.facts.sizes)}, strides of "
+            f"{list(self.facts.strides)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarType:
+    """A scalar as the program sees it.
+
+    Attributes:
+        dtype: its type.
+    """
+
+    dtype: type[DType]
+
+    @property
+    def mlir(self) -> str:
+        """MLIR's type."""
+        return self.dtype.mlir
+
+    def __str__(self) -> str:
+        return repr(self.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantValue:
+    """A constant; equal only to one of the same type.
+
+    Attributes:
+        value: its value.
+        type: its class.
+    """
+
+    value: Any
+    type: type
+
+    def __str__(self) -> str:
+        return repr(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Specialization:
+    """The arguments that a kernel is compiled for, by name."""
+
+    arguments: tuple[tuple[str, ArrayType | ScalarType | ConstantValue], ...]
+
+    def differences(self, other: Specialization) -> list[str]:
+        """The arguments that differ, as people read it."""
+        return [
+            f"{name}: {value}; there {before}"
+            for (name, value), (_, before) in zip(self.arguments, other.arguments, strict=True)
+            if value != before
+        ]
+
+    def lines(self) -> list[str]:
+        """Each argument, as people read it."""
+        return [f"{name}: {value}" for name, value in self.arguments]
+
+
+def of_annotations(parameters: Sequence[Parameter], constants: Mapping[str, Any]) -> Specialization:
+    """What the annotations alone say, arrays lying row after row.
+
+    Raises:
+        LaunchError: for an array whose element type or rank they leave open.
+    """
+    found: list[tuple[str, ArrayType | ScalarType | ConstantValue]] = []
+    for parameter in parameters:
+        if isinstance(parameter, ArrayParameter):
+            if parameter.dtype is None or parameter.shape is None:
+                raise LaunchError(
+                    f"argument '{parameter.name}' may be any array: annotate element type and "
+                    "extents, as tl.Array[tl.float16, int, int], or give an array to compile for"
+                )
+            rank = len(parameter.shape)
+            facts = joined(Facts(), parameter.facts, rank, parameter.name)
+            strides = (*(None,) * (rank - 1), 1)
+            found.append(
+                (parameter.name, ArrayType(parameter.dtype, parameter.shape, strides, facts))
+            )
+        elif isinstance(parameter, ScalarParameter):
+            found.append((parameter.name, ScalarType(parameter.dtype)))
+        else:
+            found.append((parameter.name, _constant(parameter.name, constants[parameter.name])))
+    return Specialization(tuple(found))
+
+
+def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Specialization:
+    """What a program may rely on that is launched with these values, and others like them.
+
+    Raises:
+        LaunchError: for a value that is not what the annotation of its argument says.
+    """
+    found: list[tuple[str, ArrayType | ScalarType | ConstantValue]] = []
+    for parameter in parameters:
+        value = values[parameter.name]
+        if isinstance(parameter, ArrayParameter):
+            found.append((parameter.name, _array(parameter, value)))
+        elif isinstance(parameter, ConstantParameter):
+            found.append((parameter.name, _constant(parameter.name, value)))
+        else:
+            _check_scalar(parameter, value)
+            found.append((parameter.name, ScalarType(parameter.dtype)))
+    return Specialization(tuple(found))
+
+
+def _constant(name: str, value: Any) -> ConstantValue:
+    try:
+        hash(value)
+    except TypeError:
+        raise LaunchError(
+            f"constant '{name}' is {value!r}, which may change; legal: what can be hashed, such "
+            "as numbers, tuples and element types"
+        ) from None
+    return ConstantValue(value, type(value))
+
+
+def _check_scalar(parameter: ScalarParameter, value: Any) -> None:
+    kind = np.asarray(value).dtype.kind if np.ndim(value) == 0 else "an array"
+    legal = {"float": "fiu", "bool": "b"}.get(parameter.dtype.kind, "iu")
+    if kind not in legal:
+        raise LaunchError(
+            f"argument '{parameter.name}' is {value!r}; the kernel takes a {parameter.dtype!r}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """An array of any library: where it is, and how it lies."""
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+
+
+def _held(parameter: ArrayParameter, value: Any) -> _Held:
+    if isinstance(value, np.ndarray):
+        strides = tuple(stride // value.itemsize for stride in value.strides)
+        if any(stride % value.itemsize for stride in value.strides):
+            raise LaunchError(f"argument '{parameter.name}': strides are no whole elements")
+        return _Held(value.ctypes.data, value.shape, strides, value.dtype.name)
+    from tilec.runtime.cuda.views import is_shared, view  # noqa: PLC0415 (only for such arrays)
+
+    if not is_shared(value):
+        raise LaunchError(
+            f"argument '{parameter.name}' is no array but {type(value).__name__}; legal: numpy's, "
+            "and arrays on a GPU with DLPack or __cuda_array_interface__"
+        )
+    seen = view(value, f"argument '{parameter.name}'")
+    dtype = seen.dtype.name if seen.dtype is not None else str(parameter.dtype)
+    return _Held(seen.pointer, seen.shape, seen.strides, dtype)
+
+
+def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
+    held = _held(parameter, value)
+    name = parameter.name
+    if held.dtype not in DTYPES:
+        raise LaunchError(
+            f"argument '{name}' has elements of {held.dtype}, which kernels do not "
+            f"take; legal: {', '.join(DTYPES)}"
+        )
+    dtype = DTYPES[held.dtype]
+    if dtype.bits < 8 and dtype.kind != "bool":
+        raise LaunchError(
+            f"argument '{name}' has a byte for each {dtype!r}; kernels take two in a byte, as "
+            "tilec.runtime.pack makes them, in an array of uint8 annotated "
+            f"tl.Array[tl.{dtype!r}, …]"
+        )
+    if parameter.dtype is not None:
+        if stored(dtype) != stored(parameter.dtype):
+            raise LaunchError(
+                f"argument '{name}' has elements of {dtype!r}; the kernel takes {parameter.dtype!r}"
+            )
+        dtype = parameter.dtype
+    if not held.shape:
+        raise LaunchError(
+            f"argument '{name}' has no dimensions; a scalar is annotated int or float"
+        )
+    if any(stride < 0 for stride in held.strides):
+        raise LaunchError(
+            f"argument '{name}' runs backwards, with strides {list(held.strides)}; "
+            "numpy.ascontiguousarray copies it"
+        )
+    shape = parameter.shape or (None,) * len(held.shape)
+    if len(shape) != len(held.shape) or any(
+        known not in (None, extent) for known, extent in zip(shape, held.shape, strict=True)
+    ):
+        raise LaunchError(
+            f"argument '{name}' has the shape {held.shape}; the kernel takes "
+            f"[{', '.join('int' if n is None else str(n) for n in shape)}]"
+        )
+    _check_facts(parameter, held)
+    promised = joined(Facts(), parameter.facts, len(shape), name)
+    return ArrayType(dtype, shape, _strides(held), joined(_facts(held), promised, len(shape), name))
+
+
+def _strides(held: _Held) -> tuple[int | None, ...]:
+    """The dimension along which elements lie side by side has stride 1; the others any."""
+    rank = len(held.shape)
+    if held.strides[-1] == 1:
+        return (*(None,) * (rank - 1), 1)
+    unit = next((at for at in range(rank) if held.strides[at] == 1 and held.shape[at] > 1), None)
+    return tuple(1 if at == unit else None for at in range(rank))
+
+
+def _facts(held: _Held) -> Facts:
+    return Facts(
+        gcd(held.address, _WIDEST) or _WIDEST,
+        tuple(gcd(extent, _MULTIPLES) for extent in held.shape),
+        tuple(gcd(stride, _MULTIPLES) for stride in held.strides),
+    )
+
+
+def _check_facts(parameter: ArrayParameter, held: _Held) -> None:
+    promised = parameter.facts
+    if held.address % promised.aligned:
+        raise LaunchError(
+            f"argument '{parameter.name}' lies at {held.address:#x}, which is no multiple of the "
+            f"{promised.aligned} bytes that the kernel relies on"
+        )
+    for what, given, known in (
+        ("shape", held.shape, promised.sizes),
+        ("strides", held.strides, promised.strides),
+    ):
+        if known and any(value % n for value, n in zip(given, known, strict=True)):
+            raise LaunchError(
+                f"argument '{parameter.name}' has the {what} {list(given)}, which are no "
+                f"multiples of {list(known)} as the kernel relies on"
+            )

@@ -1,0 +1,249 @@
+"""The values of a kernel: tiles, of which scalars are those of rank 0."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+from typing import Any, NoReturn, TypeAlias
+
+from tilec.isa import TilecError
+
+from .dtypes import DType
+
+Shape: TypeAlias = tuple[int, ...]
+Operand: TypeAlias = "Tile | int | float"
+"""What stands beside a tile in an expression."""
+
+
+@cache
+def _ops() -> ModuleType:
+    """The functions behind the operators, which themselves make tiles."""
+    from . import operators  # noqa: PLC0415 (it imports this file)
+
+    return operators
+
+
+class Tile:
+    """Elements of one type that the threads of a CTA hold together, with numpy's operators.
+
+    A tile never changes: operators and functions make new ones. Extents are powers of two.
+
+    Attributes:
+        dtype: element type.
+        shape: extents; empty for a scalar.
+        value: the MLIR value.
+        natural: whether it is a size or a place known not to be negative.
+    """
+
+    __slots__ = ("dtype", "natural", "shape", "value")
+    __hash__ = object.__hash__
+    __array_ufunc__ = None  # numpy's scalars leave `number * tile` to the tile
+
+    def __init__(
+        self, value: Any, dtype: type[DType], shape: Shape = (), *, natural: bool = False
+    ) -> None:
+        self.value = value
+        self.dtype = dtype
+        self.shape = shape
+        self.natural = natural
+
+    def __repr__(self) -> str:
+        return f"{self.dtype!r} {list(self.shape)}" if self.shape else repr(self.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        return count
+
+    @property
+    def T(self) -> Tile:  # noqa: N802 (numpy's name)
+        """The tile with its dimensions in reverse."""
+        return _tile(_ops().transpose(self))
+
+    def astype(self, dtype: Any) -> Tile:
+        """The elements converted to another type, rounded to nearest even."""
+        return _tile(_ops().astype(self, dtype))
+
+    def view(self, dtype: Any) -> Tile:
+        """The same bits as elements of another type of the same width."""
+        return _tile(_ops().view(self, dtype))
+
+    def reshape(self, *shape: Any) -> Tile:
+        """The same elements, in row-major order, in another shape; one extent may be -1."""
+        return _tile(_ops().reshape(self, shape[0] if isinstance(shape[0], tuple) else shape))
+
+    def transpose(self, *axes: int) -> Tile:
+        """The tile with its dimensions in another order, by default in reverse."""
+        return _tile(_ops().transpose(self, axes or None))
+
+    def sum(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+        """The sum along an axis, or of all elements."""
+        return _tile(_ops().reduced("sum", self, axis, keepdims))
+
+    def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+        """The largest along an axis, or of all elements; NaN where there is one."""
+        return _tile(_ops().reduced("max", self, axis, keepdims))
+
+    def min(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+        """The smallest along an axis, or of all elements; NaN where there is one."""
+        return _tile(_ops().reduced("min", self, axis, keepdims))
+
+    def __getitem__(self, index: Any) -> Tile:
+        return _tile(_ops().indexed(self, index))
+
+    def __add__(self, other: Operand) -> Tile:
+        return _binary("add", self, other)
+
+    def __radd__(self, other: Operand) -> Tile:
+        return _binary("add", other, self)
+
+    def __sub__(self, other: Operand) -> Tile:
+        return _binary("subtract", self, other)
+
+    def __rsub__(self, other: Operand) -> Tile:
+        return _binary("subtract", other, self)
+
+    def __mul__(self, other: Operand) -> Tile:
+        return _binary("multiply", self, other)
+
+    def __rmul__(self, other: Operand) -> Tile:
+        return _binary("multiply", other, self)
+
+    def __truediv__(self, other: Operand) -> Tile:
+        return _binary("divide", self, other)
+
+    def __rtruediv__(self, other: Operand) -> Tile:
+        return _binary("divide", other, self)
+
+    def __floordiv__(self, other: Operand) -> Tile:
+        return _binary("floor_divide", self, other)
+
+    def __rfloordiv__(self, other: Operand) -> Tile:
+        return _binary("floor_divide", other, self)
+
+    def __mod__(self, other: Operand) -> Tile:
+        return _binary("remainder", self, other)
+
+    def __rmod__(self, other: Operand) -> Tile:
+        return _binary("remainder", other, self)
+
+    def __pow__(self, other: Operand) -> Tile:
+        return _binary("power", self, other)
+
+    def __rpow__(self, other: Operand) -> Tile:
+        return _binary("power", other, self)
+
+    def __and__(self, other: Operand) -> Tile:
+        return _binary("bitwise_and", self, other)
+
+    def __rand__(self, other: Operand) -> Tile:
+        return _binary("bitwise_and", other, self)
+
+    def __or__(self, other: Operand) -> Tile:
+        return _binary("bitwise_or", self, other)
+
+    def __ror__(self, other: Operand) -> Tile:
+        return _binary("bitwise_or", other, self)
+
+    def __xor__(self, other: Operand) -> Tile:
+        return _binary("bitwise_xor", self, other)
+
+    def __rxor__(self, other: Operand) -> Tile:
+        return _binary("bitwise_xor", other, self)
+
+    def __lshift__(self, other: Operand) -> Tile:
+        return _binary("left_shift", self, other)
+
+    def __rlshift__(self, other: Operand) -> Tile:
+        return _binary("left_shift", other, self)
+
+    def __rshift__(self, other: Operand) -> Tile:
+        return _binary("right_shift", self, other)
+
+    def __rrshift__(self, other: Operand) -> Tile:
+        return _binary("right_shift", other, self)
+
+    def __matmul__(self, other: Tile) -> Tile:
+        return _tile(_ops().dot(self, other))
+
+    def __lt__(self, other: Operand) -> Tile:
+        return _binary("less", self, other)
+
+    def __le__(self, other: Operand) -> Tile:
+        return _binary("less_equal", self, other)
+
+    def __gt__(self, other: Operand) -> Tile:
+        return _binary("greater", self, other)
+
+    def __ge__(self, other: Operand) -> Tile:
+        return _binary("greater_equal", self, other)
+
+    def __eq__(self, other: object) -> Tile:  # type: ignore[override] # as numpy's
+        return _binary("equal", self, other)
+
+    def __ne__(self, other: object) -> Tile:  # type: ignore[override] # as numpy's
+        return _binary("not_equal", self, other)
+
+    def __neg__(self) -> Tile:
+        return _tile(_ops().negative(self))
+
+    def __pos__(self) -> Tile:
+        return self
+
+    def __invert__(self) -> Tile:
+        return _tile(_ops().invert(self))
+
+    def __abs__(self) -> Tile:
+        return _tile(_ops().absolute(self))
+
+    def __bool__(self) -> NoReturn:
+        if self.shape:
+            raise TilecError(
+                f"the truth of a tile ({self!r}) is not one value; use tl.where, & and |, or "
+                "reduce it first"
+            )
+        raise TilecError(
+            f"this {self!r} is known only when the kernel runs; here Python asks for its truth "
+            "while the kernel is compiled; mark the function @tilec.function, so that its "
+            "conditions become the kernel's, or use tl.where"
+        )
+
+    def __index__(self) -> NoReturn:
+        raise TilecError(
+            f"this {self!r} is known only when the kernel runs; a number known when it is "
+            "compiled is needed here: a literal, an argument annotated tl.Constant[int], or an "
+            "extent fixed by the array's annotation"
+        )
+
+    __int__ = __index__
+
+    def __float__(self) -> NoReturn:
+        raise TilecError(f"this {self!r} is known only when the kernel runs; convert by astype")
+
+    def __iter__(self) -> NoReturn:
+        raise TilecError("a tile cannot be taken apart element by element; use its operators")
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TilecError("a scalar has no length")
+        return self.shape[0]
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        raise TilecError("a tile never changes; make a new one with tl.where")
+
+
+def _tile(found: Any) -> Tile:
+    assert isinstance(found, Tile)
+    return found
+
+
+def _binary(name: str, left: object, right: object) -> Tile:
+    return _tile(_ops().binary(name, left, right))
