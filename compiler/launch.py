@@ -55,6 +55,7 @@ def launch(
             arch=compiled.target.name,
             dynamic_smem=shared,
         ).require_ok()
+    cuda.gpu().activate()  # after a fault a new context, where the arrays of before are lost
     cuda.launch(
         compiled.ptx,
         found.name,

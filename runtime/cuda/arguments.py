@@ -21,7 +21,6 @@ class Arrays:
         device: the GPU.
         stream: handle of the stream that it is launched on.
         kept: what must live as long as the launch.
-        copied: whether any is of the host.
     """
 
     def __init__(self, device: Device, stream: int) -> None:

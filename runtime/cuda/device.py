@@ -150,6 +150,8 @@ class Resource:
         if self.lost:
             what = type(self).__name__.lower()
             raise CudaError(f"the {what} was lost when the context of {self.device} was reset")
+        if not self.device.faulted:
+            self.device.activate()  # for the calling thread, which may be another
         return self.device.call(function, *args)
 
 

@@ -15,7 +15,7 @@ from .bound import Launch
 from .device import Device
 from .driver import bindings
 from .errors import DriverError
-from .header import Param
+from .header import Entry, Param
 from .module import Module
 from .settings import check_extents, configuration
 from .streams import handle
@@ -33,7 +33,6 @@ class Kernel:
         self.module = module
         self.name = name
         self._allowed: dict[str, tuple[int, int]] = {}
-        self._parameters: tuple[Param, ...] | None = None
         module.function(name)
 
     @property
@@ -44,17 +43,21 @@ class Kernel:
     @cached_property
     def parameters(self) -> tuple[Param, ...]:
         """What it takes; of a binary only the sizes are known."""
+        return self._entry.parameters if self._entry else tuple(self._sizes())
+
+    @property
+    def _entry(self) -> Entry | None:
         known = self.module.header
-        if known is not None and self.name in known.entries:
-            return known.entries[self.name].parameters
-        return tuple(self._sizes())
+        return known.entries.get(self.name) if known else None
 
     def _sizes(self) -> list[Param]:
         found: list[Param] = []
         while True:
             try:
                 _, size = self._call("cuFuncGetParamInfo", len(found))
-            except DriverError:  # behind the last
+            except DriverError as error:
+                if error.code != "CUDA_ERROR_INVALID_VALUE":  # there is no such parameter
+                    raise
                 return found
             type_ = f"b{8 * size}" if size in (1, 2, 4, 8) else "b8"
             found.append(Param(str(len(found)), type_, size, 1))
@@ -62,8 +65,7 @@ class Kernel:
     @property
     def block(self) -> Extents | None:
         """The threads of a CTA that its PTX requires, if it does."""
-        known = self.module.header
-        return known.entries[self.name].block if known else None
+        return self._entry.block if self._entry else None
 
     @cached_property
     def registers(self) -> int:
@@ -118,8 +120,9 @@ class Kernel:
         Raises:
             LaunchError: if the GPU has no such clusters, or not so much shared memory.
         """
-        ctas = extents(cluster, "cluster")
-        config = configuration(self, ctas, extents(block, "block"), dynamic_smem, ctas, 0)
+        ctas, threads = extents(cluster, "cluster"), extents(block, "block")
+        check_extents(self, ctas, threads, ctas)
+        config = configuration(self, ctas, threads, dynamic_smem, ctas, 0)
         count: int = self._call("cuOccupancyMaxActiveClusters", config)
         return count
 
@@ -146,6 +149,7 @@ class Kernel:
         Raises:
             LaunchError: if extents or arguments do not fit.
         """
+        self.module.function(self.name)  # after a fault in a new context, where others are lost
         queue = handle(stream)
         arrays = Arrays(self.device, queue)
         try:
@@ -189,6 +193,7 @@ class Kernel:
             OutOfMemoryError: if an array does not fit.
             FaultError: if the kernel has faulted, or one before it whose end nobody awaited.
         """
+        self.module.function(self.name)  # after a fault in a new context, where others are lost
         queue = handle(stream)
         arrays = Arrays(self.device, queue)
         try:
@@ -209,7 +214,6 @@ class Kernel:
         cluster: int | Sequence[int] | None,
         arrays: Arrays,
     ) -> Launch:
-        self.module.function(self.name)
         ctas, threads = extents(grid, "grid"), extents(block, "block")
         clustered = None if cluster is None else extents(cluster, "cluster")
         check_extents(self, ctas, threads, clustered)

@@ -84,16 +84,19 @@ class Array(Resource):
             )
         data = np.ascontiguousarray(array)
         if self.nbytes:
+            self._call("cuCtxSynchronize")  # for those who read what was there
             self._call("cuMemcpyHtoD", self.pointer, data.ctypes.data, self.nbytes)
+            self._call("cuCtxSynchronize")  # of pageable memory the copy is only under way
 
     def numpy(self) -> NDArray[Any]:
-        """A copy on the host, made when all before it on the default stream has ended.
+        """A copy on the host, made when all that was launched on the GPU has ended.
 
         Raises:
             FaultError: if a kernel has faulted.
         """
         copy = np.empty(self.shape, self.dtype)
         if self.nbytes:
+            self._call("cuCtxSynchronize")
             self._call("cuMemcpyDtoH", copy.ctypes.data, self.pointer, self.nbytes)
         return copy
 

@@ -12,9 +12,9 @@ _NON_BLOCKING = 1
 
 
 def handle(stream: Any) -> int:
-    """The driver's handle of a stream: tilec's, any with `__cuda_stream__`, a number, or None.
+    """The driver's handle of a stream: tilec's, any with `__cuda_stream__`, a number.
 
-    None is the default stream, for which and with which others wait.
+    None is the default stream.
 
     Raises:
         LaunchError: for anything else.
@@ -32,7 +32,7 @@ def handle(stream: Any) -> int:
 
 
 class Stream(Resource):
-    """A queue of work on a GPU, beside all others."""
+    """A queue of work on a GPU, which waits for no other, nor for the default stream."""
 
     def __init__(self, device: int = 0) -> None:
         super().__init__(device)
@@ -40,6 +40,8 @@ class Stream(Resource):
 
     def __cuda_stream__(self) -> tuple[int, int]:
         """The protocol by which libraries share streams: its version, and the handle."""
+        if self.lost:
+            raise LaunchError(f"the stream was lost when the context of {self.device} was reset")
         return 0, int(self._handle)
 
     def wait(self, event: Event) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tilec.isa import LaunchError
 
+from .device import gpu
 from .driver import bindings, call
 from .errors import DriverError, UnavailableError
 from .memory import Array
@@ -103,10 +104,10 @@ def _by_interface(value: Any, name: str, stream: int) -> View:
     shape = tuple(known["shape"])
     given = known.get("strides")
     strides = tuple(step // dtype.itemsize for step in given) if given else rows(shape)
-    producer = known.get("stream")
-    if producer is not None and producer != stream:
-        call("cuStreamSynchronize", producer)
-    return View(pointer, shape, strides, dtype, _device_of(pointer, name), value)
+    where, producer = _device_of(pointer, name), known.get("stream")
+    if producer is not None and producer != stream and where >= 0:
+        gpu(where).call("cuStreamSynchronize", producer)
+    return View(pointer, shape, strides, dtype, where, value)
 
 
 def rows(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -220,7 +220,7 @@ class FakeDriver:
 
     def cuMemFree(self, pointer):
         if not self._sticky:
-            del self.memory[pointer]
+            self.memory.pop(pointer, None)
         return self._answer()
 
     def cuMemGetInfo(self):

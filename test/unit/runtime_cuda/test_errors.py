@@ -243,10 +243,31 @@ def test_a_fault_names_the_kernel_and_the_next_launch_works(fake, kernel):
         kernel.launch(1, 32, [y, held, 2.0])
     with pytest.raises(cuda.CudaError, match="the stream was lost"):
         stream.synchronize()
+    with pytest.raises(LaunchError, match="the stream was lost"):
+        kernel.launch(1, 32, [y, X, 2.0], stream=stream)
     with pytest.raises(LaunchError, match="bind it again"):
         bound()
     stream.close()
     held.close()
+
+
+def test_nothing_of_the_old_context_is_launched(fake, kernel):
+    """Though the new one begins with that very launch."""
+    compiled = tilec.compile(
+        "gpu.module @m { gpu.func @k(%a: memref<32xf32>) kernel { gpu.return } }"
+    )
+    for launch in (
+        lambda held, stream: kernel.launch(1, 32, [X.copy(), X, 2.0], stream=stream),
+        lambda held, stream: kernel.launch(1, 32, [X.copy(), held, 2.0]),
+        lambda held, stream: compiled.launch(held, grid=1, block=1),
+    ):
+        held, stream = cuda.Array.of(X), cuda.Stream()
+        fake.faulting["scale"] = "CUDA_ERROR_LAUNCH_FAILED"
+        with pytest.raises(cuda.FaultError):
+            kernel.launch(1, 32, [X.copy(), X, 2.0])
+        fake.faulting.clear()
+        with pytest.raises(LaunchError, match="was lost"):
+            launch(held, stream)
 
 
 def test_a_fault_that_shows_later(fake, kernel):
