@@ -59,11 +59,25 @@ def _passed(argument: Argument, value: Any, number: int, stream: Any) -> list[An
     else:
         value = view(value, f"argument {number}", handle(stream))
         strides = value.strides
+    strides = _counting(argument, value.shape, strides)
     _check(argument, value.shape, strides, value.dtype, number)
     given = (*value.shape, *strides, 0)
     known = (*argument.shape, *argument.strides, argument.offset)
     dynamic = [n for n, fixed in zip(given, known, strict=True) if fixed is None]
     return [value, *dynamic]
+
+
+def _counting(
+    argument: MemRef, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The strides, those wanted where no two elements tell: of extents of 1, and of no elements."""
+    if len(strides) != len(argument.strides):
+        return strides
+    empty = 0 in shape
+    return tuple(
+        wanted if wanted is not None and (empty or extent == 1) else given
+        for wanted, given, extent in zip(argument.strides, strides, shape, strict=True)
+    )
 
 
 def _check(
