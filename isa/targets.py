@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 
 from .errors import UnknownNameError
+from .plugins import plugins
 from .versions import PtxVersion
 
 
@@ -115,15 +117,26 @@ TARGETS = MappingProxyType({t.name: t for t in _targets()})
 
 
 def target(name: str) -> Target:
-    """The target called `name`.
+    """The target called `name`, of tilec or registered as `tilec.targets` by another package.
 
     Raises:
         UnknownNameError: if there is none.
+        PluginError: if the other package's is none.
     """
-    try:
-        return TARGETS[name]
-    except KeyError:
-        raise UnknownNameError("target", name, TARGETS) from None
+    return TARGETS.get(name) or _registered(name)
+
+
+@cache
+def _registered(name: str) -> Target:
+    plugin = plugins("tilec.targets").get(name)
+    if plugin is None:
+        raise UnknownNameError("target", name, (*TARGETS, *plugins("tilec.targets")))
+    found = plugin.load()
+    if not isinstance(found, Target):
+        raise plugin.wrong(f"which is no Target but a {type(found).__name__}")
+    if found.name != name:
+        raise plugin.wrong(f"which calls itself '{found.name}'")
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from enum import Enum
 from typing import Any, ClassVar
 
 from tilec.isa.errors import TilecError
@@ -113,6 +114,24 @@ class Pass:
             PassError: for errors of the user's program.
         """
         raise NotImplementedError
+
+    def __str__(self) -> str:
+        """The pass as a pipeline writes it, with the options that are not at their defaults."""
+        options = [
+            f"{field.name.replace('_', '-')}={_written(value)}"
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        ]
+        return f"{self.name}{{{' '.join(options)}}}" if options else self.name
+
+
+def _written(value: object) -> str:
+    """An option's value as a pipeline writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return ",".join(map(_written, value))
+    return str(value.value) if isinstance(value, Enum) else str(value)
 
 
 def walk(op: Any) -> Iterator[Any]:

@@ -17,10 +17,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from tilec.isa import nearest
 from tilec.mlir import ir, passmanager
 
+from . import registry
 from .base import Diagnostic, Pass, PassError, running
 from .instrumentation import Instrumentation
 from .pipeline_text import Element, PipelineError, join, parse_options, parse_pipeline
-from .registry import PASSES, pass_class
 
 _UPSTREAM = (
     "canonicalize",
@@ -38,6 +38,10 @@ _UPSTREAM = (
 """Upstream passes offered as the nearest to an unknown name; upstream has no list to ask."""
 
 
+class UnknownPassError(PipelineError):
+    """A pipeline names a pass that no package has."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Step:
     """A pass, or a run of upstream passes, ready to be applied."""
@@ -49,7 +53,7 @@ class _Step:
 
 def run_pipeline(
     module: Any,
-    pipeline: str | Sequence[str],
+    pipeline: str | Pass | Sequence[str | Pass],
     *,
     verify_each: bool = False,
     verify_last: bool = True,
@@ -61,7 +65,7 @@ def run_pipeline(
 
     Args:
         module: the module.
-        pipeline: a pipeline, or its elements.
+        pipeline: a pipeline, a pass, or a sequence of both.
         verify_each: verify after each pass.
         verify_last: verify at the end.
         instrumentation: what to print and time.
@@ -70,10 +74,9 @@ def run_pipeline(
         PipelineError: for a pipeline that cannot be read or names what does not exist.
         PassError: if a pass finds errors, or the module does not verify.
     """
-    text = pipeline if isinstance(pipeline, str) else ",".join(pipeline)
     alone = verify_each or instrumentation is not None
     with module.context:
-        for step in _steps(parse_pipeline(text), alone=alone):
+        for step in _steps(_elements(pipeline), alone=alone):
             around = (
                 instrumentation.around(step.title, step.name, module)
                 if instrumentation
@@ -103,22 +106,51 @@ def verify(module: Any, *, after: str = "") -> None:
         raise PassError([first, *rest]) from None
 
 
-def _steps(elements: Sequence[Element], *, alone: bool) -> list[_Step]:
-    steps: list[_Step] = []
-    for ours, run in groupby(elements, key=lambda e: e.name in PASSES):
-        if ours:
-            steps += [_own_step(element) for element in run]
-        elif alone:
-            steps += [_upstream_step([one]) for element in run for one in element.single()]
+def _elements(pipeline: str | Pass | Sequence[str | Pass]) -> list[Element | Pass]:
+    parts = [pipeline] if isinstance(pipeline, str | Pass) else pipeline
+    found: list[Element | Pass] = []
+    for part in parts:
+        if isinstance(part, Pass):
+            found.append(part)
+        elif isinstance(part, str):
+            found += parse_pipeline(part)
         else:
-            steps.append(_upstream_step(list(run)))
+            raise PipelineError(
+                f"pipeline: {part!r} is neither text nor a pass such as CheckTarget()"
+            )
+    return found
+
+
+def _steps(elements: Sequence[Element | Pass], *, alone: bool) -> list[_Step]:
+    """What to apply, where other packages' passes are looked for only if a name is unknown."""
+    try:
+        return _steps_of(elements, frozenset(registry.names()), alone=alone)
+    except UnknownPassError:
+        known = frozenset(registry.names(installed=True))
+        return _steps_of(elements, known, alone=alone)
+
+
+def _steps_of(
+    elements: Sequence[Element | Pass], known: frozenset[str], *, alone: bool
+) -> list[_Step]:
+    steps: list[_Step] = []
+    for own, run in groupby(elements, key=lambda e: isinstance(e, Pass) or e.name in known):
+        if own:
+            steps += map(_own_step, run)
+            continue
+        upstream = [element for element in run if isinstance(element, Element)]
+        runs = [[one] for e in upstream for one in e.single()] if alone else [upstream]
+        steps += [_upstream_step(one, known) for one in runs]
     return steps
 
 
-def _own_step(element: Element) -> _Step:
-    if element.inside is not None:
+def _own_step(element: Element | Pass) -> _Step:
+    if isinstance(element, Pass):
+        instance = element
+    elif element.inside is not None:
         raise PipelineError(f"pipeline: '{element.name}' is a pass and holds no others")
-    instance = make_pass(element.name, element.options)
+    else:
+        instance = make_pass(element.name, element.options)
 
     def apply(module: Any) -> None:
         try:
@@ -126,12 +158,12 @@ def _own_step(element: Element) -> _Step:
         except ir.MLIRError as error:
             raise PassError(_from_mlir(error)) from None
 
-    return _Step(element.name, type(instance).__name__, apply)
+    return _Step(instance.name, type(instance).__name__, apply)
 
 
-def _upstream_step(elements: Sequence[Element]) -> _Step:
+def _upstream_step(elements: Sequence[Element], known: frozenset[str]) -> _Step:
     for element in elements:
-        _refuse_nested_own(element)
+        _refuse_nested_own(element, known)
     try:
         manager = passmanager.PassManager.parse(f"builtin.module({join(elements)})")
     except ValueError as error:
@@ -160,18 +192,18 @@ def _explained(elements: Sequence[Element], reason: str) -> PipelineError:
     return PipelineError(f"pipeline '{join(elements)}': {first.strip()}")
 
 
-def _unknown_pass(name: str) -> PipelineError:
-    near = nearest(name, (*PASSES, *_UPSTREAM), count=3)
-    return PipelineError(f"unknown pass '{name}'; nearest: {', '.join(near)}")
+def _unknown_pass(name: str) -> UnknownPassError:
+    near = nearest(name, (*registry.names(installed=True), *_UPSTREAM), count=3)
+    return UnknownPassError(f"unknown pass '{name}'; nearest: {', '.join(near)}")
 
 
-def _refuse_nested_own(element: Element) -> None:
+def _refuse_nested_own(element: Element, known: frozenset[str]) -> None:
     for inner in element.inside or ():
-        if inner.name in PASSES:
+        if inner.name in known:
             raise PipelineError(
                 f"'{inner.name}' runs on builtin.module; write it outside '{element.name}(…)'"
             )
-        _refuse_nested_own(inner)
+        _refuse_nested_own(inner, known)
 
 
 def make_pass(name: str, options: str = "") -> Pass:
@@ -179,10 +211,12 @@ def make_pass(name: str, options: str = "") -> Pass:
 
     Raises:
         PipelineError: for an unknown pass or option, or a value of the wrong type.
+        PluginError: if another package's pass cannot be used.
     """
-    if name not in PASSES:
-        raise _unknown_pass(name)
-    found = pass_class(name)
+    try:
+        found = registry.pass_class(name)
+    except KeyError:
+        raise _unknown_pass(name) from None
     hints = get_type_hints(found)
     by_option = {field.name.replace("_", "-"): field.name for field in fields(found)}
     values: dict[str, Any] = {}

@@ -1,13 +1,21 @@
-"""The passes of tilec by name; a pass's module is imported when the pass is first asked for."""
+"""The passes by name; a pass's module is imported when the pass is first asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
+from typing import TypeVar
+
+from tilec.isa.errors import TilecError
+from tilec.isa.plugins import Plugin, plugins
 
 from .base import Pass
+
+GROUP = "tilec.passes"
+"""The entry points by which other packages register passes."""
 
 PASSES: Mapping[str, str] = MappingProxyType(
     {
@@ -28,7 +36,37 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-kernel-abi": "tilec.passes.kernel_abi:KernelAbi",
     }
 )
-"""`module:Class` of every pass, in the order in which a whole compilation runs them."""
+"""`module:Class` of tilec's passes, in the order in which a whole compilation runs them."""
+
+
+_added: dict[str, type[Pass]] = {}
+
+_PassType = TypeVar("_PassType", bound=type[Pass])
+
+
+def register(added: _PassType) -> _PassType:
+    """Make a pass known to the pipelines of this process; a decorator of its class.
+
+    Args:
+        added: its class. One of the same name that was registered before is forgotten.
+
+    Raises:
+        TilecError: if the name is that of one of tilec's passes.
+    """
+    if added.name in PASSES:
+        raise TilecError(f"'{added.name}' is one of tilec's passes; name another pass otherwise")
+    _added[added.name] = added
+    pass_class.cache_clear()
+    return added
+
+
+def names(*, installed: bool = False) -> tuple[str, ...]:
+    """Names of the passes: tilec's, those registered, and if `installed` those of other packages.
+
+    Raises:
+        PluginError: if two packages register the same name.
+    """
+    return (*PASSES, *_added, *(plugins(GROUP) if installed else ()))
 
 
 @cache
@@ -36,10 +74,22 @@ def pass_class(name: str) -> type[Pass]:
     """The class of the pass called `name`.
 
     Raises:
-        KeyError: if tilec has no such pass; it may be one of upstream's.
+        KeyError: if there is no such pass, in any package; it may be one of upstream's.
+        PluginError: if another package's cannot be used.
     """
-    module, _, attribute = PASSES[name].partition(":")
-    found: type[Pass] = getattr(import_module(module), attribute)
-    assert issubclass(found, Pass)
-    assert found.name == name
+    if name in PASSES:
+        module, _, attribute = PASSES[name].partition(":")
+        found: type[Pass] = getattr(import_module(module), attribute)
+        assert issubclass(found, Pass)
+        assert found.name == name
+        return found
+    return _added[name] if name in _added else _loaded(plugins(GROUP)[name])
+
+
+def _loaded(plugin: Plugin) -> type[Pass]:
+    found = plugin.load()
+    if not (isinstance(found, type) and issubclass(found, Pass) and is_dataclass(found)):
+        raise plugin.wrong("which is no subclass of tilec.passes.Pass and a dataclass")
+    if found.name != plugin.name:
+        raise plugin.wrong(f"which calls itself '{found.name}'")
     return found

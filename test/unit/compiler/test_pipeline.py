@@ -71,11 +71,8 @@ class Recorder(Pass):
 @pytest.fixture(autouse=True)
 def recorder(monkeypatch: pytest.MonkeyPatch) -> type[Recorder]:
     """The recorder, registered."""
-    monkeypatch.setattr(registry, "Recorder", Recorder, raising=False)
-    passes = {**registry.PASSES, "tile-recorder": "tilec.passes.registry:Recorder"}
-    for user in ("tilec.passes.registry", "tilec.passes.pipeline"):
-        monkeypatch.setattr(f"{user}.PASSES", passes)
-    registry.pass_class.cache_clear()
+    monkeypatch.setattr(registry, "_added", {})
+    registry.register(Recorder)
     Recorder.seen.clear()
     return Recorder
 

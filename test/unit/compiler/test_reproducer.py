@@ -16,19 +16,15 @@ CRASH = """
 import os, sys
 from dataclasses import dataclass
 from typing import ClassVar
-from tilec.passes import registry
-from tilec.passes.base import Pass
+from tilec.passes import Pass, register
 
+@register
 @dataclass(frozen=True)
 class Crash(Pass):
     name: ClassVar[str] = "tile-crash"
     def apply(self, module):
         os.abort()
 
-registry.Crash = Crash
-passes = {**registry.PASSES, "tile-crash": "tilec.passes.registry:Crash"}
-from tilec.passes import pipeline
-registry.PASSES = pipeline.PASSES = passes
 from tilec.tools.tile_opt import main
 sys.exit(main(["-", "--pass-pipeline=canonicalize,tile-crash",
                "--mlir-pass-pipeline-crash-reproducer=" + sys.argv[1]]))
