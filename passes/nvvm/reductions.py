@@ -134,7 +134,7 @@ class _Steps:
 
     def redux(self, value: Any) -> Any:
         """`redux.sync` over the warp."""
-        kind = ir.Attribute.parse(f"#nvvm<redux_kind {_REDUX[self._fn]}>")
+        kind = ir.Attribute.parse(f"#nvvm<reduction_kind {_REDUX[self._fn]}>")
         return create("nvvm.redux.sync", [value, constant_i32(-1)], value.type, kind=kind)
 
     def _tree(self, values: list[Any]) -> Any:
