@@ -36,6 +36,7 @@ _MMA_SYNC = Pipeline(
         "tile-remove-conversions",
         "tile-stage-shared",
         "tile-pipeline",
+        "tile-unroll",
         "tile-check-divergence",
         "tile-remove-dead",
         "tile-stage-reductions",

@@ -26,6 +26,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-remove-conversions": "tilec.passes.remove_conversions:RemoveConversions",
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
+        "tile-unroll": "tilec.passes.unroll_loops:UnrollLoops",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",
         "tile-remove-dead": "tilec.passes.remove_dead:RemoveDead",
         "tile-stage-reductions": "tilec.passes.stage_reductions:StageReductions",

@@ -133,6 +133,10 @@ class AsyncCopies:
         self, from_: GlobalAccess, step: tuple[int, int], vector: int, size: int
     ) -> Any:
         """How many bytes of the vector lie in bounds; the rest arrives as zero."""
+        if from_.whole(vector):  # ptxas makes a predicate of all or nothing, and much more of less
+            return create(
+                "llvm.select", [from_.inside(step), constant_i32(size), constant_i32(0)], i32()
+            )
         last = from_.descriptor.rank - 1
         left = create(
             "llvm.sub", [from_.descriptor.size(last), from_.coordinate(last, step[1])], i64()

@@ -8,6 +8,7 @@ from typing import Any
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
+from ..contiguity import together
 from ..emit import create
 from ..multiples import ANY
 from .indices import Index, split
@@ -146,6 +147,12 @@ class GlobalAccess:
         if last.constant:
             start = min(start, last.constant & -last.constant)
         return min(promised, start)
+
+    def whole(self, vector: int) -> bool:
+        """Whether so many elements, from each multiple of them on, are in bounds together."""
+        start = self._indices[-1]
+        aligned = start.multiple % vector == 0 and start.constant % vector == 0
+        return aligned and together(self._memref) % vector == 0
 
     def coordinate(self, dim: int, further: int) -> Any:
         """Index in a dimension of this thread's place, `further` on, i64."""

@@ -94,6 +94,23 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
+  // Where a row is known to have whole pieces, all or nothing, which takes no counting.
+  // CHECK-LABEL: gpu.func @whole_pieces(
+  gpu.func @whole_pieces(%g: memref<?x?xf16> {tile.sizes = array<i64: 1, 8>}, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK-NOT: llvm.intr.smin
+    // CHECK: %[[INSIDE:.*]] = llvm.and
+    // CHECK: %[[C8:.*]] = llvm.mlir.constant(8 : i32) : i32
+    // CHECK: %[[NONE:.*]] = llvm.mlir.constant(0 : i32) : i32
+    // CHECK: %[[SIZE:.*]] = llvm.select %[[INSIDE]], %[[C8]], %[[NONE]] : i1, i32
+    // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca, %[[SIZE]]
+    %z = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    %col = arith.muli %j, %c4 : index
+    %s = "tile.alloc_shared"() : () -> !S
+    "tile.async_copy"(%g, %s, %i, %col, %z, %z, %z) {shape = array<i64: 16, 16>, vector = 4, masked} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @four_bytes(
   gpu.func @four_bytes(%g: memref<?x?xf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>

@@ -57,7 +57,7 @@ def program(
     memory: tuple[str, str] | None = None,
     transposed: str = "",
     promised: str = ALIGNED,
-    stages: int | None = None,
+    **loop: int,
 ) -> str:
     """C = A·B on tiles that lie in their operands' layouts, accesses masked.
 
@@ -69,7 +69,7 @@ def program(
         memory: those of A and B in memory, if other.
         transposed: which of `ab` memory holds transposed.
         promised: attributes of the arguments A and B.
-        stages: what the loop says.
+        loop: what the loop says: `stages`, `unroll`.
     """
     m, n, k = tile
     found = find_form(form)
@@ -92,7 +92,7 @@ def program(
         transposed_a=", transposed" if "a" in transposed else "",
         transposed_b=", transposed" if "b" in transposed else "",
         form=form,
-        loop="" if stages is None else f"{{tile.stages = {stages} : i64}}",
+        loop=f"{{{', '.join(f'tile.{name} = {n} : i64' for name, n in loop.items())}}}",
     )
 
 

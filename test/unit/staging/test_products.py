@@ -37,6 +37,16 @@ def test_stages_and_rounds(program, run, padded, rng, stages, rounds) -> None:
     assert report.conflicts == 0
 
 
+@pytest.mark.parametrize("unroll", [2, 3])
+@pytest.mark.parametrize("rounds", [0, 1, 2, 5])
+def test_unrolled(program, run, padded, rng, unroll, rounds) -> None:
+    k = 32 * rounds
+    a, b = padded(rng, 64, k, np.float16), padded(rng, k, 64, np.float16)
+    c = np.full((64, 64), np.nan, np.float32)
+    run(program(unroll=unroll), "gemm", (1, 1), [a, b, c, k])
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+
+
 @pytest.mark.parametrize("transposed", ["", "a", "b", "ab"])
 def test_both_orders(program, run, padded, rng, transposed) -> None:
     m, n, k = 70, 90, 75
