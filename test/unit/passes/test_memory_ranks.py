@@ -44,6 +44,7 @@ class Copy:
     fn: str | None = None
     target: str = "sm_80"
     constant: bool = False
+    transposed: bool = False
 
     @property
     def text(self) -> str:
@@ -55,7 +56,8 @@ class Copy:
         at = [f"%i{dim}" for dim in range(rank)]
         indices = ", ".join(at)
         types = ", ".join(["index"] * rank)
-        how = f"{{masked, vector = {self.vector} : i64}}"
+        turned = ", transposed" if self.transposed else ""
+        how = f"{{masked, vector = {self.vector} : i64{turned}}}"
         body = "".join(
             f"    %c{dim} = arith.constant {origin} : index\n"
             for dim, origin in enumerate(self.origin)
@@ -75,6 +77,13 @@ gpu.module @m [#nvvm.target<chip = "{self.target}">] {{
 }}
 """
 
+    @property
+    def within(self) -> tuple[int, ...]:
+        """The tile's extents in memory."""
+        *before, row, col = (1, *self.shape)
+        kept = (*before, col, row) if self.transposed else (*before, row, col)
+        return kept[1:] if len(self.shape) > 1 else self.shape
+
     def run(self) -> tuple[np.ndarray, np.ndarray, tilec.Compiled]:
         """What is there afterwards, what should be, and the program."""
         random = np.random.default_rng(1)
@@ -84,7 +93,7 @@ gpu.module @m [#nvvm.target<chip = "{self.target}">] {{
         got, wanted = before.copy(), before.copy()
         first = self.origin[: self.leading]
         part = tuple(
-            slice(o, o + n) for o, n in zip(self.origin[self.leading :], self.shape, strict=True)
+            slice(o, o + n) for o, n in zip(self.origin[self.leading :], self.within, strict=True)
         )
         moved = source[(*first, *part)]
         update = {None: lambda _, new: new, "arith.addf": np.add, "arith.addi": np.add,
@@ -131,13 +140,15 @@ def copies(draw: st.DrawFn) -> Copy:
     vector = draw(st.sampled_from([1, 2, 4]))
     first = [draw(st.integers(0, 2)) for _ in range(leading + rank)]
     first[-1] *= vector
-    rest = [draw(st.integers(1, n + 3)) for n in shape]
+    turned = rank > 1 and draw(st.booleans())
+    held = (*shape[:-2], shape[-1], shape[-2]) if turned else shape
+    rest = [draw(st.integers(1, n + 3)) for n in held]
     extents = [f + 1 for f in first[:leading]]
     extents += [f + n for f, n in zip(first[leading:], rest, strict=True)]
     extents[-1] = -(-extents[-1] // vector) * vector
     return Copy(
         shape, layout, draw(st.sampled_from(["f16", "f32", "i8", "f64"])), leading,
-        tuple(extents), tuple(first), vector,
+        tuple(extents), tuple(first), vector, transposed=turned,
     )  # fmt: skip
 
 
@@ -160,7 +171,7 @@ def test_any_update(copy: Copy, what: tuple[str, str], target: str) -> None:
     fn, element = what
     update = Copy(
         copy.shape, copy.layout, element, copy.leading, copy.extents, copy.origin, copy.vector,
-        fn, "sm_90" if element == "bf16" else target,
+        fn, "sm_90" if element == "bf16" else target, transposed=copy.transposed,
     )  # fmt: skip
     got, wanted, _ = update.run()
     np.testing.assert_array_equal(got, wanted)
