@@ -79,7 +79,7 @@ class CheckDivergence(Pass):
 def is_warp_wide(op: Any) -> bool:
     """Whether all lanes of a warp must execute `op` together."""
     name = op.operation.name
-    if name in ("tile.load", "tile.store"):
+    if name in ("tile.atomic", "tile.load", "tile.store"):
         value = op.results[0] if name == "tile.load" else op.operands[0]
         return not isinstance(value.type, FragType)
     return name in WARP_WIDE or name.startswith(UPSTREAM)

@@ -38,7 +38,7 @@ class InferVectors(Pass):
                 if errors:
                     continue
                 for op in walk(function):
-                    if op.operation.name in ("tile.load", "tile.store"):
+                    if op.operation.name in ("tile.atomic", "tile.load", "tile.store"):
                         _annotate(op)
         if errors:
             raise PassError(errors)
