@@ -64,10 +64,12 @@ class Group:
 
     Attributes:
         name: of the module.
+        version: the PTX version that it needs.
         members: form, selectors and state space of each kernel.
     """
 
     name: str
+    version: PtxVersion
     members: tuple[tuple[Form, dict[str, int], str], ...]
 
 
@@ -80,7 +82,8 @@ def groups(chosen: Iterable[Form], target: Target) -> Iterator[Group]:
         found[form.family, form.require(target)] += ((form, *how) for how in variants(form))
     for (family, version), members in found.items():
         for number, start in enumerate(range(0, len(members), KERNELS)):
-            yield Group(f"{family}-{version}-{number}", tuple(members[start : start + KERNELS]))
+            some = tuple(members[start : start + KERNELS])
+            yield Group(f"{family}-{version}-{number}", version, some)
 
 
 def compiled(group: Group, target: Target, elements: int) -> tuple[Module, list[FormKernel]]:

@@ -1,89 +1,102 @@
-"""A CUDA GPU, driven by cuda-bindings; without one every test here is skipped, saying why."""
+"""A CUDA GPU; without one every test here is skipped, saying why.
 
-import ctypes
+`run` takes what the simulator's tests of the examples give it: so their kernels and inputs come to
+the GPU, too, and their comparisons with numpy are of what it gives.
+"""
+
+import runpy
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from tilec.runtime import cuda
 
-Launch = Callable[
-    [str, str, tuple[int, int, int], tuple[int, int, int], Sequence[object], int], None
-]
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "benchmarks"))
 
 
-def _driver():
+EXAMPLES = SimpleNamespace(
+    **runpy.run_path(str(ROOT / "test" / "unit" / "examples" / "conftest.py"))
+)
+"""What runs the examples on the simulator."""
+
+
+def _gpu() -> cuda.Device | str:
+    """The first GPU, or why there is none."""
     try:
-        from cuda.bindings import driver
-    except ImportError:
-        pytest.skip("cuda-bindings is not installed: pip install 'tilec[cuda]'")
-    try:
-        (error,) = driver.cuInit(0)
-    except RuntimeError as missing:  # without NVIDIA's driver library
-        pytest.skip(f"no CUDA driver: {missing}")
-    if error != driver.CUresult.CUDA_SUCCESS:
-        pytest.skip(f"no CUDA GPU: cuInit says {error.name}")
-    return driver
+        return cuda.gpu()
+    except cuda.UnavailableError as error:
+        return str(error)
 
 
-def _done(driver, answer):
-    """What a call of the driver returns besides its status, which must be success."""
-    error, *values = answer
-    assert error == driver.CUresult.CUDA_SUCCESS, error.name
-    return values[0] if len(values) == 1 else values
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    found = _gpu()
+    if isinstance(found, str):
+        terminalreporter.write_line(f"device tests skipped: {found}")
 
 
-@pytest.fixture(scope="session")
-def driver():
-    found = _driver()
-    device = _done(found, found.cuDeviceGet(0))
-    context = _done(found, found.cuDevicePrimaryCtxRetain(device))
-    _done(found, found.cuCtxSetCurrent(context))
-    yield found
-    _done(found, found.cuDevicePrimaryCtxRelease(device))
-
-
-@pytest.fixture(scope="session")
-def gpu(driver) -> str:
-    """The target of the GPU, as `sm_90`."""
-    device = _done(driver, driver.cuDeviceGet(0))
-    kind = driver.CUdevice_attribute
-    major = _done(
-        driver,
-        driver.cuDeviceGetAttribute(kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device),
-    )
-    minor = _done(
-        driver,
-        driver.cuDeviceGetAttribute(kind.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device),
-    )
-    return f"sm_{major}{minor}"
+@pytest.fixture(scope="session", autouse=True)
+def gpu() -> cuda.Device:
+    """The first GPU."""
+    found = _gpu()
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found
 
 
 @pytest.fixture
-def launch_on_gpu(driver) -> Launch:
-    """`tilec.sim.launch` for the GPU: arrays are copied there and back, integers passed as i64."""
+def run(gpu: cuda.Device) -> Callable[..., Any]:
+    """Runs a kernel on arrays, on the GPU, which must give the simulator's bits."""
 
-    def launch(ptx, kernel, grid, block, args, dynamic_smem=0):
-        module = _done(driver, driver.cuModuleLoadData(ptx.encode() + b"\0"))
-        function = _done(driver, driver.cuModuleGetFunction(module, kernel.encode()))
-        if dynamic_smem:
-            most = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            _done(driver, driver.cuFuncSetAttribute(function, most, dynamic_smem))
-        copies, values = [], []
-        for arg in args:
-            if isinstance(arg, np.ndarray):
-                pointer = _done(driver, driver.cuMemAlloc(arg.nbytes))
-                _done(driver, driver.cuMemcpyHtoD(pointer, arg.ctypes.data, arg.nbytes))
-                copies.append((arg, pointer))
-                values.append(ctypes.c_uint64(int(pointer)))
-            else:
-                values.append(ctypes.c_int64(arg))
-        places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
-        where = ctypes.addressof(places)
-        _done(driver, driver.cuLaunchKernel(function, *grid, *block, dynamic_smem, 0, where, 0))
-        _done(driver, driver.cuCtxSynchronize())
-        for arg, pointer in copies:
-            _done(driver, driver.cuMemcpyDtoH(arg.ctypes.data, pointer, arg.nbytes))
-            _done(driver, driver.cuMemFree(pointer))
-        _done(driver, driver.cuModuleUnload(module))
+    def both(
+        program: Any,
+        kernel: str,
+        grid: Sequence[int],
+        arrays: Sequence[Any],
+        *,
+        target: str = gpu.target.name,
+        **options: Any,
+    ) -> Any:
+        if isinstance(program, str):
+            program = EXAMPLES.compiled(program, target)
+        (found,) = [k for k in program.kernels if k.name == kernel]
+        memories = [EXAMPLES.passed(*pair) for pair in zip(found.arguments, arrays, strict=True)]
+        before = [memory[0].copy() for memory in memories if isinstance(memory[0], np.ndarray)]
+        report = EXAMPLES.launch(
+            program.ptx,
+            kernel,
+            grid,
+            found.block,
+            [value for memory in memories for value in memory],
+            arch=gpu.target.name,
+            dynamic_smem=found.dynamic_shared,
+            **options,
+        )
+        assert not report.findings, "\n".join(map(str, report.findings))
+        held = [memory[0] for memory in memories if isinstance(memory[0], np.ndarray)]
+        simulated = [memory.copy() for memory in held]
+        for memory, content in zip(held, before, strict=True):
+            memory[...] = content
+        cuda.launch(
+            program.ptx,
+            kernel,
+            grid,
+            found.block,
+            [value for memory in memories for value in memory],
+            dynamic_smem=found.dynamic_shared,
+        )
+        for memory, wanted in zip(held, simulated, strict=True):
+            assert memory.tobytes() == wanted.tobytes(), "other bits than the simulator's"
+        return report
 
-    return launch
+    return both
+
+
+@pytest.fixture
+def rng() -> Any:
+    """Random numbers, the same in each run and as in the simulator's tests."""
+    return np.random.default_rng(20261121)
