@@ -274,8 +274,11 @@ def test_a_fault_that_shows_later(fake, kernel):
     x, stream = cuda.Array.of(X), cuda.Stream()
     fake.faulting["scale"] = "CUDA_ERROR_MISALIGNED_ADDRESS"
     kernel.launch(1, 32, [x, x, 2.0], stream=stream)
-    with pytest.raises(cuda.FaultError, match=r"kernel 'scale'.*not aligned"):
-        stream.synchronize()
+    for wait in (stream.synchronize, x.numpy):
+        with pytest.raises(cuda.FaultError, match=r"kernel 'scale'.*not aligned"):
+            wait()
+    cuda.gpu().synchronize()  # of a new context, in which nothing runs
+    assert x.lost
 
 
 def test_shared_memory_is_opted_in_to_again(fake, kernel):
