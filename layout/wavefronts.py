@@ -13,6 +13,9 @@ from tilec.isa import LANES, MatrixMemory
 
 from .banks import BANK_BYTES, BANKS, ROWS_PER_PHASE, Count, lanes_per_phase
 
+_NONE = np.iinfo(np.int64).min
+"""Stands for the word of a lane that takes no part; addresses may be relative, and negative."""
+
 
 def count(
     addresses: NDArray[np.integer[Any]],
@@ -79,9 +82,9 @@ def _degrees(
     rows = len(addresses)
     words_each = max(1, width // BANK_BYTES)
     words = (addresses // BANK_BYTES)[:, :, None] + np.arange(words_each)
-    words = np.where(active[:, :, None], words, -1).reshape(rows, -1)
+    words = np.where(active[:, :, None], words, _NONE).reshape(rows, -1)
     words.sort(axis=1)
-    first = words >= 0
+    first = words > _NONE
     first[:, 1:] &= words[:, 1:] != words[:, :-1]
     at = np.arange(rows)[:, None] * BANKS + words % BANKS
     words_of_bank = np.bincount(at[first], minlength=rows * BANKS).reshape(rows, BANKS)

@@ -92,3 +92,16 @@ def test_known_cases():
 def test_no_such_width():
     with pytest.raises(LayoutError, match="no shared-memory access of 3 bytes; legal: 1, 2, 4, 8"):
         wavefronts.count(np.zeros(32, int), 3)
+
+
+@pytest.mark.parametrize("shift", [-4096, -128, 128])
+def test_addresses_may_be_relative(shift: int) -> None:
+    rng = np.random.default_rng(3)
+    lanes = 16 * rng.integers(0, 64, (8, 32))
+    active = rng.random((8, 32)) < 0.7
+    four = form("ldmatrix.sync.aligned.m8n8.x4.b16")
+    assert isinstance(four, MatrixMemory)
+    here, there = (wavefronts.count_matrix(four, at) for at in (lanes, lanes + shift))
+    np.testing.assert_array_equal(here, there)
+    here, there = (wavefronts.count(at, 16, active) for at in (lanes, lanes + shift))
+    np.testing.assert_array_equal(here, there)
