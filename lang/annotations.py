@@ -14,7 +14,7 @@ An array may leave out its element type and extents, `tl.Array`, for any that it
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import (
     Annotated,
@@ -33,7 +33,7 @@ from tilec.isa import TilecError
 from .array import Array, Facts
 from .dtypes import DType, bool_, dtype_of, float32, intp
 from .errors import KernelError, Place
-from .source import place_of
+from .source import Source
 from .tile import Tile
 
 D = TypeVar("D", bound=DType)
@@ -98,21 +98,21 @@ class ConstantParameter:
 Parameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
 
 
-def parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+def parameters(source: Source) -> tuple[Parameter, ...]:
     """The arguments of a kernel, in order.
 
     Raises:
         KernelError: for one without an annotation, or with one that means nothing.
     """
-    place = place_of(function)
+    function = source.function
     try:
         hints = get_type_hints(function, include_extras=True)
     except Exception as error:
         raise KernelError(
-            place, f"the annotations of '{function.__name__}' cannot be read: {error}"
+            source.place, f"the annotations of '{function.__name__}' cannot be read: {error}"
         ) from None
     return tuple(
-        _parameter(name, hints.get(name, inspect.Parameter.empty), place)
+        _parameter(name, hints.get(name, inspect.Parameter.empty), source.place_of(name))
         for name in inspect.signature(function).parameters
     )
 

@@ -41,6 +41,7 @@ class Array(Generic[D, *Extents]):
         name: of the argument.
         dtype: element type.
         facts: what is known of it.
+        written: whether the kernel changes it.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Array(Generic[D, *Extents]):
         self.dtype = dtype
         self.facts = facts
         self.value = value
+        self.written = False
         self._sizes: list[Any] = list(known)
 
     def __repr__(self) -> str:

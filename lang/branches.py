@@ -57,8 +57,7 @@ def branch(frame: Frame, node: ast.If, condition: Tile) -> Signal:
     else:
         branches = assigned([*node.body, *node.orelse])
         names = sorted(branches & frame.source.liveness.after(node))
-    where = f"in the branches of the condition at line {node.lineno}"
-    merged = _merged(names, ends, where)
+    merged = _merged(names, ends, node.lineno)
     values = _built(held, trial, ends, merged)
     if names == [_RETURN]:
         return Returned(values[_RETURN])
@@ -74,12 +73,15 @@ def _check_returns(signals: list[Signal], *, last: bool) -> None:
         )
 
 
-def _merged(names: list[str], ends: list[_End], where: str) -> dict[str, tuple[Any, Any]]:
+def _merged(names: list[str], ends: list[_End], line: int) -> dict[str, tuple[Any, Any]]:
     """What each name is at the end of both branches: values of one form, or both Undefined."""
+    where = f"in the branches of the condition at line {line}"
     found: dict[str, tuple[Any, Any]] = {}
     for name in names:
         if not all(name in end.names for end in ends):
-            missing = Undefined(f"'{name}' has a value in one branch only {where}")
+            missing = Undefined(
+                f"'{name}' has a value in one branch only of the condition at line {line}"
+            )
             found[name] = missing, missing
             continue
         one, other = (end.names[name] for end in ends)

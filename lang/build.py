@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilec import mlir
 
@@ -15,7 +15,19 @@ from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 from .tile import Tile
 
 
-def build(source: Source, specialization: Specialization, *, warps: int) -> Any:
+class Program(NamedTuple):
+    """A kernel's program.
+
+    Attributes:
+        module: an `ir.Module` with one kernel.
+        written: the arrays that it changes.
+    """
+
+    module: Any
+    written: tuple[str, ...]
+
+
+def build(source: Source, specialization: Specialization, *, warps: int) -> Program:
     """The program of a kernel, on tiles without layouts.
 
     Args:
@@ -24,7 +36,7 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Any:
         warps: of a CTA.
 
     Returns:
-        An `ir.Module` with one kernel, verified.
+        The program, verified.
 
     Raises:
         KernelError: for what is wrong in the kernel, at its place.
@@ -48,7 +60,7 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Any:
             operation("gpu.return")
         function.attributes["arg_attrs"] = _facts(arguments)
         _verify(whole, place)
-    return whole
+    return Program(whole, tuple(n for n, v in arguments.items() if getattr(v, "written", False)))
 
 
 def _location(place: Place) -> Any:

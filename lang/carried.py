@@ -93,6 +93,7 @@ def fitted(value: Any, like: Tile, name: str, where: str) -> Tile:
             f"'{name}' changes its type {where}, from {like!r} to {value!r}: it must keep "
             "element type and shape; cast it, or begin with such a tile"
         )
+    assert isinstance(value, Tile)
     return value
 
 

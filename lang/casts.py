@@ -104,8 +104,8 @@ def view(tile: Tile, dtype: Any) -> Tile:
 def matched(left: Any, right: Any, what: str) -> tuple[Tile, Tile]:
     """Both operands as tiles of one element type and shape.
 
-    Python's numbers take the other's type; a size or place takes that of a tile; else the wider
-    of two floats, or of two integers of one signedness, is taken.
+    Python's numbers, and truth values, take the other's type; a size or place takes that of a tile
+    or a float; else the wider of two floats, or of two integers of one signedness, is taken.
 
     Raises:
         TilecError: if there is no such type, or the shapes do not broadcast.
@@ -147,10 +147,12 @@ def _common(left: Any, right: Any, what: str) -> type[DType]:
     one, other = left.dtype, right.dtype
     if one is other:
         return one
+    if bool_ in (one, other):
+        return other if one is bool_ else one
     if intp in (one, other):
-        rest, place = (right, left) if one is intp else (left, right)
-        if rest.dtype.kind in ("int", "uint"):
-            return intp if not rest.shape and not place.shape else rest.dtype
+        rest = right if one is intp else left
+        scalars = not left.shape and not right.shape
+        return intp if scalars and rest.dtype.kind != "float" else rest.dtype
     if one.kind == other.kind and one.kind in ("float", "int", "uint") and one.bits != other.bits:
         return one if one.bits > other.bits else other
     raise TilecError(f"{what} of {left!r} and {right!r}: cast one to the other's type by .astype")

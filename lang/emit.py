@@ -50,7 +50,7 @@ def operation(
     Raises:
         TilecError: if the op is not legal, or no kernel is being built.
     """
-    _check_inside(name)
+    _check_inside()
     op = mlir.ir.Operation.create(
         name,
         results=list(results),
@@ -88,16 +88,17 @@ def building() -> bool:
         return False
 
 
-def _check_inside(name: str) -> None:
+def _check_inside() -> None:
     if not building():
         raise TilecError(
-            f"there is no kernel to put '{name}' into: tilec.lang's operations are called in "
-            "functions marked @tilec.kernel"
+            "no kernel is being compiled: tilec.lang's operations are called in functions marked "
+            "@tilec.kernel"
         )
 
 
 def type_of(dtype: type[DType], shape: Shape = ()) -> Any:
     """The MLIR type of a tile, or of a scalar if the shape is empty."""
+    _check_inside()
     element = mlir.ir.Type.parse(dtype.mlir)
     return mlir.ir.RankedTensorType.get(list(shape), element) if shape else element
 

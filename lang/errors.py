@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 from tilec.isa import TilecError
 
+_SHOWN = 4
+"""Calls on the way to an error that are shown."""
+
 
 class Place(NamedTuple):
     """A place in a Python file, lines and columns counted from one."""
@@ -39,8 +42,10 @@ class KernelError(TilecError):
 
     def _lines(self) -> list[str]:
         lines = [f"{self.place}: error: {self.reason}", *_quoted(self.place)]
-        for call in self.calls:
+        for call in self.calls[:_SHOWN]:
             lines += [f"{call}: note: called from here", *_quoted(call)]
+        if len(self.calls) > _SHOWN:
+            lines.append(f"note: and {len(self.calls) - _SHOWN} calls more")
         return lines
 
 

@@ -18,6 +18,7 @@ from .specialization import Specialization, of_annotations, of_values
 if TYPE_CHECKING:
     from tilec import Compiled
     from tilec.sim import Report
+    from tilec.transformed import Transformed
 
 Extents: TypeAlias = int | Sequence[int]
 Grid: TypeAlias = Extents | Callable[[Mapping[str, Any]], Extents]
@@ -36,7 +37,7 @@ class Kernel:
         self.function = function
         self.settings = settings
         self.source = read(function)
-        self.parameters = parameters(function)
+        self.parameters = parameters(self.source)
         self._signature = inspect.signature(function)
         self._made: dict[Any, Made] = {}
 
@@ -99,23 +100,25 @@ class Kernel:
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise LaunchError(
-                f"{self.function.__name__}: {error}; it takes {self._signature}"
-            ) from None
+            legal = ", ".join(self._signature.parameters)
+            name = self.function.__name__
+            raise LaunchError(f"{name}: {error}; it takes ({legal})") from None
         bound.apply_defaults()
         return dict(bound.arguments)
 
-    def build(self, *args: Any, **kwargs: Any) -> Any:
-        """The program as a module of tile IR, on tiles without layouts.
+    def build(self, *args: Any, **kwargs: Any) -> Transformed:
+        """The program as tile IR, on tiles without layouts, for `tilec.transform` and notebooks.
 
         Raises:
             KernelError: for what is wrong in the kernel.
             LaunchError: for arguments that it does not take.
         """
-        from .build import build  # noqa: PLC0415 (imports MLIR)
+        from tilec.transformed import Transformed  # noqa: PLC0415 (imports MLIR)
+
+        from .build import build  # noqa: PLC0415
 
         found = self.specialize(*args, **kwargs)
-        return build(self.source, found, warps=self.settings.warps)
+        return Transformed(build(self.source, found, warps=self.settings.warps).module, ())
 
     def compile(
         self, *args: Any, target: str | None = None, emit: str = "ptx", **kwargs: Any
@@ -158,7 +161,7 @@ class Kernel:
         )
 
     def __repr__(self) -> str:
-        return f"kernel {self.function.__name__}{self._signature}"
+        return f"kernel {self.function.__name__}({', '.join(self._signature.parameters)})"
 
 
 class Launcher:

@@ -13,6 +13,7 @@ from .carried import Undefined, alike, fitted, is_number, leaves, rebuilt, same,
 from .casts import astype
 from .dtypes import DType, bool_, intp
 from .emit import i64, operation
+from .errors import KernelError
 from .liveness import assigned
 from .program import Range
 from .tile import Tile
@@ -33,7 +34,8 @@ class _Carried:
     """The names that a loop hands from turn to turn, and their values before it."""
 
     def __init__(self, frame: Frame, node: ast.For | ast.While) -> None:
-        self.line = node.lineno
+        self._node = node
+        self._frame = frame
         self.assigned = assigned(
             [*node.body, node.target if isinstance(node, ast.For) else node.test]
         )
@@ -87,7 +89,7 @@ class _Carried:
             TilecError: for one that is not of the type that it was before.
             _RetypedError: for one that was a number before.
         """
-        where = f"in the loop at line {self.line}"
+        where = f"in the loop at line {self._node.lineno}"
         found: list[Tile] = []
         types = iter(begun)
         at = 0
@@ -101,7 +103,7 @@ class _Carried:
                 if isinstance(before, Tile) or is_number(before):
                     like = next(types)
                     self._check_number(at, before, after, like)
-                    found.append(fitted(after, like, name, where))
+                    found.append(self._fitted(after, like, name))
                 elif not same(before, after):
                     raise TilecError(
                         f"'{name}' is {after!r} {where}, where it was {before!r}: only tiles and "
@@ -109,6 +111,19 @@ class _Carried:
                     )
                 at += 1
         return found
+
+    def _fitted(self, value: Any, like: Tile, name: str) -> Tile:
+        try:
+            return fitted(value, like, name, f"in the loop at line {self._node.lineno}")
+        except TilecError as error:
+            stores = (
+                n
+                for part in self._node.body
+                for n in ast.walk(part)
+                if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+            )
+            last = max(stores, key=lambda n: (n.lineno, n.col_offset))
+            raise KernelError(self._frame.place(last), str(error)) from None
 
     def _check_number(self, at: int, before: Any, after: Any, like: Tile) -> None:
         if not is_number(before):
@@ -118,14 +133,14 @@ class _Carried:
         if isinstance(after, Tile) and not after.shape and after.dtype is not like.dtype:
             raise _RetypedError(at, after.dtype)
 
-    def left(self, frame: Frame, values: dict[str, Any]) -> None:
+    def left(self, values: dict[str, Any]) -> None:
         """Give the names what they are behind the loop."""
+        where = f"in the loop at line {self._node.lineno}"
         for name in self.assigned:
-            frame.names[name] = Undefined(
-                f"'{name}' gets its value in the loop at line {self.line}, which may have no "
-                "turns: give it one before the loop"
+            self._frame.names[name] = Undefined(
+                f"'{name}' gets its value {where}, which may have no turns: give it one before"
             )
-        frame.names |= values
+        self._frame.names |= values
 
 
 def count(frame: Frame, node: ast.For, values: Range) -> None:
@@ -164,7 +179,7 @@ def count(frame: Frame, node: ast.For, values: Range) -> None:
             carried.retype(error)
             op.erase()
             frame.names = dict(saved)
-    carried.left(frame, carried.named(op.results, begun))
+    carried.left(carried.named(op.results, begun))
 
 
 def repeat(frame: Frame, node: ast.While) -> bool:
@@ -198,7 +213,7 @@ def repeat(frame: Frame, node: ast.While) -> bool:
             carried.retype(error)
             op.erase()
             frame.names = dict(saved)
-    carried.left(frame, carried.named(op.results, begun))
+    carried.left(carried.named(op.results, begun))
     return True
 
 

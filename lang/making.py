@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from tilec.environment import cache_wanted
-from tilec.isa import TilecError
+from tilec.isa import LaunchError, TilecError
 
 from .dependencies import UnknownStateError, described
 from .errors import KernelError, Place
@@ -28,10 +29,12 @@ class Made:
     Attributes:
         compiled: the compilation.
         specialization: what it is for.
+        written: the arrays that the kernel changes, where that is known.
     """
 
     compiled: Compiled
     specialization: Specialization
+    written: tuple[str, ...] = ()
 
     def launch(
         self, grid: int | Sequence[int], values: Mapping[str, Any], device: str | None
@@ -43,6 +46,9 @@ class Made:
         """
         from tilec.runtime.cuda.views import is_shared  # noqa: PLC0415 (for launches only)
 
+        for name in self.written:
+            if isinstance(values[name], np.ndarray) and not values[name].flags.writeable:
+                raise LaunchError(f"argument '{name}' is read-only, and the kernel changes it")
         passed = [
             values[name]
             for name, known in self.specialization.arguments
@@ -71,36 +77,43 @@ def make(
     key = (specialization, replace(settings, device=None), state)
     if key not in known:
         with _placed(source):
-            compiled = _compiled(source, specialization, settings, state)
-        known[key] = Made(compiled, specialization)
+            known[key] = _made(source, specialization, settings, state)
     return known[key]
 
 
-def _compiled(
-    source: Source, specialization: Specialization, settings: Settings, state: Any
-) -> Compiled:
+def _made(source: Source, specialization: Specialization, settings: Settings, state: Any) -> Made:
+    written: list[str] = []
+
     def start() -> Compiled:
         from tilec.driver import compile as compile_program  # noqa: PLC0415
 
         from .build import build  # noqa: PLC0415 (imports MLIR)
 
+        program = build(source, specialization, warps=settings.warps)
+        written[:] = program.written
         return compile_program(
-            build(source, specialization, warps=settings.warps),
+            program.module,
             target=settings.target,
             opt_level=settings.opt_level,
             lineinfo=settings.lineinfo,
         )
 
     if state is None or not cache_wanted(settings.cache, default=True):
-        return start()
-    from tilec.cache import key  # noqa: PLC0415
+        return Made(start(), specialization, tuple(written))
+    from tilec import cache  # noqa: PLC0415
     from tilec.compiled import Options  # noqa: PLC0415
     from tilec.remembered import through_cache  # noqa: PLC0415
 
-    options = Options(settings.opt_level, lineinfo=settings.lineinfo, cache=True)
     where = str(source.place) if settings.lineinfo else ""
     parts = (state, specialization.lines(), settings.warps, settings.target, settings.opt_level)
-    return through_cache(key("kernel", *parts, settings.lineinfo, where), start, options)
+    found = cache.key("kernel", *parts, settings.lineinfo, where)
+    options = Options(settings.opt_level, lineinfo=settings.lineinfo, cache=True)
+    compiled = through_cache(found, start, options)
+    arrays = cache.key("kernel's arrays", found)
+    if written:
+        name = source.tree.name
+        cache.keep(arrays, written, kind="arrays", name=name, target=compiled.target.name)
+    return Made(compiled, specialization, tuple(written or cache.find(arrays) or ()))
 
 
 @contextmanager

@@ -101,6 +101,7 @@ def _write(
     held = astype(tile, uint8) if element is bool_ else tile
     if bounds:
         attributes = attributes | {"masked": unit()}
+    array.written = True
     operands = [held.value, array.value, *(p.value for p in places)]
     _operation(name, operands, attributes=attributes)
 

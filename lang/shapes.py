@@ -21,7 +21,7 @@ def extents(shape: Extents) -> Shape:
     Raises:
         TilecError: if an extent is no power of two known when the kernel is compiled.
     """
-    found = (shape,) if isinstance(shape, int | Tile) else tuple(shape)
+    found: tuple[Any, ...] = (shape,) if isinstance(shape, int | Tile) else tuple(shape)
     for extent in found:
         if isinstance(extent, Tile):
             raise TilecError(
@@ -63,7 +63,8 @@ def ones(shape: Extents, dtype: Any = float32) -> Tile:
 def arange(start: int, stop: int | None = None, dtype: Any = int32) -> Tile:
     """The integers from `start`, or 0, up to `stop`, a tile of rank 1."""
     first, last = (0, start) if stop is None else (start, stop)
-    for bound in (first, last):
+    bounds: tuple[Any, ...] = (first, last)
+    for bound in bounds:
         if isinstance(bound, Tile):
             raise TilecError(
                 "tl.arange takes bounds known when the kernel is compiled; add what is known "

@@ -41,8 +41,15 @@ class Source:
         """Where the definition is."""
         return Place(self.file, self.tree.lineno, self.tree.col_offset + 1)
 
+    def place_of(self, parameter: str) -> Place:
+        """Where a parameter is."""
+        arguments = self.tree.args
+        nodes = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        node = next(node for node in nodes if node.arg == parameter)
+        return Place(self.file, node.lineno, node.col_offset + 1)
 
-def place_of(function: Callable[..., Any]) -> Place:
+
+def _first_line(function: Callable[..., Any]) -> Place:
     """The first line of a function."""
     code = function.__code__
     return Place(code.co_filename, code.co_firstlineno, 1)
@@ -54,7 +61,7 @@ def read(function: Callable[..., Any]) -> Source:
     Raises:
         KernelError: if it cannot be read, or uses what kernels cannot.
     """
-    place = place_of(function)
+    place = _first_line(function)
     if function.__name__ == "<lambda>":
         raise KernelError(place, "a kernel is defined by def, not lambda")
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 from typing import Any
@@ -16,8 +16,6 @@ from .dtypes import DTYPES, DType, stored
 
 _WIDEST = 16
 """Bytes of the widest access: more alignment changes no code."""
-_MULTIPLES = 16
-"""Elements of which a size or a stride is known to be a multiple, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +38,14 @@ class ArrayType:
     def mlir(self) -> str:
         """MLIR's type."""
         extents = "x".join("?" if n is None else str(n) for n in self.shape)
-        strides = ", ".join("?" if n is None else str(n) for n in self.strides)
         plain = self.strides == (1,)
-        layout = "" if plain else f", strided<[{strides}]>"
+        layout = "" if plain else f", strided<{_written(self.strides)}>"
         return f"memref<{extents}x{stored(self.dtype)}{layout}>"
 
     def __str__(self) -> str:
-        extents = ", ".join("?" if n is None else str(n) for n in self.shape)
-        strides = ", ".join("?" if n is None else str(n) for n in self.strides)
         return (
-            f"{self.dtype!r} [{extents}], strides [{strides}]; address a multiple of "
-            f"{self.facts.aligned} bytes, extents of {list(self.facts.sizes)}, strides of "
-            f"{list(self.facts.strides)}"
+            f"{self.dtype!r} {_written(self.shape)}, strides {_written(self.strides)}; "
+            f"{_written(self.facts)}"
         )
 
 
@@ -99,14 +93,37 @@ class Specialization:
     def differences(self, other: Specialization) -> list[str]:
         """The arguments that differ, as people read it."""
         return [
-            f"{name}: {value}; there {before}"
+            f"{name}: {difference}"
             for (name, value), (_, before) in zip(self.arguments, other.arguments, strict=True)
-            if value != before
+            for difference in _differences(value, before)
         ]
 
     def lines(self) -> list[str]:
         """Each argument, as people read it."""
         return [f"{name}: {value}" for name, value in self.arguments]
+
+
+def _differences(value: Any, before: Any) -> Iterator[str]:
+    """What differs of one argument."""
+    if not isinstance(value, ArrayType) or not isinstance(before, ArrayType):
+        if value != before:
+            yield f"{value}, there {before}"
+        return
+    for what in ("dtype", "shape", "strides", "facts"):
+        new, old = getattr(value, what), getattr(before, what)
+        if new != old:
+            yield f"{what} {_written(new)}, there {_written(old)}"
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Facts):
+        return (
+            f"address a multiple of {value.aligned} bytes, extents of {list(value.sizes)}, "
+            f"strides of {list(value.strides)}"
+        )
+    if isinstance(value, tuple):
+        return f"[{', '.join('?' if n is None else str(n) for n in value)}]"
+    return repr(value)
 
 
 def of_annotations(parameters: Sequence[Parameter], constants: Mapping[str, Any]) -> Specialization:
@@ -170,9 +187,8 @@ def _check_scalar(parameter: ScalarParameter, value: Any) -> None:
     kind = np.asarray(value).dtype.kind if np.ndim(value) == 0 else "an array"
     legal = {"float": "fiu", "bool": "b"}.get(parameter.dtype.kind, "iu")
     if kind not in legal:
-        raise LaunchError(
-            f"argument '{parameter.name}' is {value!r}; the kernel takes a {parameter.dtype!r}"
-        )
+        name = {"index": "int"}.get(parameter.dtype.kind, repr(parameter.dtype))
+        raise LaunchError(f"argument '{parameter.name}' is {value!r}; the kernel takes {name}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +223,9 @@ def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
     held = _held(parameter, value)
     name = parameter.name
     if held.dtype not in DTYPES:
+        legal = [n for n, d in DTYPES.items() if d.bits >= 8 and n not in ("tfloat32", "intp")]
         raise LaunchError(
-            f"argument '{name}' has elements of {held.dtype}, which kernels do not "
-            f"take; legal: {', '.join(DTYPES)}"
+            f"argument '{name}' has elements of {held.dtype}; legal: {', '.join((*legal, 'bool'))}"
         )
     dtype = DTYPES[held.dtype]
     if dtype.bits < 8 and dtype.kind != "bool":
@@ -256,10 +272,11 @@ def _strides(held: _Held) -> tuple[int | None, ...]:
 
 
 def _facts(held: _Held) -> Facts:
+    most = max(1, 8 * _WIDEST // DTYPES[held.dtype].bits)
     return Facts(
         gcd(held.address, _WIDEST) or _WIDEST,
-        tuple(gcd(extent, _MULTIPLES) for extent in held.shape),
-        tuple(gcd(stride, _MULTIPLES) for stride in held.strides),
+        tuple(gcd(extent, most) for extent in held.shape),
+        tuple(gcd(stride, most) for stride in held.strides),
     )
 
 
