@@ -94,9 +94,15 @@ def cast(op: Any, expansion: Expansion) -> list[Values]:
 
 def cut(op: Any, expansion: Expansion) -> list[Values]:
     """`tile.slice`."""
-    packed = packing(_tile(op.results[0]))
-    first = int(op.attributes["index"].value) * packed.registers
-    return [expansion.values(op.operands[0])[first : first + packed.registers]]
+    tile, index = _tile(op.results[0]), int(op.attributes["index"].value)
+    whole, part = packing(_tile(op.operands[0])), packing(tile)
+    size = whole.per_register
+    first, last = index * tile.registers, (index + 1) * tile.registers
+    held = expansion.values(op.operands[0])[first // size : -(-last // size)]
+    if size == part.per_register:
+        return [held]
+    skipped = first // size * size
+    return [registers_of(elements(held, whole)[first - skipped : last - skipped], part)]
 
 
 def concat(op: Any, expansion: Expansion) -> list[Values]:
