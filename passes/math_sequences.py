@@ -176,6 +176,24 @@ def _logarithm(s: Scalars, x: Any, base: float) -> Any:
     return s.pick(s.test(_OLT, s.number(0.0), x), positive, other)
 
 
+def _log1p(s: Scalars, x: Any) -> Any:
+    """What the sum loses, the factor gives back (Kahan)."""
+    whole = s.add(s.number(1.0), x)
+    value = s.mul(_logarithm(s, whole, e), s.div(x, s.sub(whole, s.number(1.0))))
+    value = s.pick(s.equal(whole, 1.0), x, value)
+    return s.pick(s.equal(whole, float("inf")), whole, value)
+
+
+def _expm1(s: Scalars, x: Any) -> Any:
+    """As `_log1p`, the other way round."""
+    power = _exp(s, x)
+    above = s.sub(power, s.number(1.0))
+    value = s.mul(above, s.div(x, _logarithm(s, power, e)))
+    value = s.pick(s.equal(power, 1.0), x, value)
+    value = s.pick(s.equal(power, float("inf")), power, value)
+    return s.pick(s.equal(above, -1.0), above, value)
+
+
 def _tanh(s: Scalars, x: Any) -> Any:
     a = s.magnitude(x)
     square = s.mul(a, a)
@@ -218,8 +236,10 @@ SEQUENCES: Mapping[str, Callable[..., Any]] = MappingProxyType(
     {
         "math.erf": _erf,
         "math.exp": _exp,
+        "math.expm1": _expm1,
         "math.log": lambda s, x: _logarithm(s, x, e),
         "math.log10": lambda s, x: _logarithm(s, x, 10),
+        "math.log1p": _log1p,
         "math.log2": lambda s, x: _logarithm(s, x, 2),
         "math.powf": _powf,
         "math.tanh": _tanh,

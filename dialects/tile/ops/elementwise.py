@@ -27,7 +27,7 @@ ELEMENTWISE: Mapping[str, int] = MappingProxyType(
             f"math.{name}": 1
             for name in (
                 *("absf", "sqrt", "rsqrt", "ceil", "floor", "round", "roundeven", "trunc"),
-                *("exp", "exp2", "log", "log2", "log10"),
+                *("exp", "exp2", "expm1", "log", "log1p", "log2", "log10"),
                 *("sin", "cos", "tanh", "erf", "absi", "ctlz", "ctpop", "cttz"),
             )
         },

@@ -18,6 +18,8 @@ BLOCK = 256
 REFERENCE = {
     "erf": np.vectorize(math.erf),
     "exp": np.exp,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
     "exp2": np.exp2,
     "log": np.log,
     "log10": np.log10,
@@ -26,7 +28,17 @@ REFERENCE = {
     "sin": np.sin,
     "cos": np.cos,
 }
-UNITS = {"erf": 4, "exp": 4, "exp2": 4, "log": 4, "log10": 4, "log2": 4, "tanh": 6}
+UNITS = {
+    "erf": 4,
+    "expm1": 6,
+    "log1p": 6,
+    "exp": 4,
+    "exp2": 4,
+    "log": 4,
+    "log10": 4,
+    "log2": 4,
+    "tanh": 6,
+}
 """Units of the last place, at most."""
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, -1e-45, 3.4e38, -3.4e38]
 
