@@ -12,6 +12,7 @@ from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
+from ..memory import Space
 from ..ptx.module import Integer, Operand
 from ..widths import dtype_of
 from . import bulk_copy
@@ -73,9 +74,12 @@ def _copy(binding: Binding) -> Step:
             reads = wanted > 0
             if not reads.all():
                 mask = reads if mask is None else mask & reads
-            partial = bool(((wanted > 0) & (wanted < size)).any())
+            partial = bool((reads & (wanted < size)).any())
         if observer is not None:
-            mask = observer.access(site, space, offsets, size, mask, Access.READ)
+            if wanted is not None and partial:
+                mask = checked(space, offsets, mask, wanted)
+            else:
+                mask = observer.access(site, space, offsets, size, mask, Access.READ)
             observer.copy_source(offsets, size)
         value = memory.load(space.place(offsets), bits, mask)
         if not partial:
@@ -85,6 +89,20 @@ def _copy(binding: Binding) -> Step:
         kept = np.where(np.arange(size) < wanted[..., None], each, np.uint8(0))
         whole = np.dtype(np.complex128) if bits == 128 else dtype_of(bits)
         return np.ascontiguousarray(kept).view(whole)[..., 0]
+
+    def checked(space: Space, offsets: Array, mask: Array | None, wanted: Array) -> Array:
+        """The threads that may read `wanted` bytes, of some fewer than the copy has."""
+        assert observer is not None
+        active, part = np.True_ if mask is None else mask, wanted < size
+        whole = observer.access(site, space, offsets, size, active & ~part, Access.READ)
+        some: Array | None = active & part
+        observer.aligned(site, space, offsets, size, some)
+        some = observer.access(site, space, offsets, 1, some, Access.READ)
+        last = offsets + np.maximum(wanted, 1).astype(offsets.dtype) - 1
+        some = observer.access(site, space, last, 1, some, Access.READ, counted=False)
+        assert whole is not None
+        assert some is not None
+        return whole | some
 
     def step() -> None:
         value = fetch(None if amount is None else registers[amount])
