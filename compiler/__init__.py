@@ -10,16 +10,36 @@ if TYPE_CHECKING:
     from tilec.isa import Target, TilecError
 
     from .compiled import Compiled
+    from .dialect_plugins import DialectPlugin
     from .driver import compile  # noqa: A004
+    from .pipelines import Pipeline
+    from .transformed import transform
 
 __version__ = "0.1.0"
 
 _imported = time.time()
 """When this process began to import tilec: code that changed later is not what it runs."""
 
-__all__ = ["Compiled", "Target", "TilecError", "__version__", "compile"]
+__all__ = [
+    "Compiled",
+    "DialectPlugin",
+    "Pipeline",
+    "Target",
+    "TilecError",
+    "__version__",
+    "compile",
+    "transform",
+]
 
-_HOMES = {"Compiled": ".compiled", "compile": ".driver", "Target": ".isa", "TilecError": ".isa"}
+_HOMES = {
+    "Compiled": ".compiled",
+    "DialectPlugin": ".dialect_plugins",
+    "Pipeline": ".pipelines",
+    "Target": ".isa",
+    "TilecError": ".isa",
+    "compile": ".driver",
+    "transform": ".transformed",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -16,16 +16,17 @@ from tilec.isa import Target
 
 from .abi import Abi, Kernel
 from .diagnostics import Source
-from .pipelines import pipeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tilec.passes.base import Diagnostic
+    from tilec.passes.base import Diagnostic, Pass
     from tilec.passes.instrumentation import Instrumentation
     from tilec.sim import Report
 
     from .cubin import Assembled, Resources
+    from .pipeline_choice import PipelineLike
+    from .pipelines import Pipeline
 
 
 class Stage(StrEnum):
@@ -52,6 +53,7 @@ class Options:
         instrumentation: what to print and time.
         lineinfo: say in PTX and binary which line of the source each instruction comes from.
         cache: look for the binary in the compile cache, and keep it there.
+        pipeline: the passes to run; those for the target if None.
     """
 
     opt_level: int = 3
@@ -59,6 +61,7 @@ class Options:
     instrumentation: Instrumentation | None = None
     lineinfo: bool = False
     cache: bool = False
+    pipeline: PipelineLike | None = None
 
     def timed(self, stage: str) -> AbstractContextManager[None]:
         """Times what runs inside, if times are asked for."""
@@ -91,15 +94,27 @@ class Compiled:
         return self._given
 
     @cached_property
+    def pipeline(self) -> Pipeline:
+        """The passes, those first that lower other packages' dialects, unless they were given."""
+        from .dialect_plugins import loaded  # noqa: PLC0415
+        from .pipeline_choice import choose  # noqa: PLC0415
+
+        chosen = choose(self._options.pipeline, self.target)
+        if self._options.pipeline is not None:
+            return chosen
+        lowering = (one for plugin in loaded(self._source.context) for one in plugin.lowering)
+        return chosen._replace(tile=(*lowering, *chosen.tile))
+
+    @cached_property
     def _fragments(self) -> Any:
         # Python verifiers take their time: what goes on to the next stage is verified there.
-        return self._lowered(self._source, pipeline(self.target).tile, verify_last=False)
+        return self._lowered(self._source, self.pipeline.tile, verify_last=False)
 
     @cached_property
     def _registers(self) -> Any:
-        return self._lowered(self._fragments, pipeline(self.target).nvvm, verify_last=True)
+        return self._lowered(self._fragments, self.pipeline.nvvm, verify_last=True)
 
-    def _lowered(self, module: Any, passes: tuple[str, ...], *, verify_last: bool) -> Any:
+    def _lowered(self, module: Any, passes: tuple[str | Pass, ...], *, verify_last: bool) -> Any:
         from .lowering import lower  # noqa: PLC0415 (MLIR is imported when first needed)
 
         return lower(module, passes, self._options, self._remarks, verify_last=verify_last)

@@ -17,6 +17,8 @@ from .environment import cache_wanted
 if TYPE_CHECKING:
     from tilec.passes.instrumentation import Instrumentation
 
+    from .pipeline_choice import PipelineLike
+
 _BEFORE_PTX = (Stage.TILE, Stage.NVVM, Stage.LLVM)
 
 
@@ -31,6 +33,7 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
     instrumentation: Instrumentation | None = None,
     lineinfo: bool = False,
     cache: bool | None = None,
+    pipeline: PipelineLike | None = None,
 ) -> Compiled:
     """Compile a tile program.
 
@@ -45,7 +48,10 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         lineinfo: say in PTX and binary which line of the source each instruction comes from.
         cache: use the compile cache, if `source` is a text or path and nobody watches the passes:
             off unless `TILEC_CACHE=1` says otherwise, since it knows of no pass that this
-            process has replaced.
+            process has replaced. Never with a `pipeline`.
+        pipeline: the passes to run instead of those for the target: a `Pipeline`, perhaps that of
+            another compilation with one pass replaced; the name that another package gave one;
+            or passes, as text or one by one.
 
     Returns:
         The stages; those after `emit` are made when asked for.
@@ -60,9 +66,9 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
     if isinstance(source, Path):
         name, source = str(source), source.read_text(encoding="utf-8")
     text = Source(name, source) if isinstance(source, str) else None
-    watched = verify_each or instrumentation is not None
-    cached = text is not None and stage not in _BEFORE_PTX and not watched and cache_wanted(cache)
-    options = Options(opt_level, verify_each, instrumentation, lineinfo, cached)
+    plain = not verify_each and instrumentation is None and pipeline is None
+    cached = text is not None and stage not in _BEFORE_PTX and plain and cache_wanted(cache)
+    options = Options(opt_level, verify_each, instrumentation, lineinfo, cached, pipeline)
 
     def start() -> Compiled:
         return _started(source, target, options, text, stage)

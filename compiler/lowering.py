@@ -7,7 +7,7 @@ from typing import Any
 
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
-from tilec.passes.base import Diagnostic, ProgramError, remarks
+from tilec.passes.base import Diagnostic, Pass, ProgramError, remarks
 from tilec.passes.check_target import set_target
 from tilec.passes.functions import gpu_modules, is_kernel, target_of
 from tilec.passes.pipeline import run_pipeline, verify
@@ -54,7 +54,7 @@ def load(
 
 def lower(
     module: Any,
-    passes: Sequence[str],
+    passes: Sequence[str | Pass],
     options: Options,
     found: list[Diagnostic],
     *,

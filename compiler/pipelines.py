@@ -1,10 +1,12 @@
-"""The pass pipelines, from a tile program to the LLVM dialect: data only."""
+"""The pass pipelines, from a tile program to the LLVM dialect."""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
-from tilec.isa import Target
+from tilec.isa import Target, UnknownNameError
+from tilec.passes.base import Pass
 
 
 class Pipeline(NamedTuple):
@@ -13,13 +15,51 @@ class Pipeline(NamedTuple):
     Attributes:
         tile: from tiles to fragments; what `--emit tile` shows.
         nvvm: from fragments to the LLVM and NVVM dialects; what `--emit nvvm` shows.
+
+    Elements are as pipelines write them, or passes themselves.
     """
 
-    tile: tuple[str, ...]
-    nvvm: tuple[str, ...]
+    tile: tuple[str | Pass, ...]
+    nvvm: tuple[str | Pass, ...]
 
     def __str__(self) -> str:
-        return f"builtin.module({','.join((*self.tile, *self.nvvm))})"
+        return f"builtin.module({','.join(map(str, (*self.tile, *self.nvvm)))})"
+
+    def replaced(self, name: str, *passes: str | Pass) -> Pipeline:
+        """The same with `passes`, or none, in place of the pass called `name`.
+
+        Raises:
+            TilecError: if it has no such pass.
+        """
+        return self._edited(name, passes, keep=False)
+
+    def inserted(self, *passes: str | Pass, before: str) -> Pipeline:
+        """The same with `passes` before the pass called `before`.
+
+        Raises:
+            TilecError: if it has no such pass.
+        """
+        return self._edited(before, passes, keep=True)
+
+    def _edited(self, name: str, passes: tuple[str | Pass, ...], *, keep: bool) -> Pipeline:
+        names = [_name(one) for one in (*self.tile, *self.nvvm)]
+        if name not in names:
+            raise UnknownNameError("pass of the pipeline", name, names)
+
+        def edited(part: tuple[str | Pass, ...]) -> tuple[str | Pass, ...]:
+            found: list[str | Pass] = []
+            for one in part:
+                here = _name(one) == name
+                found += passes if here else ()
+                found += [one] if keep or not here else ()
+            return tuple(found)
+
+        return Pipeline(edited(self.tile), edited(self.nvvm))
+
+
+def _name(one: str | Pass) -> str:
+    """The name of an element: the pass, or what stands before its options or passes."""
+    return re.split("[{(]", one)[0] if isinstance(one, str) else one.name
 
 
 _TO_LLVM = (
@@ -37,6 +77,7 @@ _MMA_SYNC = Pipeline(
         "tile-stage-shared",
         "tile-pipeline",
         "tile-unroll",
+        "tile-coalesce-stores",
         "tile-check-divergence",
         "tile-remove-dead",
         "tile-stage-reductions",

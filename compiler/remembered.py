@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tilec.isa import Target
+from tilec.isa import TARGETS, Target
 
 from . import cache
 from .abi import Abi, Kernel
@@ -69,6 +69,8 @@ def through_cache(
 ) -> Compiled:
     """What is remembered under `key`, else what `make` makes, up to the PTX, which is kept.
 
+    What other packages' dialects and targets take part in is made each time.
+
     Args:
         key: from `cache.key`: of all that decides what `make` gives.
         make: starts the compilation.
@@ -82,6 +84,8 @@ def through_cache(
     if found is not None:
         return Remembered(found, make, options, source)
     made = make()
+    if not _by_tilec_alone(made):
+        return made
     data = {
         "ptx": made.ptx,
         "abi": str(made.abi),
@@ -90,6 +94,13 @@ def through_cache(
     names = ", ".join(kernel.name for kernel in made.kernels)
     cache.keep(key, data, kind="ptx", name=names, target=made.target.name)
     return made
+
+
+def _by_tilec_alone(made: Compiled) -> bool:
+    """Whether no other package's code takes part, which no key speaks of."""
+    from .dialect_plugins import loaded  # noqa: PLC0415
+
+    return made.target.name in TARGETS and not loaded(made._source.context)
 
 
 def assembled(ptx: str, target: Target, *, lineinfo: bool) -> Assembled:

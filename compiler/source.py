@@ -15,6 +15,7 @@ from tilec.passes.base import Diagnostic, ProgramError
 from tilec.passes.pipeline import from_mlir_diagnostic
 
 from .diagnostics import SOURCE, Source
+from .dialect_plugins import load_named
 
 # Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.
 # The parser and the pass manager load others when they meet them.
@@ -36,6 +37,7 @@ _LOADED = (
 )
 _DEEPEST = 256
 _loading = threading.Lock()  # two threads that load a Python-defined dialect at once crash
+_NO_DIALECT = re.compile("unregistered dialect|^Dialect `.*' not found")
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
 
 
@@ -69,8 +71,11 @@ def collected(context: Any) -> Iterator[list[Diagnostic]]:
 def parse(source: Source, context: Any) -> Any:
     """The `ir.Module` that `source` describes.
 
+    Other packages' dialects are loaded if it names them.
+
     Raises:
         ProgramError: if it cannot be parsed or does not verify.
+        PluginError: if another package's dialect cannot be loaded.
     """
     with context:
         if too_deep := _too_deep(source.text):
@@ -79,6 +84,11 @@ def parse(source: Source, context: Any) -> Any:
             return ir.Module.parse(source.text)
         except ir.MLIRError as error:
             found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
+            if any(_NO_DIALECT.search(d.message) for d in found):
+                with _loading:
+                    loaded = load_named(source.text, context)
+                if loaded:
+                    return parse(source, context)
             raise ProgramError([_explained(d) for d in found] or _silent(source)) from None
 
 

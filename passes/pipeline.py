@@ -20,7 +20,7 @@ from tilec.mlir import ir, passmanager
 from . import registry
 from .base import Diagnostic, Pass, PassError, running
 from .instrumentation import Instrumentation
-from .pipeline_text import Element, PipelineError, join, parse_options, parse_pipeline
+from .pipeline_text import Element, PipelineError, elements_of, join, parse_options
 
 _UPSTREAM = (
     "canonicalize",
@@ -76,7 +76,7 @@ def run_pipeline(
     """
     alone = verify_each or instrumentation is not None
     with module.context:
-        for step in _steps(_elements(pipeline), alone=alone):
+        for step in _steps(elements_of(pipeline), alone=alone):
             around = (
                 instrumentation.around(step.title, step.name, module)
                 if instrumentation
@@ -104,21 +104,6 @@ def verify(module: Any, *, after: str = "") -> None:
             note = Diagnostic(first.location, f"pass '{after}' left invalid IR", "note")
             first = replace(first, notes=(*first.notes, note))
         raise PassError([first, *rest]) from None
-
-
-def _elements(pipeline: str | Pass | Sequence[str | Pass]) -> list[Element | Pass]:
-    parts = [pipeline] if isinstance(pipeline, str | Pass) else pipeline
-    found: list[Element | Pass] = []
-    for part in parts:
-        if isinstance(part, Pass):
-            found.append(part)
-        elif isinstance(part, str):
-            found += parse_pipeline(part)
-        else:
-            raise PipelineError(
-                f"pipeline: {part!r} is neither text nor a pass such as CheckTarget()"
-            )
-    return found
 
 
 def _steps(elements: Sequence[Element | Pass], *, alone: bool) -> list[_Step]:

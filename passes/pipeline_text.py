@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from tilec.isa.errors import TilecError
 
+from .base import Pass
+
 _ANCHOR = "builtin.module"
 _CLOSING = {"(": ")", "{": "}", "[": "]", "<": ">"}
 
@@ -117,6 +119,26 @@ def parse_pipeline(text: str) -> tuple[Element, ...]:
     if len(elements) == 1 and elements[0].name == _ANCHOR and elements[0].inside is not None:
         return elements[0].inside
     return elements
+
+
+def elements_of(pipeline: str | Pass | Sequence[str | Pass]) -> list[Element | Pass]:
+    """The elements of a pipeline, of a pass, or of a sequence of both.
+
+    Raises:
+        PipelineError: for a text that is no pipeline, and what is neither text nor a pass.
+    """
+    parts = [pipeline] if isinstance(pipeline, str | Pass) else pipeline
+    found: list[Element | Pass] = []
+    for part in parts:
+        if isinstance(part, Pass):
+            found.append(part)
+        elif isinstance(part, str):
+            found += parse_pipeline(part)
+        else:
+            raise PipelineError(
+                f"pipeline: {part!r} is neither text nor a pass such as CheckTarget()"
+            )
+    return found
 
 
 def parse_options(text: str) -> dict[str, str]:

@@ -21,8 +21,11 @@ def wants_cache(arguments: argparse.Namespace) -> bool:
     Raises:
         TilecError: if `TILEC_CACHE` has no legal value.
     """
-    watched = arguments.save_temps or any(
-        value for name, value in vars(arguments).items() if name.startswith(("mlir_", "verify_"))
+    others = ("save_temps", "pipeline", "verify_", "mlir_")
+    watched = any(
+        value not in (None, False)
+        for name, value in vars(arguments).items()
+        if name.startswith(others)
     )
     return cache_wanted(None) and arguments.emit in ("ptx", "cubin", "sass") and not watched
 

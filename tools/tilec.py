@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from tilec.isa import TARGETS, TilecError
+from tilec.isa.plugins import plugins
 
 from .cache_report import ACTIONS, cache_report
 from .cached import compile_cached, wants_cache
@@ -55,6 +56,9 @@ def parser() -> argparse.ArgumentParser:
         default=3,
         help="LLVM's optimisation level, -O0 to -O3 (the default)",
     )
+    made.add_argument(
+        "--pipeline", metavar="TEXT", help="passes instead of the target's, or a pipeline's name"
+    )
     made.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
     made.add_argument(
         "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
@@ -70,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _main(arguments: argparse.Namespace) -> int:
     if arguments.list_targets:
-        print("\n".join(TARGETS))
+        print("\n".join((*TARGETS, *plugins("tilec.targets"))))
         return 0
     if arguments.cache:
         print(cache_report(arguments.cache), end="")
@@ -89,7 +93,6 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     from tilec.diagnostics import Source, render  # noqa: PLC0415
     from tilec.lowering import load  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
-    from tilec.pipelines import pipeline  # noqa: PLC0415
     from tilec.remarks import occupancy_remarks  # noqa: PLC0415
     from tilec.source import collected, new_context  # noqa: PLC0415
 
@@ -100,12 +103,18 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     errors: tuple[Diagnostic, ...] = ()
     context = new_context()
     with instrumented(arguments) as watched, collected(context) as reported, remarks() as found:
-        options = Options(arguments.level, verify_each, watched, arguments.lineinfo)
+        options = Options(
+            arguments.level,
+            verify_each,
+            watched,
+            arguments.lineinfo,
+            pipeline=arguments.pipeline,
+        )
         try:
             with options.timed("parse"):
                 module, target = load(text, target=arguments.target, context=context)
-            with reproducible(leave, module, str(pipeline(target)), verify_each=verify_each):
-                compiled = Compiled(module, target, options, source)
+            compiled = Compiled(module, target, options, source)
+            with reproducible(leave, module, str(compiled.pipeline), verify_each=verify_each):
                 _give_out(compiled, arguments)
                 if wants_remarks(arguments) and arguments.emit in ("ptx", "cubin", "sass"):
                     found.extend(occupancy_remarks(compiled))
