@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import tilec
 
+from .attention_kernel import Attention, attention
 from .gemm_kernel import Configuration, Gemm, gemm
+from .tile_gemm import tile_gemm
 
 
 def _dense(name: str, form: str, out: str, *, n_by_k: bool, tolerance: float) -> Gemm:
@@ -46,15 +48,10 @@ class TimedKernel:
     fields: dict[str, Any]
 
 
-def compiled(kind: Gemm, how: Configuration, target: str) -> TimedKernel:
-    """A GEMM."""
-    module = tilec.compile(gemm(kind, how), target=target)
-    (kernel,) = module.kernels
-    name = f"gemm-{kind.name}-{how.name.replace(' ', '-')}"
+def compiled(kind: Gemm, how: Configuration, target: str, level: int = 2) -> TimedKernel:
+    """A GEMM, from tiles with layouts (level 2) or without (level 1)."""
+    program = gemm(kind, how) if level == 2 else tile_gemm(kind, how)
     fields = {
-        **kernel.json(),
-        "name": name,
-        "kernel": kernel.name,
         "work": "gemm",
         "dtype": kind.name,
         "elements": {"a": kind.element, "b": kind.element, "d": kind.out},
@@ -63,22 +60,68 @@ def compiled(kind: Gemm, how: Configuration, target: str) -> TimedKernel:
         "tile": list(how.tile),
         "group": how.group,
         "configuration": how.name,
-        "level": 2,
+        "level": level,
     }
-    return TimedKernel(name, module.ptx, fields)
+    name = f"gemm-{kind.name}-{how.name.replace(' ', '-')}-l{level}"
+    return _timed(name, tilec.compile(program, target=target), "abd", fields)
 
 
-CONFIGURATIONS = (
-    Configuration((128, 128, 64), (4, 2), 3),
-    Configuration((128, 256, 64), (2, 4), 3),
+def compiled_attention(kind: Attention, target: str) -> TimedKernel:
+    """Attention, from tiles without layouts."""
+    fields = {
+        "work": "attention",
+        "dtype": kind.name,
+        "elements": dict.fromkeys("qkvo", kind.element),
+        "causal": kind.causal,
+        "dimension": kind.dimension,
+        "tolerance": 2.0**-5,
+        "tile": [kind.queries, kind.keys],
+        "configuration": kind.configuration,
+        "level": 1,
+    }
+    name = f"attention-{kind.name}-{kind.configuration.replace(' ', '-')}"
+    program = tilec.compile(attention(kind), target=target)
+    return _timed(name, program, (*"qkvo", "scale"), fields)
+
+
+def _timed(
+    name: str, program: tilec.Compiled, arguments: Sequence[str], fields: dict[str, Any]
+) -> TimedKernel:
+    """A kernel whose arguments are called by these names, whatever its program calls them."""
+    (kernel,) = program.kernels
+    described = kernel.json()
+    for argument, called in zip(described["arguments"], arguments, strict=True):
+        argument["name"] = called
+    return TimedKernel(
+        name, program.ptx, {**described, "kernel": kernel.name, **fields, "name": name}
+    )
+
+
+CONFIGURATIONS = {
+    2: (Configuration((128, 128, 64), (4, 2), 3), Configuration((128, 256, 64), (2, 4), 3)),
+    1: (Configuration((128, 128, 64), (4, 2), 3),),
+}
+"""By level, what every kind of GEMM is timed with; K is that of 16-bit elements."""
+
+ATTENTIONS = (
+    Attention(64, causal=False),
+    Attention(64, causal=True),
+    Attention(128, causal=False, warps=8),
+    Attention(128, causal=False, queries=64),
+    Attention(128, causal=True, warps=8),
+    Attention(128, causal=True, queries=64),
 )
-"""What every kind of GEMM is timed with; extents along K are of 16-bit elements."""
 
 
 def timed_kernels(target: str) -> Iterator[TimedKernel]:
     """All that is timed on a target."""
     for kind in GEMMS:
-        for how in CONFIGURATIONS:
-            rows, cols, deep = how.tile
-            fitted = replace(how, tile=(rows, cols, deep * 2 // kind.bytes))
-            yield compiled(kind, fitted, target)
+        for level, ways in CONFIGURATIONS.items():
+            yield from (compiled(kind, fitted(how, kind), target, level) for how in ways)
+    yield from (compiled_attention(kind, target) for kind in ATTENTIONS)
+
+
+def fitted(how: Configuration, kind: Gemm) -> Configuration:
+    """A configuration for 16-bit elements as it is for others: with as many bytes along K."""
+    rows, cols, deep = how.tile
+    return replace(how, tile=(rows, cols, deep * 2 // kind.bytes))

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any
 
 from .matrix import Matrix
 
+_SCALARS = {"f32": ctypes.c_float, "f64": ctypes.c_double, "i32": ctypes.c_int32}
 
-def values(arguments: Sequence[Mapping[str, Any]], matrices: Mapping[str, Matrix]) -> list[Any]:
-    """A ctypes scalar for each parameter: pointers, then what extents and strides leave open."""
+
+def values(
+    arguments: Sequence[Mapping[str, Any]],
+    matrices: Mapping[str, Matrix],
+    scalars: Mapping[str, float],
+) -> list[Any]:
+    """A ctypes scalar for each parameter.
+
+    Args:
+        arguments: of the kernel.
+        matrices: by name: a pointer, then what extents and strides the kernel leaves open.
+        scalars: the other arguments by name.
+    """
     found: list[Any] = []
     for argument in arguments:
-        matrix = matrices[argument["name"]]
-        found.append(ctypes.c_uint64(matrix.pointer))
-        strides = (matrix.shape[1], 1)
-        open_ = [
-            size
-            for said, size in zip(
-                (*argument["shape"], *argument["strides"], argument["offset"]),
-                (*matrix.shape, *strides, 0),
-                strict=True,
-            )
-            if said is None
-        ]
-        found += map(ctypes.c_int64, open_)
+        name = argument["name"]
+        if argument["kind"] == "scalar":
+            type_ = _SCALARS.get(argument["type"], ctypes.c_int64)
+            found.append(type_(scalars[name]))
+            continue
+        shape = matrices[name].shape
+        strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
+        known = (*argument["shape"], *argument["strides"], argument["offset"])
+        given = (*shape, *strides, 0)
+        found.append(ctypes.c_uint64(matrices[name].pointer))
+        found += [ctypes.c_int64(v) for v, k in zip(given, known, strict=True) if k is None]
     return found

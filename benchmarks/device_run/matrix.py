@@ -1,8 +1,9 @@
-"""Random matrices on the GPU, of which every element is also known here."""
+"""Random arrays on the GPU, of which every element is also known here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 from tilec.runtime import unpack
@@ -25,11 +26,11 @@ BYTES = {"f16": 2, "bf16": 2, "f32": 4, "i8": 1, "i32": 4, "f8E4M3FN": 1, "f8E5M
 
 
 class Matrix:
-    """A row-major matrix in the GPU's memory.
+    """A row-major array in the GPU's memory; what is outside its last axis counts as rows.
 
     Args:
         cuda: the GPU.
-        shape: rows and columns.
+        shape: extents.
         element: MLIR's element type.
         seed: of the random elements; None for memory that is to be written.
     """
@@ -40,7 +41,7 @@ class Matrix:
         self._cuda = cuda
         self.shape = tuple(shape)
         self.element = element
-        self.nbytes = self.shape[0] * self.shape[1] * BYTES[element]
+        self.nbytes = prod(self.shape) * BYTES[element]
         self.pointer = cuda.alloc(self.nbytes)
         if seed is None:
             cuda.fill(self.pointer, 0xFF, self.nbytes)
@@ -64,13 +65,13 @@ class Matrix:
     def numbers(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
         """The elements where some rows and columns meet, as float64, without asking the GPU."""
         width = BYTES[self.element]
-        at = rows[:, None].astype(np.int64) * self.shape[1] + cols
+        at = rows[:, None].astype(np.int64) * self.shape[-1] + cols
         stored = self._period.reshape(-1, width)[at % (len(self._period) // width)]
         return unpack(stored, TYPES[self.element])[..., 0].astype(np.float64)
 
     def read(self, rows: np.ndarray) -> np.ndarray:
         """Some rows, as float64, from the GPU."""
-        width = self.shape[1] * BYTES[self.element]
+        width = self.shape[-1] * BYTES[self.element]
         held = np.empty((len(rows), width), np.uint8)
         for number, row in enumerate(rows.tolist()):
             self._cuda.download(self.pointer + row * width, held[number])

@@ -1,4 +1,4 @@
-"""What tilec is timed beside: cuBLAS, cuDNN and cuSPARSELt through PyTorch, and Triton.
+"""What tilec is timed beside: PyTorch, which calls cuBLAS, cuDNN and FlashAttention; and Triton.
 
 A peer works on the same memory. One that is not installed, or that refuses a problem, is left out,
 and `refusals` says why.
@@ -7,13 +7,14 @@ and `refusals` says why.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .compare import Problem
 from .matrix import Matrix
 from .timing import Work
 
-if TYPE_CHECKING:
-    from .gemm import Problem
+Tensors = list[dict[str, Any]]
+"""PyTorch's views of the sets of a problem."""
 
 _TORCH = {
     "f16": ("<f2", "float16"),
@@ -38,90 +39,6 @@ class _Memory:
         }
 
 
-class Peers:
-    """The peers that are installed."""
-
-    def __init__(self) -> None:
-        self.refusals: dict[str, str] = {}
-        self._torch: Any = None
-        self._triton: Any = None
-        try:
-            import torch
-
-            torch.cuda.init()
-            self._torch = torch
-        except Exception as error:
-            self.refusals["cuBLAS"] = str(error)
-            return
-        try:
-            from . import triton_gemm
-
-            self._triton = triton_gemm
-        except Exception as error:
-            self.refusals["Triton"] = str(error)
-
-    def tensor(self, matrix: Matrix) -> Any:
-        """A matrix as PyTorch sees it."""
-        name = _TORCH[matrix.element][1]
-        whole = self._torch.as_tensor(_Memory(matrix), device="cuda")
-        return whole.view(getattr(self._torch, name))
-
-    def works(self, problem: Problem, fields: Mapping[str, Any]) -> dict[str, Work]:
-        """What to time on a problem, by the peer's name."""
-        found: dict[str, Work] = {}
-        if self._torch is None:
-            return found
-        for name, make in self._candidates(fields):
-            try:
-                tensors = [
-                    {n: self.tensor(matrix) for n, matrix in matrices.items()}
-                    for matrices in problem.sets
-                ]
-                work = make(tensors)
-                work(0)
-                self._torch.cuda.synchronize()
-            except Exception as error:
-                self.refusals[f"{name} on {fields['dtype']}"] = str(error).splitlines()[0]
-                continue
-            found[name] = work
-        return found
-
-    def _candidates(
-        self, fields: Mapping[str, Any]
-    ) -> Iterator[tuple[str, Callable[[list[Any]], Work]]]:
-        n_by_k = fields["n_by_k"]
-        element = fields["elements"]["a"]
-        yield "cuBLAS", lambda sets: self._cublas(sets, element, n_by_k)
-        if self._triton is not None:
-            yield "Triton", lambda sets: self._triton.work(sets, fields["dtype"], n_by_k)
-
-    def _cublas(self, sets: list[Any], element: str, n_by_k: bool) -> Work:
-        torch = self._torch
-        pairs = [(s["a"], s["b"].t() if n_by_k else s["b"], s["d"]) for s in sets]
-        match element:
-            case "i8":
-
-                def work(number: int) -> None:
-                    a, b, d = pairs[number]
-                    torch._int_mm(a, b, out=d)
-
-            case "f8E4M3FN":
-                one = torch.ones((), device="cuda")
-
-                def work(number: int) -> None:
-                    a, b, d = pairs[number]
-                    torch._scaled_mm(a, b, one, one, out_dtype=d.dtype, out=d)
-
-            case _:
-                torch.backends.cuda.matmul.allow_tf32 = True
-
-                def work(number: int) -> None:
-                    a, b, d = pairs[number]
-                    torch.matmul(a, b, out=d)
-
-        return work
-
-
 class NoPeers:
     """None: for runs of tilec alone."""
 
@@ -131,3 +48,91 @@ class NoPeers:
         """Nothing."""
         del problem, fields
         return {}
+
+
+class Peers:
+    """The peers that are installed."""
+
+    def __init__(self) -> None:
+        self.refusals: dict[str, str] = {}
+        self._torch: Any = None
+        self._triton: dict[str, Any] = {}
+        try:
+            import torch
+
+            torch.cuda.init()
+            self._torch = torch
+        except Exception as error:
+            self.refusals["PyTorch"] = str(error)
+            return
+        try:
+            from . import triton_attention, triton_gemm
+
+            self._triton = {"gemm": triton_gemm, "attention": triton_attention}
+        except Exception as error:
+            self.refusals["Triton"] = str(error)
+
+    def works(self, problem: Problem, fields: Mapping[str, Any]) -> dict[str, Work]:
+        """What to time on a problem, by the peer's name."""
+        found: dict[str, Work] = {}
+        if self._torch is None:
+            return found
+        for name, make in self._candidates(fields):
+            try:
+                tensors = [
+                    {n: self._tensor(matrix) for n, matrix in matrices.items()}
+                    for matrices in problem.sets
+                ]
+                work = make(tensors)
+                work(0)
+                self._torch.cuda.synchronize()
+            except Exception as error:
+                self.refusals[f"{name} on {fields['dtype']}"] = f"{error}".partition("\n")[0]
+                continue
+            found[name] = work
+        return found
+
+    def _tensor(self, matrix: Matrix) -> Any:
+        whole = self._torch.as_tensor(_Memory(matrix), device="cuda")
+        return whole.view(getattr(self._torch, _TORCH[matrix.element][1]))
+
+    def _candidates(self, fields: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Work]]]:
+        if fields["work"] == "gemm":
+            yield "cuBLAS", lambda sets: self._cublas(sets, fields)
+        else:
+            for name, backend in (("cuDNN", "CUDNN_ATTENTION"), ("Flash", "FLASH_ATTENTION")):
+                yield name, lambda sets, backend=backend: self._sdpa(sets, fields, backend)
+        if fields["work"] in self._triton:
+            yield "Triton", lambda sets: self._triton[fields["work"]].work(sets, fields)
+
+    def _cublas(self, sets: Tensors, fields: Mapping[str, Any]) -> Work:
+        torch = self._torch
+        triples = [(s["a"], s["b"].t() if fields["n_by_k"] else s["b"], s["d"]) for s in sets]
+        torch.backends.cuda.matmul.allow_tf32 = True
+        torch.backends.cuda.matmul.allow_fp16_accumulation = fields["dtype"] == "f16-f16"
+        one = torch.ones((), device="cuda")
+
+        def work(number: int) -> None:
+            a, b, d = triples[number]
+            match fields["elements"]["a"]:
+                case "i8":
+                    torch._int_mm(a, b, out=d)
+                case "f8E4M3FN":
+                    torch._scaled_mm(a, b, one, one, out_dtype=d.dtype, out=d)
+                case _:
+                    torch.matmul(a, b, out=d)
+
+        return work
+
+    def _sdpa(self, sets: Tensors, fields: Mapping[str, Any], backend: str) -> Work:
+        from torch.nn.attention import SDPBackend, sdpa_kernel
+
+        attend = self._torch.nn.functional.scaled_dot_product_attention
+        chosen = getattr(SDPBackend, backend)
+        heads = [[s[name].unsqueeze(0) for name in "qkv"] for s in sets]
+
+        def work(number: int) -> None:
+            with sdpa_kernel(chosen):
+                attend(*heads[number], is_causal=bool(fields["causal"]))
+
+        return work

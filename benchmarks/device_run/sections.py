@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import forms, gemm, overhead, rates, runtime
+from . import attention, forms, gemm, overhead, rates, runtime
 from .driver import Cuda
 from .machine import Sampler
 from .pack import Pack
@@ -49,27 +49,41 @@ def _forms(cuda: Cuda, pack: Pack, _: float) -> Iterator[Row]:
     return forms.run(cuda, pack)
 
 
+HEADS = ((128, 1024), (64, 2048), (64, 4096), (32, 8192), (16, 16384))
+"""Heads of all batches, and queries of each; 8,192 queries are those that everybody compares."""
+
+ROUNDS = 15
+
+
 def _gemm(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
-    sampler, peers = Sampler(), Peers()
     # The sizes that everybody compares come first.
     ordered = sorted(SQUARES, key=lambda size: (size not in (4096, 8192), size))
     shapes = [*((size,) * 3 for size in ordered), *LLM]
+    return _timed(cuda, pack, gemm.run, shapes=shapes, until=until)
+
+
+def _attention(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
+    ordered = sorted(HEADS, key=lambda problem: problem[1] != 8192)
+    return _timed(cuda, pack, attention.run, problems=ordered, until=until)
+
+
+def _timed(cuda: Cuda, pack: Pack, run: Callable[..., Iterator[Row]], **how: Any) -> Iterator[Row]:
+    sampler, peers = Sampler(), Peers()
     try:
-        yield from gemm.run(
-            cuda, pack, peers, shapes=shapes, rounds=15, sampler=sampler, until=until
-        )
+        yield from run(cuda, pack, peers, rounds=ROUNDS, sampler=sampler, **how)
         if peers.refusals:
-            yield {"work": "gemm", "refusals": dict(peers.refusals)}
+            yield {"refusals": dict(peers.refusals)}
     finally:
         sampler.stop()
 
 
 SECTIONS = (
-    Section("forms", 0.3, _forms),
+    Section("forms", 0.25, _forms),
     Section("probes", 0.1, lambda cuda, pack, _: probes.run(cuda, pack)),
     Section("runtime", 0.05, lambda _, pack, __: runtime.run(pack)),
     Section("rates", 0.1, lambda cuda, pack, until: rates.run(cuda, pack.target, until)),
-    Section("gemm", 0.4, _gemm),
+    Section("gemm", 0.35, _gemm),
+    Section("attention", 0.1, _attention),
     Section("overhead", 0.05, lambda cuda, _, __: overhead.run(cuda)),
 )
 

@@ -29,7 +29,7 @@ def wrong(rows: Rows) -> bool:
 def _section(name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield f"== {name}"
     yield from (f"FAILED: {row['failure']}" for row in rows if "failure" in row)
-    yield from {"forms": _forms, "gemm": _gemm}.get(name, _said)(rows)
+    yield from {"forms": _forms, "gemm": _timed, "attention": _timed}.get(name, _said)(rows)
     skipped = [row for row in rows if "skipped" in row]
     if skipped:
         yield f"left out: {len(skipped)}, the first: {skipped[0]['skipped']}"
@@ -46,17 +46,17 @@ def _forms(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"and {len(messages) - LISTED} more"
 
 
-def _gemm(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _timed(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     timed = [row for row in rows if "tflops" in row]
-    yield f"{'dtype':8} {'M x N x K':>20} {'TFLOP/s':>8} {'peers':32} {'SM MHz':>6} {'W':>4}"
+    yield f"{'dtype':16} {'shape':>20} {'TFLOP/s':>8} {'peers':32} {'SM MHz':>6} {'W':>4}"
     for row in timed:
         peers = ", ".join(f"{name} {peer['tflops']:.0f}" for name, peer in row["peers"].items())
         clocks = row.get("clocks", {})
         mark = "" if row["right"] else f"  WRONG: error {row['error']:.3g}"
         yield (
-            f"{row['dtype']:8} {' x '.join(map(str, row['shape'])):>20} {row['tflops']:8.0f} "
+            f"{row['dtype']:16} {' x '.join(map(str, row['shape'])):>20} {row['tflops']:8.0f} "
             f"{peers:32} {clocks.get('sm_mhz', 0):6.0f} {clocks.get('power_w', 0):4.0f}"
-            f"  {row['configuration']}{mark}"
+            f"  {row['configuration']} level {row['level']}{mark}"
         )
     for row in rows:
         for peer, reason in row.get("refusals", {}).items():

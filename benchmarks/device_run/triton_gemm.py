@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import triton
@@ -10,7 +11,6 @@ import triton.language as tl
 from .timing import Work
 
 CONFIGURATIONS = (
-    (128, 128, 64, 4, 4),
     (128, 256, 64, 8, 3),
     (256, 128, 64, 8, 3),
     (128, 256, 64, 8, 4),
@@ -41,8 +41,9 @@ def _gemm(
     tl.store(d, total.to(d_ptr.dtype.element_ty))
 
 
-def work(sets: list[Any], dtype: str, n_by_k: bool) -> Work:
+def work(sets: list[Any], fields: Mapping[str, Any]) -> Work:
     """Launches on sets of tensors `a`, `b`, `d`, by the configuration that is fastest on them."""
+    dtype, n_by_k = fields["dtype"], fields["n_by_k"]
     m, k = sets[0]["a"].shape
     n = sets[0]["d"].shape[1]
     width = sets[0]["a"].element_size()
@@ -60,9 +61,17 @@ def work(sets: list[Any], dtype: str, n_by_k: bool) -> Work:
 
         return launch
 
+    return fastest(launcher(*configuration) for configuration in CONFIGURATIONS)
+
+
+def fastest(candidates: Iterable[Work]) -> Work:
+    """The work that takes the least time on the first set; one that does not run is left out.
+
+    Raises:
+        RuntimeError: if none runs.
+    """
     best: tuple[float, Work] | None = None
-    for configuration in CONFIGURATIONS:
-        launch = launcher(*configuration)
+    for launch in candidates:
         try:
             time = triton.testing.do_bench(
                 lambda launch=launch: launch(0), warmup=2, rep=8, return_mode="median"

@@ -114,9 +114,9 @@ class FakeLibrary:
         parameters = kernel_of(module, name).parameters
         values: list[Any] = []
         for place, parameter in zip(places, parameters, strict=True):
-            held = (ctypes.c_ubyte * parameter.size).from_address(place)
-            number = int.from_bytes(bytes(held), "little")
-            values.append(self._at(number) if number >= _BASE else number)
+            held = bytes((ctypes.c_ubyte * parameter.size).from_address(place))
+            number = int.from_bytes(held, "little")
+            values.append(self._at(number) if number >= _BASE else held)
         options = {"arch": self.target, "dynamic_smem": shared}
         report = launch(module, name, (gx, gy, gz), (bx, by, bz), values, **options)
         self._time += 1.0

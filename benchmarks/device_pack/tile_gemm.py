@@ -1,0 +1,71 @@
+"""The GEMMs of `gemm_kernel.py` at level 1: tiles without a layout, a lane or a buffer."""
+
+from __future__ import annotations
+
+from tilec.dialects.tile.tiles import element_name
+from tilec.isa import form as find_form
+
+from .gemm_kernel import Configuration, Gemm
+
+
+def tile_gemm(kind: Gemm, how: Configuration) -> str:
+    """The program; what it takes and how it is launched is as for `gemm_kernel.gemm`.
+
+    Of the configuration the grid of warps and the swizzle are the passes' choice.
+    """
+    rows, cols, deep = how.tile
+    element = element_name(find_form(kind.form).operand("a"))
+    zero = "0" if kind.sum == "i32" else "0.0"
+    a_row, d_row = 16 // kind.bytes, 4
+    at_b, transposed = ("%col, %k", " {transposed}") if kind.n_by_k else ("%k, %col", "")
+    out, narrowed = "%total", ""
+    if kind.out != kind.sum:
+        out = "%narrow"
+        narrowed = "    %narrow = arith.truncf %total : !C to !D\n"
+    return f"""
+!A = tensor<{rows}x{deep}x{element}>
+!B = tensor<{deep}x{cols}x{element}>
+!C = tensor<{rows}x{cols}x{kind.sum}>
+!D = tensor<{rows}x{cols}x{kind.out}>
+!Input = memref<?x?x{kind.element}, strided<[?, 1]>>
+!Result = memref<?x?x{kind.out}, strided<[?, 1]>>
+
+gpu.module @gemm [#nvvm.target<chip = "sm_80">] {{
+  gpu.func @gemm(%a: !Input {{tile.aligned = 16 : i64, tile.strides = array<i64: {a_row}, 1>}},
+                 %b: !Input {{tile.aligned = 16 : i64, tile.strides = array<i64: {a_row}, 1>}},
+                 %d: !Result {{tile.aligned = 16 : i64, tile.strides = array<i64: {d_row}, 1>}})
+      kernel attributes {{known_block_size = array<i32: {how.threads}, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %rows = arith.constant {rows} : index
+    %cols = arith.constant {cols} : index
+    %deep = arith.constant {deep} : index
+    %height = arith.constant {how.group} : index
+    %depth = memref.dim %a, %c1 : !Input
+    %width = memref.dim %d, %c1 : !Result
+
+    // CTAs go over D column by column in every group of rows.
+    %number = gpu.block_id x
+    %across = arith.divui %width, %cols : index
+    %size = arith.muli %across, %height : index
+    %group = arith.divui %number, %size : index
+    %within = arith.remui %number, %size : index
+    %first = arith.muli %group, %height : index
+    %below = arith.remui %within, %height : index
+    %y = arith.addi %first, %below : index
+    %x = arith.divui %within, %height : index
+    %row = arith.muli %y, %rows : index
+    %col = arith.muli %x, %cols : index
+
+    %zero = arith.constant dense<{zero}> : !C
+    %total = scf.for %k = %c0 to %depth step %deep iter_args(%sum = %zero) -> (!C) {{
+      %ta = "tile.load"(%a, %row, %k) : (!Input, index, index) -> !A
+      %tb = "tile.load"(%b, {at_b}){transposed} : (!Input, index, index) -> !B
+      %next = "tile.dot"(%ta, %tb, %sum) : (!A, !B, !C) -> !C
+      scf.yield %next : !C
+    }} {{tile.stages = {how.stages} : i64}}
+{narrowed}    "tile.store"({out}, %d, %row, %col) : (!D, !Result, index, index) -> ()
+    gpu.return
+  }}
+}}
+"""

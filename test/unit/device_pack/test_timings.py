@@ -1,0 +1,140 @@
+"""GEMMs and attention, on the simulator behind a CUDA driver: right, and timed in turns."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+
+SHAPE = (256, 128, 256)
+
+
+class Clocks:
+    def since(self, start):
+        return {"sm_mhz": 1000.0}
+
+
+class Pack:
+    """A pack in memory."""
+
+    def __init__(self, kernels):
+        self.all = kernels
+        self._kernels = {f"kernels/{k.name}.ptx": k for k in kernels}
+
+    def kernels(self):
+        return [json.loads(json.dumps(k.fields)) for k in self._kernels.values()]
+
+    def text(self, name):
+        return self._kernels[name].ptx
+
+
+LONG = {"until": time.monotonic() + 1e6, "rounds": 1, "sampler": Clocks()}
+
+
+@pytest.fixture(scope="module")
+def gemms():
+    from device_pack.gemm_kernel import Configuration
+    from device_pack.kernels import GEMMS, compiled, fitted
+
+    how = Configuration((64, 64, 64), (2, 2), 2, group=2)
+    return Pack(
+        [compiled(kind, fitted(how, kind), "sm_90a", level) for kind in GEMMS for level in (1, 2)]
+    )
+
+
+@pytest.fixture(scope="module")
+def attentions():
+    from device_pack.attention_kernel import Attention
+    from device_pack.kernels import compiled_attention
+
+    return Pack(
+        [
+            compiled_attention(Attention(64, causal, queries=64, warps=2), "sm_90a")
+            for causal in (False, True)
+        ]
+    )
+
+
+def check(rows, library):
+    for row in rows:
+        assert row["right"], row
+        assert row["tflops"] > 0
+        assert row["clocks"] == {"sm_mhz": 1000.0}
+    assert library.allocated == 0
+
+
+def test_gemms_of_every_type_and_level_are_right(cuda, library, gemms):
+    from device_run.gemm import run
+    from device_run.peers import NoPeers
+
+    rows = list(run(cuda, gemms, NoPeers(), shapes=[SHAPE], **LONG))
+    assert {(row["dtype"], row["level"]) for row in rows} == {
+        (fields["dtype"], fields["level"]) for fields in gemms.kernels()
+    }
+    assert all(row["shape"] == list(SHAPE) for row in rows)
+    check(rows, library)
+
+
+def test_attention_is_right(cuda, library, attentions):
+    from device_run.attention import run
+    from device_run.peers import NoPeers
+
+    rows = list(run(cuda, attentions, NoPeers(), problems=[(2, 128)], **LONG))
+    assert [row["dtype"] for row in rows] == ["f16-d64", "f16-d64-causal"]
+    check(rows, library)
+
+
+def test_a_wrong_result_is_told(cuda, library, gemms, monkeypatch):
+    """A kernel that leaves out the last slice of K."""
+    from device_run import compare, gemm
+    from device_run.peers import NoPeers
+
+    def short(arguments, matrices, scalars):
+        found = values(arguments, matrices, scalars)
+        found[2].value -= 64  # the columns of A
+        return found
+
+    values = compare.values
+    monkeypatch.setattr(compare, "values", short)
+    only = Pack([k for k in gemms.all if k.fields["dtype"] == "f16"])
+    rows = list(gemm.run(cuda, only, NoPeers(), shapes=[SHAPE], **LONG))
+    assert [row["right"] for row in rows] == [False, False]
+
+
+def test_peers_take_turns_and_the_best_is_named(cuda, gemms):
+    from device_run.gemm import run
+
+    turns = []
+
+    class Two:
+        def works(self, problem, fields):
+            def peer(name, launches):
+                def work(number):
+                    turns.append(name)
+                    for _ in range(launches):
+                        cuda.launch(empty, (1, 1, 1), (32, 1, 1), [])
+
+                return work
+
+            return {"slow": peer("slow", 3), "quick": peer("quick", 1)}
+
+    ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry empty() { ret; }"
+    empty = cuda.function(cuda.load(ptx), "empty")
+    only = Pack([k for k in gemms.all if k.fields["dtype"] == "s8"][:1])
+    (row,) = run(cuda, only, Two(), shapes=[SHAPE], **{**LONG, "rounds": 3})
+    assert row["peer"] == "quick"
+    assert row["peer_tflops"] == row["peers"]["quick"]["tflops"] > row["peers"]["slow"]["tflops"]
+    order = [name for at, name in enumerate(turns) if at == 0 or turns[at - 1] != name]
+    # Once for warming up, then three rounds.
+    assert order == ["slow", "quick"] * 4
+
+
+def test_shapes_that_do_not_fit_are_left_out_and_time_is_kept(cuda, gemms):
+    from device_run.gemm import run
+    from device_run.peers import NoPeers
+
+    assert not list(run(cuda, gemms, NoPeers(), shapes=[(64, 64, 64)], **LONG))
+    late = {**LONG, "until": time.monotonic() - 1}
+    rows = list(run(cuda, gemms, NoPeers(), shapes=[SHAPE], **late))
+    assert {row["skipped"] for row in rows} == {"out of time"}
