@@ -52,17 +52,19 @@ class FragmentMemory:
     ) -> Values:
         """The fragments, loaded from `source` at indices `at` of the first."""
         found = self._matrices(Family.LDMATRIX, op, source, at, tile, parts)
-        if found is None:
-            shape = tuple(parts.unit.out_sizes.values())
-            type_ = frag_type(shape, tile.element, parts.unit)
-            return [
-                create("tile.load", [source, *self._at(op, at, tile, parts, p)], type_, **_keep(op))
-                for p in range(parts.count)
-            ]
-        form, size = found
-        whole = _group_type(parts, size, tile)
         part = _group_type(parts, 1, tile)
         values: Values = []
+        if found is None:
+            # All at once from shared memory: neighbours in a swizzle may be of different fragments.
+            size = parts.count if isinstance(source.type.memory_space, SharedAttr) else 1
+            whole = _group_type(parts, size, tile)
+            for p in range(0, parts.count, size):
+                operands = [source, *self._at(op, at, tile, parts, p)]
+                loaded = create("tile.load", operands, whole, **_keep(op))
+                values += cut(loaded, size, part)
+            return values
+        form, size = found
+        whole = _group_type(parts, size, tile)
         for first in range(0, parts.count, size):
             operands = [source, *self._at(op, at, tile, parts, first)]
             loaded = create(
@@ -83,8 +85,12 @@ class FragmentMemory:
         """Store the fragments, or let them update what is there, at indices `at` of the first."""
         found = self._matrices(Family.STMATRIX, op, target, at, tile, parts)
         if found is None:
-            for p in range(parts.count):
-                operands = [values[p], target, *self._at(op, at, tile, parts, p)]
+            # All at once to shared memory: neighbours in a swizzle may be of different fragments.
+            size = parts.count if isinstance(target.type.memory_space, SharedAttr) else 1
+            whole = _group_type(parts, size, tile)
+            for p in range(0, parts.count, size):
+                stored = join(values[p : p + size], whole)
+                operands = [stored, target, *self._at(op, at, tile, parts, p)]
                 ir.Operation.create(op.operation.name, operands=operands, attributes=_keep(op))
             return
         form, size = found

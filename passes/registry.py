@@ -27,6 +27,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
         "tile-unroll": "tilec.passes.unroll_loops:UnrollLoops",
+        "tile-coalesce-stores": "tilec.passes.coalesce_stores:CoalesceStores",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",
         "tile-remove-dead": "tilec.passes.remove_dead:RemoveDead",
         "tile-stage-reductions": "tilec.passes.stage_reductions:StageReductions",

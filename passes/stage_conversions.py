@@ -118,7 +118,7 @@ def _trip(op: Any, value: Any, wanted: LinearLayout, function: Any, target: Targ
     shape = (prod(tile.shape[:-1]), tile.shape[-1])
     source, result = reshaped(tile.layout, shape), reshaped(wanted, shape)
     offered = conversion_plans(source, result, bits_of(tile.element), target)
-    plan = next((p for p in offered if isinstance(p, SharedTrip)), None)
+    plan = next((p for p in offered if isinstance(p, SharedTrip) and _is_emitted(p)), None)
     if plan is None:
         raise TilecError(f"has no way from '{tile.layout}' to '{wanted}' through shared memory")
     _explain(op, plan, offered)
@@ -142,6 +142,15 @@ def _trip(op: Any, value: Any, wanted: LinearLayout, function: Any, target: Targ
         return create("tile.load", [buffer, zero, zero], type_)
     matrix = tensor_type(shape, tile.element, result)
     return create("tile.reshape", [create("tile.load", [buffer, zero, zero], matrix)], type_)
+
+
+def _is_emitted(plan: SharedTrip) -> bool:
+    """Whether matrix instructions find their rows in consecutive columns, where they are sought."""
+    places = plan.shared.bases["offset"]
+    widths = [access.width * 8 // access.bits for access in (plan.store, plan.load) if access.form]
+    return all(
+        places[bit] == (0, 1 << bit) for bit in range(max(widths, default=1).bit_length() - 1)
+    )
 
 
 def _explain(op: Any, plan: SharedTrip, offered: tuple[Plan, ...]) -> None:

@@ -1,0 +1,92 @@
+"""`tile-coalesce-stores`: results leave in whole sectors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tilec.dialects.tile.matrices import in_memory
+from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
+from tilec.isa import Target, TilecError
+from tilec.layout import LinearLayout
+from tilec.layout.conversion import convert
+from tilec.layout.sectors import Traffic, traffic
+from tilec.mlir import ir
+
+from .base import Diagnostic, Pass, PassError, remark, walk
+from .effects import is_shared
+from .emit import create
+from .functions import functions, gpu_modules, is_automatic, target_of
+from .layout_wants import memory_layout
+from .shared_space import SharedSpace
+
+_SECTOR = 1
+"""What a sector costs, in the unit of a conversion's price. A round figure, not a measurement."""
+
+
+@dataclass(frozen=True)
+class CoalesceStores(Pass):
+    """Convert tiles to a layout of wide, consecutive accesses before they are stored.
+
+    In and out: level 2, kernels that are `tile.automatic`. A `tile.store` to global memory gets a
+    `tile.convert_layout` in front where the sectors and instructions that this saves are worth
+    more than the way through shared memory costs, and shared memory has room for it without
+    fewer CTAs on an SM.
+    """
+
+    name: ClassVar[str] = "tile-coalesce-stores"
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every kernel of `module`."""
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            target = target_of(gpu_module)
+            for function in functions(gpu_module):
+                stores = [op for op in walk(function) if op.operation.name == "tile.store"]
+                for store in stores if is_automatic(function) else ():
+                    try:
+                        with store.location:
+                            _coalesce(store, function, target)
+                    except TilecError as error:
+                        errors.append(Diagnostic(store.location, f"'tile.store' op {error}"))
+        if errors:
+            raise PassError(errors)
+
+
+def _coalesce(store: Any, function: Any, target: Target | None) -> None:
+    value, memref = list(store.operands)[:2]
+    tile = tile_value(value.type)
+    if tile is None or tile.is_fragment or is_shared(memref) or bits_of(tile.element) < 8:
+        return
+    other = memory_layout(PlainTile(tile.shape, tile.element), [store], tile.warps, ())
+    own, better = (_traffic(store, tile, layout) for layout in (tile.layout, other))
+    saved = _cost(own) - _cost(better)
+    if saved <= 0:
+        return
+    plan = convert(tile.layout, other, bits_of(tile.element), target)
+    said = (
+        f"'tile.store' op in its tile's own layout takes {own.instructions} instructions and "
+        f"{own.sectors} sectors a warp, coalesced {better.instructions} and {better.sectors}"
+    )
+    if saved <= plan.price.total:
+        remark(store.location, f"{said}: not worth a conversion, which costs {plan.price.total}")
+        return
+    space = SharedSpace(function, target)
+    wanted = tensor_type(tile.shape, tile.element, other)
+    if not space.has_room(value.type, wanted):
+        remark(store.location, f"{said}: no room in shared memory for a conversion")
+        return
+    remark(store.location, f"{said}: worth a conversion, which costs {plan.price.total}")
+    with ir.InsertionPoint(store):
+        store.operands[0] = create("tile.convert_layout", [value], wanted)
+
+
+def _traffic(store: Any, tile: TileValue, layout: LinearLayout) -> Traffic:
+    held = TileValue(tile.shape, tile.element, layout, is_fragment=False)
+    memory = in_memory(held, transposed="transposed" in store.attributes)
+    return traffic(memory, bits_of(tile.element), vector_of(store), store=True)
+
+
+def _cost(moved: Traffic) -> int:
+    return moved.instructions + _SECTOR * moved.sectors
