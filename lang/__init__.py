@@ -22,7 +22,7 @@ when it runs become the kernel's own control flow.
 
 from .annotations import Constant, Scalar
 from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum, where
-from .array import Array, Facts, assume
+from .array import AnyArray, Array, Facts, assume
 from .dtypes import (
     DType,
     bfloat16,
@@ -47,8 +47,8 @@ from .dtypes import (
     uint64,
 )
 from .errors import KernelError
-from .function import function
-from .kernel import Kernel, kernel
+from .functions import function
+from .kernels import Kernel, kernel
 from .mathematics import (
     abs,  # noqa: A004 (numpy's name)
     ceil,
@@ -84,6 +84,7 @@ from .shapes import (
 from .tile import Tile
 
 __all__ = [
+    "AnyArray",
     "Array",
     "Constant",
     "DType",

@@ -7,8 +7,8 @@
         BLOCK: tl.Constant[int] = 64,
     ): ...
 
-An array may leave out its element type and extents, `tl.Array`, for any that it is called with.
-`int` is a size or a place, `float` a float32.
+`tl.AnyArray` is an array of any elements and rank, `tl.Array[tl.float16, *tuple[int, ...]]` one of
+any rank: what the kernel is called with decides. `int` is a size or a place, `float` a float32.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import (
     Literal,
     TypeAlias,
     TypeVar,
+    Unpack,
     get_args,
     get_origin,
     get_type_hints,
@@ -152,8 +153,9 @@ def _array(name: str, arguments: tuple[Any, ...], facts: Facts) -> ArrayParamete
         return ArrayParameter(name, None, None, facts)
     dtype, *extents = arguments
     element = None if dtype is Any else dtype_of(dtype)
-    shape = tuple(_extent(extent) for extent in extents)
-    return ArrayParameter(name, element, shape or None, facts)
+    if not extents or any(get_origin(extent) is Unpack for extent in extents):
+        return ArrayParameter(name, element, None, facts)
+    return ArrayParameter(name, element, tuple(map(_extent, extents)), facts)
 
 
 def _extent(extent: Any) -> int | None:

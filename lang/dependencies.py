@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .function import Function
+from .functions import Function
 
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 _FIXED = frozenset({"tilec", "numpy", "ml_dtypes", *sys.stdlib_module_names})

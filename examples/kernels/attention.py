@@ -18,7 +18,7 @@ def attention(
     D: tl.Constant[int] = 64,
     BM: tl.Constant[int] = 128,
     BN: tl.Constant[int] = 64,
-):
+) -> None:
     head, row, keys = tl.program_id(1), tl.program_id(0) * BM, k.shape[1]
     queries = tl.load(q, (head, row, 0), (BM, D))
     highest = tl.full(BM, -math.inf)

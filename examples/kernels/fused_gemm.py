@@ -27,7 +27,7 @@ def fused_gemm(
     BN: tl.Constant[int] = 128,
     BK: tl.Constant[int] = 64,
     GROUP: tl.Constant[int] = 8,
-):
+) -> None:
     rows, cols = tl.cdiv(a.shape[0], BM), tl.cdiv(b.shape[1], BN)
     group, place = tl.program_id(0) // (GROUP * cols), tl.program_id(0) % (GROUP * cols)
     high = min(rows - group * GROUP, GROUP)

@@ -13,7 +13,7 @@ def gemm(
     BM: tl.Constant[int] = 128,
     BN: tl.Constant[int] = 128,
     BK: tl.Constant[int] = 64,
-):
+) -> None:
     row, col = tl.program_id(1) * BM, tl.program_id(0) * BN
     acc = tl.zeros((BM, BN))
     for k in range(0, a.shape[1], BK):

@@ -13,7 +13,7 @@ def layer_norm(
     y: tl.Array[tl.float32, int, int],
     epsilon: float,
     BLOCK: tl.Constant[int],
-):
+) -> None:
     row, n = tl.program_id(0), x.shape[1]
     total = tl.zeros(BLOCK)
     for at in range(0, n, BLOCK):

@@ -12,7 +12,7 @@ def softmax(
     x: tl.Array[tl.float32, int, int],
     y: tl.Array[tl.float32, int, int],
     BLOCK: tl.Constant[int],
-):
+) -> None:
     row = tl.program_id(0)
     held = tl.load(x, (row, 0), BLOCK, fill=-math.inf)
     powers = tl.exp(held - held.max())

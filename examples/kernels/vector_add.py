@@ -11,7 +11,7 @@ def add(
     y: tl.Array[tl.float32, int],
     z: tl.Array[tl.float32, int],
     BLOCK: tl.Constant[int] = 1024,
-):
+) -> None:
     at = tl.program_id(0) * BLOCK
     tl.store(z, at, tl.load(x, at, BLOCK) + tl.load(y, at, BLOCK))
 
