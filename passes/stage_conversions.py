@@ -154,7 +154,8 @@ def _is_emitted(plan: SharedTrip) -> bool:
 
 
 def _explain(op: Any, plan: SharedTrip, offered: tuple[Plan, ...]) -> None:
-    others = [f"{type(p).__name__.lower()} {p.price.total}" for p in offered if p is not plan]
+    registers = [p for p in offered if not isinstance(p, SharedTrip)]
+    others = [f"{type(p).__name__.lower()} {p.price.total}" for p in registers]
     instead = f"; instead of {', '.join(others)}" if others else ""
     remark(
         op.location,
