@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -14,6 +15,7 @@ Outcome = subprocess.CompletedProcess[str]
 Entries = dict[str, dict[str, str]]
 Install = Callable[..., None]
 Run = Callable[..., Outcome]
+RunAll = Callable[[list[tuple[str, list[str], str]]], list[tuple[int, str, str]]]
 
 
 @pytest.fixture
@@ -64,3 +66,30 @@ def run(site: Path, tmp_path: Path) -> Run:
         )
 
     return command
+
+
+_RUN_ALL = """
+import io, json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from importlib import import_module
+
+results = []
+for tool, arguments, text in json.load(sys.stdin):
+    sys.stdin = io.TextIOWrapper(io.BytesIO(text.encode()))
+    with redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as error:
+        code = import_module(f"tilec.tools.{tool}").main(arguments)
+    results.append((code, out.getvalue(), error.getvalue()))
+print(json.dumps(results))
+"""
+
+
+@pytest.fixture
+def run_all(run: Run) -> RunAll:
+    """Runs tools, each with its arguments and input, in one process: codes, outputs, errors."""
+
+    def commands(given: list[tuple[str, list[str], str]]) -> list[tuple[int, str, str]]:
+        done = run("python", _RUN_ALL, stdin=json.dumps(given))
+        assert done.stderr == ""
+        return [(code, out, error) for code, out, error in json.loads(done.stdout)]
+
+    return commands

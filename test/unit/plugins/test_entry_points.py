@@ -13,6 +13,7 @@ import pytest
 
 Install = Callable[..., None]
 Run = Callable[..., subprocess.CompletedProcess[str]]
+RunAll = Callable[[list[tuple[str, list[str], str]]], list[tuple[int, str, str]]]
 
 ACME = '''
 from dataclasses import dataclass
@@ -192,66 +193,78 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_package(how: str, install: Install, run: Run) -> None:
-    code, what = BROKEN[how]
-    install("broken", code, {group: {"broken": "broken:it"} for group in ENTRIES}, "0.3")
-    said = f"broken 0.3 registers 'broken' as broken:it, which cannot be loaded: {what}"
-    for outcome in (
-        run("tile_opt", "-", "--broken", stdin=PROGRAM),
-        run("tilec", "-", "--pipeline", "broken", stdin=PROGRAM),
-        run("tilec", "-", "--target", "broken", stdin=PROGRAM),
-        run("tilec", "-", stdin=FOREIGN.replace("acme", "broken")),
-    ):
-        assert outcome.returncode == 1
-        assert outcome.stderr.startswith(f"error: {said}"), outcome.stderr
-        assert outcome.stdout == ""
+def test_broken_packages(install: Install, run: Run, run_all: RunAll) -> None:
+    for name, (code, _) in BROKEN.items():
+        install(name, code, {group: {name: f"{name}:it"} for group in ENTRIES}, "0.3")
+    outcomes = run_all(
+        [
+            (tool, arguments, text)
+            for name in BROKEN
+            for tool, arguments, text in (
+                ("tile_opt", ["-", f"--{name}"], PROGRAM),
+                ("tilec", ["-", "--pipeline", name], PROGRAM),
+                ("tilec", ["-", "--target", name], PROGRAM),
+                ("tilec", ["-"], FOREIGN.replace("acme", name)),
+            )
+        ]
+    )
     listed = run("tile_opt", "--list-passes")
     assert listed.returncode == 0
-    assert f"  --broken                       error: {said}" in listed.stdout
+    for name, (_, what) in BROKEN.items():
+        said = f"{name} 0.3 registers '{name}' as {name}:it, which cannot be loaded: {what}"
+        assert f"  --{name:28} error: {said}" in listed.stdout
+        for _ in range(4):
+            code, out, error = outcomes.pop(0)
+            assert (code, out) == (1, "")
+            assert error.startswith(f"error: {said}")
     assert run("tilec", "-", stdin=PROGRAM).returncode == 0
 
 
 WRONG = {
-    "passes": ("it = 3", "which is no subclass of tilec.passes.Pass and a dataclass"),
-    "pipelines": ("it = 3", "which is no pipeline but a int"),
-    "targets": ("it = 3", "which is no Target but a int"),
-    "dialects": ("it = 3", "which is no tilec.DialectPlugin but a int"),
-    "passes ": (
+    "passes": {
+        "it = 3": "which is no subclass of tilec.passes.Pass and a dataclass",
         "from tilec.passes import Pass\nfrom dataclasses import dataclass\n"
-        "@dataclass(frozen=True)\nclass it(Pass):\n    name = 'other'",
-        "which calls itself 'other'",
-    ),
-    "targets ": (
-        "from tilec.isa import target\nit = target('sm_80')",
-        "which calls itself 'sm_80'",
-    ),
-    "pipelines  ": ("it = 'a('", "which is no pipeline: pipeline: '(' is never closed"),
-    "pipelines ": ("def it(target): return 1 / 0", "which fails for sm_80: ZeroDivisionError: "),
-    "dialects ": (
-        "import tilec\nit = tilec.DialectPlugin(lambda context: 1 / 0)",
-        "which cannot load the dialect: ZeroDivisionError: ",
-    ),
-    "dialects  ": (
-        "import tilec\nit = tilec.DialectPlugin(lambda context: None)",
-        "which loads no dialect 'wrong'",
-    ),
+        "@dataclass(frozen=True)\nclass it(Pass):\n    name = 'other'": (
+            "which calls itself 'other'"
+        ),
+    },
+    "pipelines": {
+        "it = 3": "which is no pipeline but a int",
+        "it = 'a('": "which is no pipeline: pipeline: '(' is never closed",
+        "def it(target): return 1 / 0": "which fails for sm_80: ZeroDivisionError: ",
+    },
+    "targets": {
+        "it = 3": "which is no Target but a int",
+        "from tilec.isa import target\nit = target('sm_80')": "which calls itself 'sm_80'",
+    },
+    "dialects": {
+        "it = 3": "which is no tilec.DialectPlugin but a int",
+        "import tilec\nit = tilec.DialectPlugin(lambda context: 1 / 0)": (
+            "which cannot load the dialect: ZeroDivisionError: "
+        ),
+        "import tilec\nit = tilec.DialectPlugin(lambda context: None)": "which loads no dialect '",
+    },
 }
 
 
-@pytest.mark.parametrize("group", WRONG)
-def test_what_is_registered_is_something_else(group: str, install: Install, run: Run) -> None:
-    code, what = WRONG[group]
-    kind = group.strip()
-    install("wrong", code, {f"tilec.{kind}": {"wrong": "wrong:it"}})
-    outcome = {
-        "passes": lambda: run("tile_opt", "-", "--wrong", stdin=PROGRAM),
-        "pipelines": lambda: run("tilec", "-", "--pipeline", "wrong", stdin=PROGRAM),
-        "targets": lambda: run("tilec", "-", "--target", "wrong", stdin=PROGRAM),
-        "dialects": lambda: run("tilec", "-", stdin=FOREIGN.replace("acme", "wrong")),
-    }[kind]()
-    assert outcome.returncode == 1
-    assert outcome.stderr.startswith(f"error: wrong 1.0 registers 'wrong' as wrong:it, {what}")
+def test_what_is_registered_is_something_else(install: Install, run_all: RunAll) -> None:
+    commands, expected = [], []
+    for kind, cases in WRONG.items():
+        for number, (code, what) in enumerate(cases.items()):
+            name = f"{kind}{number}"
+            install(name, code, {f"tilec.{kind}": {name: f"{name}:it"}})
+            commands.append(
+                {
+                    "passes": ("tile_opt", ["-", f"--{name}"], PROGRAM),
+                    "pipelines": ("tilec", ["-", "--pipeline", name], PROGRAM),
+                    "targets": ("tilec", ["-", "--target", name], PROGRAM),
+                    "dialects": ("tilec", ["-"], FOREIGN.replace("acme", name)),
+                }[kind]
+            )
+            expected.append(f"error: {name} 1.0 registers '{name}' as {name}:it, {what}")
+    for (code, out, error), said in zip(run_all(commands), expected, strict=True):
+        assert (code, out) == (1, "")
+        assert error.startswith(said)
 
 
 def test_two_packages_with_one_name(install: Install, run: Run) -> None:
