@@ -62,12 +62,13 @@ def in_bounds(memref: Any, indices: list[Any], shape: tuple[int, ...]) -> bool:
     """Whether a tile of `shape`, in the last dimensions, is known to lie within the memref."""
     extents = (*(1,) * (len(indices) - len(shape)), *shape)
     return all(
-        _inside(memref, dim, index, extent)
+        reaches_inside(memref, dim, index, extent)
         for dim, (index, extent) in enumerate(zip(indices, extents, strict=True))
     )
 
 
-def _inside(memref: Any, dim: int, index: Any, extent: int) -> bool:
+def reaches_inside(memref: Any, dim: int, index: Any, extent: int = 1) -> bool:
+    """Whether `extent` places of one dimension, from `index` on, are known to be in bounds."""
     type_ = memref.type
     first, last = _range(index)
     if first is None or first < 0:

@@ -8,7 +8,7 @@ from typing import Any
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
-from ..contiguity import together
+from ..contiguity import reaches_inside, together
 from ..emit import create
 from ..multiples import ANY
 from .indices import Index, split
@@ -133,6 +133,9 @@ class GlobalAccess:
         self._indices = [split(i) for i in indices]
         self._first = len(indices) - len(place.outs)
         self._memref = memref
+        self._unsure = [
+            dim for dim in range(self._first) if not reaches_inside(memref, dim, indices[dim])
+        ]
 
     def alignment(self, promised: int) -> int:
         """Elements that are contiguous and aligned at the tile's origin.
@@ -200,15 +203,33 @@ class GlobalAccess:
         def emit() -> Any:
             return create(
                 "llvm.icmp",
-                [self.coordinate(dim, further), self.descriptor.size(dim)],
+                [self.coordinate(dim, further), self._bound(dim)],
                 ir.IntegerType.get_signless(1),
                 # unsigned less than: a negative index is outside, too
                 predicate=ir.IntegerAttr.get(i64(), 6),
             )
 
         index = self._indices[dim]
-        key = ("inside", self._memref, dim, index.value, index.constant, self._place, further)
+        place = (index.value, index.constant, self._place, further)
+        key = ("inside", self._memref, dim, self._leading(), place)
         return self._kernel.once(key, emit)
+
+    def _bound(self, dim: int) -> Any:
+        """Where a dimension ends: at 0 if an index before the tile's is out of bounds."""
+        size = self.descriptor.size(dim)
+        if dim != self._first or not self._unsure:
+            return size
+
+        def emit() -> Any:
+            tests = [self._test(leading, 0) for leading in self._unsure]
+            inside = reduce(lambda a, b: create("llvm.and", [a, b], a.type), tests)
+            return create("llvm.select", [inside, size, constant_i64(0)], i64())
+
+        return self._kernel.once(("bound", self._memref, self._leading()), emit)
+
+    def _leading(self) -> tuple[Any, ...]:
+        """The indices before the tile's dimensions, as a key."""
+        return tuple((i.value, i.constant) for i in self._indices[: self._first])
 
     def _origin(self) -> Any:
         """The address of this thread's place in the tile, without the indices' constants."""
