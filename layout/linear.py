@@ -140,6 +140,19 @@ class LinearLayout:
         """Whether indices and places correspond one to one."""
         return self.is_injective and self.is_surjective
 
+    @property
+    def is_disjoint(self) -> bool:
+        """Whether no two inputs set a bit of a place in common, so that their places add up."""
+        taken = 0
+        for images in self._by_input().values():
+            own = 0
+            for image in images:
+                own |= image
+            if own & taken:
+                return False
+            taken |= own
+        return True
+
     def free(self, in_dim: str) -> int:
         """Mask of the bits of `in_dim` whose image depends on the bits before them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.stored import stored_places
+from tilec.dialects.tile.stored import check_addressable, stored_places
 from tilec.dialects.tile.tiles import TileValue, frag_type
 from tilec.isa import Target, TilecError
 from tilec.mlir import dialect, ir
@@ -95,6 +95,7 @@ class _Rewrite:
     def _access(self, tile: TileValue, op: Any, indices: list[Any]) -> list[Any]:
         """The indices of warp w's first fragment: the op's, and the warp's place."""
         transposed = "transposed" in op.attributes
+        check_addressable(tile.layout)
         warps = stored_places(self._types.parts(tile).warps, tile.element, transposed=transposed)
         places = linear(warps, "warp", self._thread.warp) if tile.warps > 1 else None
         return self._memory.offset(indices, places, transposed=transposed)

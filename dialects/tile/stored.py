@@ -26,6 +26,19 @@ def stored_elements(element: Any) -> tuple[str, ...]:
     return (name, "i8") if bits_of(element) == 8 and name != "i8" else (name,)
 
 
+def check_addressable(layout: LinearLayout) -> None:
+    """Check that addresses are sums of what registers, lanes and warps say of them.
+
+    Raises:
+        TilecError: if two of them set a bit of a place in common.
+    """
+    if not layout.is_disjoint:
+        raise TilecError(
+            f"addresses memory by the layout '{layout}', two of whose inputs set the same bit of a "
+            "row or column; legal: layouts in which each bit of a place is set by one input alone"
+        )
+
+
 def stored_places(layout: LinearLayout, element: Any, *, transposed: bool) -> LinearLayout:
     """Places that are whole bytes, in units of what memory holds.
 

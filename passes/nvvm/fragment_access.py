@@ -10,6 +10,7 @@ from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.matrices import in_memory
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.stored import check_addressable
 from tilec.dialects.tile.tiles import TileValue, bits_of
 from tilec.layout import LinearLayout
 from tilec.layout.access import Access, vector_access
@@ -37,6 +38,9 @@ class FragmentAccess:
         loads: whether memory is only read.
         widest: bytes that an access may move.
 
+    Raises:
+        TilecError: if registers and lanes set bits of a place in common.
+
     Attributes:
         steps: of each access, the registers that it moves and the place of the first.
         width: elements of an access.
@@ -59,6 +63,7 @@ class FragmentAccess:
         bits = bits_of(tile.element)
         self._layout = in_memory(tile, transposed="transposed" in op.attributes)
         self._masked = "masked" in op.attributes
+        check_addressable(tile.layout)
         lane = self._layout.restrict(ins=("lane",))
         self._memory: SharedAccess | GlobalAccess
         if isinstance(memref.type.memory_space, SharedAttr):

@@ -103,3 +103,15 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!T = tensor<8x16xf32, #tile.layout<"register [1,0]; lane [0,1] [0,2] [0,4] [2,0] [4,0]; warp [1,8] -> row 8, col 16">>
+gpu.module @m {
+  gpu.func @registers_and_warps(%g: memref<8x16xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %z = arith.constant 0 : index
+    // expected-error @below {{'tile.load' op addresses memory by the layout 'register [1,0]; lane [0,1] [0,2] [0,4] [2,0] [4,0]; warp [1,8] -> row 8, col 16', two of whose inputs set the same bit of a row or column}}
+    %t = "tile.load"(%g, %z, %z) : (memref<8x16xf32>, index, index) -> !T
+    gpu.return
+  }
+}
