@@ -20,6 +20,7 @@ from tilec.mlir import ir
 
 from ..emit import add, add_constant, create, index_constant, linear
 from ..multiples import ANY
+from ..possible_bits import possible_bits
 from .indices import Index, split
 from .kernel import Kernel
 from .registers import constant_i32, i32
@@ -38,6 +39,7 @@ class SharedAccess:
         col: column of it.
         place: (lane or thread) -> (row, col) within the tile.
         dim: the input of `place`.
+        bits: those that may be set in what row and column have besides constants.
     """
 
     kernel: Kernel
@@ -48,6 +50,7 @@ class SharedAccess:
     col: Index
     place: LinearLayout
     dim: str
+    bits: tuple[int, int]
 
     def alignment(self) -> int:
         """Elements of which the offset of the tile's origin is a multiple, whatever the row.
@@ -56,11 +59,7 @@ class SharedAccess:
         """
         layout = self.buffer.layout
         offsets = [layout(row=self.row.constant, col=self.col.constant)[0]]
-        for name, index in (("row", self.row), ("col", self.col)):
-            if index.value is not None:
-                first = index.multiple.bit_length() - 1
-                offsets += [image for (image,) in layout.bases[name][first:]]
-        together = reduce(int.__or__, offsets)
+        together = reduce(int.__or__, [*offsets, *self._run_time_offsets()])
         return together & -together if together else ANY
 
     def pointer(self, place: tuple[int, ...]) -> Any:
@@ -106,9 +105,9 @@ class SharedAccess:
 
     def _disjoint(self, row: int, col: int) -> bool:
         """Whether run-time part, lane's part and constant share no bits, in row and in column."""
-        for at, (index, constant) in enumerate(((self.row, row), (self.col, col))):
+        for at, (bits, constant) in enumerate(zip(self.bits, (row, col), strict=True)):
             lane = reduce(int.__or__, (i[at] for i in self.place.bases[self.dim]), 0)
-            if constant & lane or (index.value is not None and index.multiple <= (constant | lane)):
+            if constant & lane or bits & (constant | lane):
                 return False
         return True
 
@@ -118,12 +117,17 @@ class SharedAccess:
         mask = 0
         for image in self.place.bases[self.dim]:
             mask |= layout(row=image[0], col=image[1])[0]
-        for name, index in (("row", self.row), ("col", self.col)):
-            if index.value is not None:
-                first = index.multiple.bit_length() - 1
-                for (offset,) in layout.bases[name][first:]:
-                    mask |= offset
-        return mask
+        return reduce(int.__or__, self._run_time_offsets(), mask)
+
+    def _run_time_offsets(self) -> list[int]:
+        """Offsets of the bits of row and column that what is known at run time only may set."""
+        bases = self.buffer.layout.bases
+        return [
+            image
+            for name, bits in zip(("row", "col"), self.bits, strict=True)
+            for bit, (image,) in enumerate(bases[name])
+            if bits >> bit & 1
+        ]
 
     def _varying(self) -> Any:
         """Bytes from the matrix's start: run-time part and lane's part."""
@@ -205,7 +209,9 @@ def shared_access(
             )
         number = Index(value, number.constant + part.constant * stride)
         stride *= extent
-    return SharedAccess(kernel, base, buffer, number, split(row), split(col), place, dim)
+    at = split(row), split(col)
+    bits = [0 if index.value is None else possible_bits(index.value) for index in at]
+    return SharedAccess(kernel, base, buffer, number, *at, place, dim, (bits[0], bits[1]))
 
 
 def step(pointer: Any, count: int) -> Any:
