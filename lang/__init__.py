@@ -30,6 +30,7 @@ from .dtypes import (
     float4_e2m1fn,
     float8_e4m3fn,
     float8_e5m2,
+    float8_e8m0fnu,
     float16,
     float32,
     float64,
@@ -67,7 +68,8 @@ from .mathematics import (
     tanh,
 )
 from .memory import atomic_add, atomic_max, atomic_min, load, store
-from .products import dot
+from .pins import with_layout
+from .products import dot, dot_scaled, dot_sp
 from .program import cdiv, num_programs, program_id, range, static_range  # noqa: A004
 from .reductions import all, any, max, min, prod, sum  # noqa: A004 (numpy's names)
 from .shapes import (
@@ -110,6 +112,8 @@ __all__ = [
     "clip",
     "cos",
     "dot",
+    "dot_scaled",
+    "dot_sp",
     "erf",
     "exp",
     "exp2",
@@ -117,6 +121,7 @@ __all__ = [
     "float4_e2m1fn",
     "float8_e4m3fn",
     "float8_e5m2",
+    "float8_e8m0fnu",
     "float16",
     "float32",
     "float64",
@@ -163,5 +168,6 @@ __all__ = [
     "uint32",
     "uint64",
     "where",
+    "with_layout",
     "zeros",
 ]

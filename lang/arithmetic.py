@@ -8,8 +8,8 @@ from typing import Any
 from tilec.isa import TilecError
 
 from .casts import astype, check_computed, matched
-from .dtypes import bool_, float32
-from .emit import i64, result, type_of
+from .dtypes import bool_, float32, intp
+from .emit import approximate, i64, result, type_of
 from .shapes import broadcast_shape, broadcast_to
 from .tile import Operand, Tile
 
@@ -62,6 +62,8 @@ def binary(name: str, left: Any, right: Any) -> Tile:
     Raises:
         TilecError: if their types or shapes do not fit.
     """
+    if _changes_nothing(name, left, right):
+        return left
     one, other = matched(left, right, name)
     if name in _COMPARISONS:
         return _compared(name, one, other)
@@ -78,6 +80,14 @@ def binary(name: str, left: Any, right: Any) -> Tile:
         advice = _ADVICE.get(name, "cast first, as by .astype(tl.int32)")
         raise TilecError(f"no {name} of {one.dtype!r}: {advice}")
     return _op(f"arith.{kinds[one.dtype.kind]}", one, other, natural=natural)
+
+
+def _changes_nothing(name: str, left: Any, right: Any) -> bool:
+    """Whether an operation with a number gives its left operand, a size or place."""
+    if not isinstance(left, Tile) or left.dtype is not intp or type(right) is not int:
+        return False
+    neutral = {"add": 0, "subtract": 0, "multiply": 1, "floor_divide": 1}
+    return neutral.get(name) == right
 
 
 def _op(name: str, *operands: Tile, natural: bool = False) -> Tile:
@@ -137,7 +147,9 @@ def _power(left: Any, right: Any, one: Tile, other: Tile) -> Tile:
         return product
     if one.dtype.kind != "float":
         raise TilecError(f"no power of {one.dtype!r} but the 1st to 4th; cast to a float first")
-    return _op("math.powf", one, other)
+    operands = [one.value, other.value]
+    type_ = type_of(one.dtype, one.shape)
+    return Tile(result("math.powf", operands, type_, approximate()), one.dtype, one.shape)
 
 
 def negative(tile: Tile) -> Tile:

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, TypeVarTuple, cast
 from tilec import mlir
 from tilec.isa import TilecError
 
-from .dtypes import DType, intp
+from .dtypes import DType, intp, per_byte
 from .emit import constant, result
 from .tile import Tile
 
@@ -58,6 +58,8 @@ class Array(Generic[D, *Extents]):
         self.value = value
         self.written = False
         self._sizes: list[Any] = list(known)
+        if isinstance(known[-1], int):
+            self._sizes[-1] *= per_byte(dtype)
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(n) if isinstance(n, int) else "?" for n in self._sizes)
@@ -70,7 +72,7 @@ class Array(Generic[D, *Extents]):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Extents: integers where they are known when the kernel is compiled, else scalars."""
+        """Extents in elements: integers where known when the kernel is compiled, else scalars."""
         for axis, size in enumerate(self._sizes):
             if size is None:
                 self._sizes[axis] = self._size(axis)
@@ -81,7 +83,8 @@ class Array(Generic[D, *Extents]):
         with mlir.ir.InsertionPoint.at_block_begin(self.value.owner):
             operands = [self.value, constant(axis, intp)]
             size = result("memref.dim", operands, mlir.ir.IndexType.get())
-            return Tile(size, intp, natural=True)
+            found = Tile(size, intp, natural=True)
+            return found * per_byte(self.dtype) if axis == self.ndim - 1 else found
 
     def __getitem__(self, index: Any) -> Any:
         raise TilecError(

@@ -70,6 +70,12 @@ class float8_e5m2(DType):  # noqa: N801
     mlir, kind, bits = "f8E5M2", "float", 8
 
 
+class float8_e8m0fnu(DType):  # noqa: N801
+    """8 bits of exponent, a power of two: the scale factor of a block."""
+
+    mlir, kind, bits = "f8E8M0FNU", "float", 8
+
+
 class float4_e2m1fn(DType):  # noqa: N801
     """2 bits of exponent, 1 of mantissa; two lie in a byte."""
 
@@ -168,6 +174,11 @@ def dtype_of(given: Any) -> type[DType]:
     if name.rstrip("_") not in DTYPES:
         raise UnknownNameError("element type", name, DTYPES)
     return DTYPES[name.rstrip("_")]
+
+
+def per_byte(dtype: type[DType]) -> int:
+    """How many elements share a byte of memory; 1 of wider ones."""
+    return 1 if dtype.kind == "bool" else max(1, 8 // dtype.bits)
 
 
 def stored(dtype: type[DType]) -> str:

@@ -147,6 +147,11 @@ def text(string: str) -> Any:
     return mlir.ir.StringAttr.get(string)
 
 
+def approximate() -> dict[str, Any]:
+    """The attributes of a function of upstream's that may be approximated."""
+    return {"fastmath": mlir.ir.Attribute.parse("#arith.fastmath<afn>")}
+
+
 def unit() -> Any:
     """An attribute that is there."""
     return mlir.ir.UnitAttr.get()

@@ -6,8 +6,11 @@ from tilec.isa import TilecError
 
 from .arithmetic import absolute
 from .casts import check_computed, matched
-from .emit import result, type_of
+from .emit import approximate, result, type_of
 from .tile import Operand, Tile
+
+_APPROXIMATE = ("sin", "cos")
+"""Functions that GPUs have as approximations only, with the error bounds of the PTX ISA."""
 
 abs = absolute  # noqa: A001 (numpy's name)
 
@@ -18,7 +21,9 @@ def _unary(name: str, x: Tile) -> Tile:
     check_computed(x, name)
     if x.dtype.kind != "float":
         raise TilecError(f"no {name} of {x.dtype!r}: cast to a float first")
-    return Tile(result(f"math.{name}", [x.value], type_of(x.dtype, x.shape)), x.dtype, x.shape)
+    attributes = approximate() if name in _APPROXIMATE else {}
+    value = result(f"math.{name}", [x.value], type_of(x.dtype, x.shape), attributes)
+    return Tile(value, x.dtype, x.shape)
 
 
 def exp(x: Tile) -> Tile:
@@ -52,12 +57,12 @@ def rsqrt(x: Tile) -> Tile:
 
 
 def sin(x: Tile) -> Tile:
-    """The sine."""
+    """The sine, as the PTX ISA's `sin.approx` has it."""
     return _unary("sin", x)
 
 
 def cos(x: Tile) -> Tile:
-    """The cosine."""
+    """The cosine, as the PTX ISA's `cos.approx` has it."""
     return _unary("cos", x)
 
 

@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 from .arithmetic import where
 from .array import AnyArray, array_of
 from .casts import astype
-from .dtypes import DType, bool_, dtype_of, intp, stored, uint8
+from .dtypes import DType, bool_, dtype_of, intp, per_byte, stored, uint8
 from .emit import constant, result, text, type_of, unit
 from .emit import operation as _operation
 from .shapes import Extents, arange, broadcast_to, expand_dims, extents
@@ -52,14 +52,15 @@ def load(
             f"a tile of rank {len(extent)} from {array!r}: a tile has a dimension at least, and "
             "no more than the array"
         )
-    places = _places(array, index)
+    given = _given(array, index)
+    places = [_place(array, part) for part in given]
     held = uint8 if element is bool_ else element
     operands = [array.value, *(p.value for p in _stored_places(places, element))]
     attributes = {"masked": unit()} if bounds else {}
     value = result("tile.load", operands, type_of(held, extent), attributes)
     tile = astype(Tile(value, held, extent), element)
     if bounds and not (isinstance(fill, int | float) and fill == 0):
-        tile = where(_inside(array, places, extent, element), tile, fill)
+        tile = where(_inside(array, given, extent, element), tile, fill)
     return tile
 
 
@@ -95,7 +96,8 @@ def _write(
             f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
             f".astype({array.name}.dtype)"
         )
-    places = _stored_places(_places(array, index), element)
+    places = [_place(array, part) for part in _given(array, index)]
+    places = _stored_places(places, element)
     if not tile.shape:
         tile = broadcast_to(tile, (1,))
     held = astype(tile, uint8) if element is bool_ else tile
@@ -114,11 +116,11 @@ def _element(array: AnyArray, dtype: Any) -> type[DType]:
     return element
 
 
-def _places(array: AnyArray, index: Index) -> list[Tile]:
+def _given(array: AnyArray, index: Index) -> list[Any]:
     given = [index] if isinstance(index, int | Tile) else list(index)
     if len(given) != array.ndim:
         raise TilecError(f"{array!r} takes {array.ndim} indices, not {len(given)}")
-    return [_place(array, part) for part in given]
+    return given
 
 
 def _place(array: AnyArray, part: Any) -> Tile:
@@ -133,24 +135,25 @@ def _place(array: AnyArray, part: Any) -> Tile:
 
 def _stored_places(places: list[Tile], element: type[DType]) -> list[Tile]:
     """The places in what memory holds: bytes, of elements narrower than those."""
-    if element is bool_ or element.bits >= 8:
-        return places
-    return [*places[:-1], places[-1] // (8 // element.bits)]
+    together = per_byte(element)
+    return places if together == 1 else [*places[:-1], places[-1] // together]
 
 
 def _inside(
-    array: AnyArray, places: list[Tile], extent: tuple[int, ...], element: type[DType]
+    array: AnyArray, places: list[Any], extent: tuple[int, ...], element: type[DType]
 ) -> Tile:
     """Which elements of a tile lie inside the array."""
     found: Tile | None = None
-    together = 8 // element.bits if element is not bool_ and element.bits < 8 else 1
     first = array.ndim - len(extent)
     for axis, size in enumerate(extent):
-        at = arange(size) + places[first + axis]
+        place = places[first + axis]
+        at = arange(size) + place if not isinstance(place, int) or place else arange(size)
         count = array.shape[first + axis]
-        held = at < (count * together if axis == len(extent) - 1 else count)
+        if axis == len(extent) - 1 and per_byte(element) != per_byte(array.dtype):
+            count = count * per_byte(element) // per_byte(array.dtype)
+        held = at < count
         assert isinstance(held, Tile)
-        if not places[first + axis].natural:
+        if place < 0 if isinstance(place, int) else not place.natural:
             held &= at >= 0
         for _ in range(axis + 1, len(extent)):
             held = expand_dims(held, held.ndim)

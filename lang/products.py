@@ -1,4 +1,4 @@
-"""Matrix products."""
+"""Matrix products on the tensor cores: dense, sparse, block-scaled."""
 
 from __future__ import annotations
 
@@ -28,50 +28,122 @@ def dot(
     form: str | None = None,
     warps: tuple[int, int] | None = None,
 ) -> Tile:
-    """`a @ b + acc`, on the tensor cores.
+    """`a @ b + acc`.
 
     Args:
         a: MxK.
         b: KxN, of the same element type; integers may differ in sign.
         acc: MxN, of the result's element type; zero if None.
-        dtype: of the result, where `acc` does not say: float32 of floats, float64 of float64,
-            int32 of integers.
+        dtype: of the result, where `acc` does not say: by default float32 of floats, float64 of
+            float64, int32 of integers.
         form: the instruction to use, by its PTX mnemonic; else tilec chooses.
         warps: how many warps share the rows and the columns; else tilec chooses.
 
     Raises:
         TilecError: for shapes and types that do not fit.
     """
-    for name, tile in (("a", a), ("b", b)):
-        if not isinstance(tile, Tile) or tile.ndim != 2:
-            raise TilecError(f"{name} of a dot is a tile of rank 2, not {tile!r}")
+    _check_matrices(a=a, b=b)
     if a.shape[1] != b.shape[0]:
         raise TilecError(
             f"shapes do not fit: a is {a.shape[0]}x{a.shape[1]} and b {b.shape[0]}x{b.shape[1]}; "
             "b has as many rows as a has columns"
         )
+    return _product("tile.dot", [a, b], acc, [], dtype, form, warps)
+
+
+def dot_sp(
+    a: Tile,
+    metadata: Tile,
+    b: Tile,
+    acc: Tile | None = None,
+    *,
+    dtype: Any = None,
+    form: str | None = None,
+    warps: tuple[int, int] | None = None,
+) -> Tile:
+    """`a @ b + acc` with half of `a` zero, of each four elements two.
+
+    Args:
+        a: what is stored of it, MxK/2; `tilec.runtime.compress` makes it and its metadata.
+        metadata: where in each four the stored two belong, int4.
+        b: KxN.
+        acc: as `dot` takes it, as are the others.
+        dtype: of the result.
+        form: the instruction.
+        warps: how many warps share the rows and the columns.
+
+    Raises:
+        TilecError: for shapes and types that do not fit.
+    """
+    _check_matrices(a=a, metadata=metadata, b=b)
+    return _product("tile.dot_sp", [a, b], acc, [metadata], dtype, form, warps)
+
+
+def dot_scaled(
+    a: Tile,
+    scale_a: Tile,
+    b: Tile,
+    scale_b: Tile,
+    acc: Tile | None = None,
+    *,
+    form: str | None = None,
+    warps: tuple[int, int] | None = None,
+) -> Tile:
+    """`(a · scale_a) @ (b · scale_b) + acc`, a scale factor for each 32 or 16 elements along K.
+
+    Args:
+        a: MxK, of 8 or 4 bits.
+        scale_a: a factor for each row and block of `a`, float8_e8m0fnu or float8_e4m3fn.
+        b: KxN.
+        scale_b: a factor for each block and column of `b`.
+        acc: MxN, float32; zero if None.
+        form: the instruction to use, by its PTX mnemonic; else tilec chooses.
+        warps: how many warps share the rows and the columns; else tilec chooses.
+
+    Raises:
+        TilecError: for shapes and types that do not fit.
+    """
+    _check_matrices(a=a, scale_a=scale_a, b=b, scale_b=scale_b)
+    return _product("tile.dot_scaled", [a, b], acc, [scale_a, scale_b], None, form, warps)
+
+
+def _product(
+    name: str,
+    factors: list[Tile],
+    acc: Tile | None,
+    others: list[Tile],
+    dtype: Any,
+    form: str | None,
+    warps: tuple[int, int] | None,
+) -> Tile:
+    a, b = factors
     _check_elements(a, b)
-    shape = (a.shape[0], b.shape[1])
+    shape, legal = (a.shape[0], b.shape[1]), _accumulators(a.dtype)
     if acc is None:
-        acc = zeros(shape, _accumulators(a.dtype)[0] if dtype is None else dtype_of(dtype))
+        acc = zeros(shape, legal[0] if dtype is None else dtype_of(dtype))
     elif not isinstance(acc, Tile) or acc.shape != shape:
-        raise TilecError(f"acc of a dot is {shape[0]}x{shape[1]} as its result, not {acc!r}")
-    legal = _accumulators(a.dtype)
+        raise TilecError(f"acc of a product is {shape[0]}x{shape[1]} as its result, not {acc!r}")
     if acc.dtype not in legal:
         raise TilecError(
-            f"a dot of {a.dtype!r} adds up in {' or '.join(map(repr, legal))}, not {acc.dtype!r}"
+            f"a product of {a.dtype!r} adds up in {' or '.join(map(repr, legal))}, "
+            f"not {acc.dtype!r}"
         )
     attributes: dict[str, Any] = {}
     if form is not None:
         attributes["form"] = text(form)
     if warps is not None:
         attributes["warps"] = i64s(warps)
-    for name, tile in (("unsigned_a", a), ("unsigned_b", b)):
+    for flag, tile in (("unsigned_a", a), ("unsigned_b", b)):
         if tile.dtype.kind == "uint":
-            attributes[name] = unit()
-    operands = [a.value, b.value, acc.value]
-    value = result("tile.dot", operands, type_of(acc.dtype, shape), attributes)
-    return Tile(value, acc.dtype, shape)
+            attributes[flag] = unit()
+    operands = [tile.value for tile in (a, b, acc, *others)]
+    return Tile(result(name, operands, type_of(acc.dtype, shape), attributes), acc.dtype, shape)
+
+
+def _check_matrices(**tiles: Tile) -> None:
+    for name, tile in tiles.items():
+        if not isinstance(tile, Tile) or tile.ndim != 2:
+            raise TilecError(f"{name} of a product is a tile of rank 2, not {tile!r}")
 
 
 def _accumulators(dtype: type[DType]) -> tuple[type[DType], ...]:
@@ -85,7 +157,7 @@ def _check_elements(a: Tile, b: Tile) -> None:
     narrow = a.dtype.kind == b.dtype.kind == "float" and a.dtype.bits == b.dtype.bits == 8
     if a.dtype is not b.dtype and not integers and not narrow:
         raise TilecError(
-            f"a dot takes elements of one type, not {a.dtype!r} and {b.dtype!r}: cast one"
+            f"a product takes elements of one type, not {a.dtype!r} and {b.dtype!r}: cast one"
         )
     if a.dtype is float32:
         raise TilecError(
@@ -93,4 +165,4 @@ def _check_elements(a: Tile, b: Tile) -> None:
             "tl.bfloat16 or tl.float16, or to tl.float64"
         )
     if a.dtype.kind == "bool" or (a.dtype.kind in ("int", "uint") and a.dtype.bits > 8):
-        raise TilecError(f"a dot takes integers of 4 or 8 bits, not {a.dtype!r}")
+        raise TilecError(f"a product takes integers of 4 or 8 bits, not {a.dtype!r}")
