@@ -27,9 +27,9 @@ Written by `docs/make_dialect.py` from `dialects/tile/`; do not edit. The exampl
 ops' tests in `test/lit/dialect/`. Ops print in MLIR's generic form; names repeated in the types
 are aliases (`!A = …`). The builders, with the same names, are in `tilec.dialects.tile.builders`.
 
-A program is written in tiles of a CTA, `tensor<128x64xf16, #tile.layout<"…">>` (level 2), or in
-fragments, `!tile.frag<…>`, which one warp holds and of which one op is one instruction (level 3).
-The [tour](tour.md) shows both.
+A program is written in tiles of a CTA, `tensor<128x64xf16>` (level 1), in such tiles with layouts,
+`tensor<128x64xf16, #tile.layout<"…">>` (level 2), or in fragments, `!tile.frag<…>`, which one warp
+holds and of which one op is one instruction (level 3). The [tour](tour.md) shows the latter two.
 
 Ops with matrix instructions are not `Pure`: upstream's clean-up would move them under divergent
 control flow. `tile-remove-dead` removes those that nobody uses.
@@ -42,7 +42,11 @@ _GROUPS = {
     "Registers": "elementwise",
     "Choice": "select",
     "Layouts": "layouts",
+    "Views": "views",
+    "Reductions": "reduce",
+    "Indices": "iota",
     "Products": "mma",
+    "Products of tiles": "dots",
     "Block-scaled products": "mma_scaled",
     "Sparse products": "mma_sp",
     "Matrix loads and stores": "matrix_memory",

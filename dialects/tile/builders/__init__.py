@@ -48,6 +48,7 @@ from .registers import (
 )
 from .registers import slice as slice  # noqa: A004 (the op's name)
 from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
+from .views import broadcast, expand, iota, reduce, reshape, transpose
 from .wmma import wmma_elementwise, wmma_fill, wmma_load, wmma_mma, wmma_store
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "async_copy",
     "async_wait",
     "atomic",
+    "broadcast",
     "cast",
     "concat",
     "convert_layout",
@@ -65,9 +67,11 @@ __all__ = [
     "dot_sp",
     "dot_sp_scaled",
     "elementwise",
+    "expand",
     "fill",
     "frag_type",
     "index",
+    "iota",
     "kernel",
     "ldmatrix",
     "load",
@@ -79,12 +83,15 @@ __all__ = [
     "movmatrix",
     "operand_fragment",
     "operand_tensor",
+    "reduce",
+    "reshape",
     "select",
     "shared_type",
     "slice",
     "stmatrix",
     "store",
     "tensor_type",
+    "transpose",
     "wmma_elementwise",
     "wmma_fill",
     "wmma_load",

@@ -15,7 +15,7 @@ from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
-from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp, View
+from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .wmma import WmmaElementwiseOp, WmmaFillOp, WmmaLoadOp, WmmaMmaOp, WmmaStoreOp
 
 __all__ = [
@@ -55,7 +55,6 @@ __all__ = [
     "StmatrixOp",
     "StoreOp",
     "TransposeOp",
-    "View",
     "WmmaElementwiseOp",
     "WmmaFillOp",
     "WmmaLoadOp",

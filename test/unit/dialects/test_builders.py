@@ -57,6 +57,25 @@ def test_tensors_are_inferred(memory: Any) -> None:
     assert tile.convert_layout(product, other).type == tile.tensor_type((32, 16), "f32", other)
 
 
+def test_views_are_inferred(memory: Any) -> None:
+    """At every level: of a fragment, of a tile of four warps, of one without a layout."""
+    rows = tile.reduce("arith.maximumf", tile.fill(0.0, tile.operand_fragment(FORM, "c")), 1)
+    layout = "register [8]; lane [0] [0] [1] [2] [4] -> row 16"
+    assert rows.type == tile.frag_type((16,), "f32", layout)
+    one = tile.expand(rows, 1)
+    wide = tile.operand_fragment(FORM, "c")
+    assert tile.broadcast(one, type=wide).type == wide
+    c = tile.operand_tensor(FORM, "c", 64, 32, warps=(4, 1))
+    turned = tile.transpose(tile.fill(0.0, c))
+    assert turned.type.shape == [32, 64]
+    assert tile.reshape(turned, (4, 8, 64)).type.shape == [4, 8, 64]
+    plain = tile.iota(1, type=ir.Type.parse("tensor<8x16xi32>"))
+    assert str(tile.reduce("arith.addi", plain, 0).type) == "tensor<16xi32>"
+    assert str(tile.transpose(tile.expand(plain, 0), (1, 2, 0)).type) == "tensor<8x16x1xi32>"
+    total = tile.reduce("arith.addi", tile.reshape(plain, (128,)), 0)
+    assert str(total.type) == "i32"
+
+
 def test_shared_memory(memory: Any) -> None:
     buffer = tile.alloc_shared((2, 16, 64), "f16", "128B")
     assert buffer.type == tile.shared_type((2, 16, 64), ir.F16Type.get(), "128B")
@@ -160,6 +179,18 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
             type=tile.frag_type((16, 8), "f16", "m16n8k8 a f16"),
         ),
         "index 4 is outside the 2 parts",
+    ),
+    "an axis that does not exist": (
+        lambda x: tile.reduce("arith.addf", tile.fill(0.0, tile.operand_fragment(FORM, "c")), 2),
+        "axis 2 is outside the 2 dimensions",
+    ),
+    "a permutation that is none": (
+        lambda x: tile.transpose(tile.fill(0.0, tile.operand_fragment(FORM, "c")), (0, 0)),
+        "permutation must have each of 0 to 1 once",
+    ),
+    "a shape of other elements": (
+        lambda x: tile.reshape(tile.fill(0.0, tile.operand_fragment(FORM, "c")), (64,)),
+        "16x8 elements are no 64",
     ),
     "a buffer for a matrix in global memory": (
         lambda x: tile.async_copy(x, (0, 0), x, (0, 0), shape=(8, 8)),

@@ -1,0 +1,87 @@
+"""Builders of views, reductions and indices, of tiles with layouts or without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.layout import LinearLayout, views
+from tilec.mlir import ir
+
+from .. import tiles
+from ..ops.base import any_tile_of
+from .caller import located
+from .emit import emit, i64
+
+
+@located
+def reduce(fn: str, source: Any, axis: int) -> Any:
+    """`tile.reduce`: dimension `axis` combined by the upstream op `fn`, such as `arith.addf`.
+
+    Args:
+        fn: the op's full name.
+        source: a tile or fragment.
+        axis: the dimension.
+
+    Returns:
+        A tile of one rank less, held by the lanes that held the source; a scalar for rank 1.
+    """
+    tile = any_tile_of(source, "source")
+    shape = [extent for at, extent in enumerate(tile.shape) if at != axis]
+    type_ = _seen(tile, shape, lambda layout: views.sliced(layout, axis)) if shape else tile.element
+    return emit("tile.reduce", [source], type_, {"axis": i64(axis), "fn": ir.StringAttr.get(fn)})
+
+
+@located
+def expand(source: Any, axis: int) -> Any:
+    """`tile.expand`: a dimension of extent 1 put in at `axis`."""
+    tile = any_tile_of(source, "source")
+    shape = [*tile.shape[:axis], 1, *tile.shape[axis:]]
+    type_ = _seen(tile, shape, lambda layout: views.expanded(layout, axis))
+    return emit("tile.expand", [source], type_, {"axis": i64(axis)})
+
+
+@located
+def broadcast(source: Any, *, type: Any) -> Any:  # noqa: A002 (MLIR's word)
+    """`tile.broadcast`: a tile of `type`, repeated along dimensions of extent 1."""
+    return emit("tile.broadcast", [source], type)
+
+
+@located
+def transpose(source: Any, permutation: Sequence[int] | None = None) -> Any:
+    """`tile.transpose`: dimension i is the source's `permutation[i]`; without, the last first."""
+    tile = any_tile_of(source, "source")
+    order = tuple(reversed(range(len(tile.shape)))) if permutation is None else tuple(permutation)
+    if sorted(order) != list(range(len(tile.shape))):
+        raise TilecError(f"permutation must have each of 0 to {len(tile.shape) - 1} once")
+    shape = [tile.shape[at] for at in order]
+    type_ = _seen(tile, shape, lambda layout: views.transposed(layout, order))
+    attributes = {"permutation": ir.DenseI64ArrayAttr.get(order)}
+    return emit("tile.transpose", [source], type_, attributes)
+
+
+@located
+def reshape(source: Any, shape: Sequence[int]) -> Any:
+    """`tile.reshape`: the same elements, in row-major order, under another shape."""
+    tile = any_tile_of(source, "source")
+    type_ = _seen(tile, shape, lambda layout: views.reshaped(layout, tuple(shape)))
+    return emit("tile.reshape", [source], type_)
+
+
+@located
+def iota(axis: int, *, type: Any) -> Any:  # noqa: A002 (MLIR's word)
+    """`tile.iota`: a tile or fragment of `type`, integers, each its index along `axis`."""
+    return emit("tile.iota", [], type, {"axis": i64(axis)})
+
+
+def _seen(
+    tile: tiles.PlainTile | tiles.TileValue,
+    shape: Sequence[int],
+    view: Callable[[LinearLayout], LinearLayout],
+) -> Any:
+    """The type of a view of a tile, at its level."""
+    if isinstance(tile, tiles.PlainTile):
+        return ir.RankedTensorType.get(list(shape), tile.element)
+    make = tiles.frag_type if tile.is_fragment else tiles.tensor_type
+    return make(tuple(shape), tile.element, view(tile.layout))
