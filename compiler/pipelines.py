@@ -69,6 +69,7 @@ _TO_LLVM = (
 
 _MMA_SYNC = Pipeline(
     tile=(
+        "tile-from-linalg",
         "tile-check-target",
         "tile-infer-vectors",
         "tile-select-mma",
@@ -82,6 +83,7 @@ _MMA_SYNC = Pipeline(
         "tile-remove-dead",
         "tile-stage-reductions",
         "tile-stage-conversions",
+        "tile-reuse-shared",
         "tile-to-fragments",
     ),
     nvvm=("tile-fragments-to-nvvm", "tile-lower-math", "tile-kernel-abi", *_TO_LLVM),

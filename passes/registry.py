@@ -19,6 +19,7 @@ GROUP = "tilec.passes"
 
 PASSES: Mapping[str, str] = MappingProxyType(
     {
+        "tile-from-linalg": "tilec.passes.from_linalg:FromLinalg",
         "tile-check-target": "tilec.passes.check_target:CheckTarget",
         "tile-infer-vectors": "tilec.passes.infer_vectors:InferVectors",
         "tile-select-mma": "tilec.passes.select_mma:SelectMma",
@@ -32,6 +33,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-remove-dead": "tilec.passes.remove_dead:RemoveDead",
         "tile-stage-reductions": "tilec.passes.stage_reductions:StageReductions",
         "tile-stage-conversions": "tilec.passes.stage_conversions:StageConversions",
+        "tile-reuse-shared": "tilec.passes.reuse_shared:ReuseShared",
         "tile-to-fragments": "tilec.passes.to_fragments:ToFragments",
         "tile-fragments-to-nvvm": "tilec.passes.fragments_to_nvvm:FragmentsToNvvm",
         "tile-lower-math": "tilec.passes.lower_math:LowerMath",

@@ -23,14 +23,16 @@ class SharedBuffers:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._bytes = 0
+        self._said: bool | None = None
         name = ir.StringAttr(kernel.function.operation.attributes["sym_name"]).value
         self._symbol = f"{name}_shared"
 
     def alloc(self, op: Any, _: Expansion) -> list[Values]:
         """`tile.alloc_shared`: the array's address and the buffer's place in it."""
         size = shared_buffer(op.results[0].type).bytes
-        at = self._bytes
-        self._bytes = (at + size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        at = self._place(op)
+        end = (at + size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+        self._bytes = max(self._bytes, end)
         target = self._kernel.target
         limit = max(t.shared_per_cta for t in ([target] if target else TARGETS.values()))
         if self._bytes > limit:
@@ -45,6 +47,19 @@ class SharedBuffers:
             global_name=ir.FlatSymbolRefAttr.get(self._symbol),
         )
         return [[step(pointer, at)]]
+
+    def _place(self, op: Any) -> int:
+        """Where a buffer begins, in bytes."""
+        says = "offset" in op.attributes
+        if self._said not in (None, says):
+            raise TilecError("either every buffer of a kernel says its offset or none does")
+        self._said = says
+        if not says:
+            return self._bytes
+        at = int(op.attributes["offset"].value)
+        if at % ALIGNMENT:
+            raise TilecError(f"offset {at} is no multiple of {ALIGNMENT}, as swizzles need")
+        return at
 
     def finish(self) -> None:
         """Declare the array: static up to what a kernel has without asking, else dynamic."""

@@ -10,15 +10,19 @@ from ..dialect import SharedAttr
 from ..shared import SharedBuffer, shared_buffer
 from ..stored import stored_elements, stored_tile
 from ..tiles import PlainTile, TileValue
-from .base import TileOp, any_tile_of, check_indices, memory
+from .base import TileOp, any_tile_of, check_indices, integer, memory
 
 
 class AllocSharedOp(TileOp, name="alloc_shared"):
     """A buffer in shared memory, uninitialised, for the whole run of the kernel.
 
     The memref is static, row-major, in the space `#tile.shared<"swizzle">`; its last two
-    dimensions are the swizzled matrix, those before count buffers.
+    dimensions are the swizzled matrix, those before count buffers. `offset` (i64) is its place in
+    the kernel's shared memory, in bytes; all buffers of a kernel say theirs, or none, which then
+    lie one behind the other.
     """
+
+    OPTIONAL = frozenset({"offset"})
 
     buffer: ext.Result[Any]
 
@@ -28,6 +32,8 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
         if not isinstance(type_.memory_space, SharedAttr):
             raise TilecError(f'result must be in the space #tile.shared<"…">, not {type_}')
         shared_buffer(type_)
+        if "offset" in self.attributes and integer(self, "offset") < 0:
+            raise TilecError(f"offset must be 0 or more, not {integer(self, 'offset')}")
 
 
 def check_access(

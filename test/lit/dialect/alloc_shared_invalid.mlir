@@ -133,3 +133,11 @@ func.func @results() {
   "tile.alloc_shared"() : () -> ()
   return
 }
+
+// -----
+
+func.func @offset() {
+  // expected-error @below {{'tile.alloc_shared' op offset must be 0 or more, not -1024}}
+  %0 = "tile.alloc_shared"() {offset = -1024 : i64} : () -> memref<8x16xf16, #tile.shared<"none">>
+  return
+}

@@ -1,0 +1,89 @@
+// RUN: tile-opt %s --tile-reuse-shared | FileCheck %s
+// RUN: tile-opt %s --tile-reuse-shared --remarks -o %t.mlir 2>%t.err
+// RUN: FileCheck %s --input-file %t.err --check-prefix=REMARK
+
+#L = #tile.layout<"register [0,1] [0,2] [8,0]; lane [0,4] [0,8] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 16">
+!T = tensor<32x16xf32, #L>
+!S = memref<32x16xf32, #tile.shared<"none">>
+!P = memref<2x32x16xf32, #tile.shared<"none">>
+!G = memref<?x16xf32>
+
+gpu.module @m {
+  // Two trips, one after the other: one place. The second has its barrier.
+  // CHECK-LABEL: gpu.func @trips(
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK: gpu.barrier
+  // CHECK-NEXT: "tile.store"
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: "tile.load"
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: "tile.store"
+  // REMARK: reuse_shared.mlir:[[#@LINE+1]]:3: remark: 2 buffers share 2048 bytes of shared memory; apart they take 4096
+  gpu.func @trips(%x: !T, %g: !G) attributes {known_block_size = array<i32: 64, 1, 1>, tile.automatic} {
+    %z = arith.constant 0 : index
+    %a = "tile.alloc_shared"() : () -> !S
+    %b = "tile.alloc_shared"() : () -> !S
+    gpu.barrier
+    "tile.store"(%x, %a, %z, %z) : (!T, !S, index, index) -> ()
+    gpu.barrier
+    %y = "tile.load"(%a, %z, %z) : (!S, index, index) -> !T
+    gpu.barrier
+    "tile.store"(%y, %b, %z, %z) : (!T, !S, index, index) -> ()
+    gpu.barrier
+    %w = "tile.load"(%b, %z, %z) : (!S, index, index) -> !T
+    "tile.store"(%w, %g, %z, %z) : (!T, !G, index, index) -> ()
+    gpu.return
+  }
+
+  // A buffer whose stages live through a loop, and one of each round: apart. The one behind the
+  // loop takes the place of both, once nobody reads there, and no copy is under way.
+  // CHECK-LABEL: gpu.func @loop(
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64} : () -> memref<2x32x16xf32
+  // CHECK: "tile.alloc_shared"() {offset = 4096 : i64}
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK: scf.for
+  // CHECK: }
+  // CHECK-NEXT: "tile.async_wait"() {pending = 0 : i64}
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: "tile.store"
+  gpu.func @loop(%x: !T, %g: !G, %n: index) attributes {known_block_size = array<i32: 64, 1, 1>, tile.automatic} {
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %stages = "tile.alloc_shared"() : () -> !P
+    %round = "tile.alloc_shared"() : () -> !S
+    %after = "tile.alloc_shared"() : () -> !S
+    "tile.async_copy"(%g, %stages, %z, %z, %z, %z, %z) {shape = array<i64: 32, 16>} : (!G, !P, index, index, index, index, index) -> ()
+    "tile.async_commit"() : () -> ()
+    %sum = scf.for %i = %z to %n step %one iter_args(%s = %x) -> (!T) {
+      "tile.async_wait"() {pending = 0} : () -> ()
+      gpu.barrier
+      %t = "tile.load"(%stages, %z, %z, %z) : (!P, index, index, index) -> !T
+      gpu.barrier
+      "tile.store"(%t, %round, %z, %z) : (!T, !S, index, index) -> ()
+      gpu.barrier
+      %u = "tile.load"(%round, %z, %z) : (!S, index, index) -> !T
+      %v = arith.addf %s, %u : !T
+      scf.yield %v : !T
+    }
+    "tile.store"(%sum, %after, %z, %z) : (!T, !S, index, index) -> ()
+    gpu.barrier
+    %w = "tile.load"(%after, %z, %z) : (!S, index, index) -> !T
+    "tile.store"(%w, %g, %z, %z) : (!T, !G, index, index) -> ()
+    gpu.return
+  }
+
+  // Who places buffers by hand keeps them apart.
+  // CHECK-LABEL: gpu.func @by_hand(
+  // CHECK-NOT: offset
+  gpu.func @by_hand(%x: !T, %g: !G) attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %z = arith.constant 0 : index
+    %a = "tile.alloc_shared"() : () -> !S
+    %b = "tile.alloc_shared"() : () -> !S
+    "tile.store"(%x, %a, %z, %z) : (!T, !S, index, index) -> ()
+    gpu.barrier
+    %y = "tile.load"(%a, %z, %z) : (!S, index, index) -> !T
+    "tile.store"(%y, %b, %z, %z) : (!T, !S, index, index) -> ()
+    gpu.return
+  }
+}

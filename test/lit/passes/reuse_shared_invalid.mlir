@@ -1,0 +1,20 @@
+// RUN: tile-opt %s --tile-fragments-to-nvvm --split-input-file --verify-diagnostics
+
+gpu.module @m {
+  gpu.func @some() {
+    %a = "tile.alloc_shared"() {offset = 0 : i64} : () -> memref<8x16xf16, #tile.shared<"none">>
+    // expected-error @below {{either every buffer of a kernel says its offset or none does}}
+    %b = "tile.alloc_shared"() : () -> memref<8x16xf16, #tile.shared<"none">>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @alignment() {
+    // expected-error @below {{offset 256 is no multiple of 1024, as swizzles need}}
+    %a = "tile.alloc_shared"() {offset = 256 : i64} : () -> memref<8x16xf16, #tile.shared<"none">>
+    gpu.return
+  }
+}
