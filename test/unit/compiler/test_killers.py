@@ -126,8 +126,9 @@ def test_operation_outside_functions_is_an_error(
         (
             "%t = tensor.empty() : tensor<4xf32>\n%i = arith.constant 0 : index\n"
             "%e = tensor.extract %t[%i] : tensor<4xf32>\nllvm.store %e, %p : f32, !llvm.ptr<1>",
-            "'tensor.empty' is not lowered to the LLVM dialect",
+            "'tensor.empty' op takes no tiles without layouts",
         ),
+        ("acc.wait", "'acc.wait' is not lowered to the LLVM dialect"),
     ],
 )
 def test_killer_of_the_whole_road_is_an_error(
