@@ -42,8 +42,8 @@ gpu.module @m {
   // CHECK: "tile.alloc_shared"() {offset = 0 : i64} : () -> memref<2x32x16xf32
   // CHECK: "tile.alloc_shared"() {offset = 4096 : i64}
   // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
-  // CHECK: scf.for
-  // CHECK: }
+  // CHECK: scf.yield
+  // CHECK-NEXT: }
   // CHECK-NEXT: "tile.async_wait"() {pending = 0 : i64}
   // CHECK-NEXT: gpu.barrier
   // CHECK-NEXT: "tile.store"
