@@ -51,6 +51,8 @@ for name in ("PYTHONPATH", "HOME", "TMPDIR", "LD_LIBRARY_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+config.environment["TILEC_CACHE"] = "0"  # what is tested is compiled
+
 # lit --param filecheck=PATH overrides the choice.
 filecheck = lit_config.params.get("filecheck") or _filecheck(python)
 lit_config.note(f"FileCheck: {filecheck}")

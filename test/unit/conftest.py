@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from tilec.isa import PtxVersion, Target
+
+os.environ["TILEC_CACHE"] = "0"  # what is tested is compiled, and nobody's cache is written to
 
 # Below sm_75 no ptxas at hand makes code, but it checks a module's `.target`; sm_101 is sm_110's
 # older name.

@@ -122,6 +122,7 @@ def run_page(tmp_path: Path) -> Callable[[Path], int]:
         "PYTHONPATH": str(package.parent),
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "NO_COLOR": "1",
+        "TILEC_CACHE": "",
         "TILEC_CACHE_DIR": str(tmp_path / "cache"),
     }
     return lambda page: _run(page, folder, environment)

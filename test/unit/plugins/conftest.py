@@ -51,6 +51,7 @@ def run(site: Path, tmp_path: Path) -> Run:
     """Runs a tool, or `python -c` for the tool `python`, where the packages are installed."""
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join(filter(None, (str(site), os.environ.get("PYTHONPATH")))),
+        "TILEC_CACHE": "",
         "TILEC_CACHE_DIR": str(tmp_path / "cache"),
     }
 

@@ -141,6 +141,7 @@ def test_a_pipeline_in_any_form(form: str) -> None:
 
 
 def test_a_pipeline_is_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TILEC_CACHE")
     monkeypatch.setenv("TILEC_CACHE_DIR", str(tmp_path / "cache"))
     tilec.compile(MMA, pipeline=SM_80, cache=True)
     assert not (tmp_path / "cache").exists()
