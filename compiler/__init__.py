@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .compiled import Compiled
     from .dialect_plugins import DialectPlugin
     from .driver import compile  # noqa: A004
+    from .lang import function, kernel
     from .pipelines import Pipeline
     from .transformed import transform
 
@@ -28,6 +29,8 @@ __all__ = [
     "TilecError",
     "__version__",
     "compile",
+    "function",
+    "kernel",
     "transform",
 ]
 
@@ -38,6 +41,8 @@ _HOMES = {
     "Target": ".isa",
     "TilecError": ".isa",
     "compile": ".driver",
+    "function": ".lang",
+    "kernel": ".lang",
     "transform": ".transformed",
 }
 

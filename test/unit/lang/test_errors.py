@@ -1,0 +1,380 @@
+"""Errors are shown at the user's line, with a caret under what is wrong.
+
+In each kernel below the comment `# <- text` marks the line, and what the caret stands under.
+"""
+
+import linecache
+from collections.abc import Callable
+
+import pytest
+import tilec
+import tilec.lang as tl
+
+M = tl.Array[tl.float16, int, int]
+V = tl.Array[tl.int32, int]
+CASES: list[tuple[Callable[[], object], str]] = []
+
+
+def wrong(reason: str) -> Callable[[Callable[[], object]], None]:
+    """A case: a function that makes the error, and what its message says."""
+
+    def add(make: Callable[[], object]) -> None:
+        CASES.append((make, reason))
+
+    return add
+
+
+def shape_of_sum(x: tl.Tile, y: tl.Tile) -> tl.Tile:
+    return x + y  # <- x + y
+
+
+@tl.function
+def halves(x: tl.Tile) -> tl.Tile:
+    for _ in range(3):
+        x = x.reshape(7, 2)  # <- x.reshape
+    return x
+
+
+def unmarked(n: int) -> int:
+    if n > 3:  # <- n > 3
+        return 1
+    return 2
+
+
+@tl.function
+def endless(n: int) -> int:  # <- def
+    return endless(n)
+
+
+@wrong("shapes do not fit: a is 16x32 and b 16x32")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        x = tl.load(a, (0, 0), (16, 32))
+        y = tl.zeros(4) if x is None else tl.dot(x, x)  # <- tl.dot
+        tl.store(a, (0, 0), y)
+
+    return k.build()
+
+
+@wrong(r"shapes \(16, 32\) and \(32, 16\) do not broadcast")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        x = tl.load(a, (0, 0), (16, 32))
+        shape_of_sum(x, x.T)
+
+    return k.build()
+
+
+@wrong(r"powers of two; 7 in \(7, 2\)")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        halves(tl.load(a, (0, 0), (16, 32)))
+
+    return k.build()
+
+
+@wrong("'acc' changes its type in the loop at line .*, from float32 .16, 32. to float16 .16, 32.")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, n: int) -> None:
+        acc = tl.zeros((16, 32))
+        for _ in range(n):
+            acc = acc.astype(tl.float16)  # <- acc = acc
+        tl.store(a, (0, 0), acc)
+
+    return k.build()
+
+
+@wrong("'w' changes its type in the branches of the condition")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, n: int) -> None:
+        w = tl.zeros((16, 32))
+        if n > 0:  # <- if
+            w = w.sum(axis=0)
+        tl.store(a, (0, 0), w.astype(tl.float16))
+
+    return k.build()
+
+
+@wrong("'y' gets its value in the loop at line .*, which may have no turns")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, n: int) -> None:
+        for _ in range(n):
+            y = tl.load(a, (0, 0), (16, 32))
+        tl.store(a, (0, 0), y)  # <- y)
+
+    return k.build()
+
+
+@wrong("'y' has a value in one branch only of the condition")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, n: int) -> None:
+        if n > 0:
+            y = tl.load(a, (0, 0), (16, 32))
+        tl.store(a, (0, 0), y)  # <- y)
+
+    return k.build()
+
+
+@wrong("no return inside a loop of the kernel")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        for _ in range(n):
+            return  # <- return
+
+    return k.build()
+
+
+@wrong("no break out of a loop of the kernel: use while")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        for i in range(n):
+            if i > 3:
+                break  # <- break
+
+    return k.build()
+
+
+@wrong("mark the function @tilec.function")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        unmarked(n)
+
+    return k.build()
+
+
+@wrong("more than 64 calls inside each other")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        endless(n)
+
+    return k.build()
+
+
+@wrong("NameError: name 'missing' is not defined")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        tl.store(a, (0, 0), missing)  # type: ignore[name-defined] # noqa: F821 # <- missing
+
+    return k.build()
+
+
+@wrong("extents of a tile must be known when the kernel is compiled")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        tl.zeros((n, 4))  # <- tl.zeros
+
+    return k.build()
+
+
+@wrong("add of a int32 .32. and the float 0.5: cast the tile first")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.store(a, 0, tl.load(a, 0, 32) + 0.5)  # <- tl.load
+
+    return k.build()
+
+
+@wrong("no instruction multiplies float32: cast to tl.tfloat32")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        x = tl.zeros((32, 32))
+        x @ x  # <- x @
+
+    return k.build()
+
+
+@wrong("takes elements of its own type, not float32")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        tl.store(a, (0, 0), tl.zeros((4, 4)))  # <- tl.store
+
+    return k.build()
+
+
+@wrong("takes 2 indices, not 1")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        tl.load(a, 0, 4)  # <- tl.load
+
+    return k.build()
+
+
+@wrong(r"a is in memory: tl.load\(a, ")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        a[0, 0]  # <- a[
+
+    return k.build()
+
+
+@wrong("assertion failed: B is even, not 3")
+def _() -> object:
+    @tilec.kernel
+    def k(B: tl.Constant[int] = 3) -> None:  # noqa: N803
+        assert B % 2 == 0, f"B is even, not {B}"  # <- assert
+
+    return k.build()
+
+
+@wrong("no 3, please")
+def _() -> object:
+    @tilec.kernel
+    def k(B: tl.Constant[int] = 3) -> None:  # noqa: N803
+        if B == 3:
+            raise ValueError("no 3, please")  # <- raise
+
+    return k.build()
+
+
+@wrong("an assert is checked at compile time")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        assert n > 3  # <- assert
+
+    return k.build()
+
+
+@wrong("layout 'x' is neither a linear layout")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.with_layout(tl.zeros((8, 8)), "x")  # <- tl.with_layout
+
+    return k.build()
+
+
+@wrong("'tile.dot' op 16x32x2 .* is no whole number of instructions")
+def _() -> object:  # what a pass finds
+    @tilec.kernel
+    def k(a: M, b: M) -> None:
+        x, y = tl.load(a, (0, 0), (16, 2)), tl.load(b, (0, 0), (2, 32))
+        tl.store(a, (0, 0), tl.dot(x, y, dtype=tl.float16))  # <- tl.dot
+
+    return k.compile()
+
+
+@wrong("arith.addi updates elements of type i32, i64, not i16")
+def _() -> object:  # what a verifier finds
+    @tilec.kernel
+    def k(a: tl.Array[tl.int16, int]) -> None:
+        tl.atomic_add(a, 0, tl.load(a, 0, 32))  # <- tl.atomic_add
+
+    return k.build()
+
+
+@wrong("argument 'n' has no annotation")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, n) -> None:  # type: ignore[no-untyped-def] # <- n)
+        pass
+
+    return k
+
+
+@wrong("argument 'a' is annotated <class 'str'>; legal: tl.Array")
+def _() -> object:
+    @tilec.kernel
+    def k(a: str) -> None:  # <- a:
+        pass
+
+    return k
+
+
+@wrong("a kernel is defined by def, not lambda")
+def _() -> object:
+    return tilec.kernel(lambda: None)
+
+
+@wrong("the source of 'k' cannot be read; kernels are compiled from it")
+def _() -> object:
+    names = {"tilec": tilec}
+    exec("@tilec.kernel\ndef k() -> None: pass", names)
+    return names
+
+
+@pytest.mark.parametrize(("make", "reason"), CASES, ids=[reason[:30] for _, reason in CASES])
+def test_errors_are_where_they_belong(make: Callable[[], object], reason: str) -> None:
+    with pytest.raises(tl.KernelError, match=reason) as caught:
+        make()
+    error = caught.value
+    place = error.place
+    line = linecache.getline(place.file, place.line)
+    if "# <- " in line:
+        mark = line.partition("# <- ")[2].strip()
+        assert place.column - 1 == line.index(mark)
+        first, quoted, caret = str(error).splitlines()[:3]
+        assert first == f"{place.file}:{place.line}:{place.column}: error: {error.reason}"
+        assert quoted.index(mark) == caret.index("^")
+    else:
+        assert any(word in reason for word in ("lambda", "source")), line
+    assert error.__cause__ is None or isinstance(error.__cause__, NameError)
+
+
+def test_calls_on_the_way_are_shown() -> None:
+    with pytest.raises(tl.KernelError) as caught:
+        CASES[1][0]()
+    notes = [line for line in str(caught.value).splitlines() if "note: called from here" in line]
+    (call,) = caught.value.calls
+    assert notes == [f"{call}: note: called from here"]
+    assert "shape_of_sum(x, x.T)" in linecache.getline(call.file, call.line)
+
+
+UNSUPPORTED = {
+    "try": "try:\n        x = 1\n    except ValueError:\n        pass",
+    "with": "with open('x'):\n        pass",
+    "class": "class X: pass",
+    "import": "import math",
+    "global": "global x",
+    "del": "x = 1\n    del x",
+    "a function inside a function": "def f(): pass",
+    "yield": "yield 1",
+    "match": "match 1:\n        case 1: pass",
+    "else of a loop": "for i in range(3): pass\n    else: pass",
+    "assignment to an element": "x = [1]\n    x[0] = 2",
+    "assignment to an attribute": "x = 1\n    x.y = 2",
+    ":=": "x = 1 and (y := 2)",
+    "async": "async def f(): pass",
+}
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_python_is_named(name: str, tmp_path: pytest.TempPathFactory) -> None:
+    file = str(tmp_path / "kernels.py")  # type: ignore[operator]
+    text = f"import tilec\n@tilec.kernel\ndef k() -> None:\n    {UNSUPPORTED[name]}\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    with pytest.raises(tl.KernelError, match=f"error: no {name}") as caught:
+        exec(compile(text, file, "exec"), {"__name__": "kernels"})
+    assert caught.value.place.line in (4, 5)
+
+
+@pytest.mark.parametrize("arguments", ["*rest", "**rest"])
+def test_unnamed_arguments_are_refused(arguments: str, tmp_path: pytest.TempPathFactory) -> None:
+    file = str(tmp_path / "kernels.py")  # type: ignore[operator]
+    text = f"import tilec\n@tilec.kernel\ndef k({arguments}) -> None:\n    pass\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    with pytest.raises(tl.KernelError, match="arguments: name each"):
+        exec(compile(text, file, "exec"), {"__name__": "kernels"})
+
+
+def test_outside_kernels() -> None:
+    with pytest.raises(tilec.TilecError, match="no kernel is being compiled"):
+        tl.zeros(4)
