@@ -11,8 +11,9 @@ from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, remark, walk
 from .effects import Writers
-from .functions import functions, gpu_modules, is_automatic, target_of
+from .functions import functions, gpu_modules, is_automatic, target_of, threads
 from .multistage import Multistage
+from .register_stages import RegisterStages, fits_registers
 from .shared_space import SharedSpace, aligned
 from .staged_copies import CopyGroup, StagedCopy, copy_groups
 from .staging_vectors import is_asynchronous
@@ -29,7 +30,9 @@ class PipelineLoops(Pass):
     loop's body, barrier, `tile.async_copy`s, commit, wait for all and
     barrier, as tile-stage-shared writes them, become a prologue before the loop, and in each round
     one wait, one barrier, the copies for a later round while there is one, one commit. A loop's
-    attribute `tile.stages = N : i64` says how many stages; 1 leaves it as it is.
+    attribute `tile.stages = N : i64` says how many stages; 1 leaves it as it is. Copies that are
+    not `cp.async`, which sm_75 lacks, become loads to registers at the beginning of the round
+    before and stores at its end, where few registers do.
 
     Attributes:
         stages: of loops that do not say, as far as shared memory has room.
@@ -60,29 +63,54 @@ class PipelineLoops(Pass):
         if pinned is None and not is_automatic(function):
             return
         groups = copy_groups(loop, Writers(function))
-        copies = [copy for group in groups for copy in group.copies if not copy.obstacle]
-        for group in groups:
-            for copy in group.copies:
-                if copy.obstacle:
-                    remark(
-                        copy.copy.location,
-                        f"'tile.async_copy' op is not pipelined: {copy.obstacle}",
-                    )
-        copies = [copy for copy in copies if is_asynchronous(copy.copy, target)]
-        if not copies:
-            return
-        space = SharedSpace(function, target)
-        size = sum(aligned(_bytes(copy)) for copy in copies)
-        room = (space.left() + size) // size
-        stages = min(self.stages, room) if pinned is None else pinned
-        if stages > room:
-            raise TilecError(
-                f"{STAGES} = {stages} takes {stages * size} bytes of shared memory, and there are "
-                f"{space.left() + size} of {space.limit}; {room} of {size} each would fit"
-            )
-        _explain(loop, stages, size, room, pinned)
-        if stages > 1:
-            Multistage(loop, copies, stages).run(_frames(groups, copies))
+        movable = [copy for copy in _all(groups) if not _stays(copy)]
+        ahead = [copy for copy in movable if is_asynchronous(copy.copy, target)]
+        if ahead:
+            stages = _stages(loop, ahead, SharedSpace(function, target), self.stages, pinned)
+            if stages > 1:
+                Multistage(loop, ahead, stages).run(_frames(groups, ahead))
+        elif movable and pinned != 1:
+            warps = threads(function) // 32
+            more = _size(movable)
+            if fits_registers(movable, warps) and more <= SharedSpace(function, target).left():
+                _explain_held(loop, movable)
+                RegisterStages(loop, movable, warps).run(_frames(groups, movable))
+
+
+def _all(groups: list[CopyGroup]) -> list[StagedCopy]:
+    return [copy for group in groups for copy in group.copies]
+
+
+def _stays(copy: StagedCopy) -> bool:
+    """Whether a copy cannot begin earlier; says why."""
+    if copy.obstacle:
+        remark(copy.copy.location, f"'tile.async_copy' op is not pipelined: {copy.obstacle}")
+    return bool(copy.obstacle)
+
+
+def _stages(
+    loop: Any, copies: list[StagedCopy], space: SharedSpace, wanted: int, pinned: int | None
+) -> int:
+    """How many stages the loop gets.
+
+    Raises:
+        TilecError: if it says more than there is room for.
+    """
+    size = _size(copies)
+    room = (space.left() + size) // size
+    stages = min(wanted, room) if pinned is None else pinned
+    if stages > room:
+        raise TilecError(
+            f"{STAGES} = {stages} takes {stages * size} bytes of shared memory, and there are "
+            f"{space.left() + size} of {space.limit}; {room} of {size} each would fit"
+        )
+    why = f"as {STAGES} says" if pinned is not None else f"{room} would fit"
+    remark(
+        loop.location,
+        f"'scf.for' op has {stages} stages of {size} bytes of shared memory: {why}; copies begin "
+        f"{stages - 1} rounds ahead",
+    )
+    return stages
 
 
 def _pinned(loop: Any) -> int | None:
@@ -97,8 +125,9 @@ def _pinned(loop: Any) -> int | None:
     return int(attribute.value)
 
 
-def _bytes(copy: StagedCopy) -> int:
-    return shared_buffer(copy.alloc.results[0].type).bytes
+def _size(copies: list[StagedCopy]) -> int:
+    """Bytes of one stage."""
+    return sum(aligned(shared_buffer(copy.alloc.results[0].type).bytes) for copy in copies)
 
 
 def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[Any]:
@@ -109,10 +138,9 @@ def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[Any]:
     ]
 
 
-def _explain(loop: Any, stages: int, size: int, room: int, pinned: int | None) -> None:
-    why = f"as {STAGES} says" if pinned is not None else f"{room} would fit"
+def _explain_held(loop: Any, held: list[StagedCopy]) -> None:
     remark(
         loop.location,
-        f"'scf.for' op has {stages} stages of {size} bytes of shared memory: {why}; copies begin "
-        f"{stages - 1} rounds ahead",
+        f"'scf.for' op has 2 stages of {_size(held)} bytes of shared memory; without cp.async "
+        "the next round's tiles wait in registers",
     )

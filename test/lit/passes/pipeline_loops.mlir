@@ -162,3 +162,40 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// Without cp.async, the next round's tile waits in registers for the end of this one.
+gpu.module @turing [#nvvm.target<chip = "sm_75">] {
+  // CHECK-LABEL: gpu.func @registers(
+  gpu.func @registers(%a: !G, %b: !G, %n: index) kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK-NEXT: %[[S:.*]] = "tile.alloc_shared"() : () -> memref<2x64x32xf16, #shared>
+    // CHECK: scf.if
+    // CHECK: "tile.async_copy"(%{{.*}}, %[[S]],
+    // CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%[[READ:.*]] = %{{.*}})
+    // CHECK-NEXT: gpu.barrier
+    // CHECK: %[[AHEAD:.*]] = arith.addi %[[K]],
+    // CHECK: %[[NEXT:.*]] = scf.if %{{.*}} -> (tensor<64x32xf16, #[[ROWS:.*]]>) {
+    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %[[AHEAD]]) {masked, vector = 8 : i64}
+    // CHECK: } else {
+    // CHECK: %[[T:.*]] = "tile.load"(%[[S]], %[[READ]],
+    // CHECK-NEXT: "tile.store"(%[[T]],
+    // CHECK: %[[WRITE:.*]] = arith.select
+    // CHECK: "tile.store"(%[[NEXT]], %[[S]], %[[WRITE]],
+    // CHECK-NEXT: scf.yield %[[WRITE]]
+    // CHECK-NOT: gpu.barrier
+    // CHECK: gpu.return
+    %s = "tile.alloc_shared"() : () -> !S
+    %z = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %p = "tile.alloc_shared"() : () -> memref<64x32xf16, #tile.shared<"none">>
+    scf.for %k = %z to %n step %c32 {
+      gpu.barrier
+      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {masked, shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
+      "tile.async_commit"() : () -> ()
+      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      gpu.barrier
+      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+      "tile.store"(%t, %p, %z, %z) : (!A, memref<64x32xf16, #tile.shared<"none">>, index, index) -> ()
+    }
+    gpu.return
+  }
+}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+ALIGNED = "{tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}"
 SIZES = [(64, 64, 32), (128, 64, 160), (1, 1, 1), (61, 67, 97), (64, 8, 0), (13, 127, 31)]
 
 
@@ -82,6 +83,19 @@ def test_any_alignment(program, run, padded, rng, promised, target) -> None:
     report = run(program(form=form, promised=promised), "gemm", (2, 1), [a, b, c, k], target=target)
     np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
     assert report.conflicts == 0
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 5])
+def test_tiles_that_wait_in_registers(program, run, compiled, padded, rng, rounds) -> None:
+    m, n, k = 50, 72, 32 * rounds - 8 * (rounds > 1)
+    form = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
+    text = program(form=form, promised=ALIGNED.replace("{", "{tile.sizes = array<i64: 1, 8>, "))
+    a, b = padded(rng, m, k, np.float16), padded(rng, k, n, np.float16)
+    c = np.full((m, n), np.nan, np.float32)
+    report = run(text, "gemm", (2, 1), [a, b, c, k], target="sm_75")
+    np.testing.assert_array_equal(c, a.astype(np.float32) @ b.astype(np.float32))
+    assert report.conflicts == 0
+    assert compiled(text, "sm_75").ptx.count("bar.sync") == 1
 
 
 OTHER_TYPES = [
