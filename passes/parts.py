@@ -10,13 +10,16 @@ from .emit import create
 
 
 def join(parts: list[Any], whole: Any) -> Any:
-    """One fragment of type `whole` from consecutive parts of it."""
-    return parts[0] if len(parts) == 1 else create("tile.concat", parts, whole)
+    """One fragment of type `whole` from consecutive parts of it.
+
+    A single part may still be of another type: a warp's part of a larger tile.
+    """
+    return parts[0] if parts[0].type == whole else create("tile.concat", parts, whole)
 
 
 def cut(whole: Any, count: int, part: Any) -> list[Any]:
     """The `count` parts of a fragment, each of type `part`."""
-    if count == 1:
+    if whole.type == part:
         return [whole]
     i64 = ir.IntegerType.get_signless(64)
     return [

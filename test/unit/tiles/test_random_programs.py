@@ -36,7 +36,7 @@ def tensor(shape: tuple[int, ...], element: str = "f32") -> str:
     return f"tensor<{'x'.join(str(n) for n in shape)}x{element}>"
 
 
-@dataclass
+@dataclass(repr=False)
 class Program:
     """A program and what it computes.
 
@@ -52,6 +52,9 @@ class Program:
     tiles: list[tuple[str, Any]] = field(default_factory=list)
     inputs: list[Any] = field(default_factory=list)
     names: int = 0
+
+    def __repr__(self) -> str:
+        return self.text
 
     def name(self) -> str:
         """A new name."""
