@@ -48,7 +48,8 @@ def sliced(layout: LinearLayout, axis: int) -> LinearLayout:
     _check_axis(axis, len(layout.outs))
     extents = [size for at, size in enumerate(layout.out_sizes.values()) if at != axis]
     rest = _mapped(layout, extents, lambda place: [v for at, v in enumerate(place) if at != axis])
-    ins, columns = [], []
+    ins: list[tuple[str, int]] = []
+    columns: list[int] = []
     for name, bits in rest.ins:
         own = rest.columns_of(name)
         if name == "register":
