@@ -10,6 +10,7 @@ from tilec.isa import target as find_target
 from tilec.passes.base import Diagnostic, Pass, ProgramError, remarks
 from tilec.passes.check_target import set_target
 from tilec.passes.functions import gpu_modules, is_kernel, target_of
+from tilec.passes.outline_functions import outline_functions
 from tilec.passes.pipeline import run_pipeline, verify
 
 from .abi import Kernel, kernels
@@ -49,6 +50,8 @@ def load(
     else:
         module = source.operation.clone()
         verify(module)
+    with module.context:
+        outline_functions(module)
     return module, _aim(module, override)
 
 

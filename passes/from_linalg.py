@@ -1,0 +1,61 @@
+"""`tile-from-linalg`: products of matrices written in linalg, as programs on tiles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .base import Diagnostic, Pass, PassError
+from .functions import functions, gpu_modules
+from .outline_functions import linalg_ops, outline_functions
+
+
+@dataclass(frozen=True)
+class FromLinalg(Pass):
+    """Turn a product of matrices in memory into a loop over tiles: each CTA computes one.
+
+    In: kernels that hold one `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or
+    `linalg.generic` that adds the product of its inputs to its result, on memrefs; perhaps a
+    `linalg.fill` of the result before it, arithmetic on scalars, and views of memrefs. Or a
+    `func.func` with such a body, which becomes a kernel, in a `gpu.module` called `kernels` if
+    there is none. Out: level 1. Other kernels stay.
+
+    The last two dimensions of each memref are a matrix, A and B perhaps stored as their
+    transposes; those before number the matrices of a batch. Extents may be any. Where no
+    instruction adds in the result's type, as in bf16, sums are f32 and rounded once. f32 is
+    multiplied as tf32, if the op has the unit attribute `tile.tf32`.
+
+    A launch has a CTA for each tile of the result: along x for the columns, along y for the rows,
+    along z for the batch. A remark says how many; where all extents are static, so does the
+    attribute `known_grid_size`.
+
+    Attributes:
+        tile_m: rows of a tile of the result; chosen by extents and element types if None.
+        tile_n: its columns.
+        tile_k: what a slice has of the depth.
+        warps: warps of a CTA, if the kernel's `known_block_size` does not say.
+    """
+
+    name: ClassVar[str] = "tile-from-linalg"
+
+    tile_m: int | None = None
+    tile_n: int | None = None
+    tile_k: int | None = None
+    warps: int | None = None
+
+    def apply(self, module: Any) -> None:
+        """Rewrite every function and kernel of `module` that holds such an op."""
+        if not linalg_ops(module):
+            return
+        outline_functions(module)
+        from .linalg_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
+        from .product_tiles import Pins  # noqa: PLC0415
+
+        pins = Pins(self.tile_m, self.tile_n, self.tile_k, self.warps)
+        errors: list[Diagnostic] = []
+        for gpu_module in gpu_modules(module):
+            for function in functions(gpu_module):
+                if linalg_ops(function):
+                    errors += convert_kernel(function, pins)
+        if errors:
+            raise PassError(errors)

@@ -1,0 +1,84 @@
+"""How large the tiles of a product are, and how many warps compute one of the result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tilec.dialects.tile.tiles import bits_of
+from tilec.isa import TilecError
+
+from .memory_product import MemoryProduct
+
+_SIDE = 128
+"""Rows and columns of the result's tile, if accumulators have 32 bits and extents allow."""
+_DEPTH = 64
+"""Elements of K a slice, at most."""
+_SLICE_BITS = 8 * 128
+"""Bits of K a slice, at most: what shared memory delivers at a time."""
+_STEP_BITS = 8 * 32
+"""Bits of K that one instruction multiplies, if it is of a usual shape."""
+_LEAST = 16
+"""Rows and columns of the smallest tile: those of an instruction."""
+_PER_WARP = 1024
+"""Accumulators of a warp: 32 in each lane; twice as many where warps are eight."""
+_WARPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Pins:
+    """What the user says of the tiles; None where it is open."""
+
+    m: int | None
+    n: int | None
+    k: int | None
+    warps: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProductTiles:
+    """Tiles of a product.
+
+    Attributes:
+        m: rows of A and of the result.
+        n: columns of B and of the result.
+        k: what one slice has of the depth.
+        warps: warps of a CTA.
+    """
+
+    m: int
+    n: int
+    k: int
+    warps: int
+
+
+def product_tiles(product: MemoryProduct, pins: Pins) -> ProductTiles:
+    """The tiles of a product.
+
+    Args:
+        product: the product; its static extents make tiles no larger than they need be.
+        pins: what is not to be chosen.
+
+    Raises:
+        TilecError: if a pin is no power of two.
+    """
+    for name in ("m", "n", "k", "warps"):
+        pin = getattr(pins, name)
+        if pin is not None and (pin < 1 or pin & (pin - 1)):
+            option = name if name == "warps" else f"tile-{name}"
+            raise TilecError(f"{option} must be a power of two, not {pin}")
+    *_, rows, cols = product.contraction.maps[2]
+    side = _SIDE * 32 // max(32, bits_of(product.elements.total))
+    bits = bits_of(product.elements.a)
+    m = pins.m or _clamped(product.static(rows), _LEAST, side)
+    n = pins.n or _clamped(product.static(cols), _LEAST, side)
+    depth = product.static(product.contraction.depth)
+    k = pins.k or _clamped(depth, _STEP_BITS // bits, min(_DEPTH, _SLICE_BITS // bits))
+    warps = pins.warps or min(_WARPS, max(1, m * n // _PER_WARP))
+    return ProductTiles(m, n, k, warps)
+
+
+def _clamped(extent: int | None, least: int, most: int) -> int:
+    """The power of two that an extent fits in, between bounds."""
+    if extent is None:
+        return most
+    return min(most, max(least, 1 << max(0, extent - 1).bit_length()))
