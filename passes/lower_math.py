@@ -122,14 +122,27 @@ def _lower(op: Any, name: str, kernel: Kernel) -> Any:
         raise TilecError("has no instruction for f64; cast it to f32")
     if name in _BY_PERMISSION and not fast:
         raise TilecError("exists as an approximation only; allow it by fastmath<afn>")
+    if name == "math.exp2" and fast and isinstance(_scalar(type_), ir.F32Type):
+        return _flushing_exp2(operands[0], kernel)
     if name not in SEQUENCES or (name in APPROXIMATE and fast):
         return _call(APPROXIMATE[name], operands, type_, flags, kernel)
     _check_shape(type_)
     scalars = Scalars(kernel, fast=fast)
-    packed = Packing(_scalar(type_), type_.shape[0] if isinstance(type_, ir.VectorType) else 1, 1)
+    packed = Packing(_scalar(type_), _length(type_), 1)
     held = [[_cast("extf", v, ir.F32Type.get()) for v in elements([o], packed)] for o in operands]
     found = [SEQUENCES[name](scalars, *values) for values in zip(*held, strict=True)]
     return vector([_cast("truncf", value, packed.element) for value in found])
+
+
+def _flushing_exp2(x: Any, kernel: Kernel) -> Any:
+    """`ex2.approx.ftz`: one instruction, since subnormal numbers need no scaling."""
+    _check_shape(x.type)
+    parts = elements([x], Packing(_scalar(x.type), _length(x.type), 1))
+    return vector([kernel.intrinsic("llvm.nvvm.ex2.approx.ftz.f32", [e], e.type) for e in parts])
+
+
+def _length(type_: Any) -> int:
+    return int(type_.shape[0]) if isinstance(type_, ir.VectorType) else 1
 
 
 def _cast(name: str, value: Any, type_: Any) -> Any:

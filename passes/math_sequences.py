@@ -128,7 +128,7 @@ def _exp(s: Scalars, x: Any) -> Any:
     """A power of two: the product's rounding error, too, is raised, to first order."""
     high, low = _split(log2(e))
     if s.fast:
-        return s.call("llvm.exp2.f32", s.mul(x, s.number(high)))
+        return s.call("llvm.nvvm.ex2.approx.ftz.f32", s.mul(x, s.number(high)))
     # Beyond, the result is 0 or infinity; an infinite product would have no error to speak of.
     bound = 160 / high
     x = s.pick(s.less(x, -bound), s.number(-bound), x)

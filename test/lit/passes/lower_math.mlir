@@ -50,8 +50,10 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @sequences(%x: f32, %h: vector<2xbf16>) kernel {
     // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
     // CHECK-NEXT: %[[TIMES:.*]] = arith.mulf %[[X]], %[[LOG2E]] : f32
-    // CHECK-NEXT: llvm.call @llvm.exp2.f32(%[[TIMES]]) : (f32) -> f32
+    // CHECK-NEXT: llvm.call @llvm.nvvm.ex2.approx.ftz.f32(%[[TIMES]]) : (f32) -> f32
     %e = math.exp %x fastmath<afn> : f32
+    // CHECK: llvm.call @llvm.nvvm.ex2.approx.ftz.f32(%[[X]]) : (f32) -> f32
+    %e2 = math.exp2 %x fastmath<afn> : f32
     // CHECK: llvm.call @llvm.nvvm.lg2.approx.f(%[[X]]) : (f32) -> f32
     %f = math.log2 %x fastmath<afn> : f32
     // CHECK: arith.divf

@@ -178,3 +178,17 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {{
     wanted = np.exp(values.astype(np.float64))
     unit = float(ml_dtypes.finfo(dtype).eps)
     np.testing.assert_allclose(got.astype(np.float64), wanted, rtol=unit / 2 * 1.01)
+
+
+def test_a_fast_power_of_two_flushes() -> None:
+    values = _values()
+    with np.errstate(all="ignore"):
+        wanted = np.exp2(values.astype(np.float64))
+        small = np.abs(values) < 2.0**-126
+        got = _run("%r = math.exp2 %a fastmath<afn> : f32", [values])
+        errors = _errors(got, wanted)
+    errors[np.abs(wanted) > 3.4028e38] = 0
+    flushed = (wanted < 2.0**-126) & (got == 0)
+    assert flushed.any()
+    assert (got[small] == 1).all()
+    assert errors[~flushed].max() <= UNITS["exp2"]
