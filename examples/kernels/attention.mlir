@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // Flash attention, forward: O = softmax(Q·Kᵀ / sqrt(d))·V for one head a CTA, f16 in and out, sums in
 // f32, head dimension 64, any number of queries and keys. A CTA of 4 warps takes 128 queries and
 // goes over the keys 64 at a time; it keeps of each query the largest score so far (m), the sum of
@@ -15,6 +17,11 @@
 !Number = tensor<128x64xi32>
 !Inside = tensor<128x64xi1>
 !Heads = memref<?x?x64xf16, strided<[?, 64, 1]>>
+
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: ex2.approx
+// CHECK-NOT: st.shared
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 
 gpu.module @attention [#nvvm.target<chip = "sm_80">] {
   gpu.func @attention(%q: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
@@ -58,9 +65,9 @@ gpu.module @attention [#nvvm.target<chip = "sm_80">] {
       %m_col = "tile.expand"(%m_new) {axis = 1 : i64} : (!M) -> !M1
       %ms = "tile.broadcast"(%m_col) : (!M1) -> !S
       %shifted = arith.subf %s, %ms : !S
-      %p32 = math.exp2 %shifted : !S
+      %p32 = math.exp2 %shifted fastmath<afn> : !S
       %grown = arith.subf %m_old, %m_new : !M
-      %alpha = math.exp2 %grown : !M
+      %alpha = math.exp2 %grown fastmath<afn> : !M
       %l_tile = "tile.reduce"(%p32) {axis = 1 : i64, fn = "arith.addf"} : (!S) -> !M
       %l_new = math.fma %l_old, %alpha, %l_tile : !M
 
@@ -130,9 +137,9 @@ gpu.module @attention [#nvvm.target<chip = "sm_80">] {
       %m_col = "tile.expand"(%m_new) {axis = 1 : i64} : (!M) -> !M1
       %ms = "tile.broadcast"(%m_col) : (!M1) -> !S
       %shifted = arith.subf %s, %ms : !S
-      %p32 = math.exp2 %shifted : !S
+      %p32 = math.exp2 %shifted fastmath<afn> : !S
       %grown = arith.subf %m_old, %m_new : !M
-      %alpha = math.exp2 %grown : !M
+      %alpha = math.exp2 %grown fastmath<afn> : !M
       %l_tile = "tile.reduce"(%p32) {axis = 1 : i64, fn = "arith.addf"} : (!S) -> !M
       %l_new = math.fma %l_old, %alpha, %l_tile : !M
 

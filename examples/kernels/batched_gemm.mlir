@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // C[i] = A[i]·B[i] for a batch of f16 matrices, f32 out: the batch is the grid's third axis. Tiles of
 // 64x64x64 for 4 warps; the grid is (ceil(N / 64), ceil(M / 64), batch).
 
@@ -5,6 +7,8 @@
 !C = tensor<64x64xf32>
 !Input = memref<?x?x?xf16, strided<[?, ?, 1]>>
 !Result = memref<?x?x?xf32, strided<[?, ?, 1]>>
+
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 
 gpu.module @batched_gemm [#nvvm.target<chip = "sm_80">] {
   gpu.func @batched_gemm(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 8, 1>},

@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // Convolution, 2-d, stride 1, as an implicit GEMM: f16 in, f32 out, images NxHxWxC, filters RxSxCxK,
 // results NxPxQxK, P = H + 2·pad - R + 1 and Q likewise. A CTA computes 64 pixels of a row of the
 // result by 64 filters; for each tap of the filter a tile of pixels by channels, shifted by the
@@ -9,6 +11,9 @@
 !Image = memref<?x?x?x?xf16, strided<[?, ?, ?, 1]>>
 !Filter = memref<?x?x?x?xf16, strided<[?, ?, ?, 1]>>
 !Result = memref<?x?x?x?xf32, strided<[?, ?, ?, 1]>>
+
+// CHECK: cp.async.cg.shared.global
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 
 gpu.module @conv [#nvvm.target<chip = "sm_80">] {
   gpu.func @conv(%image: !Image {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 8, 8, 1>},

@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // C = gelu(A·B + bias) with f16 in and out, for any M, N and K. What follows the product is
 // computed in the accumulators' layout; the result, half as wide, goes through shared memory so
 // that its rows are stored 16 bytes a thread. The grid is (ceil(N / 128), ceil(M / 128)).
@@ -11,6 +13,10 @@
 !Out = tensor<128x128xf16>
 !Matrix = memref<?x?xf16, strided<[?, 1]>>
 !Vector = memref<?xf16>
+
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: tanh.approx.f32
+// CHECK: st.global.v4.b32
 
 gpu.module @fused_gemm [#nvvm.target<chip = "sm_80">] {
   gpu.func @fused_gemm(%a: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},

@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // C = A·B with f16 in and f32 out, for any M, N and K: what `gemm_bounds.mlir` spells out, without
 // a layout, a lane or a buffer. Tiles of 128x128x64 for 8 warps; the grid is
 // (ceil(N / 128), ceil(M / 128)).
@@ -12,6 +14,10 @@
 !C = tensor<128x128xf32>
 !Input = memref<?x?xf16, strided<[?, 1]>>
 !Result = memref<?x?xf32, strided<[?, 1]>>
+
+// CHECK-LABEL: .entry gemm
+// CHECK-COUNT-8: cp.async.cg.shared.global
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 
 gpu.module @gemm [#nvvm.target<chip = "sm_80">] {
   gpu.func @gemm(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},

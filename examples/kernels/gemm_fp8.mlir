@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_89 | FileCheck %s
+//
 // The GEMM of gemm.mlir with elements of e4m3, sums in f32, from sm_89 on. B is stored as its
 // transpose, NxK: bytes of B reach their lanes by `ldmatrix` only where K is contiguous.
 
@@ -6,6 +8,8 @@
 !C = tensor<128x128xf32>
 !Input = memref<?x?xf8E4M3FN, strided<[?, 1]>>
 !Result = memref<?x?xf32, strided<[?, 1]>>
+
+// CHECK: mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32
 
 gpu.module @gemm_fp8 [#nvvm.target<chip = "sm_89">] {
   gpu.func @gemm_fp8(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 16, 1>},

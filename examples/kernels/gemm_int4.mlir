@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // C = A·(W · scale) with activations of f16 and weights of s4, each column of W with its own scale:
 // the weights are widened to f16 between shared memory and the product. Two weights share a byte,
 // the one of the lower K low: W is stored as its transpose, NxK/2 bytes. C is f16, the grid
@@ -12,6 +14,8 @@
 !Matrix = memref<?x?xf16, strided<[?, 1]>>
 !Weights = memref<?x?xi8, strided<[?, 1]>>
 !Vector = memref<?xf16>
+
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 
 gpu.module @gemm_int4 [#nvvm.target<chip = "sm_80">] {
   gpu.func @gemm_int4(%a: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},

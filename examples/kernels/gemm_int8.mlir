@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // The GEMM of gemm.mlir with elements of s8, sums in s32; B is stored as its transpose, NxK. From
 // sm_75 on. The grid is (ceil(N / 128), ceil(M / 128)).
 
@@ -6,6 +8,8 @@
 !C = tensor<128x128xi32>
 !Input = memref<?x?xi8, strided<[?, 1]>>
 !Result = memref<?x?xi32, strided<[?, 1]>>
+
+// CHECK: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
 
 gpu.module @gemm_int8 [#nvvm.target<chip = "sm_80">] {
   gpu.func @gemm_int8(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 16, 1>},

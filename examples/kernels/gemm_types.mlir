@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // The GEMM of gemm.mlir with other elements: bf16, tf32 (f32 in memory, of which the instruction
 // takes the upper 19 bits) and f64. Tiles are smaller where elements are larger. The grid is
 // (ceil(N / tile), ceil(M / tile)), tiles being 128x128, 128x128 and 64x64.
@@ -5,6 +7,13 @@
 !Bf16 = memref<?x?xbf16, strided<[?, 1]>>
 !F32 = memref<?x?xf32, strided<[?, 1]>>
 !F64 = memref<?x?xf64, strided<[?, 1]>>
+
+// CHECK-LABEL: .entry gemm_bf16
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
+// CHECK-LABEL: .entry gemm_tf32
+// CHECK: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+// CHECK-LABEL: .entry gemm_f64
+// CHECK: mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64
 
 gpu.module @gemm_types [#nvvm.target<chip = "sm_80">] {
   gpu.func @gemm_bf16(%a: !Bf16 {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},

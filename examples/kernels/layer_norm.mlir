@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // Layer norm of each row of a matrix: (x - mean) / sqrt(variance + epsilon) · weight + bias, f16 in
 // and out, sums in f32, any number of columns. A CTA of 4 warps takes one row, 1024 columns at a
 // time, in two passes over it: mean and variance first, by sums of x and of x². The grid is (rows).
@@ -6,6 +8,9 @@
 !Float = tensor<1024xf32>
 !Matrix = memref<?x?xf16, strided<[?, 1]>>
 !Vector = memref<?xf16>
+
+// CHECK: shfl.sync.bfly
+// CHECK: rsqrt.approx
 
 gpu.module @layer_norm [#nvvm.target<chip = "sm_80">] {
   gpu.func @layer_norm(%x: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},

@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // Softmax of each row of a matrix, f32 in and out, rows of at most 1024 columns: a CTA of 4 warps
 // takes one row. The grid is (rows).
 //
@@ -8,6 +10,9 @@
 !Number = tensor<1024xi32>
 !Inside = tensor<1024xi1>
 !Matrix = memref<?x?xf32, strided<[?, 1]>>
+
+// CHECK: shfl.sync.bfly
+// CHECK: ex2.approx
 
 gpu.module @softmax [#nvvm.target<chip = "sm_80">] {
   gpu.func @softmax(%x: !Matrix {tile.aligned = 16 : i64}, %y: !Matrix {tile.aligned = 16 : i64})

@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // C = A·B with a 2:4 sparse A: of each four neighbours of a row, two are stored, and a code of four
 // bits says which (`tilec.runtime.sparse.compress` makes both). A is Mx(K/2) f16, its codes Mx(K/4),
 // two a byte, B KxN, C f32. K is a multiple of 8. The grid is (ceil(N / 128), ceil(M / 128)).
@@ -9,6 +11,8 @@
 !Input = memref<?x?xf16, strided<[?, 1]>>
 !Codes = memref<?x?xi8, strided<[?, 1]>>
 !Result = memref<?x?xf32, strided<[?, 1]>>
+
+// CHECK: mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32
 
 gpu.module @sparse_gemm [#nvvm.target<chip = "sm_80">] {
   gpu.func @sparse_gemm(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},

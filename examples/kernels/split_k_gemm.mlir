@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // C += A·B with f16 in and f32 out, K split over the grid's third axis: each CTA multiplies one part
 // of K, %part long, a multiple of 64, and adds its sum to C atomically. C starts as zero, or as what
 // is to be added to. Float addition is done in any order, so the last bits vary from run to run.
@@ -8,6 +10,9 @@
 !C = tensor<128x128xf32>
 !Input = memref<?x?xf16, strided<[?, 1]>>
 !Result = memref<?x?xf32, strided<[?, 1]>>
+
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: {{red|atom}}.{{.*}}global{{.*}}add.f32
 
 gpu.module @split_k_gemm [#nvvm.target<chip = "sm_80">] {
   gpu.func @split_k_gemm(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
