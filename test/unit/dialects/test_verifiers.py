@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tilec import dialects
 from tilec.dialects.tile import ops
 from tilec.mlir import ir
+from tilec.passes.base import walk
 
 LIT = Path(__file__).parents[2] / "lit" / "dialect"
 NAMES = sorted(
@@ -112,16 +113,15 @@ def legal_ops() -> tuple[Op, ...]:
         if path.stem.endswith("_invalid"):
             continue
         module = ir.Module.parse(path.read_text(encoding="utf-8"), context)
-        for function in module.body.operations:
-            for op in function.body.blocks[0].operations:
-                if op.operation.name.startswith("tile."):
-                    made = Op(
-                        op.operation.name,
-                        [str(v.type) for v in op.operation.operands],
-                        {name: str(op.attributes[name]) for name in op.attributes},
-                        [str(v.type) for v in op.operation.results],
-                    )
-                    found[str(made)] = made
+        for op in walk(module.operation):
+            if op.operation.name.startswith("tile."):
+                made = Op(
+                    op.operation.name,
+                    [str(v.type) for v in op.operation.operands],
+                    {name: str(op.attributes[name]) for name in op.attributes},
+                    [str(v.type) for v in op.operation.results],
+                )
+                found[str(made)] = made
     return tuple(found.values())
 
 
