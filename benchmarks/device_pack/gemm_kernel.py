@@ -44,6 +44,16 @@ class Configuration:
         rest = "" if self.swizzle == 3 else f" z{self.swizzle}"
         return f"{tile_} w{warps} s{self.stages} g{self.group}{rest}"
 
+    @classmethod
+    def of(cls, name: str) -> Configuration:
+        """The configuration that has a name."""
+        tile_, *rest = name.split()
+        parts = {word[0]: word[1:] for word in rest}
+        m, n, k = map(int, tile_.split("x"))
+        rows, cols = map(int, parts["w"].split("x"))
+        swizzle = int(parts.get("z", 3))
+        return cls((m, n, k), (rows, cols), int(parts["s"]), int(parts["g"]), swizzle)
+
     @property
     def threads(self) -> int:
         """Threads of a CTA."""
@@ -69,6 +79,11 @@ class Gemm:
     tolerance: float
 
     @property
+    def sparse(self) -> bool:
+        """Whether A is stored sparse, two of four."""
+        return self.form.startswith("mma.sp")
+
+    @property
     def element(self) -> str:
         """MLIR's element type of A and B in memory."""
         name = element_name(find_form(self.form).operand("a"))
@@ -88,36 +103,47 @@ class Gemm:
 def gemm(kind: Gemm, how: Configuration, name: str = "gemm") -> Any:
     """The module. A is MxK, D is MxN; extents are multiples of the tile.
 
+    A sparse A is MxK/2, as stored, and the metadata follow D: MxK/8 bytes, of two codes each.
+
     The grid is one-dimensional: a CTA for each tile of D. Rows of tiles must be a multiple of
     `how.group`.
     """
     rows, cols, deep = how.tile
     form, element = kind.form, kind.element
-    step = find_form(form).operand("a").cols
+    step, kept = find_form(form).operand("a").cols, 2 if kind.sparse else 1
     inputs = f"memref<?x?x{element}, strided<[?, 1]>>"
     result = f"memref<?x?x{kind.out}, strided<[?, 1]>>"
     arguments = {"a": inputs, "b": inputs, "d": result}
+    if kind.sparse:
+        arguments["e"] = "memref<?x?xi8, strided<[?, 1]>>"
     arith, gpu, memref, scf = map(dialect, ("arith", "gpu", "memref", "scf"))
     with (
         tile.module(name, target="sm_80") as module,
-        tile.kernel(name, arguments, block=how.threads) as (a, b, d),
+        tile.kernel(name, arguments, block=how.threads) as (a, b, d, *e),
     ):
         tile_a = tile.operand_tensor(form, "a", rows, step, warps=how.warps)
-        tile_b = tile.operand_tensor(form, "b", step, cols, warps=how.warps)
+        tile_b = tile.operand_tensor(form, "b", step * kept, cols, warps=how.warps)
         tile_c = tile.operand_tensor(form, "c", rows, cols, warps=how.warps)
-        depth = memref.dim(a, tile.index(1))
+        depth = memref.dim(b, tile.index(1 if kind.n_by_k else 0))
         count = arith.divui(memref.dim(d, tile.index(1)), tile.index(cols))
         row, col = _corner(arith, gpu.block_id("x"), count, how)
 
         shape_b = (cols, deep) if kind.n_by_k else (deep, cols)
-        sa = _shared(how, (rows, deep), kind)
+        sa = _shared(how, (rows, deep // kept), kind)
         sb = _shared(how, shape_b, kind)
+        if kind.sparse:
+            tile_e = tile.operand_tensor(form, "e", rows, step * kept // 4, warps=how.warps)
+            se = tile.alloc_shared((how.stages, rows, deep // 8), "i8")
 
         def copy(k: Any, stage: Any) -> None:
             at_b = (col, k) if kind.n_by_k else (k, col)
             vector = 16 // kind.bytes
-            tile.async_copy(a, (row, k), sa, (stage, 0, 0), vector=vector)
+            at_a = arith.divui(_value(k), tile.index(kept))
+            tile.async_copy(a, (row, at_a), sa, (stage, 0, 0), vector=vector)
             tile.async_copy(b, at_b, sb, (stage, 0, 0), vector=vector)
+            if kind.sparse:
+                at_e = arith.divui(_value(k), tile.index(8))
+                tile.async_copy(e[0], (row, at_e), se, (stage, 0, 0), vector=min(16, deep // 8))
 
         def copy_if_any(k: Any, stage: Any) -> None:
             there = arith.cmpi(arith.CmpIPredicate.ult, k, depth)
@@ -138,11 +164,15 @@ def gemm(kind: Gemm, how: Configuration, name: str = "gemm") -> Any:
             gpu.barrier()
             copy_if_any(arith.addi(k, tile.index((how.stages - 1) * deep)), write)
             partial = total
-            for kk in range(0, deep, step):
+            for kk in range(0, deep, step * kept):
                 at_b = (0, kk) if kind.n_by_k else (kk, 0)
-                fa = tile.load(sa, read, 0, kk, type=tile_a)
+                fa = tile.load(sa, read, 0, kk // kept, type=tile_a)
                 fb = tile.load(sb, read, *at_b, type=tile_b, transposed=kind.n_by_k)
-                partial = tile.dot(form, fa, fb, partial)
+                if kind.sparse:
+                    fe = tile.load(se, read, 0, kk // 8, type=tile_e)
+                    partial = tile.dot_sp(form, fa, fb, partial, fe)
+                else:
+                    partial = tile.dot(form, fa, fb, partial)
             following = arith.addi(read, tile.index(1))
             wraps = arith.cmpi(arith.CmpIPredicate.eq, following, tile.index(how.stages))
             following = arith.select(wraps, tile.index(0), following)
@@ -170,5 +200,10 @@ def _shared(how: Configuration, shape: Sequence[int], kind: Gemm) -> Any:
     """Buffers, swizzled so that 16-byte pieces above each other in eight rows differ in banks."""
     pieces = (shape[-1] * kind.bytes // 16).bit_length() - 1
     bits = min(pieces, how.swizzle)
-    swizzle = f"swizzle<{bits},4,{max(pieces, bits)}>" if bits else "none"
+    swizzle = f"swizzle<{bits},4,{max(pieces, 3)}>" if bits else "none"
     return tile.alloc_shared((how.stages, *shape), kind.element, swizzle)
+
+
+def _value(k: Any) -> Any:
+    """An index, of a number too."""
+    return tile.index(k) if isinstance(k, int) else k

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import tilec
@@ -21,6 +23,8 @@ _F16, _BF16 = "m16n8k16.row.col.f32.f16.f16.f32", "m16n8k16.row.col.f32.bf16.bf1
 _F16_SUMS, _TF32 = "m16n8k16.row.col.f16.f16.f16.f16", "m16n8k8.row.col.f32.tf32.tf32.f32"
 _E4M3, _S8 = "m16n8k32.row.col.f32.e4m3.e4m3.f32", "m16n8k32.row.col.s32.s8.s8.s32"
 
+_SP = "mma.sp::ordered_metadata.sync.aligned."
+
 GEMMS = (
     _dense("f16", _F16, "f16", n_by_k=False, tolerance=2.0**-7),
     _dense("f16-f16", _F16_SUMS, "f16", n_by_k=False, tolerance=2.0**-3),
@@ -31,6 +35,13 @@ GEMMS = (
     _dense("s8", _S8, "i32", n_by_k=True, tolerance=0.0),
 )
 """Kinds of GEMM, by what they multiply; `-f16` has sums of f16, `-nk` B as N×K."""
+
+SPARSE = (
+    Gemm("f16-2:4", f"{_SP}m16n8k32.row.col.f32.f16.f16.f32", "f16", False, 2.0**-7),
+    Gemm("bf16-2:4", f"{_SP}m16n8k32.row.col.f32.bf16.bf16.f32", "bf16", False, 2.0**-5),
+    Gemm("s8-2:4", f"{_SP}m16n8k64.row.col.s32.s8.s8.s32", "i32", True, 0.0),
+)
+"""The same with two of four elements of A stored; TFLOP/s count all four."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +59,17 @@ class TimedKernel:
     fields: dict[str, Any]
 
 
-def compiled(kind: Gemm, how: Configuration, target: str, level: int = 2) -> TimedKernel:
-    """A GEMM, from tiles with layouts (level 2) or without (level 1)."""
+def compiled(
+    kind: Gemm, how: Configuration, target: str, *, level: int = 2, work: str = "gemm"
+) -> TimedKernel:
+    """A GEMM, from tiles with layouts (level 2) or without (level 1), for a section of the run."""
     program = gemm(kind, how) if level == 2 else tile_gemm(kind, how)
     fields = {
-        "work": "gemm",
+        "work": work,
         "dtype": kind.name,
         "elements": {"a": kind.element, "b": kind.element, "d": kind.out},
+        "form": kind.form,
+        "sparse": kind.sparse,
         "n_by_k": kind.n_by_k,
         "tolerance": kind.tolerance,
         "tile": list(how.tile),
@@ -62,8 +77,9 @@ def compiled(kind: Gemm, how: Configuration, target: str, level: int = 2) -> Tim
         "configuration": how.name,
         "level": level,
     }
-    name = f"gemm-{kind.name}-{how.name.replace(' ', '-')}-l{level}"
-    return _timed(name, tilec.compile(program, target=target), "abd", fields)
+    arguments = "abde" if kind.sparse else "abd"
+    name = f"{work}-{kind.name.replace(':', '')}-{how.name.replace(' ', '-')}-l{level}"
+    return _timed(name, tilec.compile(program, target=target), arguments, fields)
 
 
 def compiled_attention(kind: Attention, target: str) -> TimedKernel:
@@ -103,6 +119,11 @@ CONFIGURATIONS = {
 }
 """By level, what every kind of GEMM is timed with; K is that of 16-bit elements."""
 
+RESULTS = Path(__file__).resolve().parents[1] / "results"
+
+SWEPT = 20
+"""Configurations of a sweep that a pack takes along."""
+
 ATTENTIONS = (
     Attention(64, causal=False),
     Attention(64, causal=True),
@@ -117,8 +138,22 @@ def timed_kernels(target: str) -> Iterator[TimedKernel]:
     """All that is timed on a target."""
     for kind in GEMMS:
         for level, ways in CONFIGURATIONS.items():
-            yield from (compiled(kind, fitted(how, kind), target, level) for how in ways)
+            yield from (compiled(kind, fitted(how, kind), target, level=level) for how in ways)
+    for kind in SPARSE:
+        yield from (compiled(kind, fitted(how, kind), target) for how in CONFIGURATIONS[2])
     yield from (compiled_attention(kind, target) for kind in ATTENTIONS)
+    for kind in GEMMS:
+        swept = RESULTS / f"sweep-{target}-{kind.name}.json"
+        if swept.exists():
+            ways = best_of(json.loads(swept.read_text(encoding="utf-8")))
+            yield from (compiled(kind, how, target, work="sweep") for how in ways)
+
+
+def best_of(document: dict[str, Any]) -> list[Configuration]:
+    """The configurations of a sweep that are to be timed: the best, the best in other orders."""
+    left = [one["configuration"] for one in document["configurations"] if not one["refused"]]
+    best = [Configuration.of(name) for name in left[:SWEPT]]
+    return best + [replace(best[0], group=group) for group in (1, 4, 16) if best]
 
 
 def fitted(how: Configuration, kind: Gemm) -> Configuration:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
+from tilec.isa import Mma
+from tilec.isa import form as find_form
+from tilec.runtime import expand
 
 from .compare import Loaded, Peers, compare, set_count
 from .driver import Cuda
@@ -35,17 +39,24 @@ class GemmProblem:
         self.shape = shape
         self.flops = 2 * m * n * k
         self._n_by_k = bool(fields["n_by_k"])
+        self._form = find_form(fields["form"])
+        self._sparse = bool(fields["sparse"])
+        shape_a = (m, k // 2) if self._sparse else (m, k)
         shape_b = (n, k) if self._n_by_k else (k, n)
-        inputs = (m * k + k * n) * BYTES[elements["a"]]
+        inputs = (prod(shape_a) + k * n) * BYTES[elements["a"]]
         count = set_count(cuda, inputs, inputs + m * n * BYTES[elements["d"]])
         self.sets = [
             {
-                "a": Matrix(cuda, (m, k), elements["a"], seed=2 * number),
-                "b": Matrix(cuda, shape_b, elements["b"], seed=2 * number + 1),
+                "a": Matrix(cuda, shape_a, elements["a"], seed=3 * number),
+                "b": Matrix(cuda, shape_b, elements["b"], seed=3 * number + 1),
                 "d": Matrix(cuda, (m, n), elements["d"]),
             }
             for number in range(count)
         ]
+        if self._sparse:
+            for number, matrices in enumerate(self.sets):
+                seed = 3 * number + 2
+                matrices["e"] = Matrix(cuda, (m, k // 8), "i8", seed=seed, pool="codes:4")
 
     def grid(self, fields: Mapping[str, Any]) -> tuple[int, int, int]:
         """A CTA for each tile."""
@@ -59,11 +70,19 @@ class GemmProblem:
         rows = np.unique(np.linspace(0, m - 1, 8).astype(int))
         cols = np.unique(np.linspace(0, n - 1, 64).astype(int))
         along = np.arange(k)
-        left = a.numbers(rows, along)
+        left = self._left(rows) if self._sparse else a.numbers(rows, along)
         right = b.numbers(cols, along).T if self._n_by_k else b.numbers(along, cols)
         size = np.sqrt((left**2) @ (right**2)) + 1e-30
         found = np.abs(d.read(rows)[:, cols] - left @ right) / size
         return float(np.inf if np.isnan(found).any() else found.max())
+
+    def _left(self, rows: np.ndarray) -> np.ndarray:
+        """Rows of the matrix that a sparse A stands for."""
+        a, e = self.sets[0]["a"], self.sets[0]["e"]
+        packed = e.stored(rows, np.arange(e.shape[1]))
+        codes = np.concatenate([packed & 15, packed >> 4], axis=-1).reshape(len(rows), -1)
+        assert isinstance(self._form, Mma)
+        return expand(self._form, a.numbers(rows, np.arange(a.shape[1])), codes)
 
 
 def takes(fields: Mapping[str, Any], shape: Shape) -> bool:
@@ -82,6 +101,7 @@ def run(
     rounds: int,
     sampler: Sampler,
     until: float,
+    work: str = "gemm",
 ) -> Iterator[Row]:
     """Rows of every shape and element type.
 
@@ -93,8 +113,9 @@ def run(
         rounds: measurements of each.
         sampler: of the clocks.
         until: when to begin no further problem, as `time.monotonic` counts.
+        work: of the kernels: `gemm` or `sweep`.
     """
-    kernels = Loaded(cuda, pack, "gemm")
+    kernels = Loaded(cuda, pack, work)
     for shape in shapes:
         for dtype in kernels.dtypes:
             fitting = [f for f in kernels.described if f["dtype"] == dtype and takes(f, shape)]

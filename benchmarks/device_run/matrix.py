@@ -9,7 +9,8 @@ import numpy as np
 from tilec.runtime import unpack
 
 from .driver import Cuda
-from .pools import piece, pool
+from .pools import piece
+from .pools import pool as pool_of
 
 TYPES = {
     "f16": "f16",
@@ -33,10 +34,16 @@ class Matrix:
         shape: extents.
         element: MLIR's element type.
         seed: of the random elements; None for memory that is to be written.
+        pool: that they come from; by default normal numbers, or any integers.
     """
 
     def __init__(
-        self, cuda: Cuda, shape: Sequence[int], element: str, seed: int | None = None
+        self,
+        cuda: Cuda,
+        shape: Sequence[int],
+        element: str,
+        seed: int | None = None,
+        pool: str = "",
     ) -> None:
         self._cuda = cuda
         self.shape = tuple(shape)
@@ -46,13 +53,12 @@ class Matrix:
         if seed is None:
             cuda.fill(self.pointer, 0xFF, self.nbytes)
         else:
-            self._period = self._spread(seed)
+            default = "bits" if element[0] == "i" else f"normal:{TYPES[element]}"
+            self._period = self._spread(seed, pool or default)
 
-    def _spread(self, seed: int) -> np.ndarray:
+    def _spread(self, seed: int, name: str) -> np.ndarray:
         """Put one period of a pool at the beginning, then double on the GPU what is there."""
-        type_ = TYPES[self.element]
-        name = "bits" if self.element[0] == "i" else f"normal:{type_}"
-        size = len(pool(name)) // BYTES[self.element] * BYTES[self.element]
+        size = len(pool_of(name)) // BYTES[self.element] * BYTES[self.element]
         period = piece(name, seed, size)
         done = min(size, self.nbytes)
         self._cuda.upload(self.pointer, period[:done])
@@ -64,10 +70,13 @@ class Matrix:
 
     def numbers(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
         """The elements where some rows and columns meet, as float64, without asking the GPU."""
+        return unpack(self.stored(rows, cols), TYPES[self.element])[..., 0].astype(np.float64)
+
+    def stored(self, rows: np.ndarray, cols: np.ndarray) -> np.ndarray:
+        """The same as bytes, (rows, columns, bytes of an element)."""
         width = BYTES[self.element]
         at = rows[:, None].astype(np.int64) * self.shape[-1] + cols
-        stored = self._period.reshape(-1, width)[at % (len(self._period) // width)]
-        return unpack(stored, TYPES[self.element])[..., 0].astype(np.float64)
+        return self._period.reshape(-1, width)[at % (len(self._period) // width)]
 
     def read(self, rows: np.ndarray) -> np.ndarray:
         """Some rows, as float64, from the GPU."""

@@ -97,7 +97,10 @@ class Peers:
         return whole.view(getattr(self._torch, _TORCH[matrix.element][1]))
 
     def _candidates(self, fields: Mapping[str, Any]) -> Iterator[tuple[str, Callable[..., Work]]]:
-        if fields["work"] == "gemm":
+        if fields["work"] != "attention" and fields["sparse"]:
+            yield "cuSPARSELt", lambda sets: self._cusparselt(sets, fields)
+            return
+        if fields["work"] != "attention":
             yield "cuBLAS", lambda sets: self._cublas(sets, fields)
         else:
             for name, backend in (("cuDNN", "CUDNN_ATTENTION"), ("Flash", "FLASH_ATTENTION")):
@@ -121,6 +124,23 @@ class Peers:
                     torch._scaled_mm(a, b, one, one, out_dtype=d.dtype, out=d)
                 case _:
                     torch.matmul(a, b, out=d)
+
+        return work
+
+    def _cusparselt(self, sets: Tensors, fields: Mapping[str, Any]) -> Work:
+        """On matrices of its own: it has another format."""
+        torch = self._torch
+        rows, stored = sets[0]["a"].shape
+        two = torch.tensor([1, 0, 0, 1], device="cuda", dtype=torch.bool)
+        pairs = []
+        for s in sets:
+            dense = torch.zeros((rows, 2 * stored), dtype=s["a"].dtype, device="cuda")
+            dense[:, two.repeat(stored // 2)] = s["a"]
+            b = s["b"].t() if fields["n_by_k"] else s["b"]
+            pairs.append((torch.sparse.to_sparse_semi_structured(dense), b))
+
+        def work(number: int) -> None:
+            torch.mm(*pairs[number])
 
         return work
 

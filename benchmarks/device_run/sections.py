@@ -49,6 +49,9 @@ def _forms(cuda: Cuda, pack: Pack, _: float) -> Iterator[Row]:
     return forms.run(cuda, pack)
 
 
+SWEPT = (4096, 8192)
+"""Squares on which configurations are compared."""
+
 HEADS = ((128, 1024), (64, 2048), (64, 4096), (32, 8192), (16, 16384))
 """Heads of all batches, and queries of each; 8,192 queries are those that everybody compares."""
 
@@ -60,6 +63,11 @@ def _gemm(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
     ordered = sorted(SQUARES, key=lambda size: (size not in (4096, 8192), size))
     shapes = [*((size,) * 3 for size in ordered), *LLM]
     return _timed(cuda, pack, gemm.run, shapes=shapes, until=until)
+
+
+def _sweep(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
+    shapes = [(size,) * 3 for size in SWEPT]
+    return _timed(cuda, pack, gemm.run, shapes=shapes, until=until, work="sweep")
 
 
 def _attention(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
@@ -81,9 +89,10 @@ SECTIONS = (
     Section("forms", 0.25, _forms),
     Section("probes", 0.1, lambda cuda, pack, _: probes.run(cuda, pack)),
     Section("runtime", 0.05, lambda _, pack, __: runtime.run(pack)),
-    Section("rates", 0.1, lambda cuda, pack, until: rates.run(cuda, pack.target, until)),
-    Section("gemm", 0.35, _gemm),
+    Section("rates", 0.05, lambda cuda, pack, until: rates.run(cuda, pack.target, until)),
+    Section("gemm", 0.3, _gemm),
     Section("attention", 0.1, _attention),
+    Section("sweep", 0.1, _sweep),
     Section("overhead", 0.05, lambda cuda, _, __: overhead.run(cuda)),
 )
 

@@ -29,7 +29,7 @@ def wrong(rows: Rows) -> bool:
 def _section(name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield f"== {name}"
     yield from (f"FAILED: {row['failure']}" for row in rows if "failure" in row)
-    yield from {"forms": _forms, "gemm": _timed, "attention": _timed}.get(name, _said)(rows)
+    yield from _LINES.get(name, _said)(rows)
     skipped = [row for row in rows if "skipped" in row]
     if skipped:
         yield f"left out: {len(skipped)}, the first: {skipped[0]['skipped']}"
@@ -65,3 +65,17 @@ def _timed(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _said(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from (str(row["says"]) for row in rows if "says" in row)
+
+
+def _best(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Of a sweep the fastest of each type and shape."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if "tflops" in row:
+            groups.setdefault((row["dtype"], *row["shape"]), []).append(row)
+    for found in groups.values():
+        found.sort(key=lambda row: -row["tflops"])
+        yield from _timed(found[:5])
+
+
+_LINES = {"forms": _forms, "gemm": _timed, "attention": _timed, "sweep": _best}

@@ -35,12 +35,11 @@ LONG = {"until": time.monotonic() + 1e6, "rounds": 1, "sampler": Clocks()}
 @pytest.fixture(scope="module")
 def gemms():
     from device_pack.gemm_kernel import Configuration
-    from device_pack.kernels import GEMMS, compiled, fitted
+    from device_pack.kernels import GEMMS, SPARSE, compiled, fitted
 
     how = Configuration((64, 64, 64), (2, 2), 2, group=2)
-    return Pack(
-        [compiled(kind, fitted(how, kind), "sm_90a", level) for kind in GEMMS for level in (1, 2)]
-    )
+    kinds = [(kind, level) for kind in GEMMS for level in (1, 2)] + [(kind, 2) for kind in SPARSE]
+    return Pack([compiled(kind, fitted(how, kind), "sm_90a", level=n) for kind, n in kinds])
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +91,8 @@ def test_a_wrong_result_is_told(cuda, library, gemms, monkeypatch):
 
     def short(arguments, matrices, scalars):
         found = values(arguments, matrices, scalars)
-        found[2].value -= 64  # the columns of A
+        for extent in (2, 5):  # columns of A, rows of B
+            found[extent].value -= 64
         return found
 
     values = compare.values
