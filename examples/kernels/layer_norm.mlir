@@ -10,7 +10,7 @@
 !Vector = memref<?xf16>
 
 // CHECK: shfl.sync.bfly
-// CHECK: rsqrt.approx
+// CHECK: sqrt.rn.f32
 
 gpu.module @layer_norm [#nvvm.target<chip = "sm_80">] {
   gpu.func @layer_norm(%x: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},

@@ -245,7 +245,7 @@ KERNELS = (
         ALL,
     ),
     Kernel("gemm_int4", "gemm_int4", int4, ((64, 128, 64), (70, 131, 130), (1, 1, 2)), ALL),
-    Kernel("fused_gemm", "fused_gemm", fused, GEMMS[1:], ALL),
+    Kernel("fused_gemm", "fused_gemm", fused, ((200, 72, 130), (1, 8, 1), (131, 136, 257)), ALL),
     Kernel("batched_gemm", "batched_gemm", batched, ((2, 64, 64, 64), (3, 70, 5, 100)), ALL),
     Kernel("split_k_gemm", "split_k_gemm", split_k, ((128, 128, 384), (130, 77, 300)), ALL),
     Kernel(
@@ -270,6 +270,16 @@ KERNELS = (
         attention(64, causal=True),
         ((1, 256, 256), (2, 130, 131), (1, 1, 1)),
         ALL,
+    ),
+    Kernel(
+        "attention_128",
+        "attention_128",
+        attention(128, causal=False),
+        ((1, 128, 128), (1, 130, 77)),
+        ALL,
+    ),
+    Kernel(
+        "attention_128", "attention_causal_128", attention(128, causal=True), ((1, 131, 131),), ALL
     ),
     Kernel("conv", "conv", conv, ((1, 5, 9, 64, 64, 1), (2, 4, 70, 24, 40, 0)), ALL),
 )
