@@ -18,7 +18,16 @@ from .layout_choice import LayoutChoice, moved
 from .layout_relations import agree, backward, forward
 from .layout_types import converted, laid, set_layout
 from .layout_wants import legal_layout, memory_layout
-from .tile_classes import FREE, MEMORY, VIEWS, Classes, has_plain_tiles, is_soft, plain
+from .tile_classes import (
+    FREE,
+    MEMORY,
+    VIEWS,
+    Classes,
+    has_no_layout,
+    has_plain_tiles,
+    is_soft,
+    plain,
+)
 from .transposed_loads import fold_transposes
 
 
@@ -129,7 +138,7 @@ def _mend_view(op: Any) -> None:
 def _multiply_constants(function: Any) -> None:
     """Give each use of a constant, fill or iota one of its own."""
     for op in list(walk(function)):
-        if op.operation.name not in FREE or plain(op.results[0]) is None:
+        if op.operation.name not in FREE or not has_no_layout(op.results[0]):
             continue
         if op.operation.name == "arith.constant" and not op.attributes["value"].is_splat:
             message = "'arith.constant' op of a tile must be the same number everywhere (a splat)"

@@ -103,16 +103,6 @@ def fits(form: Mma, extents: Extents) -> bool:
     return all(extent % one == 0 for extent, one in zip(extents, form.shape, strict=True))
 
 
-def check_fit(form: Mma, extents: Extents) -> None:
-    """Check that tiles are whole numbers of a form's fragments; raises TilecError if not."""
-    if not fits(form, extents):
-        m, n, k = extents
-        raise TilecError(
-            f"{m}x{n}x{k} (M, N, K) is no whole number of instructions {form.ptx}: multiples of "
-            f"{form.shape.m}, {form.shape.n} and {form.shape.k} are"
-        )
-
-
 def candidates(product: Product, target: Target) -> tuple[Mma, ...]:
     """The forms that may compute a product, the cheapest first.
 

@@ -19,7 +19,6 @@ from .mma_choice import (
     Product,
     best_choice,
     candidates,
-    check_fit,
     choice,
     grids,
     trip_cost,
@@ -93,11 +92,7 @@ class _Selection:
     def _choose(self, dot: Any) -> Choice:
         """The best for one product alone, as far as its attributes leave it open."""
         product = _product(dot)
-        if "form" in dot.attributes:
-            form = dot_form(dot)
-            check_fit(form, product.extents)
-        else:
-            form = candidates(product, self._target)[0]
+        form = dot_form(dot) if "form" in dot.attributes else candidates(product, self._target)[0]
         if "warps" not in dot.attributes:
             return best_choice(form, self._warps, product, self._target)
         along_m, along_n = dot.attributes["warps"]

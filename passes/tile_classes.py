@@ -30,11 +30,12 @@ def plain(value: Any) -> PlainTile | None:
 
 def has_plain_tiles(function: Any) -> bool:
     """Whether an op of a function gives a tile without a layout."""
-    return any(
-        isinstance(r.type, ir.RankedTensorType) and r.type.encoding is None
-        for op in walk(function)
-        for r in op.results
-    )
+    return any(has_no_layout(result) for op in walk(function) for result in op.results)
+
+
+def has_no_layout(value: Any) -> bool:
+    """Whether `value` is a tensor without a layout, be it a tile or not."""
+    return isinstance(value.type, ir.RankedTensorType) and value.type.encoding is None
 
 
 def is_free(value: Any) -> bool:
