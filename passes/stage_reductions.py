@@ -8,7 +8,7 @@ from itertools import groupby
 from math import prod
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.tiles import tensor_type, tile_value
+from tilec.dialects.tile.tiles import bits_of, tensor_type, tile_value
 from tilec.layout import LinearLayout
 from tilec.layout.gf2 import Echelon
 from tilec.layout.reduction import Reduction, reduction
@@ -48,23 +48,32 @@ def _stage(op: Any) -> None:
     plan = reduction(source.layout, int(op.axis.value))
     if plan.partials == 1:
         return
+    own = _own_bits(plan)
     with ir.InsertionPoint(op), op.location:
         steps = _Steps(op, source.element)
-        own = _own_bits(plan)
-        if own is None:
-            what = f"{source.shape[plan.axis]} elements, whose bits no warp has whole,"
-        else:
+        if own is not None:
             steps.reduce_own(plan.axis, own)
-            what = f"parts of {plan.partials} warps, each combined before,"
+        moved = prod(steps.shape) * bits_of(source.element) // 8
         steps.gather(plan)
         result = steps.reduce(plan.axis, op.results[0].type)
-    remark(op.location, f"'tile.reduce' op is over warps: {what} go through shared memory")
+    remark(
+        op.location,
+        f"'tile.reduce' op is over {plan.partials} warps: {moved} bytes go through shared memory, "
+        + (
+            "after each warp has combined its part"
+            if own is not None
+            else f"all of it, since the warps share no whole bits of dimension {plan.axis}'s index"
+        ),
+    )
     op.results[0].replace_all_uses_with(result)
     op.operation.erase()
 
 
 def _own_bits(plan: Reduction) -> list[bool] | None:
-    """For each bit of the axis, low to high, whether a warp has both values; None if none says."""
+    """For each bit of the axis, low to high, whether a warp has both its values.
+
+    None where what a warp has is no matter of single bits.
+    """
     within = Echelon(plan.within)
     own = [1 << bit in within for bit in range(plan.source.outs[plan.axis][1])]
     return own if sum(own) == within.rank else None
@@ -90,7 +99,7 @@ class _Steps:
         # Neighbouring bits of one kind are a dimension; those that warps tell apart go first.
         runs = [(kind, 1 << len(list(bits))) for kind, bits in groupby(reversed(own))]
         order = sorted(range(len(runs)), key=lambda at: runs[at][0])
-        before, after = self._shape[:axis], self._shape[axis + 1 :]
+        before, after = self.shape[:axis], self.shape[axis + 1 :]
         self._reshape((*before, *(extent for _, extent in runs), *after))
         self._transpose(
             (
@@ -121,7 +130,7 @@ class _Steps:
         return create("tile.reduce", [self._value], type_, axis=axis_attr, fn=fn)
 
     def _reshape(self, shape: tuple[int, ...]) -> None:
-        if shape != self._shape:
+        if shape != self.shape:
             type_ = self._type(reshaped(self._layout, shape))
             self._value = create("tile.reshape", [self._value], type_)
 
@@ -132,7 +141,8 @@ class _Steps:
             self._value = create("tile.transpose", [self._value], type_, permutation=attribute)
 
     @property
-    def _shape(self) -> tuple[int, ...]:
+    def shape(self) -> tuple[int, ...]:
+        """The shape of what is left so far."""
         return tuple(self._value.type.shape)
 
     @property

@@ -1,4 +1,5 @@
 // RUN: tile-opt %s --tile-stage-reductions | FileCheck %s
+// RUN: tile-opt %s --tile-stage-reductions --remarks --verify-diagnostics
 
 // 32x16, a row's 16 elements over four lanes, two registers and two warps.
 !T = tensor<32x16xf32, #tile.layout<"register [0,1] [8,0] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [0,8] -> row 32, col 16">>
@@ -26,6 +27,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-NEXT: "tile.reduce"(%[[G]]) {axis = 1 : i64, fn = "arith.addf"} : (tensor<32x2xf32, #[[ALL]]>) -> tensor<32xf32, #tile.layout<"register [8] [16]; lane [0] [0] [1] [2] [4]; warp [0] -> row 32">>
     // CHECK-NEXT: gpu.return
     %t = "tile.fill"(%x) : (f32) -> !T
+    // expected-remark @below {{'tile.reduce' op is over 2 warps: 256 bytes go through shared memory, after each warp has combined its part}}
     %r = "tile.reduce"(%t) {axis = 1, fn = "arith.addf"} : (!T) -> !R
     gpu.return
   }
@@ -52,6 +54,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-NEXT: "tile.reduce"(%{{.*}}) {axis = 1 : i64, fn = "arith.addf"} : (tensor<32x4xf32, #{{.*}}>) -> tensor<32xf32, #{{.*}}>
     // CHECK-NEXT: gpu.return
     %t = "tile.fill"(%x) : (f32) -> !TM
+    // expected-remark @below {{is over 4 warps: 512 bytes go through shared memory, after each warp has combined its part}}
     %r = "tile.reduce"(%t) {axis = 1, fn = "arith.addf"} : (!TM) -> !RM
     gpu.return
   }
@@ -64,6 +67,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-NEXT: "tile.reduce"(%{{.*}}) {axis = 1 : i64, fn = "arith.addf"} : (tensor<32x4xf32, #{{.*}}>) -> tensor<32xf32, #{{.*}}>
     // CHECK-NEXT: gpu.return
     %t = "tile.fill"(%x) : (f32) -> !TX
+    // expected-remark @below {{is over 2 warps: 512 bytes go through shared memory, all of it, since the warps share no whole bits of dimension 1's index}}
     %r = "tile.reduce"(%t) {axis = 1, fn = "arith.addf"} : (!TX) -> !RX
     gpu.return
   }
@@ -79,6 +83,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-NEXT: %[[R:.*]] = "tile.reduce"(%{{.*}}) {axis = 0 : i64, fn = "arith.addi"} : (tensor<2xi32, #{{.*}}>) -> i32
     // CHECK-NEXT: gpu.return %[[R]]
     %t = "tile.fill"(%x) : (i32) -> !V
+    // expected-remark @below {{is over 2 warps: 8 bytes go through shared memory}}
     %r = "tile.reduce"(%t) {axis = 0, fn = "arith.addi"} : (!V) -> i32
     gpu.return %r : i32
   }

@@ -183,6 +183,66 @@ def test_the_order_of_a_sum_is_one_of_all(reduce, mma_form, warps):
     assert (got != exact.astype(np.float32)).any()  # the bound is not idle
 
 
+@pytest.mark.parametrize(("name", "function"), [("andi", np.all), ("ori", np.any)])
+@pytest.mark.parametrize("warps", [(4, 1), (1, 4)])
+def test_conditions(run_tile, tensor_text, mma_form, warps, name, function):
+    """Whether all, or any, of a row's elements are positive; and of the whole tile's."""
+    layout = operand_tile(mma_form, "c", 64, 32, warps)
+    left = sliced(layout, 1)
+    types = {
+        "!B": tensor_text(layout, "i1"),
+        "!M": tensor_text(left, "i1"),
+        "!E": tensor_text(expanded(left, 1), "i1"),
+        "!Z": tensor_text(expanded(left, 1), "i32"),
+    }
+    body = (
+        "%z = arith.constant dense<0> : !S\n"
+        "%b = arith.cmpi sgt, %s, %z : !S\n"
+        f'%m = "tile.reduce"(%b) {{axis = 1, fn = "arith.{name}"}} : (!B) -> !M\n'
+        f'%a = "tile.reduce"(%m) {{axis = 0, fn = "arith.{name}"}} : (!M) -> i1\n'
+        '%e = "tile.expand"(%m) {axis = 1} : (!M) -> !E\n'
+        "%w = arith.extui %e : !E to !Z\n"
+        "%two = arith.constant 2 : i32\n"
+        "%wide = arith.extui %a : i1 to i32\n"
+        "%twice = arith.muli %wide, %two : i32\n"
+        '%t = "tile.fill"(%twice) : (i32) -> !Z\n'
+        "%r = arith.addi %w, %t : !Z"
+    )
+    random = np.random.default_rng(3)
+    for share in (0.0, 0.03, 0.97, 1.0):
+        values = (random.random((64, 32)) < share).astype(np.int32)
+        got, _ = run_tile(
+            layout,
+            expanded(left, 1),
+            ("i32", "i32"),
+            body,
+            values,
+            np.int32,
+            types="\n".join(f"{alias} = {type_}" for alias, type_ in types.items()),
+        )
+        wanted = function(values, axis=1, keepdims=True) + 2 * function(values)
+        np.testing.assert_array_equal(got, wanted)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_nibbles(run_tile, tensor_text, mma_form, axis):
+    """Sums of i4 wrap around; eight of them share a register."""
+    layout = operand_tile(mma_form, "c", 32, 32, (2, 2))
+    left = expanded(sliced(layout, axis), axis)
+    wide, narrow = tensor_text(layout, "i4"), tensor_text(sliced(layout, axis), "i4")
+    one = tensor_text(left, "i4")
+    body = (
+        f"%n = arith.trunci %s : !S to {wide}\n"
+        f'%m = "tile.reduce"(%n) {{axis = {axis}, fn = "arith.addi"}} : ({wide}) -> {narrow}\n'
+        f'%e = "tile.expand"(%m) {{axis = {axis}}} : ({narrow}) -> {one}\n'
+        f"%r = arith.extsi %e : {one} to !R"
+    )
+    values = np.random.default_rng(5).integers(-8, 8, (32, 32)).astype(np.int32)
+    got, _ = run_tile(layout, left, ("i32", "i32"), body, values, np.int32)
+    wanted = (values.sum(axis=axis, keepdims=True) + 8) % 16 - 8
+    np.testing.assert_array_equal(got, wanted)
+
+
 def _count(ptx, mnemonic):
     return len(re.findall(rf"^\s*{re.escape(mnemonic)}", ptx, re.MULTILINE))
 
