@@ -52,6 +52,11 @@ def multiple_of(value: Any, depth: int = 16, assumed: Mapping[Any, int] | None =
             return max(of(0) >> shift, 1) if shift is not None else UNKNOWN
         case "arith.index_cast" | "arith.index_castui" | "arith.extui" | "arith.extsi":
             return of(0)
+        case "arith.divui" | "arith.divsi" | "arith.floordivsi" | "arith.ceildivui":
+            by = constant_of(operands[1])
+            return _quotient(of(0), by) if by else UNKNOWN
+        case "arith.remui" | "arith.remsi" | "arith.minsi" | "arith.maxsi" | "arith.minui":
+            return min(of(0), of(1))
         case "arith.select":
             return min(of(1), of(2))
         case "memref.dim":
@@ -59,6 +64,12 @@ def multiple_of(value: Any, depth: int = 16, assumed: Mapping[Any, int] | None =
             if dim is not None and 0 <= dim < operands[0].type.rank:
                 return memory_facts(operands[0]).sizes[dim]
     return UNKNOWN
+
+
+def _quotient(multiple: int, by: int) -> int:
+    """Of a multiple of `multiple` by a constant, if that leaves nothing over."""
+    power = by & -by
+    return multiple // power if abs(by) == power and multiple >= power else UNKNOWN
 
 
 def _of_argument(value: Any, block: Any, depth: int, assumed: Mapping[Any, int]) -> int:
