@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.ops.atomic import updates
+from tilec.dialects.tile.ops.base import any_tile_of
 from tilec.isa import TARGETS, Form, Mma, Target, TilecError, form, forms, nearest, target
 from tilec.isa.sass import execution, sorts_metadata
 from tilec.mlir import ir
@@ -16,7 +18,7 @@ from .functions import gpu_modules, known_target
 
 @dataclass(frozen=True)
 class CheckTarget(Pass):
-    """Check that the target has every instruction form that the program names.
+    """Check that the target has every instruction form that the program names or needs.
 
     It remarks on forms that the target emulates, and on sparse ones without ordered metadata.
 
@@ -57,6 +59,8 @@ def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
     """An error for each op whose form `chosen` lacks; remarks on those that it is slow at."""
     errors = []
     for op in walk(gpu_module):
+        if op.operation.name == "tile.atomic":
+            errors += _check_update(op, chosen)
         if not op.operation.name.startswith("tile.") or "form" not in op.attributes:
             continue
         found = form(ir.StringAttr(op.attributes["form"]).value)
@@ -73,6 +77,15 @@ def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
         for message in _remarks(found, chosen):
             advise(op.location, f"'{op.operation.name}' op {message}")
     return errors
+
+
+def _check_update(op: Any, chosen: Target) -> Iterator[Diagnostic]:
+    """An error if the target has no such update of memory."""
+    tile = any_tile_of(op.operands[0], "value")
+    try:
+        updates(ir.StringAttr(op.attributes["fn"]).value, tile.element, chosen)
+    except TilecError as error:
+        yield Diagnostic(op.location, f"'tile.atomic' op {error}")
 
 
 def _remarks(found: Form, chosen: Target) -> Iterator[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.dialects.tile.ops.atomic import updates
-from tilec.isa import TilecError
 from tilec.isa.reductions import Reduction
 from tilec.mlir import ir
 
@@ -57,23 +56,14 @@ class Atomics:
         return []
 
     def _forms(self, fn: str, element: Any) -> dict[int, Reduction]:
-        """The target's instructions, by their number of elements.
+        """The target's instructions, by their number of elements; of any target the plain one.
 
         Raises:
             TilecError: if it has none.
         """
-        found = updates(fn, element)
         target = self._kernel.target
-        legal = {
-            one.elements: one
-            for one in found
-            if (one.elements == 1 if target is None else one.min_ptx(target) is not None)
-        }
-        if legal:
-            return legal
-        first = found[0]
-        where = ", ".join(f"{s.target} (PTX {s.ptx})" for s in first.since)
-        raise TilecError(f"{fn} of {element} does not exist on {target}; it needs {where}")
+        found = updates(fn, element, target)
+        return {one.elements: one for one in (found if target is not None else found[:1])}
 
     def _global(self, pointer: Any) -> Any:
         """The pointer in the global state space."""

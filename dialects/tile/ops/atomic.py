@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from tilec.isa import TilecError, UnknownNameError
+from tilec.isa import Target, TilecError, UnknownNameError
 from tilec.isa.reductions import Reduction, reductions
 from tilec.mlir import ext, ir
 
@@ -30,8 +30,13 @@ ATOMICS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
 """Upstream ops that `tile.atomic` applies: PTX's name, and PTX's type of each element type."""
 
 
-def updates(fn: str, element: Any) -> tuple[Reduction, ...]:
+def updates(fn: str, element: Any, target: Target | None = None) -> tuple[Reduction, ...]:
     """The instructions that apply the upstream op `fn` to elements in memory.
+
+    Args:
+        fn: the op's name.
+        element: MLIR element type.
+        target: whose instructions; of any target if None.
 
     Raises:
         TilecError: if there is none, naming what is.
@@ -41,7 +46,14 @@ def updates(fn: str, element: Any) -> tuple[Reduction, ...]:
     op, types = ATOMICS[fn]
     if str(element) not in types:
         raise TilecError(f"{fn} updates elements of type {', '.join(types)}, not {element}")
-    return reductions(op, types[str(element)])
+    found = reductions(op, types[str(element)])
+    if target is None:
+        return found
+    legal = tuple(one for one in found if one.min_ptx(target) is not None)
+    if not legal:
+        where = ", ".join(f"{s.target} (PTX {s.ptx})" for s in found[0].since)
+        raise TilecError(f"{fn} of {element} does not exist on {target}; it needs {where}")
+    return legal
 
 
 class AtomicOp(TileOp, name="atomic"):

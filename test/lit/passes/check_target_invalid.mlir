@@ -55,3 +55,13 @@ gpu.module @untargeted {
 // expected-error @below {{'gpu.module' op unknown target 'sm_81'}}
 gpu.module @unknown [#nvvm.target<chip = "sm_81">] {
 }
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @update(%t: tensor<8x8xbf16>, %g: memref<8x8xbf16>, %z: index) kernel {
+    // expected-error @below {{'tile.atomic' op arith.addf of bf16 does not exist on sm_80; it needs sm_90 (PTX 7.8)}}
+    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf"} : (tensor<8x8xbf16>, memref<8x8xbf16>, index, index) -> ()
+    gpu.return
+  }
+}
