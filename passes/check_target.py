@@ -57,7 +57,7 @@ def set_target(gpu_module: Any, chosen: Target) -> None:
 
 def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
     """An error for each op whose form `chosen` lacks; remarks on those that it is slow at."""
-    errors = []
+    errors: list[Diagnostic] = []
     for op in walk(gpu_module):
         if op.operation.name == "tile.atomic":
             errors += _check_update(op, chosen)
