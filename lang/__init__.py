@@ -20,8 +20,12 @@ types of tiles) is plain Python; `for … in range(…)`, `while` and `if` on va
 when it runs become the kernel's own control flow.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .annotations import Constant, Scalar
-from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum, where
 from .array import AnyArray, Array, Facts, assume
 from .dtypes import (
     DType,
@@ -50,40 +54,43 @@ from .dtypes import (
 from .errors import KernelError
 from .functions import function
 from .kernels import Kernel, kernel
-from .mathematics import (
-    abs,  # noqa: A004 (numpy's name)
-    ceil,
-    cos,
-    erf,
-    exp,
-    exp2,
-    floor,
-    fma,
-    log,
-    log2,
-    rsqrt,
-    sigmoid,
-    sin,
-    sqrt,
-    tanh,
-)
-from .memory import atomic_add, atomic_max, atomic_min, load, store
-from .pins import with_layout
-from .products import dot, dot_scaled, dot_sp
-from .program import cdiv, num_programs, program_id, range, static_range  # noqa: A004
-from .reductions import all, any, max, min, prod, sum  # noqa: A004 (numpy's names)
-from .shapes import (
-    arange,
-    broadcast_to,
-    expand_dims,
-    full,
-    ones,
-    reshape,
-    squeeze,
-    transpose,
-    zeros,
-)
-from .tile import Tile
+
+if TYPE_CHECKING:
+    from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum, where
+    from .mathematics import (
+        abs,
+        ceil,
+        cos,
+        erf,
+        exp,
+        exp2,
+        floor,
+        fma,
+        log,
+        log2,
+        rsqrt,
+        sigmoid,
+        sin,
+        sqrt,
+        tanh,
+    )
+    from .memory import atomic_add, atomic_max, atomic_min, load, store
+    from .pins import with_layout
+    from .products import dot, dot_scaled, dot_sp
+    from .program import cdiv, num_programs, program_id, range, static_range
+    from .reductions import all, any, max, min, prod, sum
+    from .shapes import (
+        arange,
+        broadcast_to,
+        expand_dims,
+        full,
+        ones,
+        reshape,
+        squeeze,
+        transpose,
+        zeros,
+    )
+    from .tile import Tile
 
 __all__ = [
     "AnyArray",
@@ -171,3 +178,26 @@ __all__ = [
     "with_layout",
     "zeros",
 ]
+
+_FILES = (
+    "arithmetic",
+    "mathematics",
+    "memory",
+    "pins",
+    "products",
+    "program",
+    "reductions",
+    "shapes",
+    "tile",
+)
+"""Where the operations are: imported when first used, which a launch may do without."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        for file in _FILES:
+            found = vars(import_module(f".{file}", __name__)).get(name)
+            if found is not None:
+                globals()[name] = found
+                return found
+    raise AttributeError(f"module 'tilec.lang' has no attribute '{name}'")

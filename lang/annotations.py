@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import (
     Annotated,
     Any,
     Generic,
     Literal,
+    NamedTuple,
     TypeAlias,
     TypeVar,
     Unpack,
@@ -55,8 +55,7 @@ Constant: TypeAlias = Annotated[T, _Constant()]
 """Annotates an argument that is known when the kernel is compiled: `Constant[int]`."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayParameter:
+class ArrayParameter(NamedTuple):
     """An argument that is an array.
 
     Attributes:
@@ -72,8 +71,7 @@ class ArrayParameter:
     facts: Facts
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarParameter:
+class ScalarParameter(NamedTuple):
     """An argument that is a scalar.
 
     Attributes:
@@ -85,8 +83,7 @@ class ScalarParameter:
     dtype: type[DType]
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantParameter:
+class ConstantParameter(NamedTuple):
     """An argument that is known when the kernel is compiled.
 
     Attributes:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar, TypeVarTuple, cast
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, TypeVarTuple, cast
 
 from tilec import mlir
 from tilec.isa import TilecError
@@ -16,8 +15,7 @@ D = TypeVar("D", bound=DType)
 Extents = TypeVarTuple("Extents")
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """What is known of an array when the kernel is compiled.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import inspect
+import dis
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .functions import Function
+from .source import text_of
 
 _PLAIN = (bool, int, float, str, bytes, type(None), np.generic)
 _FIXED = frozenset({"tilec", "numpy", "ml_dtypes", *sys.stdlib_module_names})
@@ -45,7 +46,7 @@ def _described(function: Callable[..., Any], seen: set[CodeType]) -> Iterator[st
     for path in paths:
         root, *attributes = path.split(".")
         if root not in names:
-            continue  # a local name, or one of Python's own
+            continue  # one of Python's own
         value = names[root]
         for attribute in attributes:
             if not isinstance(value, ModuleType) or _is_fixed(value.__name__):
@@ -80,17 +81,24 @@ def _is_fixed(module: str | None) -> bool:
 def _read(code: CodeType) -> tuple[str, tuple[str, ...]]:
     """A function's source, and the names that it reads, with their attributes."""
     try:
-        text = inspect.getsource(code)
+        text = text_of(code)
         tree = ast.parse(f"if True:\n{text}" if text[:1].isspace() else text)
-    except (OSError, SyntaxError, TypeError):
+    except (OSError, SyntaxError):
         raise UnknownStateError(f"the source of '{code.co_name}' cannot be read") from None
-    found: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute | ast.Name):
-            path = _path(node)
-            if path:
-                found.add(path)
-    return text, tuple(sorted(found))
+    nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute | ast.Name))
+    paths = {_path(node) for node in nodes}
+    outer = {*code.co_freevars, *_globals(code)}
+    return text, tuple(sorted(path for path in paths if path.partition(".")[0] in outer))
+
+
+def _globals(code: CodeType) -> Iterator[str]:
+    """The global names that a function reads."""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "LOAD_GLOBAL":
+            yield instruction.argval
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _globals(constant)
 
 
 def _path(node: ast.expr) -> str:

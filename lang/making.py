@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -29,12 +29,12 @@ class Made:
     Attributes:
         compiled: the compilation.
         specialization: what it is for.
-        written: the arrays that the kernel changes, where that is known.
+        written: gives the arrays that the kernel changes, where that is known.
     """
 
     compiled: Compiled
     specialization: Specialization
-    written: tuple[str, ...] = ()
+    written: Callable[[], Sequence[str]]
 
     def launch(
         self, grid: int | Sequence[int], values: Mapping[str, Any], device: str | None
@@ -46,8 +46,13 @@ class Made:
         """
         from tilec.runtime.cuda.views import is_shared  # noqa: PLC0415 (for launches only)
 
-        for name in self.written:
-            if isinstance(values[name], np.ndarray) and not values[name].flags.writeable:
+        fixed = [
+            name
+            for name, value in values.items()
+            if isinstance(value, np.ndarray) and not value.flags.writeable
+        ]
+        for name in self.written() if fixed else ():
+            if name in fixed:
                 raise LaunchError(f"argument '{name}' is read-only, and the kernel changes it")
         passed = [
             values[name]
@@ -99,7 +104,7 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
         )
 
     if state is None or not cache_wanted(settings.cache, default=True):
-        return Made(start(), specialization, tuple(written))
+        return Made(start(), specialization, lambda: written)
     from tilec import cache  # noqa: PLC0415
     from tilec.compiled import Options  # noqa: PLC0415
     from tilec.remembered import through_cache  # noqa: PLC0415
@@ -109,11 +114,11 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
     found = cache.key("kernel", *parts, settings.lineinfo, where)
     options = Options(settings.opt_level, lineinfo=settings.lineinfo, cache=True)
     compiled = through_cache(found, start, options)
-    arrays = cache.key("kernel's arrays", found)
+    arrays = f"{found}-arrays" if found else None
     if written:
-        name = source.tree.name
-        cache.keep(arrays, written, kind="arrays", name=name, target=compiled.target.name)
-    return Made(compiled, specialization, tuple(written or cache.find(arrays) or ()))
+        name, aim = source.tree.name, compiled.target.name
+        cache.keep(arrays, written, kind="arrays", name=name, target=aim)
+    return Made(compiled, specialization, lambda: written or cache.find(arrays) or ())
 
 
 @contextmanager

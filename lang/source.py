@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from types import CodeType
 from typing import Any
 
 from .errors import KernelError, Place
@@ -55,6 +57,19 @@ def _first_line(function: Callable[..., Any]) -> Place:
     return Place(code.co_filename, code.co_firstlineno, 1)
 
 
+def text_of(code: CodeType) -> str:
+    """The source of a function, with its decorators; as `inspect.getsource`, but at once.
+
+    Raises:
+        OSError: if it cannot be read.
+    """
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
+    if not lines:
+        raise OSError
+    return "".join(inspect.getblock(lines))
+
+
 def read(function: Callable[..., Any]) -> Source:
     """The source of a function that is to run in a kernel.
 
@@ -64,16 +79,16 @@ def read(function: Callable[..., Any]) -> Source:
     place = _first_line(function)
     if function.__name__ == "<lambda>":
         raise KernelError(place, "a kernel is defined by def, not lambda")
+    code = function.__code__
     try:
-        lines, first = inspect.getsourcelines(function)
-    except (OSError, TypeError):
+        text = text_of(code)
+    except (OSError, SyntaxError):
         raise KernelError(
             place,
             f"the source of '{function.__name__}' cannot be read; kernels are compiled from it: "
             "define it in a file or a notebook's cell, not by exec or at a prompt",
         ) from None
-    text = "".join(lines)
-    tree = _definition(text, first, function.__name__, place)
+    tree = _definition(text, code.co_firstlineno, function.__name__, place)
     check(tree, place.file)
     return Source(function, place.file, text, rewrite(tree))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from tilec.isa import LaunchError
@@ -18,8 +18,7 @@ _WIDEST = 16
 """Bytes of the widest access: more alignment changes no code."""
 
 
-@dataclass(frozen=True, slots=True)
-class ArrayType:
+class ArrayType(NamedTuple):
     """An array as the program sees it.
 
     Attributes:
@@ -49,8 +48,7 @@ class ArrayType:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarType:
+class ScalarType(NamedTuple):
     """A scalar as the program sees it.
 
     Attributes:
@@ -68,8 +66,7 @@ class ScalarType:
         return repr(self.dtype)
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantValue:
+class ConstantValue(NamedTuple):
     """A constant; equal only to one of the same type.
 
     Attributes:
@@ -191,8 +188,7 @@ def _check_scalar(parameter: ScalarParameter, value: Any) -> None:
         raise LaunchError(f"argument '{parameter.name}' is {value!r}; the kernel takes {name}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(NamedTuple):
     """An array of any library: where it is, and how it lies."""
 
     address: int
