@@ -6,6 +6,8 @@
         "strides": [null, 1], "offset": 0, "space": 0},
        {"name": "n", "kind": "scalar", "type": "i32"}]}]}
 
+A memref whose kernel was promised something of it has `"promised"`, as `Promises` says.
+
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
 """
@@ -23,6 +25,25 @@ from tilec.isa import target as find_target
 
 
 @dataclass(frozen=True, slots=True)
+class Promises:
+    """What a kernel relies on of the memory that it is given, by the attributes of its argument.
+
+    Attributes:
+        aligned: bytes of which the address is a multiple.
+        sizes: of each dimension, what its size is a multiple of.
+        strides: of each dimension, what its stride is a multiple of, in elements.
+    """
+
+    aligned: int = 1
+    sizes: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """The promises as JSON has them."""
+        return {"aligned": self.aligned, "sizes": list(self.sizes), "strides": list(self.strides)}
+
+
+@dataclass(frozen=True, slots=True)
 class MemRef:
     """A memref argument; None in its fields stands for what the launch passes.
 
@@ -33,6 +54,7 @@ class MemRef:
         strides: in elements.
         offset: in elements.
         space: address space: 0 generic, 1 global.
+        promised: what the kernel relies on.
     """
 
     name: str
@@ -41,6 +63,7 @@ class MemRef:
     strides: tuple[int | None, ...]
     offset: int | None
     space: int = 0
+    promised: Promises = Promises()
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -58,6 +81,7 @@ class MemRef:
             "strides": list(self.strides),
             "offset": self.offset,
             "space": self.space,
+            **({"promised": self.promised.json()} if self.promised != Promises() else {}),
         }
 
 
@@ -164,6 +188,13 @@ def _argument(fields: Mapping[str, Any]) -> Argument:
         tuple(fields["strides"]),
         fields["offset"],
         fields["space"],
+        _promises(fields.get("promised", {})),
+    )
+
+
+def _promises(fields: Mapping[str, Any]) -> Promises:
+    return Promises(
+        fields.get("aligned", 1), tuple(fields.get("sizes", ())), tuple(fields.get("strides", ()))
     )
 
 

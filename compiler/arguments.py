@@ -61,6 +61,9 @@ def _passed(argument: Argument, value: Any, number: int, stream: Any) -> list[An
         strides = value.strides
     strides = _counting(argument, value.shape, strides)
     _check(argument, value.shape, strides, value.dtype, number)
+    # A numpy array is copied to where it is aligned to whatever a kernel may ask for.
+    address = 0 if isinstance(value, np.ndarray) else value.pointer
+    _check_promises(argument, value.shape, strides, address, number)
     given = (*value.shape, *strides, 0)
     known = (*argument.shape, *argument.strides, argument.offset)
     dynamic = [n for n, fixed in zip(given, known, strict=True) if fixed is None]
@@ -103,6 +106,29 @@ def _check(
         raise LaunchError(
             f"argument {number} has elements of {dtype}; the kernel takes {argument.type}"
         )
+
+
+def _check_promises(
+    argument: MemRef, shape: tuple[int, ...], strides: tuple[int, ...], address: int, number: int
+) -> None:
+    """Check what the kernel relies on; raises LaunchError saying which promise is broken."""
+    promised = argument.promised
+    if address % promised.aligned:
+        raise LaunchError(
+            f"argument {number} is at {address:#x}; the kernel was promised a multiple of "
+            f"{promised.aligned} bytes (tile.aligned)"
+        )
+    # Of an extent of 1 no second element tells the stride.
+    told = [0 if extent <= 1 else stride for extent, stride in zip(shape, strides, strict=True)]
+    for what, values, multiples in (
+        ("sizes", shape, promised.sizes),
+        ("strides", told, promised.strides),
+    ):
+        if any(value % multiple for value, multiple in zip(values, multiples, strict=False)):
+            raise LaunchError(
+                f"argument {number} has {what} {list(values)}; promised are multiples of "
+                f"{list(multiples)} (tile.{what})"
+            )
 
 
 def _holds(type_: str, given: np.dtype[Any]) -> bool:

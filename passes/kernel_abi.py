@@ -12,6 +12,7 @@ from tilec.mlir import ir
 from .base import Diagnostic, Pass, PassError
 from .emit import create
 from .functions import functions, gpu_modules, is_kernel
+from .memory_facts import argument_attributes
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,8 @@ class KernelAbi(Pass):
     dynamic, i64 each; scalars as they are, `index` as i64. Inside, the memref is rebuilt as the
     descriptor that upstream's conversions expect. The attribute `tile.abi` lists the arguments
     as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
-    null standing for what is passed.
+    null standing for what is passed; `{"promised"}` gives the argument's attributes `tile.aligned`,
+    `tile.sizes` and `tile.strides`.
     """
 
     name: ClassVar[str] = "tile-kernel-abi"
@@ -96,6 +98,7 @@ def _replace(block: Any, argument: Any, name: str) -> dict[str, Any]:
 
 def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
     type_, location = argument.type, argument.location
+    promised = _promised(argument)
     try:
         strides, offset = type_.get_strides_and_offset()
     except RuntimeError:
@@ -146,4 +149,17 @@ def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
         "strides": known(list(strides), unknown_stride),
         "offset": known([offset], unknown_stride)[0],
         "space": number,
+        **promised,
     }
+
+
+def _promised(argument: Any) -> dict[str, Any]:
+    """What the attributes of a memref argument promise, none if nothing."""
+    attributes = argument_attributes(argument)
+    found: dict[str, Any] = {}
+    if "tile.aligned" in attributes:
+        found["aligned"] = int(attributes["tile.aligned"].value)
+    for name in ("sizes", "strides"):
+        if f"tile.{name}" in attributes:
+            found[name] = list(attributes[f"tile.{name}"])
+    return {"promised": found} if found else {}

@@ -1,0 +1,57 @@
+"""What a kernel is promised of its arguments is checked at launch, and stands in the JSON."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import tilec
+from tilec.abi import Abi, Promises
+from tilec.isa import LaunchError
+
+PROGRAM = """
+!M = memref<?x?xf16, strided<[?, 1]>>
+gpu.module @m {
+  gpu.func @k(%a: !M {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>,
+                      tile.strides = array<i64: 16, 1>}, %n: i32)
+      kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    gpu.return
+  }
+}
+"""
+
+
+@cache
+def compiled() -> Any:
+    return tilec.compile(PROGRAM, target="sm_80")
+
+
+def launch(shape: tuple[int, int], width: int) -> None:
+    memory = np.zeros((shape[0], width), np.float16)
+    compiled().launch(memory[:, : shape[1]], 1, grid=1, device="sim")
+
+
+def test_what_keeps_them() -> None:
+    launch((3, 24), 32)
+    launch((1, 8), 9)  # one row: nothing is behind a stride
+    launch((0, 8), 9)
+
+
+def test_a_size() -> None:
+    with pytest.raises(LaunchError, match=r"sizes \[3, 20\].*multiples of \[1, 8\] \(tile.sizes\)"):
+        launch((3, 20), 32)
+
+
+def test_a_stride() -> None:
+    with pytest.raises(LaunchError, match=r"strides \[24, 1\].*multiples of \[16, 1\]"):
+        launch((3, 24), 24)
+
+
+def test_json() -> None:
+    found = Abi.parse(str(compiled().abi))
+    assert found.kernels == compiled().kernels
+    array, number = found.kernels[0].arguments
+    assert array.promised == Promises(16, (1, 8), (16, 1))
+    assert "promised" not in number.json()
