@@ -16,12 +16,14 @@ import tilec.layout
 import tilec.runtime
 import tilec.sim
 from device_run.pools import digests
+from device_run.programs import Program, described
 from tilec.isa import Form
 from tilec.isa import target as find_target
 
 from .expect import all_finished
 from .forms import Module, groups
 from .kernels import TimedKernel
+from .programs import programs
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 CARRIED = (tilec.isa, tilec.layout, tilec.runtime, tilec.sim)
@@ -35,6 +37,7 @@ def write(
     chosen: Sequence[Form],
     elements: int,
     kernels: Iterable[TimedKernel],
+    with_programs: bool,
     jobs: int,
     say: Callable[[str], None],
 ) -> None:
@@ -46,6 +49,7 @@ def write(
         chosen: instruction forms that are tried.
         elements: of results, for each form.
         kernels: that are timed.
+        with_programs: whether whole programs are tried.
         jobs: processes that simulate.
         say: told what is done.
     """
@@ -60,12 +64,13 @@ def write(
         say(f"{module.name}: {len(module.trials)} kernels")
     _json(folder / "forms.json", [_form_module(module) for module in modules])
     (folder / "kernels").mkdir()
-    described = []
+    fields = []
     for kernel in kernels:
         (folder / "kernels" / f"{kernel.name}.ptx").write_text(kernel.ptx, encoding="utf-8")
-        described.append(kernel.fields)
+        fields.append(kernel.fields)
         say(kernel.name)
-    _json(folder / "kernels.json", described)
+    _json(folder / "kernels.json", fields)
+    whole = _programs(folder, target, say) if with_programs else []
     pools = [
         name
         for module in modules
@@ -73,6 +78,7 @@ def write(
         for place in trial.places
         for name in place.pools.values()
     ]
+    pools += [one.pool for program in whole for one in program.passed if one.pool]
     about = {
         "target": target,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -94,6 +100,18 @@ def _carry(folder: Path) -> None:
         (source,) = package.__path__
         name = package.__name__.rpartition(".")[2]
         shutil.copytree(source, folder / "tilec" / name, ignore=nothing)
+
+
+def _programs(folder: Path, target: str, say: Callable[[str], None]) -> list[Program]:
+    """Whole programs, and their PTX."""
+    found = []
+    (folder / "programs").mkdir()
+    for program, ptx in programs(target):
+        (folder / program.file).write_text(ptx, encoding="utf-8")
+        found.append(program)
+        say(program.name)
+    _json(folder / "programs.json", [described(program) for program in found])
+    return found
 
 
 def _form_module(module: Module) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from . import attention, forms, gemm, overhead, rates, runtime
+from . import attention, forms, gemm, overhead, programs, rates, runtime
 from .driver import Cuda
 from .machine import Sampler
 from .pack import Pack
@@ -87,6 +87,7 @@ def _timed(cuda: Cuda, pack: Pack, run: Callable[..., Iterator[Row]], **how: Any
 
 SECTIONS = (
     Section("forms", 0.25, _forms),
+    Section("programs", 0.05, lambda cuda, pack, _: programs.run(cuda, pack)),
     Section("probes", 0.1, lambda cuda, pack, _: probes.run(cuda, pack)),
     Section("runtime", 0.05, lambda _, pack, __: runtime.run(pack)),
     Section("rates", 0.05, lambda cuda, pack, until: rates.run(cuda, pack.target, until)),

@@ -46,6 +46,13 @@ def _forms(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"and {len(messages) - LISTED} more"
 
 
+def _programs(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    tried = [row for row in rows if "program" in row]
+    good = [row for row in tried if not row["wrong"]]
+    yield f"{len(good)} of {len(tried)} programs as simulated, bit by bit"
+    yield from (found["message"] for row in tried for found in row["wrong"])
+
+
 def _timed(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     timed = [row for row in rows if "tflops" in row]
     yield f"{'dtype':16} {'shape':>20} {'TFLOP/s':>8} {'peers':32} {'SM MHz':>6} {'W':>4}"
@@ -78,4 +85,10 @@ def _best(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield from _timed(found[:5])
 
 
-_LINES = {"forms": _forms, "gemm": _timed, "attention": _timed, "sweep": _best}
+_LINES = {
+    "forms": _forms,
+    "programs": _programs,
+    "gemm": _timed,
+    "attention": _timed,
+    "sweep": _best,
+}

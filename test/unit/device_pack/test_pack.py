@@ -32,7 +32,16 @@ def folder(tmp_path_factory):
 
     where = tmp_path_factory.mktemp("packs") / "pack"
     chosen = [find_form(name) for name in FORMS]
-    write(where, "sm_90a", chosen=chosen, elements=ELEMENTS, kernels=[], jobs=1, say=lambda _: None)
+    write(
+        where,
+        "sm_90a",
+        chosen=chosen,
+        elements=ELEMENTS,
+        kernels=[],
+        with_programs=False,
+        jobs=1,
+        say=lambda _: None,
+    )
     return where
 
 
