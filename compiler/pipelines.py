@@ -70,6 +70,7 @@ _TO_LLVM = (
 _MMA_SYNC = Pipeline(
     tile=(
         "tile-from-linalg",
+        "tile-from-vector",
         "tile-check-target",
         "tile-infer-vectors",
         "tile-select-mma",
