@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
+from tilec.isa import UnknownNameError
 from tilec.isa.plugins import Plugin, plugins
 from tilec.passes.base import Pass
 
@@ -46,6 +47,20 @@ def load_named(text: str, context: Any) -> bool:
     for plugin in new:
         _load(plugin, context)
     return bool(new)
+
+
+def load_dialect(name: str, context: Any) -> None:
+    """Load another package's dialect into `context`, for a program that is built there.
+
+    Raises:
+        UnknownNameError: if no package registers it.
+        PluginError: if it cannot be used.
+    """
+    found = plugins(GROUP)
+    if name not in found:
+        raise UnknownNameError("dialect of another package", name, found)
+    if not context.is_dialect_loaded(name):
+        _load(found[name], context)
 
 
 def loaded(context: Any) -> tuple[DialectPlugin, ...]:

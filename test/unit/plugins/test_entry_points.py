@@ -170,6 +170,25 @@ def test_a_dialect_is_loaded_and_lowered(run: Run) -> None:
 
 
 @pytest.mark.usefixtures("acme")
+def test_a_dialect_in_a_program_built_in_python(run: Run) -> None:
+    code = (
+        "import sys, tilec\n"
+        "from tilec.dialect_plugins import load_dialect\n"
+        "from tilec.mlir import ir\n"
+        "from tilec.source import new_context\n"
+        "context = new_context()\n"
+        "load_dialect('acme', context)\n"
+        "load_dialect('acme', context)\n"
+        "print(', 84;' in tilec.compile(ir.Module.parse(sys.argv[1], context)).ptx)\n"
+        "try: load_dialect('acne', context)\n"
+        "except tilec.TilecError as error: print(error)"
+    )
+    assert run("python", code, FOREIGN).stdout == (
+        "True\nunknown dialect of another package 'acne'; legal: acme\n"
+    )
+
+
+@pytest.mark.usefixtures("acme")
 def test_nothing_is_looked_for_that_tilec_and_upstream_have(run: Run) -> None:
     code = (
         "import sys, tilec\n"
