@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
@@ -89,7 +90,7 @@ class _Assignment:
     def _task(self, op: Any) -> Callable[[], None] | None:
         """What is to be done about an op when all types are set."""
         name = op.operation.name
-        if name == "tile.dot":
+        if name in DOTS:
             return partial(self._dot, op)
         if name in VIEWS or is_soft(op):
             return partial(_mend_view, op) if plain(op.results[0]) is not None else None
@@ -102,7 +103,7 @@ class _Assignment:
     def _dot(self, op: Any) -> None:
         """Convert operands and result from and to the layouts of the instruction's fragments."""
         wanted = self._choice.dots[op.results[0]]
-        for number, name in enumerate("abc"):
+        for number, name in enumerate(DOTS[op.operation.name].operands):
             _convert_operand(op, number, wanted[name])
         _convert_result(op, wanted["d"])
         del op.attributes["warps"]

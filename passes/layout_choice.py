@@ -7,6 +7,8 @@ from math import prod
 from typing import Any
 
 from tilec.dialects.tile.dialect import LayoutAttr, value_of
+from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
@@ -70,7 +72,7 @@ class LayoutChoice:
                 self._reduced.setdefault(of(tiles[0]), set()).add(int(op.axis.value))
         elif name in MEMORY:
             self._accesses.setdefault(of(moved(op)), []).append(op)
-        elif name == "tile.dot":
+        elif name in DOTS:
             self._guard(op, self._note_dot)
 
     def _guard(self, op: Any, step: Any) -> None:
@@ -80,9 +82,7 @@ class LayoutChoice:
             self._errors.append(Diagnostic(op.location, f"'{op.operation.name}' op {error}"))
 
     def _note_dot(self, op: Any) -> None:
-        values = dict(zip("abcd", (*op.operands, op.results[0]), strict=True))
-        shapes = {name: tuple(value.type.shape) for name, value in values.items()}
-        self.dots[op.results[0]] = dot_layouts(op, shapes, self._warps)
+        self.dots[op.results[0]] = dot_layouts(op, self._warps)
 
     def _pin(self, op: Any) -> None:
         """Take the layouts that attributes name, and conversions from or to types with a layout."""
@@ -115,15 +115,14 @@ class LayoutChoice:
 
     def _products(self) -> None:
         """Give out what products ask for: accumulators first, in inner loops first."""
-        dots = [op for op in self._classes.ops if op.operation.name == "tile.dot"]
+        dots = [op for op in self._classes.ops if op.operation.name in DOTS]
         dots.sort(key=lambda op: -_depth(op))
-        for names in ("d", "ab"):
+        for results in (True, False):
             for op in dots:
-                wanted = self.dots.get(op.results[0], {})
-                values = dict(zip("abcd", (*op.operands, op.results[0]), strict=True))
-                for name in names if wanted else "":
-                    why = f"its operand {name}"
-                    self._give(values[name], wanted[name], op, why)
+                wanted, values = self.dots.get(op.results[0], {}), dot_values(op)
+                for name, layout in wanted.items():
+                    if (name == "d") == results and name != "c":  # which is of the class of d
+                        self._give(values[name], layout, op, f"its operand {name}")
             self._spread()
 
     def _memory(self) -> None:

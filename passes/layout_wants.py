@@ -7,11 +7,11 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from tilec.dialects.tile.ops.dots import dot_form
+from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
-from tilec.isa import LANES, Form, TilecError
+from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.blocked import blocked_tile
 from tilec.layout.tiling import operand_tile
@@ -22,29 +22,26 @@ ACCESS_BITS = 128
 _operand_tile = cache(operand_tile)
 
 
-def dot_layouts(
-    dot: Any, shapes: dict[str, tuple[int, ...]], warps: int
-) -> dict[str, LinearLayout]:
-    """The layouts of operands `a`, `b`, `c` and of `d` of a `tile.dot`.
+def dot_layouts(dot: Any, warps: int) -> dict[str, LinearLayout]:
+    """The layouts of the operands of a `tile.dot`, or one of its kin, and of its result `d`.
 
     Args:
-        dot: a dot that says its form and the grid of its warps.
-        shapes: of its operands and result.
+        dot: a product that says its form and the grid of its warps.
         warps: of the CTA.
 
     Raises:
         TilecError: if it does not say them, the grid is not of all warps, or fragments do not
             fit the tiles.
     """
-    form: Form = dot_form(dot)
+    form = dot_form(dot)
     if "warps" not in dot.attributes:
         raise TilecError("takes an attribute warps, as tile-select-mma leaves it")
     along_m, along_n = dot.attributes["warps"]
     if along_m * along_n != warps:
         raise TilecError(f"warps {along_m}x{along_n} are not the {warps} of the kernel")
     return {
-        name: _operand_tile(form, name, rows, cols, (along_m, along_n))
-        for name, (rows, cols) in shapes.items()
+        name: _operand_tile(form, name, *value.type.shape, (along_m, along_n))
+        for name, value in dot_values(dot).items()
     }
 
 

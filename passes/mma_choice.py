@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tilec.dialects.tile.tiles import bits_of, element_name
+from tilec.dialects.tile.dots import DOTS, check_element, extents
+from tilec.dialects.tile.tiles import PlainTile, bits_of, element_name
 from tilec.isa import LANES, Family, Mma, Target, TilecError, forms
 from tilec.isa.sass import execution
 
@@ -27,17 +28,28 @@ class Extents(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What a `tile.dot` asks for.
+    """What a `tile.dot`, or one of its kin, asks for.
 
     Attributes:
-        extents: of the tiles.
-        elements: MLIR's element types of A, B, C and D.
+        op: its name.
+        tiles: by the operand's name, and `d`.
         unsigned: whether integers of A, and of B, have no sign.
     """
 
-    extents: Extents
-    elements: tuple[Any, Any, Any, Any]
+    op: str
+    tiles: Mapping[str, PlainTile]
     unsigned: tuple[bool, bool]
+
+    @property
+    def extents(self) -> Extents:
+        """M, N and K; of a sparse A what is stored is half of K."""
+        (k, n), (m, _) = self.tiles["b"].shape, self.tiles["c"].shape
+        return Extents(m, n, k)
+
+    @property
+    def elements(self) -> tuple[tuple[str, str], ...]:
+        """MLIR's name of each operand's element type."""
+        return tuple((name, str(tile.element)) for name, tile in self.tiles.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +73,24 @@ class Choice:
 
 @cache
 def forms_of(
-    elements: tuple[str, str, str, str], unsigned: tuple[bool, bool], target: Target
+    family: Family,
+    elements: tuple[tuple[str, str], ...],
+    unsigned: tuple[bool, bool],
+    target: Target,
 ) -> tuple[Mma, ...]:
     """The forms of `target` that multiply such elements, of one product a warp.
 
     Args:
-        elements: MLIR's names of the element types of A, B, C and D.
+        family: of the forms.
+        elements: MLIR's name of the element type of each operand and of `d`.
         unsigned: whether integers of A, and of B, have no sign.
         target: the target.
     """
     signs = tuple("u" if one else "s" for one in unsigned)
     return tuple(
         form
-        for form in _dense(target)
-        if tuple(element_name(form.operand(name)) for name in "abcd") == elements
+        for form in _plain(family, target)
+        if all(element_name(form.operand(name)) == element for name, element in elements)
         and all(
             not form.operand(name).type.is_integer or form.operand(name).type.name[0] == sign
             for name, sign in zip("ab", signs, strict=True)
@@ -83,24 +99,20 @@ def forms_of(
 
 
 @cache
-def _dense(target: Target) -> tuple[Mma, ...]:
-    """Dense forms that round to nearest, do not clamp and count no bits."""
+def _plain(family: Family, target: Target) -> tuple[Mma, ...]:
+    """Forms that round to nearest, do not clamp, count no bits and take metadata in order."""
     return tuple(
         form
         for form in forms().values()
         if isinstance(form, Mma)
-        and form.family is Family.MMA
+        and form.family is family
         and form.products == 1
         and not form.satfinite
         and form.bit_op is None
         and form.rounding in (None, "rn")
+        and (form.sparsity is None or form.sparsity.ordered)
         and form.min_ptx(target) is not None
     )
-
-
-def fits(form: Mma, extents: Extents) -> bool:
-    """Whether the tiles are whole numbers of the form's fragments."""
-    return all(extent % one == 0 for extent, one in zip(extents, form.shape, strict=True))
 
 
 def candidates(product: Product, target: Target) -> tuple[Mma, ...]:
@@ -109,28 +121,42 @@ def candidates(product: Product, target: Target) -> tuple[Mma, ...]:
     Raises:
         TilecError: if there is none, naming the types or the extents that there are.
     """
-    a, b, c, d = (str(element) for element in product.elements)
-    found = forms_of((a, b, c, d), product.unsigned, target)
+    family = DOTS[product.op].family
+    found = forms_of(family, product.elements, product.unsigned, target)
     if not found:
-        legal = ", ".join(sorted({_types(form) for form in _dense(target)}))
+        named = dict(product.elements)
+        legal = ", ".join(sorted({_types(form) for form in _plain(family, target)}))
         raise TilecError(
-            f"no instruction of {target} multiplies {a} by {b} and adds to {c}, giving {d}; "
-            f"legal: {legal}"
+            f"no instruction of {target} multiplies {named['a']} by {named['b']} and adds to "
+            f"{named['c']}, giving {named['d']}; legal: {legal or 'none'}"
         )
-    fitting = [form for form in found if fits(form, product.extents)]
+    fitting = [form for form in found if fits(form, product)]
     if not fitting:
         m, n, k = product.extents
-        legal = ", ".join(str(form.shape) for form in found)
+        legal = ", ".join(dict.fromkeys(str(form.shape) for form in found))
         raise TilecError(
-            f"{m}x{n}x{k} (M, N, K) is no whole number of instructions for {a} by {b} on {target}; "
-            f"let each extent be a multiple of those of one of {legal}"
+            f"{m}x{n}x{k} (M, N, K) is no whole number of instructions for "
+            f"{_types(found[0])} on {target}; let each extent be a multiple of those of one of "
+            f"{legal}"
         )
     return tuple(sorted(fitting, key=lambda form: _rank(form, product.extents, target)))
 
 
+def fits(form: Mma, product: Product) -> bool:
+    """Whether the tiles are whole numbers of the form's operands."""
+    try:
+        for name, tile in product.tiles.items():
+            check_element(form, name, tile)
+        extents(form, product.tiles)
+    except TilecError:
+        return False
+    return True
+
+
 def _types(form: Mma) -> str:
     a, b, c = (element_name(form.operand(name)) for name in "abc")
-    return f"{a} by {b} to {c}"
+    scales = f" scaled by {element_name(form.operand('sfa'))}" if form.scaling else ""
+    return f"{a} by {b}{scales} to {c}"
 
 
 def _rank(form: Mma, extents: Extents, target: Target) -> tuple[float, bool, bool, str]:
@@ -159,8 +185,9 @@ def choice(form: Mma, warps: tuple[int, int], product: Product, target: Target) 
     )
     shape = form.shape
     instructions = (rows // shape.m) * (cols // shape.n) * (k // shape.k)
-    a, b = (bits_of(element) for element in product.elements[:2])
-    wavefronts = (rows * a + cols * b) * k / 8 / WAVEFRONT_BYTES
+    a, b = (product.tiles[name] for name in "ab")
+    read = rows * a.shape[1] * bits_of(a.element) + cols * k * bits_of(b.element)
+    wavefronts = read / 8 / WAVEFRONT_BYTES
     return Choice(form, warps, instructions, instructions * slots(form, target) + wavefronts / 2)
 
 
@@ -181,5 +208,6 @@ def best_choice(form: Mma, warps: int, product: Product, target: Target) -> Choi
 def trip_cost(product: Product, warps: int) -> float:
     """What it costs a warp to hand D to the other warps through shared memory."""
     m, n, _ = product.extents
-    wavefronts = 2 * m * n * bits_of(product.elements[3]) / 8 / WAVEFRONT_BYTES / warps
+    bits = bits_of(product.tiles["d"].element)
+    wavefronts = 2 * m * n * bits / 8 / WAVEFRONT_BYTES / warps
     return wavefronts / 2 + TRIP_BARRIERS

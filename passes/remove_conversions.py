@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.tiles import bits_of
 from tilec.isa import Target, TilecError
 from tilec.layout.conversion import convert
@@ -87,7 +88,7 @@ def _remake(op: Any, target: Target | None) -> bool:
 
 def _is_factor(use: Any) -> bool:
     """Whether a use is as operand A or B of a product."""
-    return use.owner.name == "tile.dot" and use.operand_number < 2
+    return use.owner.name in DOTS and use.operand_number < 2
 
 
 def _remove_dead(function: Any) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.ops.dots import dot_form
+from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.tile.ops.dots import dot_form, dot_values
+from tilec.dialects.tile.tiles import PlainTile
 from tilec.isa import LANES, Target, TilecError
 from tilec.isa.sass import execution
 from tilec.mlir import ir
@@ -15,7 +17,6 @@ from .chained_dots import links
 from .functions import functions, gpu_modules, known_target, threads
 from .mma_choice import (
     Choice,
-    Extents,
     Product,
     best_choice,
     candidates,
@@ -28,7 +29,7 @@ from .tile_classes import Classes, has_plain_tiles
 
 @dataclass(frozen=True)
 class SelectMma(Pass):
-    """Choose the instruction of each `tile.dot` without layouts, and how warps share its result.
+    """Choose the instruction of each product of tiles without layouts, and how warps share it.
 
     In: level 1. Out: the same, each dot with `form` and `warps`; those that it has stay. The
     cheapest form of the target is taken, native before emulated, and the grid of warps that
@@ -69,7 +70,7 @@ class _Selection:
     def __init__(self, function: Any, target: Target) -> None:
         self._target = target
         self._classes = Classes(function)
-        self._dots = [op for op in self._classes.ops if op.operation.name == "tile.dot"]
+        self._dots = [op for op in self._classes.ops if op.operation.name in DOTS]
         self._warps = threads(function) // LANES if self._dots else 0
 
     def run(self) -> list[Diagnostic]:
@@ -79,12 +80,12 @@ class _Selection:
             try:
                 chosen.append(self._choose(dot))
             except TilecError as error:
-                errors.append(Diagnostic(dot.location, f"'tile.dot' op {error}"))
+                errors.append(Diagnostic(dot.location, f"'{dot.operation.name}' op {error}"))
         if errors:
             return errors
         for dot, one in zip(self._dots, self._linked(chosen), strict=True):
             if not {"form", "warps"} <= set(dot.attributes):
-                remark(dot.location, f"'tile.dot' op {self._reason(dot, one)}")
+                remark(dot.location, f"'{dot.operation.name}' op {self._reason(dot, one)}")
             dot.attributes["form"] = ir.StringAttr.get(one.form.ptx)
             dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(one.warps))
         return []
@@ -144,8 +145,9 @@ def _grid(one: Choice) -> str:
 
 
 def _product(dot: Any) -> Product:
-    a, b, c, d = (value.type for value in (*dot.operands, dot.results[0]))
-    (m, k), (_, n) = a.shape, b.shape
-    elements = a.element_type, b.element_type, c.element_type, d.element_type
+    tiles = {
+        name: PlainTile(tuple(value.type.shape), value.type.element_type)
+        for name, value in dot_values(dot).items()
+    }
     unsigned = "unsigned_a" in dot.attributes, "unsigned_b" in dot.attributes
-    return Product(Extents(m, n, k), elements, unsigned)
+    return Product(dot.operation.name, tiles, unsigned)

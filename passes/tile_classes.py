@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
 from tilec.isa import TilecError
 from tilec.mlir import ir
@@ -19,7 +20,7 @@ VIEWS = frozenset(
 """Ops whose result's layout follows from that of their operand, or the other way round."""
 MEMORY = frozenset({"tile.atomic", "tile.load", "tile.store"})
 """Ops that move a tile from or to memory, under any layout."""
-_OWN = frozenset({*FREE, *VIEWS, *MEMORY, "tile.convert_layout", "tile.dot"})
+_OWN = frozenset({*FREE, *VIEWS, *MEMORY, *DOTS, "tile.convert_layout"})
 _TERMINATORS = frozenset({"scf.condition", "scf.yield"})
 
 
@@ -73,7 +74,7 @@ def joined(op: Any) -> Iterator[list[Any]]:
     if is_elementwise(op):
         if not is_soft(op):
             yield [*op.operands, *op.results]
-    elif name == "tile.dot":
+    elif name in DOTS:
         yield [op.operands[2], op.results[0]]
     elif name == "scf.for":
         body = op.regions[0].blocks[0]
