@@ -72,9 +72,8 @@ def _coalesce(store: Any, function: Any, target: Target | None) -> None:
     if saved <= plan.price.total:
         remark(store.location, f"{said}: not worth a conversion, which costs {plan.price.total}")
         return
-    space = SharedSpace(function, target)
     wanted = tensor_type(tile.shape, tile.element, other)
-    if not space.has_room(value.type, wanted):
+    if not SharedSpace(function, target).has_room(store, value.type, wanted):
         remark(store.location, f"{said}: no room in shared memory for a conversion")
         return
     remark(store.location, f"{said}: worth a conversion, which costs {plan.price.total}")

@@ -9,7 +9,7 @@ from tilec.mlir import ir
 
 from .emit import add, index_constant
 from .loop_stages import LoopStages
-from .staging_groups import in_loop
+from .staging_groups import outermost_loop
 
 
 class Multistage(LoopStages):
@@ -44,7 +44,7 @@ class Multistage(LoopStages):
 
     def _prologue(self) -> None:
         """The copies of the first rounds. A group may be empty, so that groups count rounds."""
-        if in_loop(self.loop):
+        if outermost_loop(self.loop) is not None:
             # An outer loop comes here again while others may still read what they need.
             ir.Operation.create("gpu.barrier")
         for stage in range(self.stages - 1):

@@ -16,6 +16,7 @@ from .multistage import Multistage
 from .register_stages import RegisterStages, fits_registers
 from .shared_space import SharedSpace, aligned
 from .staged_copies import CopyGroup, StagedCopy, copy_groups
+from .staging_groups import outermost_loop
 from .staging_vectors import is_asynchronous
 
 STAGES = "tile.stages"
@@ -65,14 +66,15 @@ class PipelineLoops(Pass):
         groups = copy_groups(loop, Writers(function))
         movable = [copy for copy in _all(groups) if not _stays(copy)]
         ahead = [copy for copy in movable if is_asynchronous(copy.copy, target)]
+        space = SharedSpace(function, target)
         if ahead:
-            stages = _stages(loop, ahead, SharedSpace(function, target), self.stages, pinned)
+            stages = _stages(loop, ahead, space, self.stages, pinned)
             if stages > 1:
                 Multistage(loop, ahead, stages).run(_frames(groups, ahead))
         elif movable and pinned != 1:
             warps = threads(function) // 32
             more = _size(movable)
-            if fits_registers(movable, warps) and more <= SharedSpace(function, target).left():
+            if fits_registers(movable, warps) and more <= space.left(_outermost(loop)):
                 _explain_held(loop, movable)
                 RegisterStages(loop, movable, warps).run(_frames(groups, movable))
 
@@ -97,12 +99,13 @@ def _stages(
         TilecError: if it says more than there is room for.
     """
     size = _size(copies)
-    room = (space.left() + size) // size
+    left = space.left(_outermost(loop)) + size
+    room = left // size
     stages = min(wanted, room) if pinned is None else pinned
     if stages > room:
         raise TilecError(
             f"{STAGES} = {stages} takes {stages * size} bytes of shared memory, and there are "
-            f"{space.left() + size} of {space.limit}; {room} of {size} each would fit"
+            f"{left} of {space.limit}; {room} of {size} each would fit"
         )
     why = f"as {STAGES} says" if pinned is not None else f"{room} would fit"
     remark(
@@ -123,6 +126,10 @@ def _pinned(loop: Any) -> int | None:
         raise TilecError(f"{STAGES} must be a positive integer, not {attribute}")
     del attributes[STAGES]
     return int(attribute.value)
+
+
+def _outermost(loop: Any) -> Any:
+    return outermost_loop(loop) or loop.operation
 
 
 def _size(copies: list[StagedCopy]) -> int:

@@ -15,7 +15,7 @@ from tilec.mlir import dialect, ir
 from .emit import add, create, index_constant
 from .loop_stages import LoopStages
 from .staged_copies import StagedCopy
-from .staging_groups import in_loop
+from .staging_groups import outermost_loop
 
 _REGISTERS = 32
 """Registers of a thread that may hold tiles of the next round."""
@@ -59,7 +59,7 @@ class RegisterStages(LoopStages):
         """
         self.enlarge()
         with ir.InsertionPoint(self.loop):
-            if in_loop(self.loop):
+            if outermost_loop(self.loop) is not None:
                 # An outer loop comes here again while others may still read what they need.
                 ir.Operation.create("gpu.barrier")
             first = index_constant(0)

@@ -18,8 +18,8 @@ from .emit import create, index_constant
 from .fragment_types import FragmentTypes
 from .functions import functions, gpu_modules, is_automatic, target_of, threads
 from .operand_loads import operand_loads
-from .shared_space import SharedSpace
-from .staging_groups import Group, grouped, in_loop
+from .shared_space import SharedSpace, aligned
+from .staging_groups import Group, grouped, outermost_loop
 from .staging_swizzle import Reader, Staging, staging
 from .staging_vectors import copy_vector
 
@@ -66,10 +66,12 @@ class _Stage:
         self._types = FragmentTypes(function)
         self._warps = threads(function) // 32
         self._space = SharedSpace(function, target)
+        self._left = 0
 
     def group(self, group: Group) -> None:
         """Stage the loads of a group, those of the same memory from one buffer."""
         staged = []
+        self._left = self._space.left(*_needing(group.first))
         for loads in group.by_memory():
             buffer = self._buffer(loads)
             if buffer is not None:
@@ -79,7 +81,7 @@ class _Stage:
         group.hoist([load for loads, *_ in staged for load in loads])
         with ir.InsertionPoint(group.first), group.first.location:
             zero = index_constant(0)
-            if in_loop(group.first):
+            if outermost_loop(group.first) is not None:
                 # Whoever still reads what the round before left must be done first.
                 ir.Operation.create("gpu.barrier")
             for loads, buffer, vector in staged:
@@ -106,14 +108,14 @@ class _Stage:
         space = SharedAttr.get(ir.StringAttr.get(chosen.text))
         type_ = ir.MemRefType.get([rows, cols], memref.type.element_type, memory_space=space)
         size = shared_buffer(type_).bytes
-        left = self._space.left()
-        if size > left:
+        if size > self._left:
             remark(
                 load.location,
                 f"'tile.load' op stays in global memory: its tile takes {size} bytes of shared "
-                f"memory, and {left} are left of {self._space.limit}; a smaller tile fits",
+                f"memory, and {self._left} are left of {self._space.limit}; a smaller tile fits",
             )
             return None
+        self._left -= aligned(size)
         _explain(load, shared_buffer(type_), vector, chosen)
         operations = self._function.regions[0].blocks[0].operations
         top = next(op for op in operations if op.operation.name != "tile.alloc_shared")
@@ -139,6 +141,15 @@ class _Stage:
             attributes=attributes,
             loc=load.location,
         )
+
+
+def _needing(first: Any) -> list[Any]:
+    """The ops while which what begins at `first` may be needed."""
+    loop = outermost_loop(first)
+    if loop is not None:
+        return [loop]
+    ops = [op.operation for op in first.operation.block.operations]
+    return ops[ops.index(first.operation) :]
 
 
 def _memory_shape(reader: Reader) -> tuple[int, int]:

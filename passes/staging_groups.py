@@ -103,11 +103,12 @@ def is_pure(op: Any) -> bool:
     ) and not any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
 
 
-def in_loop(op: Any) -> bool:
-    """Whether an op stands in a loop."""
+def outermost_loop(op: Any) -> Any:
+    """The outermost loop around an op, or None."""
+    found = None
     parent = op.operation.parent
     while parent is not None and parent.operation.name != "gpu.func":
         if parent.operation.name in _LOOPS:
-            return True
+            found = parent.operation
         parent = parent.operation.parent
-    return False
+    return found
