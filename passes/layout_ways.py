@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -49,7 +49,7 @@ def price(tile: TileValue, layout: LinearLayout, target: Target | None) -> float
 
 
 class Ways:
-    """Finds ways for one kernel.
+    """Finds ways to have one tile under another layout.
 
     Args:
         target: whose matrix instructions conversions may use.
@@ -60,6 +60,8 @@ class Ways:
     def __init__(self, target: Target | None, *, staged: bool) -> None:
         self._target = target
         self._staged = staged
+        self._known: dict[tuple[Any, LinearLayout], Way] = {}
+        self._copies: dict[tuple[Any, LinearLayout], Any] = {}
 
     def price(self, tile: TileValue, layout: LinearLayout) -> float:
         """What a conversion costs a warp; infinite where there is none."""
@@ -67,6 +69,12 @@ class Ways:
 
     def best(self, value: Any, layout: LinearLayout, depth: int = DEPTH) -> Way:
         """The cheapest way to have `value`, a tensor with a layout, under `layout`."""
+        key = (value, layout)
+        if key not in self._known:
+            self._known[key] = self._best(value, layout, depth)
+        return self._known[key]
+
+    def _best(self, value: Any, layout: LinearLayout, depth: int) -> Way:
         tile = laid(value)
         assert tile is not None
         if tile.layout == layout:
@@ -82,7 +90,7 @@ class Ways:
         """The op's result under another layout from the start."""
         name = op.operation.name
         if name in FREE:
-            return Way(0, lambda: _copy(op, layout, {}))
+            return Way(0, lambda: self._copy(op, layout, {}))
         if name == "tile.convert_layout":
             inner = self.best(op.operands[0], layout, depth - 1)
             source = laid(op.operands[0])
@@ -107,7 +115,7 @@ class Ways:
         else:
             saved = _accesses(op, tile.layout) if has_one_use(op.results[0]) else 0
             cost = _accesses(op, layout) - saved
-        return Way(max(cost, 0), lambda: _copy(op, layout, {}))
+        return Way(max(cost, 0), lambda: self._copy(op, layout, {}))
 
     def _view(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
         source = laid(op.operands[0])
@@ -116,7 +124,7 @@ class Ways:
         if before is None or not agree(op, before, layout):
             return None
         inner = self.best(op.operands[0], before, depth - 1)
-        return Way(inner.cost, lambda: _copy(op, layout, {0: inner}))
+        return Way(inner.cost, lambda: self._copy(op, layout, {0: inner}))
 
     def _computed(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
         operands = list(op.operation.operands)
@@ -128,22 +136,23 @@ class Ways:
         distinct = {operands[number]: way for number, way in inner.items()}
         cost = sum(way.cost for way in distinct.values())
         again = 0 if has_one_use(op.results[0]) else layout.in_sizes["register"]
-        return Way(cost + again, lambda: _copy(op, layout, inner))
+        return Way(cost + again, lambda: self._copy(op, layout, inner))
 
-
-def _copy(op: Any, layout: LinearLayout, inner: dict[int, Way]) -> Any:
-    """The op again, its result under another layout, some operands had otherwise."""
-    with ir.InsertionPoint(op), op.location:
-        made: dict[Any, Any] = {}
-        for number, way in inner.items():
-            operand = op.operation.operands[number]
-            if operand not in made:
-                made[operand] = way.make()
-        copy = op.operation.clone()
-    for number in inner:
-        copy.operands[number] = made[op.operation.operands[number]]
-    set_layout(copy.results[0], layout)
-    return copy.results[0]
+    def _copy(self, op: Any, layout: LinearLayout, inner: Mapping[int, Way]) -> Any:
+        """The op once more, its result under another layout, some operands had otherwise."""
+        key = (op.results[0], layout)
+        if key in self._copies:
+            return self._copies[key]
+        with ir.InsertionPoint(op), op.location:
+            operands = op.operation.operands
+            ways = {operands[number]: way for number, way in inner.items()}
+            made = {operand: way.make() for operand, way in ways.items()}
+            copy = op.operation.clone()
+        for number in inner:
+            copy.operands[number] = made[operands[number]]
+        set_layout(copy.results[0], layout)
+        self._copies[key] = copy.results[0]
+        return copy.results[0]
 
 
 def _accesses(op: Any, layout: LinearLayout) -> float:
