@@ -71,7 +71,7 @@ def find(key: str | None) -> Any:
 
 
 def keep(key: str | None, data: object, *, kind: str, name: str, target: str) -> None:
-    """Keep plain data under `key`, if the cache can be used.
+    """Keep plain data under `key`, if the cache can be used and the code is still that of `key`.
 
     Args:
         key: as `key` made it before the compilation began.
@@ -80,7 +80,7 @@ def keep(key: str | None, data: object, *, kind: str, name: str, target: str) ->
         name: what it is of.
         target: compilation target.
     """
-    if key is None:
+    if key is None or fingerprint() is None:
         return
     value = zlib.compress(json.dumps(data).encode(), 1)
     try:

@@ -298,6 +298,17 @@ def test_another_assembler_makes_another_binary(
     assert entries() == [("cubin", "add1"), ("cubin", "add1"), ("ptx", "add1")]
 
 
+def test_code_that_changes_during_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = cache.key("test")
+    with monkeypatch.context() as edited:
+        edited.setattr(tilec, "_imported", 0)
+        edited.setattr(fingerprint, "_python_files", lambda: [("a.py", 1, 1)])
+        cache.keep(key, 1, kind="test", name="n", target="sm_80")
+    assert cache.find(key) is None
+    cache.keep(key, 1, kind="test", name="n", target="sm_80")
+    assert cache.find(key) == 1
+
+
 def test_an_entry_is_data(program: Callable[..., str]) -> None:
     """What a kernel in Python keeps and finds, by a key of its own."""
     key = cache.key("test", "source", {"target": "sm_80"})
