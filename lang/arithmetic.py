@@ -62,7 +62,7 @@ def binary(name: str, left: Any, right: Any) -> Tile:
     Raises:
         TilecError: if their types or shapes do not fit.
     """
-    if _changes_nothing(name, left, right):
+    if isinstance(left, Tile) and _changes_nothing(name, left, right):
         return left
     one, other = matched(left, right, name)
     if name in _COMPARISONS:
@@ -82,9 +82,9 @@ def binary(name: str, left: Any, right: Any) -> Tile:
     return _op(f"arith.{kinds[one.dtype.kind]}", one, other, natural=natural)
 
 
-def _changes_nothing(name: str, left: Any, right: Any) -> bool:
+def _changes_nothing(name: str, left: Tile, right: Any) -> bool:
     """Whether an operation with a number gives its left operand, a size or place."""
-    if not isinstance(left, Tile) or left.dtype is not intp or type(right) is not int:
+    if left.dtype is not intp or type(right) is not int:
         return False
     neutral = {"add": 0, "subtract": 0, "multiply": 1, "floor_divide": 1}
     return neutral.get(name) == right

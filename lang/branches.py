@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilec import mlir
@@ -19,7 +20,7 @@ from .tile import Tile
 if TYPE_CHECKING:
     from .interpreter import Frame
 
-_RETURN = "the returned value"
+_VALUE = "the value"
 
 
 class _End(NamedTuple):
@@ -35,9 +36,7 @@ def branch(frame: Frame, node: ast.If, condition: Tile) -> Signal:
     Raises:
         TilecError: if the condition is a tile, or the branches do not fit each other.
     """
-    if condition.shape:
-        raise TilecError("'if' takes one truth value, not a tile; tl.where chooses by element")
-    held = astype(condition, bool_)
+    held = _truth(condition)
     saved = frame.names
     trial = operation("scf.if", [held.value], regions=2)
     ends: list[_End] = []
@@ -52,17 +51,42 @@ def branch(frame: Frame, node: ast.If, condition: Tile) -> Signal:
     if any(isinstance(signal, Returned) for signal in signals):
         _check_returns(signals, last=id(node) in frame.tails)
         for end, signal in zip(ends, signals, strict=True):
-            end.names[_RETURN] = signal.value if isinstance(signal, Returned) else None
-        names = [_RETURN]
+            end.names[_VALUE] = signal.value if isinstance(signal, Returned) else None
+        names = [_VALUE]
     else:
         branches = assigned([*node.body, *node.orelse])
         names = sorted(branches & frame.source.liveness.after(node))
-    merged = _merged(names, ends, node.lineno)
+    merged = _merged(names, ends, f"of the condition at line {node.lineno}")
     values = _built(held, trial, ends, merged)
-    if names == [_RETURN]:
-        return Returned(values[_RETURN])
+    if names == [_VALUE]:
+        return Returned(values[_VALUE])
     frame.names |= values
     return None
+
+
+def choice(condition: Tile, one: Callable[[], Any], other: Callable[[], Any]) -> Any:
+    """`one() if condition else other()`, of which one is computed when the kernel runs.
+
+    Raises:
+        TilecError: if the condition is a tile, or the values do not fit each other.
+    """
+    held = _truth(condition)
+    trial = operation("scf.if", [held.value], regions=2)
+    ends: list[_End] = []
+    for region, compute in zip(trial.regions, (one, other), strict=True):
+        block = region.blocks.append()
+        with mlir.ir.InsertionPoint(block):
+            ends.append(_End(block, {_VALUE: compute()}))
+    value = _built(held, trial, ends, _merged([_VALUE], ends, "of the condition"))[_VALUE]
+    if isinstance(value, Undefined):
+        raise TilecError(value.reason)
+    return value
+
+
+def _truth(condition: Tile) -> Tile:
+    if condition.shape:
+        raise TilecError("'if' takes one truth value, not a tile; tl.where chooses by element")
+    return astype(condition, bool_)
 
 
 def _check_returns(signals: list[Signal], *, last: bool) -> None:
@@ -73,15 +97,13 @@ def _check_returns(signals: list[Signal], *, last: bool) -> None:
         )
 
 
-def _merged(names: list[str], ends: list[_End], line: int) -> dict[str, tuple[Any, Any]]:
+def _merged(names: list[str], ends: list[_End], of: str) -> dict[str, tuple[Any, Any]]:
     """What each name is at the end of both branches: values of one form, or both Undefined."""
-    where = f"in the branches of the condition at line {line}"
+    where = f"in the branches {of}"
     found: dict[str, tuple[Any, Any]] = {}
     for name in names:
         if not all(name in end.names for end in ends):
-            missing = Undefined(
-                f"'{name}' has a value in one branch only of the condition at line {line}"
-            )
+            missing = Undefined(f"'{name}' has a value in one branch only {of}")
             found[name] = missing, missing
             continue
         one, other = (end.names[name] for end in ends)

@@ -10,7 +10,8 @@ from typing import Any
 from tilec.isa import TilecError
 
 from . import rewriting
-from .arithmetic import maximum, minimum, where
+from .arithmetic import maximum, minimum
+from .branches import choice
 from .dtypes import bool_
 from .program import Range
 from .tile import Tile
@@ -45,12 +46,10 @@ def _not(value: Any) -> Any:
 
 
 def _choice(condition: Any, one: Later, other: Later) -> Any:
-    """`one if condition else other`; of the kernel's scalars both are computed and one chosen."""
-    if not isinstance(condition, Tile):
-        return one() if condition else other()
-    if condition.shape:
-        raise TilecError("'if' takes one truth value, not a tile; tl.where chooses by element")
-    return where(condition, one(), other())
+    """`one if condition else other`."""
+    if isinstance(condition, Tile):
+        return choice(condition, one, other)
+    return one() if condition else other()
 
 
 def _truth(value: Any, word: str, operator: str) -> Any:

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-_PACKAGES = ("isa", "layout", "dialects", "passes", "sim", "runtime", "tools")
+_PACKAGES = ("isa", "layout", "dialects", "passes", "lang", "sim", "runtime", "tools")
 _FOLDERS = ("compiler", *_PACKAGES, "docs", "examples", "test/lit")
 _FENCE = re.compile(r"^```(.+?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CAPTION = re.compile(r":caption: (\S+)\n")
