@@ -36,7 +36,8 @@ class Lifetime:
 
     def follows(self, other: Lifetime) -> bool:
         """Whether some time it is written after the other was used: later, or a round later."""
-        return other.last < self.first or (self.loop is not None and self.loop == other.loop)
+        looped = self.loop is not None and other.loop is not None and self.loop == other.loop
+        return other.last < self.first or looped
 
 
 def lifetimes(function: Any, allocs: list[Any]) -> list[Lifetime]:
