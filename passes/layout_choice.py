@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
@@ -18,6 +18,9 @@ from .layout_relations import backward, forward
 from .layout_wants import dot_layouts, legal_layout, memory_layout
 from .layout_ways import PIN
 from .tile_classes import MEMORY, VIEWS, Classes, is_soft, plain
+
+Rule = Callable[[Any, LinearLayout, tuple[int, ...]], LinearLayout | None]
+"""How the layout on one side of an op follows from that on the other."""
 
 
 class LayoutChoice:
@@ -181,7 +184,7 @@ class LayoutChoice:
         source, result = op.operation.operands[0], op.results[0]
         if plain(result) is None:
             return
-        ends = [(result, source, backward)]
+        ends: list[tuple[Any, Any, Rule]] = [(result, source, backward)]
         if op.operation.name != "tile.broadcast":  # which leaves much of its result open
             ends.append((source, result, forward))
         for near, far, rule in ends:

@@ -111,7 +111,7 @@ class Ways:
         if not legal_layout(op, tile, layout):
             return None
         if self._staged:
-            cost = 0 if has_one_use(op.results[0]) else ACCESS
+            cost = 0.0 if has_one_use(op.results[0]) else ACCESS
         else:
             saved = _accesses(op, tile.layout) if has_one_use(op.results[0]) else 0
             cost = _accesses(op, layout) - saved
