@@ -72,8 +72,8 @@ class LoopStages:
             emit()
             scf.YieldOp([])
 
-    def source_at(self, copy: StagedCopy, counter: Any) -> list[Any]:
-        """The source of a copy and its indices there in another round, computed anew."""
+    def operands_at(self, copy: StagedCopy, counter: Any) -> list[Any]:
+        """The operands of a copy in another round, computed anew."""
         known = {self.counter: counter}
         for op in copy.needs:
             clone = op.clone()
@@ -81,13 +81,17 @@ class LoopStages:
                 if operand in known:
                     clone.operands[number] = known[operand]
             known |= zip(op.results, clone.results, strict=True)
-        source, _, *indices = copy.copy.operands
-        return [known.get(o, o) for o in (source, *indices[: source.type.rank])]
+        return [known.get(o, o) for o in copy.copy.operands]
+
+    def source_at(self, copy: StagedCopy, counter: Any) -> list[Any]:
+        """The source of a copy and its indices there in another round."""
+        source, _, *indices = self.operands_at(copy, counter)
+        return [source, *indices[: source.type.rank]]
 
     def copy_to(self, copy: StagedCopy, counter: Any, stage: Any) -> None:
         """The copy of another round, to its stage."""
-        source, *at = self.source_at(copy, counter)
-        to = list(copy.copy.operands)[2 + source.type.rank :]
+        source, _, *indices = self.operands_at(copy, counter)
+        at, to = indices[: source.type.rank], indices[source.type.rank :]
         ir.Operation.create(
             "tile.async_copy",
             operands=[source, self.buffers[copy.alloc], *at, stage, *to],
