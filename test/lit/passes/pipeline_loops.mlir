@@ -48,8 +48,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-NEXT: scf.yield %[[FOLLOWING]], %[[READ]]
     %s = "tile.alloc_shared"() : () -> !S
     %p = "tile.alloc_shared"() : () -> memref<64x32xf16, #tile.shared<"none">>
-    %z = arith.constant 0 : index
     scf.for %k = %lower to %upper step %step {
+      %z = arith.constant 0 : index
       gpu.barrier
       %row = arith.addi %k, %k : index
       "tile.async_copy"(%a, %s, %row, %k, %z, %z) {masked, shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
