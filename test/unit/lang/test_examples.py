@@ -8,6 +8,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import tilec.lang as tl
+from tilec.runtime import compress, pack, prune
 
 FOLDER = Path(__file__).parents[3] / "examples" / "kernels"
 RANDOM = np.random.default_rng(0)
@@ -62,6 +63,17 @@ def test_fused_gemm(m: int, n: int, k: int, activation: int) -> None:
     x = a.astype(np.float64) @ b.astype(np.float64) + bias
     gelu = 0.5 * x * (1 + np.tanh(0.7978845608 * (x + 0.044715 * x**3)))
     np.testing.assert_allclose(d, gelu if activation else np.maximum(x, 0), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 8), (128, 128, 64), (131, 61, 136), (64, 9, 16)])
+def test_sparse_gemm(m: int, n: int, k: int) -> None:
+    module = example("sparse_gemm")
+    a = prune(module.FORM, normal(m, k, dtype=np.float16))
+    b, c = normal(k, n, dtype=np.float16), np.empty((m, n), np.float32)
+    stored, codes = compress(module.FORM, a)
+    module.sparse_gemm[tl.cdiv(n, 128), tl.cdiv(m, 128)](stored, pack(codes, "b4"), b, c)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    np.testing.assert_allclose(c, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("rows", "cols"), [(2, 3), (3, 512), (2, 1151)])

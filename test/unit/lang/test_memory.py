@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import tilec
 import tilec.lang as tl
+from tilec.runtime import dequantize, pack, quantize
 
 RANDOM = np.random.default_rng(0)
 
@@ -123,3 +124,34 @@ def test_products(dtype: Any, result: Any, multiplied: Any, target: str) -> None
     c = np.zeros((32, 32), result)
     product.using(target=target)[1](a, b, c, multiplied)
     np.testing.assert_array_equal(c, (a.astype(float) @ b.astype(float)).astype(result))
+
+
+@tilec.kernel
+def scaled(
+    a: tl.AnyArray,
+    p: tl.AnyArray,
+    b: tl.AnyArray,
+    q: tl.AnyArray,
+    c: tl.Array[tl.float32, int, int],
+    T: tl.Constant[Any],  # noqa: N803
+    BLOCK: tl.Constant[int],  # noqa: N803
+) -> None:
+    x = tl.load(a, (0, 0), (32, 128), dtype=T)
+    y = tl.load(b, (0, 0), (32, 128), dtype=T).T
+    scales = (32, 128 // BLOCK)
+    tile = tl.dot_scaled(x, tl.load(p, (0, 0), scales), y, tl.load(q, (0, 0), scales).T)
+    tl.store(c, (0, 0), tile)
+
+
+@pytest.mark.parametrize(
+    ("element", "scale", "block", "dtype"),
+    [("e4m3", "ue8m0", 32, tl.float8_e4m3fn), ("e2m1", "ue4m3", 16, tl.float4_e2m1fn)],
+)
+def test_scaled_products(element: str, scale: str, block: int, dtype: Any) -> None:
+    a, b = (quantize(RANDOM.standard_normal((32, 128)), element, scale, block) for _ in range(2))
+    c = np.zeros((32, 32), np.float32)
+    held = [pack(m.elements, "e2m1") if element == "e2m1" else m.elements for m in (a, b)]
+    kernel = scaled.using(target="sm_120a")
+    kernel[1](held[0], a.scales, held[1], b.scales, c, dtype, block)
+    expected = dequantize(a) @ dequantize(b).T / (a.factor * b.factor)
+    np.testing.assert_allclose(c, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
