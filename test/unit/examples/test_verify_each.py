@@ -6,7 +6,6 @@ A compilation verifies less, and a later pass may mend what an earlier one left.
 from pathlib import Path
 
 import pytest
-
 import tilec
 
 KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
