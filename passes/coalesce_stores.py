@@ -64,19 +64,19 @@ def _coalesce(store: Any, function: Any, target: Target | None) -> None:
     saved = _cost(own) - _cost(better)
     if saved <= 0:
         return
-    plan = convert(tile.layout, other, bits_of(tile.element), target)
+    price = convert(tile.layout, other, bits_of(tile.element), target).price.total
     said = (
         f"'tile.store' op in its tile's own layout takes {own.instructions} instructions and "
         f"{own.sectors} sectors a warp, coalesced {better.instructions} and {better.sectors}"
     )
-    if saved <= plan.price.total:
-        remark(store.location, f"{said}: not worth a conversion, which costs {plan.price.total}")
+    if saved <= price:
+        remark(store.location, f"{said}: not worth a conversion, which costs {price}")
         return
     wanted = tensor_type(tile.shape, tile.element, other)
     if not SharedSpace(function, target).has_room(store, value.type, wanted):
         remark(store.location, f"{said}: no room in shared memory for a conversion")
         return
-    remark(store.location, f"{said}: worth a conversion, which costs {plan.price.total}")
+    remark(store.location, f"{said}: worth a conversion, which costs {price}")
     with ir.InsertionPoint(store):
         store.operands[0] = create("tile.convert_layout", [value], wanted)
 

@@ -90,7 +90,7 @@ def _in_memory(tile: PlainTile, *, transposed: bool) -> tuple[int, ...]:
 
 def _explain(op: Any, memref: Any, vector: int, wide: int) -> None:
     size = bits_of(memref.type.element_type) // 8
-    found = f"'{op.operation.name}' op moves {vector} elements, {vector * size} bytes, at a time"
+    found = f"'{op.operation.name}' op moves {vector * size} bytes at a time"
     reason = why_narrow(memref)
     if vector < wide and "masked" in op.attributes:
         reason = "only so many are known to be in bounds together (tile.sizes may say more)"

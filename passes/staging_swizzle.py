@@ -15,6 +15,8 @@ from tilec.layout.swizzle import shared_layout
 from tilec.layout.synthesis import Pattern, Swizzling, find_swizzle
 from tilec.layout.tiling import row_tile
 
+_find_swizzle = cache(find_swizzle)
+
 
 @dataclass(frozen=True, slots=True)
 class Reader:
@@ -86,7 +88,7 @@ def staging(
             name = f"loads of {pattern.width if pattern else 0} bytes"
         instructions.append(name)
         patterns.append(pattern)
-    found = find_swizzle(rows * cols, bits, tuple(p for p in patterns if p is not None))
+    found = _find_swizzle(rows * cols, bits, tuple(p for p in patterns if p is not None))
     places = found.layout.inverse().then(shared_layout(extents, bits))
     text = str(found.swizzle if found.swizzle is not None else places)
     return Staging(text, tuple(instructions), found)
