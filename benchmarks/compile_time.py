@@ -9,7 +9,8 @@ and Triton take turns, so that what slows the machine slows both, and the ratios
 the turns' own ratios.
 
 tilec's program enters at level 2, tiles with layouts: `examples/gemm.mlir`. Triton chooses its
-layouts itself; `warm_ratio` and `cold_ratio` are to be read with that in mind.
+layouts itself; `warm_ratio` and `cold_ratio` are to be read with that in mind. `python` is the
+kernel in Python, `examples/kernels/gemm.py`, which enters at level 1, as Triton's does.
 """
 
 from __future__ import annotations
@@ -212,6 +213,9 @@ def main() -> None:
                 folder,
             )
         ]
+        command = [sys.executable, str(HERE / "python_gemm.py")]
+        modes = [[*command, mode] for mode in ("once", "cached", "serve")]
+        compilers.append(Compiler("python", *modes, folder))
         if has_triton(arguments.triton_python):
             command = [arguments.triton_python, str(HERE / "triton_kernels.py"), "gemm"]
             modes = [[*command, mode] for mode in ("once", "cached", "serve")]
@@ -231,10 +235,11 @@ def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
             "beyond_numpy": statistics.median(map(sub, found["cached"], found["numpy"])),
             "mma": found["mma"],
         }
-    for kind in ("warm", "cold"):
-        result[f"{kind}_ratio"] = (
-            ratio(times["tilec"][kind], times["triton"][kind]) if "triton" in times else None
-        )
+    for name, prefix in (("tilec", ""), ("python", "python_")):
+        for kind in ("warm", "cold"):
+            result[f"{prefix}{kind}_ratio"] = (
+                ratio(times[name][kind], times["triton"][kind]) if "triton" in times else None
+            )
     result["stages"] = {
         stage: statistics.median(seconds) for stage, seconds in times["tilec"]["stages"].items()
     }
@@ -249,8 +254,9 @@ def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
             f"cached {found['cached']:.3f}, {found['beyond_numpy']:.3f} beyond numpy"
         )
     if "triton" in times:
-        cold, warm = result["cold_ratio"], result["warm_ratio"]
-        print(f"  ratio    cold {cold:.3f}   warm {warm:.3f}   (aims: 0.5 and 0.25)")
+        for name, prefix in (("tilec", ""), ("python", "python_")):
+            cold, warm = result[f"{prefix}cold_ratio"], result[f"{prefix}warm_ratio"]
+            print(f"  {name:8} to Triton: cold {cold:.3f}   warm {warm:.3f}   (aims: 0.5 and 0.25)")
     else:
         print("  Triton is not importable; --triton-python names an interpreter that has it")
     print("stages of tilec, warm, in milliseconds")

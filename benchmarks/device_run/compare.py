@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 from .arguments import values
-from .driver import Cuda
+from .driver import Cuda, DeviceError
 from .machine import Sampler
 from .matrix import Matrix
 from .pack import Pack
@@ -134,10 +135,14 @@ def compare(
         for kernel in kernels:
             error = errors[kernel.fields["name"]]
             yield {**_row(kernel, problem, times, list(others), error), "clocks": clocks}
+    except DeviceError as error:
+        what = f"{kernels[0].fields['dtype']} {'x'.join(map(str, problem.shape))}"
+        yield {"failure": f"{what}: {error}"}
     finally:
-        for matrices in problem.sets:
-            for matrix in matrices.values():
-                matrix.free()
+        with suppress(DeviceError):  # of a context that a fault has ended
+            for matrices in problem.sets:
+                for matrix in matrices.values():
+                    matrix.free()
 
 
 def _row(

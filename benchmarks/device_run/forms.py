@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -18,8 +19,13 @@ from .verdict import judge
 Row = dict[str, Any]
 
 
-def run(cuda: Cuda, pack: Pack) -> Iterator[Row]:
-    """A row for each form, with what is wrong; modules that the driver is too old for are named.
+def run(cuda: Cuda, pack: Pack, until: float) -> Iterator[Row]:
+    """A row for each form: what is wrong, or why it is left out.
+
+    Args:
+        cuda: the GPU.
+        pack: the forms.
+        until: when to begin no further module, as `time.monotonic` counts.
 
     Raises:
         DeviceError: if the pools of random numbers are not those of the pack.
@@ -28,12 +34,19 @@ def run(cuda: Cuda, pack: Pack) -> Iterator[Row]:
     if digests(expected) != expected:
         raise DeviceError("the pools of random numbers differ from the pack's: another numpy?")
     for module in pack.form_modules():
+        reason = ""
         if module.version > newest_ptx(cuda.driver):
             version = ".".join(map(str, module.version))
             reason = f"PTX {version} is newer than the driver's, CUDA {cuda.driver}"
+        elif time.monotonic() > until:
+            reason = "out of time"
+        if reason:
             yield from ({"form": form, "skipped": reason} for form in _forms(module))
             continue
-        yield from _module(cuda, pack.target, module)
+        try:
+            yield from _module(cuda, pack.target, module)
+        except DeviceError as error:
+            yield {"failure": f"{module.name}: {error}"}
 
 
 def newest_ptx(driver: str) -> tuple[int, int]:

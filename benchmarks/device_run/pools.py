@@ -35,7 +35,13 @@ _CODES = {"2": (0b0100, 0b1110), "4": (4, 8, 9, 12, 13, 14), "8": (4, 8, 9, 12, 
 
 @cache
 def pool(name: str) -> np.ndarray:
-    """The bytes of a pool."""
+    """The bytes of a pool; they cannot be written to."""
+    made = _pool(name)
+    made.flags.writeable = False
+    return made
+
+
+def _pool(name: str) -> np.ndarray:
     kind, _, of = name.partition(":")
     stream = np.random.PCG64(SEED + zlib.crc32(name.encode()))
     if kind == "bits":
@@ -52,10 +58,13 @@ def pool(name: str) -> np.ndarray:
 
 
 def piece(name: str, seed: int, count: int) -> np.ndarray:
-    """So many bytes of a pool, from where the seed says, on an element's boundary."""
+    """So many bytes of a pool, round and round, from an element that the seed picks."""
     whole = pool(name)
     first = np.random.PCG64(seed).random_raw() % ELEMENTS * max(len(whole) // ELEMENTS, 1)
-    return np.resize(np.roll(whole, -(first % len(whole))), count)
+    first %= len(whole)
+    if first + count <= len(whole):
+        return whole[first : first + count]
+    return np.resize(np.concatenate([whole[first:], whole[:first]]), count)
 
 
 def digests(names: Iterable[str]) -> dict[str, int]:

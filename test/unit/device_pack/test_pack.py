@@ -151,13 +151,23 @@ def test_another_stream_of_random_numbers(copied, library, capsys):
         run(copied, library, capsys)
 
 
-def test_out_of_memory_is_said(copied, library, capsys):
-    from device_run.driver import DeviceError
-
+def test_out_of_memory_is_said_of_every_module(copied, library, capsys):
     library.faults["cuMemAlloc_v2"] = 2
-    with pytest.raises(DeviceError, match="cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY"):
-        run(copied, library, capsys)
+    status, document, said = run(copied, library, capsys)
+    assert status == 1
+    modules = {path.stem for path in copied.glob("forms/*.ptx")}
+    assert {row["failure"] for row in document["rows"]} == {
+        f"{module}: cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY" for module in modules
+    }
+    assert said.count("FAILED: ") == len(modules)
     assert library.allocated == 0
+
+
+def test_time_is_kept(copied, library, capsys):
+    status, document, said = run(copied, library, capsys, "--minutes", "0")
+    assert status == 0
+    assert {row["skipped"] for row in document["rows"]} == {"out of time"}
+    assert f"left out: {len(FORMS)}, the first: out of time" in said
 
 
 def test_the_command_without_a_driver(copied):

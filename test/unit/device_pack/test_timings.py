@@ -138,3 +138,26 @@ def test_shapes_that_do_not_fit_are_left_out_and_time_is_kept(cuda, gemms):
     late = {**LONG, "until": time.monotonic() - 1}
     rows = list(run(cuda, gemms, NoPeers(), shapes=[SHAPE], **late))
     assert {row["skipped"] for row in rows} == {"out of time"}
+
+
+def test_a_problem_that_fails_is_told_and_the_next_goes_on(cuda, library, gemms, monkeypatch):
+    from device_run import compare, gemm
+    from device_run.driver import DeviceError
+    from device_run.peers import NoPeers
+
+    measured, calls = compare.measure, []
+
+    def failing(*arguments):
+        calls.append(1)
+        if len(calls) == 1:
+            raise DeviceError("cuEventRecord: CUDA_ERROR_UNKNOWN")
+        return measured(*arguments)
+
+    monkeypatch.setattr(compare, "measure", failing)
+    only = Pack(
+        [k for k in gemms.all if k.fields["dtype"] in ("s8", "tf32") and k.fields["level"] == 1]
+    )
+    first, second = gemm.run(cuda, only, NoPeers(), shapes=[SHAPE], **LONG)
+    assert first == {"failure": "tf32 256x128x256: cuEventRecord: CUDA_ERROR_UNKNOWN"}
+    assert second["right"]
+    assert library.allocated == 0
