@@ -17,8 +17,8 @@ _THROUGH = frozenset((*ELEMENTWISE, *CASTS, "arith.select", *_VIEWS))
 DIRECT = "tile.direct"
 """Attribute of a load that shall go from global memory to registers."""
 
-_PRODUCTS = {"tile.dot": 2}
-"""Ops that multiply tiles, and how many of their operands are factors."""
+_PRODUCTS = frozenset({"tile.dot", "tile.dot_scaled", "tile.dot_sp", "tile.dot_sp_scaled"})
+"""Ops that multiply their first two operands."""
 
 
 def operand_loads(function: Any) -> list[Any]:
@@ -33,7 +33,7 @@ def operand_loads(function: Any) -> list[Any]:
         value
         for op in walk(function)
         if op.operation.name in _PRODUCTS
-        for value in list(op.operation.operands)[: _PRODUCTS[op.operation.name]]
+        for value in list(op.operation.operands)[:2]
     ]
     while pending:
         value = pending.pop()

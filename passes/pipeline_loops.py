@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +12,7 @@ from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, remark, walk
 from .effects import Writers
+from .emit import constant_of
 from .functions import functions, gpu_modules, is_automatic, target_of, threads
 from .multistage import Multistage
 from .register_stages import RegisterStages, fits_registers
@@ -101,7 +103,7 @@ def _stages(
     size = _size(copies)
     left = space.left(_outermost(loop)) + size
     room = left // size
-    stages = min(wanted, room) if pinned is None else pinned
+    stages = min(wanted, room, _rounds(loop)) if pinned is None else pinned
     if stages > room:
         raise TilecError(
             f"{STAGES} = {stages} takes {stages * size} bytes of shared memory, and there are "
@@ -126,6 +128,14 @@ def _pinned(loop: Any) -> int | None:
         raise TilecError(f"{STAGES} must be a positive integer, not {attribute}")
     del attributes[STAGES]
     return int(attribute.value)
+
+
+def _rounds(loop: Any) -> int:
+    """How many rounds a loop has at most."""
+    lower, upper, step = (constant_of(bound) for bound in list(loop.operation.operands)[:3])
+    if lower is None or upper is None or not step:
+        return sys.maxsize
+    return max(1, -((lower - upper) // step))
 
 
 def _outermost(loop: Any) -> Any:

@@ -29,7 +29,7 @@ class StageShared(Pass):
     """Let loads from global memory that feed matrix products go through shared memory.
 
     In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
-    the loads they have. A `tile.load` whose tile becomes a factor of a `tile.dot`, by way of casts
+    the loads they have. A `tile.load` whose tile becomes a factor of a product, by way of casts
     and elementwise ops maybe, turns into a buffer, a `tile.async_copy`, its wait and barrier, and
     a load from the buffer, before the first use. Each element then leaves global memory once
     a CTA. The buffer's swizzle lets copies and loads go without bank conflicts. Copies that can

@@ -95,6 +95,25 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
+  // No more stages than rounds.
+  // CHECK-LABEL: gpu.func @two_rounds(
+  gpu.func @two_rounds(%a: !G) kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK-NEXT: "tile.alloc_shared"() : () -> memref<2x64x32xf16, #shared>
+    %s = "tile.alloc_shared"() : () -> !S
+    %z = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %c40 = arith.constant 40 : index
+    scf.for %k = %z to %c40 step %c32 {
+      gpu.barrier
+      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
+      "tile.async_commit"() : () -> ()
+      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      gpu.barrier
+      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+    }
+    gpu.return
+  }
+
   // It stays: written by hand; one stage; what a copy reads is written in the loop, or its place
   // depends on the round before; a buffer with other uses.
   // CHECK-LABEL: gpu.func @stays(
