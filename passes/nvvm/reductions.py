@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilec.dialects.tile.tiles import TileValue, tile_value
-from tilec.isa import LANES, TilecError
+from tilec.isa import LANES
 from tilec.layout.gf2 import Echelon, combine
 from tilec.layout.plans import whole_words
 from tilec.layout.reduction import Exchange, Reduction, reduction
@@ -20,6 +20,7 @@ from tilec.mlir import ir
 from ..emit import create
 from ..expansion import Expansion, Values
 from .kernel import Kernel
+from .memory import fragment
 from .registers import Packing, constant_i32, elements, packing, registers_of
 from .shuffles import butterfly
 from .views import renamed
@@ -46,9 +47,7 @@ class Reductions:
 
     def reduce(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.reduce`."""
-        source = tile_value(op.operands[0].type)
-        if source is None or not source.is_fragment:
-            raise TilecError("works on fragments here: run tile-to-fragments first")
+        source = fragment(op.operands[0])
         plan = reduction(source.layout, int(op.attributes["axis"].value))
         left = TileValue(tuple(plan.result.out_sizes.values()), source.element, plan.result, True)
         before, after = packing(source), packing(left)

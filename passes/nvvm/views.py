@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.dialects.tile.tiles import TileValue, tile_value
-from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.plans import whole_words
 from tilec.mlir import ir
@@ -13,12 +11,13 @@ from tilec.mlir import ir
 from ..emit import create
 from ..expansion import Expansion, Values
 from .kernel import Kernel
+from .memory import fragment
 from .registers import Packing, elements, packing, registers_of
 
 
 def view(op: Any, expansion: Expansion) -> list[Values]:
     """A view: registers under other names."""
-    source, result = _fragment(op.operands[0]), _fragment(op.results[0])
+    source, result = fragment(op.operands[0]), fragment(op.results[0])
     held = expansion.values(op.operands[0])
     order = op.renaming(source, result)
     return [renamed(held, packing(source), order, packing(result))]
@@ -49,7 +48,7 @@ class Iotas:
 
     def iota(self, op: Any, _: Expansion) -> list[Values]:
         """`tile.iota`: what the lane adds to the index, changed by each register's bits."""
-        tile = _fragment(op.results[0])
+        tile = fragment(op.results[0])
         packed = packing(tile)
         axis = list(tile.layout.out_sizes)[int(op.attributes["axis"].value)]
         along = tile.layout.restrict(outs=[axis])
@@ -63,10 +62,3 @@ class Iotas:
             changed = create("llvm.mlir.constant", [], packed.element, value=constant)
             values.append(create("llvm.xor", [base, changed], packed.element) if number else base)
         return [registers_of(values, packed)]
-
-
-def _fragment(value: Any) -> TileValue:
-    tile = tile_value(value.type)
-    if tile is None or not tile.is_fragment:
-        raise TilecError("works on fragments here: run tile-to-fragments first")
-    return tile

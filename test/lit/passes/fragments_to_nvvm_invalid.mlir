@@ -131,3 +131,21 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+!T = tensor<32xf32, #tile.layout<"register; lane [1] [2] [4] [8] [16]; warp -> row 32">>
+!E = tensor<1x32xf32, #tile.layout<"register; lane [0,1] [0,2] [0,4] [0,8] [0,16]; warp -> row 1, col 32">>
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @views_of_level_2(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{'tile.fill' op works on fragments here: run tile-to-fragments first}}
+    %t = "tile.fill"(%x) : (f32) -> !T
+    // expected-error @below {{'tile.reduce' op works on fragments here: run tile-to-fragments first}}
+    %u = "tile.reduce"(%t) {axis = 0, fn = "arith.maximumf"} : (!T) -> f32
+    // expected-error @below {{'tile.expand' op works on fragments here: run tile-to-fragments first}}
+    %e = "tile.expand"(%t) {axis = 0} : (!T) -> !E
+    // expected-error @below {{'tile.iota' op works on fragments here: run tile-to-fragments first}}
+    %i = "tile.iota"() {axis = 0} : () -> tensor<32xi32, #tile.layout<"register; lane [1] [2] [4] [8] [16]; warp -> row 32">>
+    gpu.return
+  }
+}
