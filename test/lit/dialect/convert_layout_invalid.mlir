@@ -41,9 +41,9 @@ func.func @warps(%t: !T) {
 // -----
 
 !T = tensor<16x8xf16, #tile.layout<"m16n8k16 c f16">>
-func.func @source(%t: tensor<16x8xf16>) {
-  // expected-error @below {{'tile.convert_layout' op source must be a tensor with a #tile.layout encoding or a !tile.frag, not tensor<16x8xf16>}}
-  %0 = "tile.convert_layout"(%t) : (tensor<16x8xf16>) -> !T
+func.func @source(%t: vector<4xf16>) {
+  // expected-error @below {{'tile.convert_layout' op source must be a tensor with a #tile.layout encoding or a !tile.frag, not vector<4xf16>}}
+  %0 = "tile.convert_layout"(%t) : (vector<4xf16>) -> !T
   return
 }
 
