@@ -6,7 +6,8 @@
         "strides": [null, 1], "offset": 0, "space": 0},
        {"name": "n", "kind": "scalar", "type": "i32"}]}]}
 
-A memref whose kernel was promised something of it has `"promised"`, as `Promises` says.
+A memref whose kernel was promised something of it has `"promised"`, as `Promises` says; a kernel
+whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s.
 
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
@@ -15,8 +16,9 @@ its shape, its strides and its offset; of a scalar its value; of a pointer itsel
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from tilec import mlir
@@ -112,6 +114,29 @@ Argument = MemRef | Scalar
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """CTAs along a dimension of an argument.
+
+    Attributes:
+        argument: the number of the argument, a memref.
+        dimension: of it.
+        elements: how many of the dimension each CTA takes.
+    """
+
+    argument: int
+    dimension: int
+    elements: int
+
+    def json(self) -> dict[str, int]:
+        """The extent as JSON has it."""
+        return {
+            "argument": self.argument,
+            "dimension": self.dimension,
+            "elements": self.elements,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """How a kernel is launched.
 
@@ -120,12 +145,31 @@ class Kernel:
         arguments: in order.
         block: threads of a CTA in x, y, z where the kernel fixes them.
         dynamic_shared: bytes of dynamic shared memory.
+        grid: in x, y, z the extents whose CTAs multiply up to the axis; None where it is for the
+            launch to say.
     """
 
     name: str
     arguments: tuple[Argument, ...]
     block: tuple[int, int, int] | None = None
     dynamic_shared: int = 0
+    grid: tuple[tuple[Extent, ...], ...] | None = None
+
+    def ctas(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """The CTAs along x, y and z for arguments of these shapes, one at least.
+
+        Args:
+            shapes: of each argument; empty for a scalar.
+
+        Returns:
+            None if the kernel does not say.
+        """
+        if self.grid is None:
+            return None
+        return tuple(
+            prod(max(1, -(-shapes[e.argument][e.dimension] // e.elements)) for e in axis)
+            for axis in self.grid
+        )
 
     def json(self) -> dict[str, Any]:
         """The kernel as JSON has it."""
@@ -134,6 +178,11 @@ class Kernel:
             "block": list(self.block) if self.block else None,
             "dynamic_shared": self.dynamic_shared,
             "arguments": [argument.json() for argument in self.arguments],
+            **(
+                {"grid": [[extent.json() for extent in axis] for axis in self.grid]}
+                if self.grid
+                else {}
+            ),
         }
 
 
@@ -172,10 +221,15 @@ class Abi:
                     tuple(map(_argument, kernel["arguments"])),
                     tuple(kernel["block"]) if kernel["block"] else None,
                     kernel["dynamic_shared"],
+                    _grid(kernel["grid"]) if "grid" in kernel else None,
                 )
                 for kernel in document["kernels"]
             ),
         )
+
+
+def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ...], ...]:
+    return tuple(tuple(Extent(**extent) for extent in axis) for axis in axes)
 
 
 def _argument(fields: Mapping[str, Any]) -> Argument:
@@ -221,7 +275,7 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
         shared = 0
         if "tile.dynamic_shared" in attributes:
             shared = mlir.ir.IntegerAttr(attributes["tile.dynamic_shared"]).value
-        yield Kernel(name, arguments, _block(attributes), shared)
+        yield Kernel(name, arguments, _block(attributes), shared, _grid_of(attributes))
 
 
 def _llvm_functions(gpu_module: Any) -> list[Any]:
@@ -236,6 +290,15 @@ def _llvm_functions(gpu_module: Any) -> list[Any]:
 
     gpu_module.operation.walk(look, mlir.ir.WalkOrder.PRE_ORDER)
     return found
+
+
+def _grid_of(attributes: Any) -> tuple[tuple[Extent, ...], ...] | None:
+    if "tile.grid" not in attributes:
+        return None
+    axes = [[*mlir.ir.DenseI64ArrayAttr(a)] for a in mlir.ir.ArrayAttr(attributes["tile.grid"])]
+    return tuple(
+        tuple(Extent(*numbers[at : at + 3]) for at in range(0, len(numbers), 3)) for numbers in axes
+    )
 
 
 def _block(attributes: Any) -> tuple[int, int, int] | None:

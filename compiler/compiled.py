@@ -200,7 +200,7 @@ class Compiled:
     def launch(
         self,
         *args: Any,
-        grid: int | Sequence[int],
+        grid: int | Sequence[int] | None = None,
         block: int | Sequence[int] | None = None,
         kernel: str | None = None,
         device: str | None = None,
@@ -214,7 +214,8 @@ class Compiled:
             args: one for each argument of the kernel: of a memref an array, whose extents are
                 passed with it where the kernel takes them. numpy arrays are changed in place; a
                 GPU also takes arrays on it, by DLPack or `__cuda_array_interface__`.
-            grid: CTAs along x, y and z.
+            grid: CTAs along x, y and z; by default what the kernel says, if it was made of a
+                function that names no CTAs.
             block: threads of a CTA along x, y and z; by default what the kernel fixes.
             kernel: its name; by default the only one.
             device: `cuda`, `sim`, or None: the GPU where there is one that runs the target.

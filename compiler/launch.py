@@ -23,7 +23,7 @@ def launch(
     compiled: Compiled,
     args: Sequence[Any],
     *,
-    grid: int | Sequence[int],
+    grid: int | Sequence[int] | None,
     block: int | Sequence[int] | None,
     kernel: str | None,
     device: str | None,
@@ -46,22 +46,24 @@ def launch(
                 raise LaunchError(
                     f"argument {number} is on a GPU; the simulator takes numpy arrays"
                 )
+        parameters = passed(found, args)
         return sim.launch(
             compiled.ptx,
             found.name,
-            grid,
+            _grid(found, args, grid),
             threads,
-            passed(found, args),
+            parameters,
             arch=compiled.target.name,
             dynamic_smem=shared,
         ).require_ok()
     cuda.gpu().activate()  # after a fault a new context, where the arrays of before are lost
+    parameters = passed(found, args, stream)
     cuda.launch(
         compiled.ptx,
         found.name,
-        grid,
+        _grid(found, args, grid),
         threads,
-        passed(found, args, stream),
+        parameters,
         dynamic_smem=shared,
         cluster=cluster,
         stream=stream,
@@ -76,6 +78,18 @@ def _device(compiled: Compiled, args: Sequence[Any], device: str | None) -> str:
     if device not in DEVICES:
         raise TilecError(f"unknown device '{device}'; legal: {', '.join(DEVICES)}, None for either")
     return device
+
+
+def _grid(
+    kernel: Kernel, args: Sequence[Any], given: int | Sequence[int] | None
+) -> int | Sequence[int]:
+    """The CTAs that are given, or those that the kernel asks for."""
+    if given is not None:
+        return given
+    ctas = kernel.ctas([getattr(value, "shape", ()) for value in args])
+    if ctas is None:
+        raise LaunchError(f"kernel '{kernel.name}' does not fix its CTAs; give it a grid")
+    return ctas
 
 
 def _kernel(compiled: Compiled, name: str | None) -> Kernel:

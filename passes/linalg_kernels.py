@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -15,6 +15,10 @@ from .linalg_products import linalg_kernel, memory_product
 from .memory_product import MemoryProduct
 from .product_tiles import Pins, ProductTiles, product_tiles
 from .tiled_product import emit_product
+
+GRID = "tile.grid"
+"""Attribute of a kernel: for x, y and z the numbers `argument, dimension, elements` of each extent
+along which there is a CTA for so many elements; an axis is the product of its extents."""
 
 
 def convert_kernel(function: Any, pins: Pins) -> list[Diagnostic]:
@@ -67,28 +71,59 @@ def _say_launch(function: Any, op: Any, product: MemoryProduct, tiles: ProductTi
     attributes = function.operation.attributes
     if "known_block_size" not in attributes:
         attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([tiles.warps * LANES, 1, 1])
-    *outer, rows, cols = loops = product.contraction.maps[2]
-    extents = {loop: product.static(loop) for loop in loops}
-    steps = {**dict.fromkeys(outer, 1), rows: tiles.m, cols: tiles.n}
-
-    def count(loop: int) -> int | None:
-        extent = extents[loop]
-        return None if extent is None else max(1, -(-extent // steps[loop]))
-
-    def written(loop: int) -> str:
-        known = count(loop)
-        if known is not None:
-            return str(known)
-        size = f"size {loops.index(loop)} of the result"
-        return size if steps[loop] == 1 else f"ceil({size} / {steps[loop]})"
-
-    axes = [[cols], [rows], outer]
-    grid = ", ".join(" x ".join(map(written, axis)) or "1" for axis in axes)
+    axes = _grid(product, tiles)
+    written = ", ".join(" x ".join(map(str, axis)) or "1" for axis in axes)
     remark(
         op.location,
         f"'{op.name}' op becomes tiles of {tiles.m}x{tiles.n}x{tiles.k} (M, N, K) for "
-        f"{tiles.warps} warps; its grid is ({grid})",
+        f"{tiles.warps} warps; its grid is ({written})",
     )
-    sizes = [prod(count(loop) or 0 for loop in axis) for axis in axes]
+    sizes = [prod(ctas.count or 0 for ctas in axis) for axis in axes]
     if all(sizes) and "known_grid_size" not in attributes:
         attributes["known_grid_size"] = ir.DenseI32ArrayAttr.get(sizes)
+    result = product.memrefs[2]
+    if isinstance(result.owner, ir.Block):
+        number = result.arg_number
+        attributes[GRID] = ir.ArrayAttr.get(
+            [
+                ir.DenseI64ArrayAttr.get([n for c in axis for n in (number, c.dim, c.step)])
+                for axis in axes
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Ctas:
+    """CTAs along a dimension of the result.
+
+    Attributes:
+        dim: the dimension.
+        step: its elements that one CTA computes.
+        extent: all of them, or None if that is not known.
+    """
+
+    dim: int
+    step: int
+    extent: int | None
+
+    @property
+    def count(self) -> int | None:
+        """How many there are, at least one; None if that is not known."""
+        return None if self.extent is None else max(1, -(-self.extent // self.step))
+
+    def __str__(self) -> str:
+        if self.count is not None:
+            return str(self.count)
+        size = f"size {self.dim} of the result"
+        return size if self.step == 1 else f"ceil({size} / {self.step})"
+
+
+def _grid(product: MemoryProduct, tiles: ProductTiles) -> list[list[_Ctas]]:
+    """The CTAs along x, y and z, each axis a product."""
+    loops = product.contraction.maps[2]
+    steps = [*(1 for _ in loops[:-2]), tiles.m, tiles.n]
+    *batch, rows, cols = (
+        _Ctas(dim, step, product.static(loop))
+        for dim, (loop, step) in enumerate(zip(loops, steps, strict=True))
+    )
+    return [[cols], [rows], batch]

@@ -81,12 +81,12 @@ def _outline(module: Any, function: Any) -> None:
     home = next(gpu_modules(module), None) or _gpu_module(module, function.location)
     attributes = {
         name: function.attributes[name]
-        for name in ("arg_attrs", "function_type", "sym_name")
-        if name in function.attributes
+        for name in function.attributes
+        if name in ("arg_attrs", "function_type", "sym_name") or name.startswith("tile.")
     }
     kernel = ir.Operation.create(
         "gpu.func",
-        attributes={**attributes, "gpu.kernel": ir.UnitAttr.get()},
+        attributes={**attributes, "kernel": ir.UnitAttr.get()},
         regions=1,
         loc=function.location,
         ip=ir.InsertionPoint(home.regions[0].blocks[0]),

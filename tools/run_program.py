@@ -64,6 +64,12 @@ class Program:
         x, y, z = (*required, 1, 1)[:3] if required else (0, 0, 0)
         return (x, y, z) if required else None
 
+    def grid(self, name: str, values: Sequence[Value]) -> tuple[int, ...]:
+        """The CTAs for arguments that fit the kernel: what it says, else one."""
+        known = self.kernels.get(name)
+        shapes = [getattr(value, "shape", ()) for value in values]
+        return (known.ctas(shapes) if known is not None else None) or (1,)
+
     def dynamic_shared(self, name: str) -> int:
         """Bytes of dynamic shared memory that a kernel takes, as far as is known."""
         known = self.kernels.get(name)

@@ -7,7 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from tilec import sim
@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     add = made.add_argument
     add("input", help="an .mlir or .ptx file, or - for standard input")
     add("--kernel", metavar="NAME", help="default: the only one")
-    add("--grid", metavar="X,Y,Z", type=_extents, default=(1,), help="CTAs; default: 1")
+    add("--grid", metavar="X,Y,Z", type=_extents, help="CTAs; default: the kernel's own, or 1")
     add("--block", metavar="X,Y,Z", type=_extents, help="threads; default: the kernel's own")
     add("--dynamic-smem", metavar="BYTES", type=_count, help="default: the kernel's own, or 0")
     add("--arg", metavar="SPEC", action="append", default=[], help="an argument, in order")
@@ -138,38 +138,49 @@ def _on_gpu(program: Program, arguments: argparse.Namespace) -> bool:
     return wanted
 
 
-def _settled(
-    program: Program, values: Sequence[Value], arguments: argparse.Namespace
-) -> tuple[str, tuple[int, ...], list[Value], int]:
-    """The kernel, the threads of a CTA, what is passed, and the dynamic shared memory."""
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """A kernel, its grid, the threads of a CTA, what is passed, and the dynamic shared memory."""
+
+    name: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    passed: list[Value]
+    shared: int
+
+
+def _settled(program: Program, values: Sequence[Value], arguments: argparse.Namespace) -> _Launch:
     name = program.kernel(arguments.kernel)
     passed = program.passed(name, values)
     block = arguments.block or program.block(name)
     if block is None:
         raise TilecError(f"kernel '{name}' does not fix its threads; --block X,Y,Z gives them")
+    grid = arguments.grid or program.grid(name, values)
     shared = arguments.dynamic_smem
-    return name, block, passed, program.dynamic_shared(name) if shared is None else shared
+    if shared is None:
+        shared = program.dynamic_shared(name)
+    return _Launch(name, grid, block, passed, shared)
 
 
 def _run_on_gpu(program: Program, values: Sequence[Value], arguments: argparse.Namespace) -> None:
-    name, block, passed, shared = _settled(program, values, arguments)
+    to = _settled(program, values, arguments)
     ptx = program.ptx.source.original
-    cuda.launch(ptx, name, arguments.grid, block, passed, dynamic_smem=shared)
+    cuda.launch(ptx, to.name, to.grid, to.block, to.passed, dynamic_smem=to.shared)
 
 
 def _simulated(
     program: Program, values: Sequence[Value], arguments: argparse.Namespace
 ) -> sim.Report:
-    name, block, passed, shared = _settled(program, values, arguments)
+    to = _settled(program, values, arguments)
     with ProgressBar() as bar:
         return sim.launch(
             program.ptx,
-            name,
-            arguments.grid,
-            block,
-            passed,
+            to.name,
+            to.grid,
+            to.block,
+            to.passed,
             arch=program.arch,
-            dynamic_smem=shared,
+            dynamic_smem=to.shared,
             numerics=arguments.numerics,
             checks=arguments.checks,
             max_steps=arguments.max_steps,

@@ -1,10 +1,10 @@
 // RUN: tile-opt %s --tile-from-linalg --split-input-file | FileCheck %s
 
-// A function becomes a kernel; what its arguments promise stays with them. The fill is where the
+// A function becomes a kernel; what `tile.` attributes say stays. The fill is where the
 // sum begins.
 // CHECK: gpu.module @kernels
 // CHECK: gpu.func @matmul(%[[A:.*]]: memref<?x?xf16> {tile.aligned = 16 : i64}, %[[B:.*]]: memref<?x?xf16>, %[[C:.*]]: memref<?x?xf32>)
-// CHECK-SAME: kernel attributes {known_block_size = array<i32: 256, 1, 1>}
+// CHECK-SAME: kernel attributes {known_block_size = array<i32: 256, 1, 1>, tile.grid = [array<i64: 2, 1, 128>, array<i64: 2, 0, 128>, array<i64>], tile.mine}
 // CHECK-NOT: linalg
 // CHECK: %[[X:.*]] = gpu.block_id x
 // CHECK: %[[COL:.*]] = arith.muli %[[X]], %c128
@@ -19,7 +19,7 @@
 // CHECK: scf.yield %[[D]]
 // CHECK: "tile.store"(%[[SUM]], %[[C]], %[[ROW]], %[[COL]]) {masked}
 // CHECK: gpu.return
-func.func @matmul(%a: memref<?x?xf16> {tile.aligned = 16 : i64}, %b: memref<?x?xf16>, %c: memref<?x?xf32>) {
+func.func @matmul(%a: memref<?x?xf16> {tile.aligned = 16 : i64}, %b: memref<?x?xf16>, %c: memref<?x?xf32>) attributes {tile.mine} {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : memref<?x?xf32>)
   linalg.matmul ins(%a, %b : memref<?x?xf16>, memref<?x?xf16>) outs(%c : memref<?x?xf32>)
