@@ -111,7 +111,7 @@ def form_kernel(
                 arguments = _wmma(text, form, target, shared=shared)
             case _:
                 raise AssertionError(form.family)
-        product = form if isinstance(form, Mma) else None
+        product: Mma | WmmaMma | None = form if isinstance(form, Mma) else None
         if isinstance(form, WmmaMemory | WmmaMma):
             product = _product(form, target)
     return FormKernel(name, form, chosen, arguments, text, ctas, product)
