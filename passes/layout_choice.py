@@ -134,7 +134,8 @@ class LayoutChoice:
         for root in roots:
             accesses = self._accesses.get(root, [])
             if accesses:
-                self._give(root, self._wide(root), accesses[0], "wide accesses to memory")
+                tile, why = moved(accesses[0]), "wide accesses to memory"
+                self._give(tile, self._wide(root), accesses[0], why)
                 self._spread()
         for root in roots:
             sources = [op for op in self._related.get(root, []) if self._repeats(op, root)]

@@ -117,6 +117,13 @@ class Classes:
         self._parents: dict[Any, Any] = {}
         self._members: dict[Any, list[Any]] = {}
         errors: list[Diagnostic] = []
+        for argument in function.regions[0].blocks[0].arguments:
+            if has_no_layout(argument):
+                message = (
+                    f"'gpu.func' op cannot take an argument of type {argument.type}; "
+                    "legal: memrefs in global memory, and scalars"
+                )
+                errors.append(Diagnostic(function.location, message))
         for op in walk(function):
             try:
                 self._enter(op)

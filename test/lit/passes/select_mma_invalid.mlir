@@ -61,6 +61,16 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 // -----
 
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // expected-error @below {{'gpu.func' op cannot take an argument of type tensor<16x16xf32>; legal: memrefs in global memory, and scalars}}
+  gpu.func @argument(%t: tensor<16x16xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %e = math.exp2 %t : tensor<16x16xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @unknown(%x: f16) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     %a = "tile.fill"(%x) : (f16) -> tensor<16x16xf16>
