@@ -90,6 +90,17 @@ TWICE = """
     "tile.store"(%r, %c, %c0, %c0) {masked} : (!C, !GC, index, index) -> ()
 """
 
+# What a round writes the next one reads: nothing may be copied ahead.
+IN_PLACE = """
+    scf.for %i = %c0 to %n step %c1 {
+      %x = "tile.load"(%a, %c0, %c0) {masked} : (!GA, index, index) -> tensor<64x64xf16>
+      %y = "tile.load"(%b, %c0, %c0) {masked} : (!GA, index, index) -> tensor<64x64xf16>
+      %s = "tile.dot"(%x, %y, %zero) : (tensor<64x64xf16>, tensor<64x64xf16>, !C) -> !C
+      %t = arith.truncf %s : !C to tensor<64x64xf16>
+      "tile.store"(%t, %b, %c0, %c0) {masked} : (tensor<64x64xf16>, !GA, index, index) -> ()
+    }
+"""
+
 
 def _text(body, *, alone=True, weights="!GA"):
     alias = ", llvm.noalias" if alone else ""
@@ -137,3 +148,15 @@ def test_condition_and_one_tile_twice(run, padded, rng) -> None:
     kept = np.arange(150) % 64 < 32
     x, y = x[:, kept], y[kept]
     np.testing.assert_array_equal(c, x @ y[:, :64] + x @ y[:, 1:65])
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_80"])
+def test_what_a_round_writes(run, padded, rng, target) -> None:
+    a, b = padded(rng, 64, 64, np.float16), padded(rng, 64, 64, np.float16)
+    a[...] = np.eye(64)[rng.permutation(64)]
+    (x,), (wanted,) = _single(a), _single(b)
+    for _ in range(3):
+        wanted = x @ wanted
+    c = np.zeros((1, 1), np.float32)
+    run(_text(IN_PLACE, alone=False), "kernel", (1, 1), [a, b, c, 3], target=target)
+    np.testing.assert_array_equal(b, wanted)
