@@ -38,13 +38,15 @@ def main() -> int:
     given = parser.parse_args()
     start = time.monotonic()
     try:
+        target = find_target(given.target)
+        modern = target.number >= 80
         write(
             given.out,
             given.target,
-            chosen=forms_of(find_target(given.target), given.forms),
+            chosen=forms_of(target, given.forms),
             elements=given.elements,
-            kernels=timed_kernels(given.target),
-            with_programs=True,
+            kernels=timed_kernels(given.target) if modern else [],
+            with_programs=modern,
             jobs=given.jobs,
             say=(lambda _: None) if given.quiet else (lambda text: print(text, flush=True)),
         )

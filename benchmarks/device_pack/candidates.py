@@ -16,7 +16,7 @@ from tilec.occupancy import occupancy
 from tilec.sim import Report, launch
 
 from .gemm_kernel import Configuration, Gemm, gemm
-from .kernels import fitted
+from .kernels import fitted, too_large
 
 TILES = ((64, 128), (128, 64), (128, 128), (64, 256), (128, 256), (256, 128))
 DEPTHS = (32, 64)
@@ -87,16 +87,13 @@ def configurations() -> Iterator[Configuration]:
 
 def hopeless(kind: Gemm, how: Configuration, target: Target) -> str:
     """Why a configuration need not be compiled; empty if it must."""
-    rows, cols, deep = how.tile
+    rows, cols, _ = how.tile
     warps = how.warps[0] * how.warps[1]
-    shared = how.stages * (rows + cols) * deep * kind.bytes
     if not 4 <= warps <= 16:
         return f"{warps} warps a CTA; 4 to 16 are looked at"
     if rows * cols > SUMS * how.threads:
         return f"{rows * cols // how.threads} sums a thread; at most {SUMS} are looked at"
-    if shared > target.shared_per_cta:
-        return f"{shared} bytes of shared memory; {target} has {target.shared_per_cta} a CTA"
-    return ""
+    return too_large(kind, how, target)
 
 
 def examine(kind: Gemm, how: Configuration, name: str) -> Candidate:

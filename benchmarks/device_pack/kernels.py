@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import tilec
+from tilec.isa import Target
+from tilec.isa import form as find_form
+from tilec.isa import target as find_target
 
 from .attention_kernel import Attention, attention
 from .gemm_kernel import Configuration, Gemm, gemm
@@ -114,7 +117,7 @@ def _timed(
 
 
 CONFIGURATIONS = {
-    2: (Configuration((128, 128, 64), (4, 2), 3), Configuration((128, 256, 64), (2, 4), 3)),
+    2: (Configuration((128, 128, 64), (4, 2), 3), Configuration((128, 256, 64), (2, 4), 4)),
     1: (Configuration((128, 128, 64), (4, 2), 3),),
 }
 """By level, what every kind of GEMM is timed with; K is that of 16-bit elements."""
@@ -134,19 +137,39 @@ ATTENTIONS = (
 )
 
 
-def timed_kernels(target: str) -> Iterator[TimedKernel]:
-    """All that is timed on a target."""
-    for kind in GEMMS:
+def timed_kernels(name: str) -> Iterator[TimedKernel]:
+    """All that is timed on a target of sm_80 or later: what it has, where it fits."""
+    target = find_target(name)
+
+    def made(kind: Gemm, level: int, work: str, ways: Sequence[Configuration]) -> Iterator[Any]:
+        for how in (fitted(how, kind) for how in ways):
+            if not too_large(kind, how, target):
+                yield compiled(kind, how, name, level=level, work=work)
+
+    for kind in kinds_of(target):
         for level, ways in CONFIGURATIONS.items():
-            yield from (compiled(kind, fitted(how, kind), target, level=level) for how in ways)
-    for kind in SPARSE:
-        yield from (compiled(kind, fitted(how, kind), target) for how in CONFIGURATIONS[2])
-    yield from (compiled_attention(kind, target) for kind in ATTENTIONS)
-    for kind in GEMMS:
-        swept = RESULTS / f"sweep-{target}-{kind.name}.json"
+            if level == 2 or not kind.sparse:
+                yield from made(kind, level, "gemm", ways)
+    yield from (compiled_attention(kind, name) for kind in ATTENTIONS)
+    for kind in kinds_of(target):
+        swept = RESULTS / f"sweep-{name}-{kind.name}.json"
         if swept.exists():
-            ways = best_of(json.loads(swept.read_text(encoding="utf-8")))
-            yield from (compiled(kind, how, target, work="sweep") for how in ways)
+            found = json.loads(swept.read_text(encoding="utf-8"))
+            yield from (compiled(kind, how, name, work="sweep") for how in best_of(found))
+
+
+def kinds_of(target: Target) -> list[Gemm]:
+    """The kinds of GEMM whose instruction a target has."""
+    return [kind for kind in (*GEMMS, *SPARSE) if find_form(kind.form).min_ptx(target)]
+
+
+def too_large(kind: Gemm, how: Configuration, target: Target) -> str:
+    """Why the buffers of a configuration do not fit; empty if they do."""
+    rows, cols, deep = how.tile
+    shared = how.stages * (rows + cols) * deep * kind.bytes
+    if shared <= target.shared_per_cta:
+        return ""
+    return f"{shared} bytes of shared memory; {target} has {target.shared_per_cta} a CTA"
 
 
 def best_of(document: dict[str, Any]) -> list[Configuration]:

@@ -11,10 +11,11 @@ from typing import Any
 import tilec
 from device_run.matrix import BYTES, TYPES
 from device_run.programs import Passed, Program
+from tilec.isa import target as find_target
 from tilec.isa.launch import extents
 
 from .gemm_kernel import Configuration
-from .kernels import GEMMS, SPARSE, compiled, fitted
+from .kernels import compiled, fitted, kinds_of
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
@@ -27,7 +28,7 @@ _B_TURNED = ("mk", "nk", "mn")
 
 
 def programs(target: str) -> Iterator[tuple[Program, str]]:
-    """Every program, simulated and checked, and its PTX."""
+    """Every program, simulated and checked, and its PTX; for sm_80 and later."""
     for program, ptx in _unchecked(target):
         result = program.simulate(ptx, target, checks=True)
         yield replace(program, digest=zlib.crc32(result)), ptx
@@ -50,8 +51,8 @@ def _unchecked(target: str) -> Iterator[tuple[Program, str]]:
     yield example("gemm_strides", "gemm_strides", (4, 3), _RAGGED, _ROWS)
     for kind, how in (("s8", _B_TURNED), ("bf16", _B_TURNED), ("tf32", _ROWS), ("f64", _ROWS)):
         yield example("families", f"gemm_{kind}", (3, 2), (32, 48, 64), how)
-    for level, kinds in ((2, (*GEMMS, *SPARSE)), (1, GEMMS)):
-        for kind in kinds:
+    for kind in kinds_of(find_target(target)):
+        for level in (2,) if kind.sparse else (2, 1):
             how = fitted(Configuration((128, 128, 64), (4, 2), 3, group=2), kind)
             kernel = compiled(kind, how, target, level=level)
             m, n, k = 256, 256, 5 * how.tile[2]

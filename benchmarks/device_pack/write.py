@@ -71,6 +71,7 @@ def write(
         say(kernel.name)
     _json(folder / "kernels.json", fields)
     whole = _programs(folder, target, say) if with_programs else []
+    _json(folder / "programs.json", [described(program) for program in whole])
     pools = [
         name
         for module in modules
@@ -110,7 +111,6 @@ def _programs(folder: Path, target: str, say: Callable[[str], None]) -> list[Pro
         (folder / program.file).write_text(ptx, encoding="utf-8")
         found.append(program)
         say(program.name)
-    _json(folder / "programs.json", [described(program) for program in found])
     return found
 
 

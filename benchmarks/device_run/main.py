@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tilec.isa import target as find_target
+
 from .driver import Cuda, DeviceError
 from .machine import versions
 from .pack import Pack
@@ -47,6 +49,7 @@ def main(folder: Path, arguments: Sequence[str], library: Any = None) -> int:
             parser.error(f"unknown section '{name}'; there are {', '.join(names)}")
     try:
         cuda, pack = Cuda(library), Pack(folder)
+        _check(cuda, pack)
         if given.only:
             _section(cuda, pack, given.only, given.seconds, given.out)
             return 0
@@ -77,6 +80,19 @@ def main(folder: Path, arguments: Sequence[str], library: Any = None) -> int:
         given.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(table(rows))
     return 1 if wrong(rows) else 0
+
+
+def _check(cuda: Cuda, pack: Pack) -> None:
+    """That the GPU is the one whose bits the pack holds.
+
+    Raises:
+        DeviceError: if it is not.
+    """
+    if f"sm_{find_target(pack.target).number}" != cuda.architecture:
+        raise DeviceError(
+            f"the pack is for {pack.target}, and {cuda.name} is an {cuda.architecture}: "
+            f"pack_device.py --target makes one for it"
+        )
 
 
 def _section(cuda: Cuda, pack: Pack, name: str, seconds: float, out: Path) -> None:

@@ -143,6 +143,15 @@ def test_modules_too_new_for_the_driver(copied, library, capsys):
     assert "PTX 8.5 is newer than the driver's, CUDA 12.0" in said
 
 
+def test_a_gpu_of_another_architecture(copied, library, capsys):
+    from device_run.main import main
+
+    library.target = "sm_80"
+    assert main(copied, [], library) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("error: the pack is for sm_90a, and Simulator is an sm_80: ")
+
+
 def test_another_stream_of_random_numbers(copied, library, capsys):
     about = json.loads((copied / "pack.json").read_text())
     about["pools"]["bits"] ^= 1
