@@ -16,7 +16,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples" / "kernels"))
 
-from gemm import gemm  # type: ignore[import-not-found] # noqa: E402 (an example)
+from gemm import gemm  # type: ignore[import-not-found]
 
 
 def main() -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from tilec.environment import cache_wanted
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from tilec.sim import Report
 
 
-@dataclass(frozen=True)
-class Made:
+class Made(NamedTuple):
     """A kernel compiled for one specialisation.
 
     Attributes:
@@ -79,7 +77,7 @@ def make(
         state: tuple[str, ...] | None = described(source.function)
     except UnknownStateError:
         state = None
-    key = (specialization, replace(settings, device=None), state)
+    key = (specialization, settings._replace(device=None), state)
     if key not in known:
         with _placed(source):
             known[key] = _made(source, specialization, settings, state)

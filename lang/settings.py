@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilec.isa import TilecError, UnknownNameError
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """How a kernel is compiled and where it runs.
 
     Attributes:
@@ -28,18 +26,16 @@ class Settings:
     lineinfo: bool = False
     cache: bool | None = None
 
-    def __post_init__(self) -> None:
-        if self.warps not in (1, 2, 4, 8, 16, 32):
-            raise TilecError(f"a CTA has 1, 2, 4, 8, 16 or 32 warps, not {self.warps!r}")
-
     def changed(self, options: dict[str, Any]) -> Settings:
         """These settings with some others.
 
         Raises:
             TilecError: for a name that is none, or a value that is not legal.
         """
-        legal = [field.name for field in fields(self)]
         for name in options:
-            if name not in legal:
-                raise UnknownNameError("setting", name, legal)
-        return replace(self, **options)
+            if name not in self._fields:
+                raise UnknownNameError("setting", name, self._fields)
+        found = self._replace(**options)
+        if found.warps not in (1, 2, 4, 8, 16, 32):
+            raise TilecError(f"a CTA has 1, 2, 4, 8, 16 or 32 warps, not {found.warps!r}")
+        return found

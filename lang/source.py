@@ -6,7 +6,6 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType
 from typing import Any
@@ -17,21 +16,19 @@ from .rewriting import rewrite
 from .syntax import check
 
 
-@dataclass(frozen=True)
 class Source:
     """The Python of a function.
 
     Attributes:
         function: the function.
         file: what it is in.
-        text: its source with its decorators.
         tree: its definition, with conditional expressions rewritten.
     """
 
-    function: Callable[..., Any]
-    file: str
-    text: str
-    tree: ast.FunctionDef
+    def __init__(self, function: Callable[..., Any], file: str, tree: ast.FunctionDef) -> None:
+        self.function = function
+        self.file = file
+        self.tree = tree
 
     @cached_property
     def liveness(self) -> Liveness:
@@ -90,7 +87,7 @@ def read(function: Callable[..., Any]) -> Source:
         ) from None
     tree = _definition(text, code.co_firstlineno, function.__name__, place)
     check(tree, place.file)
-    return Source(function, place.file, text, rewrite(tree))
+    return Source(function, place.file, rewrite(tree))
 
 
 def _definition(text: str, first: int, name: str, place: Place) -> ast.FunctionDef:

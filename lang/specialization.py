@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -81,8 +80,7 @@ class ConstantValue(NamedTuple):
         return repr(self.value)
 
 
-@dataclass(frozen=True, slots=True)
-class Specialization:
+class Specialization(NamedTuple):
     """The arguments that a kernel is compiled for, by name."""
 
     arguments: tuple[tuple[str, ArrayType | ScalarType | ConstantValue], ...]
