@@ -30,14 +30,18 @@ def convert_kernel(function: Any) -> list[Diagnostic]:
         What is wrong with it; then it is left half rewritten.
     """
     errors: list[Diagnostic] = []
+    kept: list[Any] = []
     for op in _on_vectors(function):
         if any(map(is_vector, op.operands)):
             continue  # what gives them has been found wrong
         try:
             with op.location:
-                _convert(op)
+                kept += _convert(op)
         except TilecError as error:
             errors.append(Diagnostic(op.location, f"'{op.name}' op {error}"))
+    for op in reversed(kept):
+        if all(next(iter(result.uses), None) is None for result in op.results):
+            op.erase()
     return errors
 
 
@@ -60,8 +64,8 @@ def _arguments(op: Any) -> list[Any]:
     return [a for region in op.regions for block in region for a in block.arguments]
 
 
-def _convert(op: Any) -> None:
-    """Rewrite an op whose operands have been."""
+def _convert(op: Any) -> list[Any]:
+    """Rewrite an op whose operands have been; the op, if it stays and has no effects."""
     for value in (*op.results, *_arguments(op)):
         if is_vector(value):
             value.set_type(tile_type(value.type))
@@ -71,13 +75,17 @@ def _convert(op: Any) -> None:
         if result is not None:
             op.results[0].replace_all_uses_with(result)
         op.erase()
-    elif op.name == "arith.constant":
+        return []
+    if op.name in _CONTROL:
+        return []
+    if op.name == "arith.constant":
         _splat(op)
-    elif op.name not in _ELEMENTWISE | _CONTROL:
+    elif op.name not in _ELEMENTWISE:
         raise TilecError(
             "on vectors has no like on tiles; legal: elementwise ops, casts and comparisons of "
             f"arith and math, scf.for, scf.if, scf.while, {', '.join(sorted(_CONVERSIONS))}"
         )
+    return [op]
 
 
 def _splat(op: Any) -> None:

@@ -112,6 +112,15 @@ def fused(rng: np.random.Generator, extents: tuple[int, ...]) -> Run:
     return Run([a, b, bias, c], (tiles(n, 128), tiles(m, 128)), c, expected, 2e-3)
 
 
+def biased(rng: np.random.Generator, extents: tuple[int, ...]) -> Run:
+    """max(A·B + bias, 0)."""
+    m, n, k = extents
+    a, b = matrix(rng, (m, k), np.float16, 8), matrix(rng, (k, n), np.float16, 8)
+    bias, c = matrix(rng, (n,), np.float32, 4), blank((m, n), np.float32, 4)
+    expected = np.maximum(product(a, b) + bias.astype(np.float64), 0)
+    return Run([a, b, bias, c], (tiles(n, 128), tiles(m, 128)), c, expected, 1e-5)
+
+
 def batched(rng: np.random.Generator, extents: tuple[int, ...]) -> Run:
     """A batch of products."""
     batch, m, n, k = extents
@@ -281,5 +290,7 @@ KERNELS = (
     Kernel(
         "attention_128", "attention_causal_128", attention(128, causal=True), ((1, 131, 131),), ALL
     ),
+    Kernel("linalg_gemm", "linalg_gemm", gemm(np.float16, np.float32), GEMMS, ALL[:2]),
+    Kernel("vector_gemm", "vector_gemm", biased, GEMMS[1:], ALL),
     Kernel("conv", "conv", conv, ((1, 5, 9, 64, 64, 1), (2, 4, 70, 24, 40, 0)), ALL),
 )

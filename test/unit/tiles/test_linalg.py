@@ -6,15 +6,20 @@ kernel's block size and the extents say.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from math import ceil, prod
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
+import tilec
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
 
 NUMPY = {
     "f16": np.float16,
@@ -160,3 +165,14 @@ def test_f32_as_tf32(run: Any, random: np.random.Generator) -> None:
     upper = [(m.view(np.uint32) & 0xFFFFE000).view(np.float32).astype(np.float64) for m in (a, b)]
     run(text, [a, b, c, np.float32(0.5)])
     np.testing.assert_allclose(c, upper[0] @ upper[1] + 0.5, rtol=0, atol=1e-5)
+
+
+def test_as_good_as_tiles_by_hand() -> None:
+    """The same instructions as the kernel that says its tiles."""
+    instruction = re.compile(r"^\s+(?:@\S+ )?([a-z][\w.:]+)", re.MULTILINE)
+    ours, by_hand = (
+        Counter(instruction.findall(tilec.compile(KERNELS / f"{name}.mlir").ptx))
+        for name in ("linalg_gemm", "gemm")
+    )
+    assert ours == by_hand
+    assert ours["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"] == 64
