@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 from tilec.isa import LaunchError, TilecError
 
 from .annotations import ArrayParameter, ConstantParameter, parameters
+from .host_arrays import on_host
 from .making import Made, make
 from .settings import Settings
 from .source import read
@@ -42,7 +43,7 @@ class Kernel:
         self._made: dict[Any, Made] = {}
 
     def using(self, **options: Any) -> Kernel:
-        """This kernel with other settings: `warps`, `target`, `device`, `opt_level`, `lineinfo`.
+        """This kernel with other settings, fields of `Settings`: `warps`, `target`, `device`….
 
         Raises:
             TilecError: for a setting that does not exist, or a value that is not legal.
@@ -104,7 +105,7 @@ class Kernel:
             name = self.function.__name__
             raise LaunchError(f"{name}: {error}; it takes ({legal})") from None
         bound.apply_defaults()
-        return dict(bound.arguments)
+        return {name: on_host(value, name) for name, value in bound.arguments.items()}
 
     def build(self, *args: Any, **kwargs: Any) -> Transformed:
         """The program as tile IR, on tiles without layouts, for `tilec.transform` and notebooks.

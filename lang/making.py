@@ -99,9 +99,11 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
             target=settings.target,
             opt_level=settings.opt_level,
             lineinfo=settings.lineinfo,
+            pipeline=settings.pipeline,
         )
 
-    if state is None or not cache_wanted(settings.cache, default=True):
+    plain = state is not None and settings.pipeline is None
+    if not plain or not cache_wanted(settings.cache, default=True):
         return Made(start(), specialization, lambda: written)
     from tilec import cache  # noqa: PLC0415
     from tilec.compiled import Options  # noqa: PLC0415

@@ -17,6 +17,7 @@ class Settings(NamedTuple):
         opt_level: LLVM's optimisation level, 0 to 3.
         lineinfo: say in PTX and binary which line of Python each instruction comes from.
         cache: use the compile cache on disk; None for whatever the environment says.
+        pipeline: the passes to run instead of those for the target, as `tilec.compile` takes them.
     """
 
     warps: int = 4
@@ -25,6 +26,7 @@ class Settings(NamedTuple):
     opt_level: int = 3
     lineinfo: bool = False
     cache: bool | None = None
+    pipeline: Any = None
 
     def changed(self, options: dict[str, Any]) -> Settings:
         """These settings with some others.
@@ -38,4 +40,6 @@ class Settings(NamedTuple):
         found = self._replace(**options)
         if found.warps not in (1, 2, 4, 8, 16, 32):
             raise TilecError(f"a CTA has 1, 2, 4, 8, 16 or 32 warps, not {found.warps!r}")
+        if isinstance(found.pipeline, list):
+            found = found._replace(pipeline=tuple(found.pipeline))
         return found

@@ -155,3 +155,68 @@ def test_packed_elements_are_asked_for() -> None:
 
     with pytest.raises(tilec.TilecError, match="kernels take two in a byte"):
         k[1](np.zeros(4, ml_dtypes.int4))
+
+
+class Shared:
+    """An array of another library in the host's memory."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+
+def test_arrays_of_other_libraries() -> None:
+    x = zeros(16, 16)
+    add[1](Shared(x), 1, 0.5)
+    assert (x == 0.5).all()
+
+
+def test_tensors_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module that stands for torch: a tensor whose bits alone numpy can have."""
+    import sys
+    from types import SimpleNamespace
+
+    import ml_dtypes
+
+    class Tensor(Shared):
+        dtype = "torch.bfloat16"
+
+        def detach(self) -> "Tensor":
+            return self
+
+        def element_size(self) -> int:
+            return 2
+
+        def view(self, dtype: Any) -> "Tensor":
+            return Tensor(self.array.view(dtype))
+
+        def numpy(self) -> np.ndarray[Any, Any]:
+            assert self.array.dtype == np.int16
+            return self.array
+
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(Tensor=Tensor, int16=np.int16))
+
+    @tilec.kernel
+    def k(x: tl.Array[tl.bfloat16, int]) -> None:
+        tl.store(x, 0, tl.load(x, 0, 16) + 1.5)
+
+    x = zeros(16, dtype=ml_dtypes.bfloat16)
+    k[1](Tensor(x))
+    assert (x == 1.5).all()
+
+
+def test_a_pipeline_of_ones_own() -> None:
+    from tilec.pipelines import pipeline
+
+    x = zeros(16, 16)
+    tile, nvvm = pipeline(add.compile().target)
+    without = [name for name in tile if name != "tile-coalesce-stores"]
+    add.using(pipeline=[*without, *nvvm])[1](x, 1, 0.5)
+    assert (x == 0.5).all()
+    with pytest.raises(tilec.TilecError, match="unknown pass 'tile-nothing'"):
+        add.using(pipeline=["tile-nothing"]).compile()
