@@ -54,12 +54,12 @@ def product_elements(a: Any, b: Any, result: Any, *, tf32: bool) -> Elements:
         return Elements(a, b, f32)
     if str(a) == str(b) == "f32":
         raise TilecError(
-            f"no instruction multiplies f32 by f32; with the attribute {TF32} it takes the upper "
-            "19 bits of each"
+            f"multiplies f32 by f32, which no instruction does; with the attribute {TF32} one "
+            "takes the upper 19 bits of each"
         )
     legal = (f"{x} by {y} to {' or '.join(sorted(z))}" for (x, y), z in sorted(known.items()))
     raise TilecError(
-        f"no instruction multiplies {a} by {b} and gives {result}; legal: {', '.join(legal)}"
+        f"multiplies {a} by {b} to {result}, which no instruction does; legal: {', '.join(legal)}"
     )
 
 

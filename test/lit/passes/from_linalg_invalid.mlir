@@ -228,7 +228,7 @@ func.func @narrowed(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf16
 // -----
 
 func.func @f32(%a: memref<?x?xf32>, %c: memref<?x?xf32>) {
-  // expected-error@+1 {{'linalg.matmul' op no instruction multiplies f32 by f32; with the attribute tile.tf32 it takes the upper 19 bits of each}}
+  // expected-error@+1 {{'linalg.matmul' op multiplies f32 by f32, which no instruction does; with the attribute tile.tf32 one takes the upper 19 bits of each}}
   linalg.matmul ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%c : memref<?x?xf32>)
   return
 }
@@ -236,7 +236,7 @@ func.func @f32(%a: memref<?x?xf32>, %c: memref<?x?xf32>) {
 // -----
 
 func.func @types(%a: memref<?x?xi8>, %c: memref<?x?xi8>) {
-  // expected-error@+1 {{'linalg.matmul' op no instruction multiplies i8 by i8 and gives i8; legal: bf16 by bf16 to f32, f16 by f16 to f16 or f32,}}
+  // expected-error@+1 {{'linalg.matmul' op multiplies i8 by i8 to i8, which no instruction does; legal: bf16 by bf16 to f32, f16 by f16 to f16 or f32,}}
   linalg.matmul ins(%a, %a : memref<?x?xi8>, memref<?x?xi8>) outs(%c : memref<?x?xi8>)
   return
 }
