@@ -40,14 +40,15 @@ def _described(function: Callable[..., Any], seen: set[CodeType]) -> Iterator[st
     seen.add(code)
     text, paths = _read(code)
     yield text
-    names = dict(function.__globals__)
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        names[name] = cell.cell_contents
+    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
     for path in paths:
         root, *attributes = path.split(".")
-        if root not in names:
+        if root in cells:
+            value = cells[root].cell_contents
+        elif root in function.__globals__:
+            value = function.__globals__[root]
+        else:
             continue  # one of Python's own
-        value = names[root]
         for attribute in attributes:
             if not isinstance(value, ModuleType) or _is_fixed(value.__name__):
                 break

@@ -228,17 +228,16 @@ class Frame:
         return None
 
     def _while(self, node: ast.While) -> Signal:
-        with self._at(node):
-            dynamic = loops.repeat(self, node)
-        if dynamic:
-            return None
-        while self.value(node.test):
+        while True:
+            with self._at(node):
+                more = loops.repeat(self, node)
+            if not more:
+                return None
             signal = self._turn(node.body)
             if signal is ast.Break:
-                break
+                return None
             if isinstance(signal, Returned):
                 return signal
-        return None
 
     def _turn(self, body: Sequence[ast.stmt]) -> Signal:
         return self.within("static", body)

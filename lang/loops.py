@@ -183,13 +183,17 @@ def count(frame: Frame, node: ast.For, values: Range) -> None:
 
 
 def repeat(frame: Frame, node: ast.While) -> bool:
-    """Run a `while` whose condition is known only when the kernel runs; whether it is one.
+    """Run a `while` from here on, if its condition is known only when the kernel runs.
+
+    Returns:
+        Whether it is known now, and there is a turn to run.
 
     Raises:
         TilecError: for a condition that is a tile, or values that change their type.
     """
-    if not _is_dynamic(frame, node.test):
-        return False
+    known = _tried(frame, node.test)
+    if not isinstance(known, Tile):
+        return bool(known)
     carried = _Carried(frame, node)
     saved = dict(frame.names)
     while True:
@@ -214,11 +218,11 @@ def repeat(frame: Frame, node: ast.While) -> bool:
             op.erase()
             frame.names = dict(saved)
     carried.left(carried.named(op.results, begun))
-    return True
+    return False
 
 
-def _is_dynamic(frame: Frame, test: ast.expr) -> bool:
-    """Whether a condition is the kernel's, tried where it leaves no trace."""
+def _tried(frame: Frame, test: ast.expr) -> Any:
+    """What a condition is, found where it leaves no trace."""
     trial = operation("scf.execute_region", regions=1)
     names = dict(frame.names)
     try:
@@ -229,7 +233,7 @@ def _is_dynamic(frame: Frame, test: ast.expr) -> bool:
     trial.erase()
     if isinstance(condition, Tile) and condition.shape:
         raise TilecError("'while' takes one truth value, not a tile; tl.any and tl.all make one")
-    return isinstance(condition, Tile)
+    return condition
 
 
 def _block(region: Any, types: Sequence[Any]) -> Any:
