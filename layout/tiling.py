@@ -34,7 +34,8 @@ def operand_tile(
     Raises:
         LayoutError: if the tile is no whole number of fragments.
     """
-    if not isinstance(form, Mma) or form.products != 1 or name not in INDICES:
+    names = {operand.name for operand in (*form.operands, *form.results)}
+    if not isinstance(form, Mma) or form.products != 1 or name not in names:
         raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
     shared = {"m": warps[0], "k": 1, "n": warps[1]}
     operand = form.operand(name)
