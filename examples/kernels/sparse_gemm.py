@@ -3,10 +3,11 @@
 import numpy as np
 import tilec
 import tilec.lang as tl
-from tilec.isa import form
+from tilec.isa import Mma, form
 from tilec.runtime import compress, pack, prune
 
 FORM = form("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
+assert isinstance(FORM, Mma)
 
 
 @tilec.kernel(warps=8)
