@@ -1,11 +1,10 @@
-"""Whole kernels that must give the simulator's bits: the examples, and those that are timed."""
+"""Whole kernels that must give the simulator's bits: the examples, and the GEMMs that are timed."""
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import tilec
@@ -14,10 +13,9 @@ from device_run.programs import Passed, Program
 from tilec.isa import target as find_target
 from tilec.isa.launch import extents
 
+from .examples import EXAMPLES, Launch, inexact, tile_kernels
 from .gemm_kernel import Configuration
 from .kernels import compiled, fitted, kinds_of
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 _RAGGED = (129, 200, 72)
 """M, N and K that fill no tile, with rows of whole 16 bytes."""
@@ -26,71 +24,121 @@ _RAGGED = (129, 200, 72)
 _ROWS = ("mk", "kn", "mn")
 _B_TURNED = ("mk", "nk", "mn")
 
-
-def programs(target: str) -> Iterator[tuple[Program, str]]:
-    """Every program, simulated and checked, and its PTX; for sm_80 and later."""
-    for program, ptx in _unchecked(target):
-        result = program.simulate(ptx, target, checks=True)
-        yield replace(program, digest=zlib.crc32(result)), ptx
+_NUMPY = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "i32": "<i4", "i8": "|i1"}
 
 
-def _unchecked(target: str) -> Iterator[tuple[Program, str]]:
-    def example(
-        name: str, kernel: str, grid: Sequence[int], sizes: Sequence[int], how: Sequence[str]
+class Packed:
+    """Programs, and the data that they share.
+
+    Args:
+        target: that they are for.
+
+    Attributes:
+        data: of their arrays, one after the other; whole when `all` has come to its end.
+    """
+
+    def __init__(self, target: str) -> None:
+        self.data = bytearray()
+        self._target = target
+
+    def all(self) -> Iterator[tuple[Program, str]]:
+        """Every program, simulated and checked, and its PTX; for sm_80 and later."""
+        for program, ptx in self._unchecked():
+            result = program.simulate(ptx, bytes(self.data), self._target, checks=True)
+            yield replace(program, digest=zlib.crc32(result)), ptx
+
+    def _unchecked(self) -> Iterator[tuple[Program, str]]:
+        example = self._example
+        yield example("mma", "mma", (1,), (16, 8, 16), ("mk", "nk", "mn", "mn"))
+        yield example("warp_gemm", "warp_gemm", (2, 3), (48, 32, 192), _ROWS)
+        yield example("gemm", "gemm", (2, 2), (256, 256, 320), _ROWS)
+        yield example("gemm_bounds", "gemm_bounds", (2, 2), _RAGGED, _ROWS)
+        yield example("gemm_strides", "gemm_strides", (4, 3), _RAGGED, _ROWS)
+        for kind, how in (("s8", _B_TURNED), ("bf16", _B_TURNED), ("tf32", _ROWS), ("f64", _ROWS)):
+            yield example("families", f"gemm_{kind}", (3, 2), (32, 48, 64), how)
+        for kind in kinds_of(find_target(self._target)):
+            for level in (2,) if kind.sparse else (2, 1):
+                how = fitted(Configuration((128, 128, 64), (4, 2), 3, group=2), kind)
+                kernel = compiled(kind, how, self._target, level=level)
+                m, n, k = 256, 256, 5 * how.tile[2]
+                left = (m, k // 2) if kind.sparse else (m, k)
+                shapes = [left, (n, k) if kind.n_by_k else (k, n), (m, n)]
+                shapes += [(m, k // 8)] if kind.sparse else []
+                yield _of_pools(kernel.name, kernel.ptx, kernel.fields, (4,), shapes, result=2)
+        for one in tile_kernels(self._target):
+            yield self._of_arrays(one)
+
+    def _example(
+        self, name: str, kernel: str, grid: Sequence[int], sizes: Sequence[int], how: Sequence[str]
     ) -> tuple[Program, str]:
+        """A kernel of a file, on matrices of normal numbers; the last is the result."""
         of = dict(zip("mnk", sizes, strict=True))
         shapes = [tuple(of[axis] for axis in axes) for axes in how]
-        made = tilec.compile(EXAMPLES / f"{name}.mlir", target=target)
+        made = tilec.compile(EXAMPLES / f"{name}.mlir", target=self._target)
         (found,) = (k for k in made.kernels if k.name == kernel)
-        return _program(kernel, made.ptx, found.json(), grid, shapes)
+        return _of_pools(kernel, made.ptx, found.json(), grid, shapes)
 
-    yield example("mma", "mma", (1,), (16, 8, 16), ("mk", "nk", "mn", "mn"))
-    yield example("warp_gemm", "warp_gemm", (2, 3), (48, 32, 192), _ROWS)
-    yield example("gemm", "gemm", (2, 2), (256, 256, 320), _ROWS)
-    yield example("gemm_bounds", "gemm_bounds", (2, 2), _RAGGED, _ROWS)
-    yield example("gemm_strides", "gemm_strides", (4, 3), _RAGGED, _ROWS)
-    for kind, how in (("s8", _B_TURNED), ("bf16", _B_TURNED), ("tf32", _ROWS), ("f64", _ROWS)):
-        yield example("families", f"gemm_{kind}", (3, 2), (32, 48, 64), how)
-    for kind in kinds_of(find_target(target)):
-        for level in (2,) if kind.sparse else (2, 1):
-            how = fitted(Configuration((128, 128, 64), (4, 2), 3, group=2), kind)
-            kernel = compiled(kind, how, target, level=level)
-            m, n, k = 256, 256, 5 * how.tile[2]
-            left = (m, k // 2) if kind.sparse else (m, k)
-            shapes = [left, (n, k) if kind.n_by_k else (k, n), (m, n)]
-            shapes += [(m, k // 8)] if kind.sparse else []
-            yield _program(kernel.name, kernel.ptx, kernel.fields, (4,), shapes, written=2)
+    def _of_arrays(self, one: Launch) -> tuple[Program, str]:
+        """A launch whose arrays are packed as they are."""
+        passed: list[Passed] = []
+        for argument, given in zip(one.kernel.json()["arguments"], one.arguments, strict=True):
+            if argument["kind"] == "scalar":
+                type_ = "i64" if argument["type"] == "index" else argument["type"]
+                passed.append(Passed(value=given.item(), type=type_))
+                continue
+            memory = given if given.base is None else given.base
+            start = len(self.data)
+            self.data += memory.tobytes()
+            written = given is one.result
+            passed.append(Passed(memory.nbytes, start=start, written=written))
+            strides = [step // given.itemsize for step in given.strides]
+            passed += _left_open(argument, given.shape, strides)
+        tolerance = one.tolerance if inexact(one.ptx) else 0.0
+        type_ = one.result.dtype.str if one.result.dtype.kind in "fiu" else "<u2"
+        return _made(one.name, one.ptx, one.kernel.json(), one.grid, passed, type_, tolerance)
 
 
-def _program(
+def _of_pools(
     name: str,
     ptx: str,
     kernel: Mapping[str, Any],
     grid: Sequence[int],
     shapes: Sequence[tuple[int, ...]],
-    written: int = -1,
+    result: int = -1,
 ) -> tuple[Program, str]:
-    """A launch of a kernel on dense arrays of these shapes.
+    """A launch on dense matrices out of the pools.
 
     Args:
-        name: of the program, and of its file.
+        name: of the program.
         ptx: the text.
         kernel: what the ABI says of it.
         grid: CTAs.
-        shapes: of the arrays it takes.
-        written: which of them is the result.
+        shapes: of the matrices it takes.
+        result: which of them it writes.
     """
     passed: list[Passed] = []
-    written %= len(shapes)
+    result %= len(shapes)
+    type_ = _NUMPY[kernel["arguments"][result]["type"]]
     pairs = zip(kernel["arguments"], shapes, strict=True)
     for number, (argument, (rows, cols)) in enumerate(pairs):
-        item = BYTES.get(argument["type"], 8)
-        pool = "" if number == written else _pool(argument)
-        passed.append(Passed(rows * cols * item, pool=pool, seed=number, item=item))
-        known = (*argument["shape"], *argument["strides"], argument["offset"])
-        given = (rows, cols, cols, 1, 0)
-        passed += [Passed(value=v) for v, k in zip(given, known, strict=True) if k is None]
-    made = Program(
+        size = rows * cols * BYTES.get(argument["type"], 8)
+        written = number == result
+        pool = "" if written else _pool(argument)
+        passed.append(Passed(size, pool=pool, seed=number, written=written))
+        passed += _left_open(argument, (rows, cols), (cols, 1))
+    return _made(name, ptx, kernel, grid, passed, type_)
+
+
+def _made(
+    name: str,
+    ptx: str,
+    kernel: Mapping[str, Any],
+    grid: Sequence[int],
+    passed: Sequence[Passed],
+    result: str,
+    tolerance: float = 0.0,
+) -> tuple[Program, str]:
+    program = Program(
         name,
         kernel.get("kernel", kernel["name"]),
         f"programs/{name}.ptx",
@@ -98,8 +146,19 @@ def _program(
         tuple(kernel["block"]),
         kernel["dynamic_shared"],
         tuple(passed),
+        result,
+        tolerance,
     )
-    return made, ptx
+    return program, ptx
+
+
+def _left_open(
+    argument: Mapping[str, Any], shape: Sequence[int], strides: Sequence[int]
+) -> list[Passed]:
+    """The extents and strides of an array that a kernel leaves open."""
+    known = (*argument["shape"], *argument["strides"], argument["offset"])
+    given = (*shape, *strides, 0)
+    return [Passed(value=v) for v, k in zip(given, known, strict=True) if k is None]
 
 
 def _pool(argument: Mapping[str, Any]) -> str:

@@ -16,14 +16,14 @@ import tilec.layout
 import tilec.runtime
 import tilec.sim
 from device_run.pools import digests
-from device_run.programs import Program, described
+from device_run.programs import Program
 from tilec.isa import Form
 from tilec.isa import target as find_target
 
 from .expect import all_finished
 from .forms import Module, groups
 from .kernels import TimedKernel
-from .programs import programs
+from .programs import Packed
 
 BENCHMARKS = Path(__file__).resolve().parents[1]
 CARRIED = (tilec.isa, tilec.layout, tilec.runtime, tilec.sim)
@@ -71,7 +71,7 @@ def write(
         say(kernel.name)
     _json(folder / "kernels.json", fields)
     whole = _programs(folder, target, say) if with_programs else []
-    _json(folder / "programs.json", [described(program) for program in whole])
+    _json(folder / "programs.json", [program.json() for program in whole])
     pools = [
         name
         for module in modules
@@ -104,13 +104,15 @@ def _carry(folder: Path) -> None:
 
 
 def _programs(folder: Path, target: str, say: Callable[[str], None]) -> list[Program]:
-    """Whole programs, and their PTX."""
+    """Whole programs, their PTX and data."""
     found = []
     (folder / "programs").mkdir()
-    for program, ptx in programs(target):
+    packed = Packed(target)
+    for program, ptx in packed.all():
         (folder / program.file).write_text(ptx, encoding="utf-8")
         found.append(program)
         say(program.name)
+    (folder / "programs.bin").write_bytes(packed.data)
     return found
 
 

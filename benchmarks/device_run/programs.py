@@ -1,4 +1,8 @@
-"""The section `programs`: whole kernels, bit by bit as simulated, and every time the same."""
+"""The section `programs`: whole kernels, bit by bit as simulated, and every time the same.
+
+Functions that are approximate may have other bits on a GPU: kernels that call them are held to a
+tolerance.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from typing import Any
 import numpy as np
 from tilec.sim import launch
 
-from .driver import Cuda, Function
+from .driver import Cuda, DeviceError, Function
 from .pack import Pack
 from .pools import piece
 from .trial import POISON
@@ -21,32 +25,37 @@ Row = dict[str, Any]
 REPEATS = 5
 """Times that a kernel is run; a race between its threads may show only in some."""
 
+_SCALARS = {"i64": ctypes.c_int64, "i32": ctypes.c_int32, "f32": ctypes.c_float}
+
 
 @dataclass(frozen=True)
 class Passed:
-    """What a launch passes for a parameter: memory, or an integer of 64 bits.
+    """What a launch passes for a parameter: memory, or a scalar.
 
     Attributes:
-        bytes: of the memory; 0 for an integer.
-        value: the integer.
-        pool: that the memory is filled from; empty for the result.
+        bytes: of the memory; 0 for a scalar.
+        pool: that the memory is filled from, with `seed`.
         seed: of the piece.
-        item: bytes of an element.
+        start: where it begins in the pack's data, if it is there; -1 if not.
+        written: whether it is the result.
+        value, type: of a scalar.
     """
 
     bytes: int = 0
-    value: int = 0
     pool: str = ""
     seed: int = 0
-    item: int = 1
+    start: int = -1
+    written: bool = False
+    value: float = 0
+    type: str = "i64"
 
-    def content(self) -> np.ndarray | int:
-        """What the simulator takes."""
-        if not self.bytes:
-            return self.value
-        if not self.pool:
-            return np.full(self.bytes, POISON, np.uint8)
-        return piece(self.pool, self.seed, self.bytes)
+    def content(self, data: bytes) -> np.ndarray:
+        """The memory, as it is before a run."""
+        if self.pool:
+            return piece(self.pool, self.seed, self.bytes)
+        if self.start >= 0:
+            return np.frombuffer(data, np.uint8, self.bytes, self.start).copy()
+        return np.full(self.bytes, POISON, np.uint8)
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,8 @@ class Program:
         grid, block: CTAs and their threads.
         shared: bytes of dynamic shared memory.
         passed: a value for each parameter.
+        result: numpy's type string of the result's elements.
+        tolerance: how far they may be off, over the largest; 0 if every bit counts.
         digest: a checksum of the result.
     """
 
@@ -70,96 +81,112 @@ class Program:
     block: tuple[int, ...]
     shared: int
     passed: tuple[Passed, ...]
+    result: str
+    tolerance: float = 0.0
     digest: int = 0
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Program:
-        """The program that `asdict` gave."""
+        """The program that `json` gave."""
         passed = tuple(Passed(**one) for one in fields["passed"])
         extents = {name: tuple(fields[name]) for name in ("grid", "block")}
         return cls(**{**fields, **extents, "passed": passed})
 
-    def simulate(self, ptx: str, arch: str, *, checks: bool) -> np.ndarray:
+    def json(self) -> dict[str, Any]:
+        """Everything, as JSON has it."""
+        return asdict(self)
+
+    def simulate(self, ptx: str, data: bytes, arch: str, *, checks: bool) -> np.ndarray:
         """The bytes of the result.
 
         Raises:
             SimulationError: if the simulator finds anything wrong with the kernel.
         """
-        contents = [one.content() for one in self.passed]
+        given = [
+            one.content(data) if one.bytes else _SCALARS[one.type](one.value).value
+            for one in self.passed
+        ]
         options = {"arch": arch, "dynamic_smem": self.shared, "checks": checks}
-        launch(ptx, self.kernel, self.grid, self.block, contents, **options).require_ok()
-        return self._result(contents)
+        launch(ptx, self.kernel, self.grid, self.block, given, **options).require_ok()
+        return self._result(given)
 
-    def execute(self, cuda: Cuda, function: Function) -> np.ndarray:
+    def execute(self, cuda: Cuda, function: Function, data: bytes) -> np.ndarray:
         """The same on a GPU."""
-        contents = [one.content() for one in self.passed]
-        places: dict[int, int] = {}
+        places: list[int] = []
+        values: list[Any] = []
+        contents: list[Any] = []
         try:
-            values: list[Any] = []
-            for number, content in enumerate(contents):
-                if isinstance(content, int):
-                    values.append(ctypes.c_int64(content))
+            for one in self.passed:
+                contents.append(one.content(data) if one.bytes else None)
+                if not one.bytes:
+                    value = one.value if one.type[0] == "f" else int(one.value)
+                    values.append(_SCALARS[one.type](value))
                     continue
-                places[number] = cuda.alloc(content.nbytes)
-                cuda.upload(places[number], content)
-                values.append(ctypes.c_uint64(places[number]))
+                places.append(cuda.alloc(one.bytes))
+                cuda.upload(places[-1], contents[-1])
+                values.append(ctypes.c_uint64(places[-1]))
             cuda.launch(function, self.grid, self.block, values)
             cuda.synchronize()
             result = self._result(contents)
-            cuda.download(places[self._written], result)
+            cuda.download(self._result(values).value, result)
         finally:
-            for place in places.values():
+            for place in places:
                 cuda.free(place)
         return result
 
-    @property
-    def _written(self) -> int:
-        (found,) = (n for n, one in enumerate(self.passed) if one.bytes and not one.pool)
+    def _result(self, values: Sequence[Any]) -> Any:
+        """Of something for each parameter that of the result."""
+        (found,) = (v for v, one in zip(values, self.passed, strict=True) if one.written)
         return found
 
-    def _result(self, contents: Sequence[Any]) -> np.ndarray:
-        array: np.ndarray = contents[self._written]
-        return array
-
-    @property
-    def item(self) -> int:
-        """Bytes of an element of the result."""
-        return self.passed[self._written].item
+    def wrong(self, got: np.ndarray, want: np.ndarray) -> np.ndarray:
+        """Which elements of a result are wrong."""
+        if not self.tolerance:
+            item = np.dtype(self.result).itemsize
+            return np.flatnonzero(got.view(f"u{item}") != want.view(f"u{item}"))
+        got, want = (array.view(self.result).astype(np.float64) for array in (got, want))
+        off = np.abs(got - want)
+        return np.flatnonzero(~(off <= self.tolerance * np.abs(want).max()))
 
 
 def run(cuda: Cuda, pack: Pack) -> Iterator[Row]:
     """A row for each program."""
+    data = (pack.folder / "programs.bin").read_bytes()
     for fields in pack.read("programs.json"):
         program = Program.of(fields)
-        ptx = pack.text(program.file)
-        function = cuda.function(cuda.load(ptx), program.kernel, program.shared)
-        found = {}
-        for _ in range(REPEATS):
-            result = program.execute(cuda, function)
-            found[zlib.crc32(result)] = result
-        wrong = []
-        if set(found) != {program.digest}:
-            result = next(r for digest, r in found.items() if digest != program.digest)
-            wrong = [_wrong(program, result, len(found), ptx, pack.target)]
-        yield {"program": program.name, "runs": REPEATS, "wrong": wrong}
+        try:
+            yield _row(cuda, program, pack.text(program.file), data, pack.target)
+        except DeviceError as error:
+            yield {"failure": f"{program.name}: {error}"}
 
 
-def _wrong(program: Program, result: np.ndarray, kinds: int, ptx: str, arch: str) -> Row:
-    """What is wrong with a result."""
-    got, want = (
-        array.view(f"u{program.item}")
-        for array in (result, program.simulate(ptx, arch, checks=False))
-    )
-    places = np.flatnonzero(got != want)
-    head = f"{program.name}: {len(places)} of {len(want)} elements differ"
-    if kinds > 1:
-        head += f"; {REPEATS} runs gave {kinds} results"
+def _row(cuda: Cuda, program: Program, ptx: str, data: bytes, arch: str) -> Row:
+    module = cuda.load(ptx)
+    function = cuda.function(module, program.kernel, program.shared)
+    found = {}
+    for _ in range(REPEATS):
+        result = program.execute(cuda, function, data)
+        found[zlib.crc32(result)] = result
+    cuda.unload(module)
+    wrong = []
+    if set(found) != {program.digest}:
+        want = program.simulate(ptx, data, arch, checks=False)
+        wrong = _wrong(program, list(found.values()), want)
+    return {"program": program.name, "runs": REPEATS, "wrong": wrong}
+
+
+def _wrong(program: Program, results: Sequence[np.ndarray], want: np.ndarray) -> list[Row]:
+    """What is wrong with different results."""
+    off = [(result, program.wrong(result, want)) for result in results]
+    got, places = max(off, key=lambda pair: len(pair[1]))
+    if not len(places) and (program.tolerance or len(results) == 1):
+        return []
+    item = np.dtype(program.result).itemsize
+    said = f"{program.name}: {len(places)} of {len(want) // item} elements differ"
+    if len(results) > 1:
+        said += f"; {REPEATS} runs gave {len(results)} results"
     if len(places):
         at = int(places[0])
-        head += f"; first: element {at}: {got[at]:#x}, not {want[at]:#x}"
-    return {"elements": places[:64].tolist(), "message": head}
-
-
-def described(program: Program) -> dict[str, Any]:
-    """A program as JSON has it."""
-    return asdict(program)
+        bits = [int(array.view(f"u{item}")[at]) for array in (got, want)]
+        said += f"; first: element {at}: {bits[0]:#x}, not {bits[1]:#x}"
+    return [{"elements": places[:64].tolist(), "message": said}]

@@ -8,14 +8,13 @@ import pytest
 
 
 class Pack:
-    """A pack in memory."""
+    """A pack, its data in a folder."""
 
     target = "sm_90a"
 
-    def __init__(self, pairs):
-        from device_run.programs import described
-
-        self.fields = [described(program) for program, _ in pairs]
+    def __init__(self, pairs, folder):
+        self.folder = folder
+        self.fields = [program.json() for program, _ in pairs]
         self.texts = {program.file: ptx for program, ptx in pairs}
 
     def read(self, name):
@@ -26,23 +25,29 @@ class Pack:
 
 
 @pytest.fixture(scope="module")
-def pairs():
+def pairs(folder):
     """Of the examples `mma` and `warp_gemm`."""
-    from device_pack.programs import programs
+    from device_pack.programs import Packed
 
-    return list(islice(programs("sm_90a"), 2))
+    (folder / "programs.bin").touch()
+    return list(islice(Packed("sm_90a").all(), 2))
 
 
-def test_examples_are_right(cuda, library, pairs):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("data")
+
+
+def test_examples_are_right(cuda, library, pairs, folder):
     from device_run.programs import run
 
-    rows = list(run(cuda, Pack(pairs)))
+    rows = list(run(cuda, Pack(pairs, folder)))
     assert [row["program"] for row in rows] == ["mma", "warp_gemm"]
     assert [row["wrong"] for row in rows] == [[], []]
     assert library.allocated == 0
 
 
-def test_a_wrong_kernel_is_told(cuda, library, pairs):
+def test_a_wrong_kernel_is_told(cuda, library, pairs, folder):
     """The GPU is given bf16's instruction in place of f16's."""
     from device_run.programs import run
 
@@ -53,13 +58,13 @@ def test_a_wrong_kernel_is_told(cuda, library, pairs):
         return load(module, text, *rest)
 
     library._cuModuleLoadDataEx = loading
-    (row,) = run(cuda, Pack(pairs[:1]))
+    (row,) = run(cuda, Pack(pairs[:1], folder))
     (wrong,) = row["wrong"]
     assert wrong["message"].startswith("mma: 128 of 128 elements differ; first: element 0: 0x")
     assert wrong["elements"] == list(range(64))
 
 
-def test_a_result_that_changes_is_told(cuda, library, pairs):
+def test_a_result_that_changes_is_told(cuda, library, pairs, folder):
     from device_run.programs import REPEATS, run
 
     launch = library._cuLaunchKernel
@@ -74,9 +79,58 @@ def test_a_result_that_changes_is_told(cuda, library, pairs):
         return status
 
     library._cuLaunchKernel = racing
-    (row, right) = run(cuda, Pack(pairs))
+    (row, right) = run(cuda, Pack(pairs, folder))
     assert f"{REPEATS} runs gave 2 results" in row["wrong"][0]["message"]
     assert "1 of 128 elements differ" in row["wrong"][0]["message"]
     assert "first: element 1: " in row["wrong"][0]["message"]
     assert row["wrong"][0]["elements"] == [1]
     assert right["wrong"] == []
+
+
+@pytest.fixture(scope="module")
+def tiles(tmp_path_factory):
+    """Of the examples without layouts one that is exact and one that is not, and their folder."""
+    from device_pack import examples, programs
+
+    where = tmp_path_factory.mktemp("tiles")
+    wanted = {"gemm_int8": None, "softmax": None}
+    for one in examples.tile_kernels("sm_90a"):
+        name = one.name.split("-")[0]
+        if name in wanted and wanted[name] is None:
+            wanted[name] = one
+    packed = programs.Packed("sm_90a")
+    packed._unchecked = lambda: map(packed._of_arrays, wanted.values())
+    pairs = list(packed.all())
+    (where / "programs.bin").write_bytes(packed.data)
+    return pairs, where
+
+
+def test_tiles_are_exact_or_within_a_tolerance(cuda, library, tiles):
+    from device_run.programs import run
+
+    pairs, folder = tiles
+    exact, close = (program for program, _ in pairs)
+    assert (exact.name.split("-")[0], exact.tolerance) == ("gemm_int8", 0)
+    assert close.tolerance > 0
+    rows = list(run(cuda, Pack(pairs, folder)))
+    assert [row["wrong"] for row in rows] == [[], []]
+    launch = library._cuLaunchKernel
+
+    def changed(at, mask):
+        def launching(*arguments):
+            status = launch(*arguments)
+            size = next(one.bytes for one in close.passed if one.written)
+            for array in library._arrays.values():
+                if len(array) == size:
+                    array[at] ^= mask
+            return status
+
+        return launching
+
+    library._cuLaunchKernel = changed(0, 1)  # the last bit of the first number
+    (row,) = run(cuda, Pack(pairs[1:], folder))
+    assert row["wrong"] == []
+    library._cuLaunchKernel = changed(3, 0x40)  # its exponent
+    (row,) = run(cuda, Pack(pairs[1:], folder))
+    assert "1 of 3000 elements differ; first: element 0: " in row["wrong"][0]["message"]
+    assert library.allocated == 0
