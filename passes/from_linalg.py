@@ -16,9 +16,10 @@ class FromLinalg(Pass):
 
     In: kernels that hold one `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or
     `linalg.generic` that adds the product of its inputs to its result, on memrefs; perhaps a
-    `linalg.fill` of the result before it, arithmetic on scalars, and views of memrefs. Or a
-    `func.func` with such a body, which becomes a kernel, in a `gpu.module` called `kernels` if
-    there is none. Out: level 1. Other kernels stay.
+    `linalg.fill` of the result before it, arithmetic on scalars, and views of memrefs, which
+    upstream's `expand-strided-metadata` takes apart. Or a `func.func` with such a body, which
+    becomes a kernel, in a `gpu.module` called `kernels` if there is none. Out: level 1. Other
+    kernels stay.
 
     The last two dimensions of each memref are a matrix, A and B perhaps stored as their
     transposes; those before number the matrices of a batch. Extents may be any. Where no
@@ -50,6 +51,7 @@ class FromLinalg(Pass):
         outline_functions(module)
         from .linalg_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
         from .product_tiles import Pins  # noqa: PLC0415
+        from .upstream_views import expand_views  # noqa: PLC0415
 
         pins = Pins(self.tile_m, self.tile_n, self.tile_k, self.warps)
         errors: list[Diagnostic] = []
@@ -59,3 +61,4 @@ class FromLinalg(Pass):
                     errors += convert_kernel(function, pins)
         if errors:
             raise PassError(errors)
+        expand_views(module)

@@ -23,7 +23,8 @@ class FromVector(Pass):
     In: kernels with `vector.transfer_read`, `vector.transfer_write` or `vector.contract`, whose
     vectors are what a CTA works on: every thread would compute the same. A kernel that asks which
     thread it is in computes on vectors of its own, and stays; it may not hold `vector.contract`.
-    Out: level 1. Other kernels stay.
+    Out: level 1, with views of memory that `expand-strided-metadata` has taken apart. Other kernels
+    stay.
 
     Vectors have one dimension or more, whose extents are powers of two, and elements that are
     numbers. The ops that become ops on tiles:
@@ -42,32 +43,34 @@ class FromVector(Pass):
 
     def apply(self, module: Any) -> None:
         """Rewrite every such kernel of `module`."""
+        found = [
+            function
+            for gpu_module in gpu_modules(module)
+            for function in functions(gpu_module)
+            if is_kernel(function) and outermost(function, lambda op: op.name in _OF_A_CTA)
+        ]
+        if not found:
+            return
+        from .upstream_views import expand_views  # noqa: PLC0415 (few programs need it)
+        from .vector_kernels import convert_kernel  # noqa: PLC0415
+
         errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                if is_kernel(function):
-                    errors += _convert(function)
+        for function in found:
+            asking = outermost(function, lambda op: op.name.startswith(_OF_A_THREAD))
+            errors += _of_a_thread(function, asking[0]) if asking else convert_kernel(function)
         if errors:
             raise PassError(errors)
+        expand_views(module)
 
 
-def _convert(function: Any) -> list[Diagnostic]:
-    """Rewrite a kernel, if it works on vectors of the CTA; what is wrong with it."""
-    found = outermost(function, lambda op: op.name in _OF_A_CTA)
-    if not found:
-        return []
-    asking = outermost(function, lambda op: op.name.startswith(_OF_A_THREAD))
-    if asking:
-        products = [op for op in found if op.name == "vector.contract"]
-        return [
-            Diagnostic(
-                op.location,
-                f"'{op.name}' op multiplies vectors of the CTA, but its kernel asks which thread "
-                "it is in",
-                notes=(Diagnostic(asking[0].location, "here", "note"),),
-            )
-            for op in products
-        ]
-    from .vector_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
-
-    return convert_kernel(function)
+def _of_a_thread(function: Any, asking: Any) -> list[Diagnostic]:
+    """What is wrong with a kernel in which `asking` says that vectors are a thread's."""
+    return [
+        Diagnostic(
+            op.location,
+            f"'{op.name}' op multiplies vectors of the CTA, but its kernel asks which thread it is "
+            "in",
+            notes=(Diagnostic(asking.location, "here", "note"),),
+        )
+        for op in outermost(function, lambda op: op.name == "vector.contract")
+    ]

@@ -14,11 +14,12 @@ from .memory_product import MemoryProduct
 from .multiply_add import unsigned_inputs
 from .outline_functions import outermost
 from .product_elements import TF32, product_elements
+from .upstream_views import AFFINE, VIEWS
 
 _PRODUCTS = ("linalg.matmul", "linalg.batch_matmul", "linalg.contract", "linalg.generic")
 _LEGAL = ", ".join(_PRODUCTS)
-_VIEWS = ("assume_alignment", "cast", "dim", "reinterpret_cast", "subview")
-_BESIDE = frozenset({"gpu.return", *(f"memref.{name}" for name in _VIEWS)})
+_VIEWS = frozenset(f"memref.{name}" for name in ("assume_alignment", "cast", "reinterpret_cast"))
+_BESIDE = frozenset({"gpu.return", "memref.dim"}) | _VIEWS | VIEWS | AFFINE
 
 
 class LinalgKernel(NamedTuple):
@@ -72,7 +73,7 @@ def _misplaced(op: Any, product: Any) -> str:
         return ""
     return (
         "stands in a kernel with an op of linalg's; legal besides that: linalg.fill of its result "
-        "before it, arith ops, views of memrefs"
+        "before it, arith ops, affine ops on indices, views of memrefs"
     )
 
 

@@ -72,7 +72,7 @@ func.func @only_fill(%a: memref<?x?xf16>, %s: f16) {
 // -----
 
 func.func @beside(%a: memref<?x?xf16>, %b: memref<?x?xf16>) {
-  // expected-error@+1 {{'memref.copy' op stands in a kernel with an op of linalg's; legal besides that: linalg.fill of its result before it, arith ops, views of memrefs}}
+  // expected-error@+1 {{'memref.copy' op stands in a kernel with an op of linalg's; legal besides that: linalg.fill of its result before it, arith ops, affine ops on indices, views of memrefs}}
   memref.copy %a, %b : memref<?x?xf16> to memref<?x?xf16>
   linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
   return

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from math import ceil, prod
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 import tilec
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
+from tilec.passes.from_linalg import FromLinalg
 
 Array = NDArray[Any]
+DYNAMIC = "?"
 KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
 
 NUMPY = {
@@ -38,11 +44,17 @@ def matrix(random: np.random.Generator, shape: tuple[int, ...], element: str) ->
     return random.integers(-4, 5, shape).astype(NUMPY[element])
 
 
-def program(loops: str, indices: tuple[str, str, str], elements: tuple[str, str, str]) -> str:
-    """A function with one `linalg.contract` on dynamic memrefs."""
+def program(
+    loops: str,
+    indices: tuple[str, str, str],
+    elements: tuple[str, str, str],
+    known: Mapping[str, int] = MappingProxyType({}),
+) -> str:
+    """A function with one `linalg.contract`, on memrefs that are dynamic but for known extents."""
     maps = ", ".join(f"affine_map<({', '.join(loops)}) -> ({', '.join(of)})>" for of in indices)
     a, b, c = (
-        f"memref<{'?x' * len(of)}{element}>" for of, element in zip(indices, elements, strict=True)
+        f"memref<{''.join(f'{known.get(loop, DYNAMIC)}x' for loop in of)}{element}>"
+        for of, element in zip(indices, elements, strict=True)
     )
     return f"""
     func.func @product(%a: {a}, %b: {b}, %c: {c}) {{
@@ -165,6 +177,67 @@ def test_f32_as_tf32(run: Any, random: np.random.Generator) -> None:
     upper = [(m.view(np.uint32) & 0xFFFFE000).view(np.float32).astype(np.float64) for m in (a, b)]
     run(text, [a, b, c, np.float32(0.5)])
     np.testing.assert_allclose(c, upper[0] @ upper[1] + 0.5, rtol=0, atol=1e-5)
+
+
+def test_views_of_memory(run: Any, random: np.random.Generator) -> None:
+    """A part of A that begins and ends where arguments say, and B seen as its transpose."""
+    text = """
+    func.func @views(%a: memref<?x?xf16>, %b: memref<48x40xf16>, %c: memref<?x?xf32>, %i: index,
+                     %n: index) {
+      %from = affine.apply affine_map<(i) -> (i * 2 + 1)>(%i)
+      %part = memref.subview %a[%from, 0] [%n, 40] [1, 1]
+          : memref<?x?xf16> to memref<?x40xf16, strided<[?, 1], offset: ?>>
+      %turned = memref.reinterpret_cast %b to offset: [0], sizes: [40, 48], strides: [1, 40]
+          : memref<48x40xf16> to memref<40x48xf16, strided<[1, 40]>>
+      linalg.matmul ins(%part, %turned
+                        : memref<?x40xf16, strided<[?, 1], offset: ?>>,
+                          memref<40x48xf16, strided<[1, 40]>>)
+          outs(%c : memref<?x?xf32>)
+      return
+    }"""
+    a, b = matrix(random, (60, 50), "f16"), matrix(random, (48, 40), "f16")
+    c = matrix(random, (31, 48), "f32")
+    expected = c + a[7:38, :40].astype(np.float64) @ b.astype(np.float64).T
+    run(text, [a, b, c, np.int64(3), np.int64(31)])
+    np.testing.assert_array_equal(c, expected)
+
+
+@st.composite
+def products(draw: st.DrawFn) -> tuple[tuple[str, str, str], dict[str, int], set[str]]:
+    """Indices of A, B and C, perhaps of a batch; extents by loop; those that types say."""
+    batch = draw(st.sampled_from(["", "h"]))
+    a, b, c = ("".join(draw(st.permutations(loops))) for loops in ("mk", "kn", "mn"))
+    extents = {loop: draw(st.integers(0, 40)) for loop in "mnk"} | {"h": draw(st.integers(1, 3))}
+    known = {loop for loop in extents if draw(st.booleans())}
+    shared = draw(st.booleans())
+    return (batch + a, b if shared else batch + b, batch + c), extents, known
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    product=products(),
+    tiles=st.tuples(*[st.sampled_from((16, 32, 64))] * 3),
+    warps=st.sampled_from((1, 2, 4)),
+)
+def test_random_products(
+    product: tuple[tuple[str, str, str], dict[str, int], set[str]],
+    tiles: tuple[int, int, int],
+    warps: int,
+) -> None:
+    """Any extents, known or not, in any order, on tiles of any size."""
+    indices, extents, known = product
+    elements = ("f16", "f16", "f32")
+    loops = "".join(sorted({*"".join(indices)}))
+    text = program(loops, indices, elements, {loop: extents[loop] for loop in known})
+    a, b, c = (
+        matrix(np.random.default_rng(0), tuple(extents[loop] for loop in of), element)
+        for of, element in zip(indices, elements, strict=True)
+    )
+    into = f"{indices[0]},{indices[1]}->{indices[2]}"
+    expected = c + np.einsum(into, a.astype(np.float64), b.astype(np.float64))
+    converted = tilec.transform(text, FromLinalg(*tiles, warps)).module
+    tilec.compile(converted).launch(a, b, c, device="sim")
+    np.testing.assert_array_equal(c, expected)
 
 
 def test_as_good_as_tiles_by_hand() -> None:

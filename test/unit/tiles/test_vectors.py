@@ -128,6 +128,41 @@ def test_elements(run: Any, random: np.random.Generator) -> None:
     np.testing.assert_array_equal(g, 2 * product_of_f)
 
 
+def test_views_of_memory(run: Any, random: np.random.Generator) -> None:
+    """A CTA's part of a matrix, as upstream's tiling leaves it: subviews at affine places."""
+    part = "memref<64x32xf16, strided<[32, 1], offset: ?>>"
+    result = "memref<64x16xf32, strided<[16, 1], offset: ?>>"
+    text = f"""
+    gpu.module @m {{
+      gpu.func @views(%a: memref<192x32xf16>, %b: memref<32x16xf16>, %c: memref<192x16xf32>)
+          kernel attributes {{known_block_size = array<i32: 64, 1, 1>}} {{
+        %i = arith.constant 0 : index
+        %pad = ub.poison : f16
+        %pads = ub.poison : f32
+        %x = gpu.block_id x
+        %row = affine.apply affine_map<(x) -> (x * 64)>(%x)
+        %va = memref.subview %a[%row, 0] [64, 32] [1, 1] : memref<192x32xf16> to {part}
+        %vc = memref.subview %c[%row, 0] [64, 16] [1, 1] : memref<192x16xf32> to {result}
+        %ta = vector.transfer_read %va[%i, %i], %pad {{in_bounds = [true, true]}}
+            : {part}, vector<64x32xf16>
+        %tb = vector.transfer_read %b[%i, %i], %pad {{in_bounds = [true, true]}}
+            : memref<32x16xf16>, vector<32x16xf16>
+        %tc = vector.transfer_read %vc[%i, %i], %pads {{in_bounds = [true, true]}}
+            : {result}, vector<64x16xf32>
+        %d = {contract("mk", "kn", "mn")} %ta, %tb, %tc
+            : vector<64x32xf16>, vector<32x16xf16> into vector<64x16xf32>
+        vector.transfer_write %d, %vc[%i, %i] {{in_bounds = [true, true]}}
+            : vector<64x16xf32>, {result}
+        gpu.return
+      }}
+    }}"""
+    a, b = (random.integers(-4, 5, shape).astype(np.float16) for shape in ((192, 32), (32, 16)))
+    c = random.integers(-4, 5, (192, 16)).astype(np.float32)
+    expected = c + a.astype(np.float64) @ b.astype(np.float64)
+    run(text, [a, b, c], grid=(3,))
+    np.testing.assert_array_equal(c, expected)
+
+
 @pytest.mark.parametrize("extent", [1, 33, 64])
 def test_softmax_of_positive_numbers(run: Any, random: np.random.Generator, extent: int) -> None:
     """Reductions, broadcasts of both kinds, transposes, comparisons and control flow."""
