@@ -51,6 +51,19 @@ FORMS = tuple(
     )
 )
 
+RATIOS = tuple(
+    (f"mma.sync.aligned.{narrow}", f"mma.sync.aligned.{wide}")
+    for narrow, wide in (
+        ("m16n8k64.row.col.s32.s4.s4.s32", "m16n8k32.row.col.s32.s8.s8.s32"),
+        ("m16n8k32.row.col.f32.e4m3.e4m3.f32", "m16n8k16.row.col.f32.f16.f16.f32"),
+        ("m16n8k256.row.col.s32.b1.b1.s32.and.popc", "m16n8k32.row.col.s32.s8.s8.s32"),
+    )
+)
+"""Forms whose operands are narrower than another's."""
+
+NATIVE = 1.5
+"""Ratio of rates above which narrower operands have instructions of their own."""
+
 
 def program(form: Mma, target: Target) -> str:
     """PTX of `rate`, which takes pointers to the registers of A, B and D and a count of rounds.
@@ -113,6 +126,7 @@ def run(cuda: Cuda, name: str, until: float, repeats: int = 4096) -> Iterator[Ro
     """
     target = find_target(name)
     sampler = Sampler()
+    found: dict[str, float] = {}
     for mnemonic in FORMS:
         form = find_form(mnemonic)
         assert isinstance(form, Mma)
@@ -121,8 +135,27 @@ def run(cuda: Cuda, name: str, until: float, repeats: int = 4096) -> Iterator[Ro
         if time.monotonic() > until:
             yield {"work": "rate", "form": mnemonic, "skipped": "out of time"}
             continue
-        yield _rate(cuda, form, target, repeats, sampler)
+        row = _rate(cuda, form, target, repeats, sampler)
+        found[mnemonic] = row["tflops"]
+        yield row
     sampler.stop()
+    yield from (_ratio(found, *pair) for pair in RATIOS if set(pair) <= set(found))
+
+
+def _ratio(rates: dict[str, float], narrow: str, wide: str) -> Row:
+    """How much faster a form of narrower operands is: twice as fast if it is native."""
+    ratio = rates[narrow] / rates[wide]
+    verdict = "native" if ratio > NATIVE else "emulated, or no faster"
+    said = f"{ratio:.2f} times the rate of {wide}: {verdict}"
+    question = "whether narrower operands are faster"
+    return {
+        "work": "probe",
+        "question": question,
+        "form": narrow,
+        "verdict": verdict,
+        "ratio": ratio,
+        "says": f"{question} ({narrow}): {said}",
+    }
 
 
 def _rate(cuda: Cuda, form: Mma, target: Target, repeats: int, sampler: Sampler) -> Row:
@@ -161,7 +194,7 @@ def _rate(cuda: Cuda, form: Mma, target: Target, repeats: int, sampler: Sampler)
         "work": "rate",
         "form": form.ptx,
         "ms": ms,
-        "tflops": round(tflops, 1),
+        "tflops": tflops,
         "sass": as_said,
         "clocks": sampler.since(began),
         "says": f"{tflops:8.1f} TFLOP/s  {form.ptx}  ({as_said})",
