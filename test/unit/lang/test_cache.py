@@ -1,8 +1,10 @@
 """Kernels come from the cache on disk without MLIR, where nothing that they read has changed."""
 
 import os
+import random
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,12 @@ import tilec
 import tilec.lang as tl
 from tilec.lang.dependencies import UnknownStateError, described
 
-PROGRAM = """
+STEADY = """
+from tilec import fingerprint
+fingerprint._python_files = tuple  # whoever edits tilec while the tests run is not seen
+"""
+
+PROGRAM = f"""{STEADY}
 import sys
 import numpy as np
 import tilec.lang as tl
@@ -77,6 +84,56 @@ def test_what_is_read_decides(run: Callable[[], tuple[float, bool]], tmp_path: P
     assert run() == (10.0, False)
     program.write_text(program.read_text() + "\nUNREAD = 1\n")
     assert run() == (10.0, True)
+
+
+MANY = f"""{STEADY}
+import random, sys
+import tilec
+import tilec.lang as tl
+
+@tilec.kernel
+def times(x: tl.Array[tl.float32, int], N: tl.Constant[int]) -> None:
+    tl.store(x, 0, tl.load(x, 0, 64) * N)
+
+random.seed(sys.argv[1])
+for number in random.sample(range(1, 7), 6):
+    print(number, repr(times.compile(N=number).ptx))
+"""
+
+
+@tilec.kernel
+def times(x: tl.Array[tl.float32, int], N: tl.Constant[int]) -> None:  # noqa: N803
+    tl.store(x, 0, tl.load(x, 0, 64) * N)
+
+
+@pytest.mark.slow
+def test_sixteen_processes_some_of_them_killed(tmp_path: Path) -> None:
+    program = tmp_path / "many.py"
+    program.write_text(MANY)
+    environment = os.environ | {"TILEC_CACHE": "1", "TILEC_CACHE_DIR": str(tmp_path / "cache")}
+    chance = random.Random(0)
+
+    def start(number: int) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-B", str(program), str(number)],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    expected = {f"{number} {times.compile(N=number).ptx!r}" for number in range(1, 7)}
+    running = [start(number) for number in range(16)]
+    for number in range(16, 22):
+        time.sleep(chance.uniform(0, 0.5))
+        killed = running.pop(chance.randrange(len(running)))
+        killed.kill()
+        assert killed.communicate()[1] == ""
+        running.append(start(number))
+    for process in running:
+        out, errors = process.communicate()
+        assert (process.returncode, errors) == (0, "")
+        assert set(out.splitlines()) == expected
 
 
 LIST = [1.0]
