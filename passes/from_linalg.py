@@ -18,8 +18,8 @@ class FromLinalg(Pass):
     `linalg.generic` that adds the product of its inputs to its result, on memrefs; perhaps a
     `linalg.fill` of the result before it, arithmetic on scalars, and views of memrefs, which
     upstream's `expand-strided-metadata` takes apart. Or a `func.func` with such a body, which
-    becomes a kernel, in a `gpu.module` called `kernels` if there is none. Out: level 1. Other
-    kernels stay.
+    becomes a kernel, in a `gpu.module` called `kernels` if there is none, and keeps its attributes
+    `tile.…`. Out: level 1. Other kernels stay.
 
     The last two dimensions of each memref are a matrix, A and B perhaps stored as their
     transposes; those before number the matrices of a batch. Extents may be any. Where no

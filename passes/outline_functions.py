@@ -48,8 +48,10 @@ def outline_functions(module: Any) -> None:
     for function in list(_functions(module)):
         if linalg_ops(function):
             try:
-                _check(function)
+                _check(module, function)
                 _outline(module, function)
+            except PassError as error:
+                errors += error.diagnostics
             except TilecError as error:
                 errors.append(Diagnostic(function.location, f"'func.func' op {error}"))
     if errors:
@@ -63,7 +65,15 @@ def _functions(module: Any) -> Iterator[Any]:
             yield op.operation
 
 
-def _check(function: Any) -> None:
+def _check(module: Any, function: Any) -> None:
+    callee = str(function.attributes["sym_name"].value)
+    calls = outermost(
+        module, lambda op: op.name == "func.call" and op.attributes["callee"].value == callee
+    )
+    if calls:
+        note = Diagnostic(calls[0].location, "here", "note")
+        message = "'func.func' op is called; it becomes a kernel, which is launched instead"
+        raise PassError([Diagnostic(function.location, message, notes=(note,))])
     type_ = function.attributes["function_type"].value
     for passed in (*type_.inputs, *type_.results):
         if isinstance(passed, (ir.RankedTensorType, ir.UnrankedTensorType)):

@@ -26,6 +26,19 @@ func.func @blocks(%a: memref<?x?xf16>) {
 
 // -----
 
+// expected-error@+1 {{'func.func' op is called; it becomes a kernel, which is launched instead}}
+func.func @callee(%a: memref<?x?xf16>) {
+  linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%a : memref<?x?xf16>)
+  return
+}
+func.func @caller(%a: memref<?x?xf16>) {
+  // expected-note@+1 {{here}}
+  func.call @callee(%a) : (memref<?x?xf16>) -> ()
+  return
+}
+
+// -----
+
 gpu.module @m {
   // expected-error@+1 {{'gpu.func' op is no kernel, and ops of linalg's are for all CTAs of one}}
   gpu.func @device(%a: memref<?x?xf16>) {
