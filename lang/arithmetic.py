@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 from .casts import astype, check_computed, matched
 from .dtypes import bool_, float32, intp
 from .emit import approximate, i64, result, type_of
-from .shapes import broadcast_shape, broadcast_to
+from .shapes import broadcast_shape, broadcast_to, full
 from .tile import Operand, Tile
 
 _INT = ("int", "uint", "index")
@@ -180,12 +180,7 @@ def absolute(tile: Tile) -> Tile:
 def where(condition: Tile | bool, x: Operand, y: Operand) -> Tile:
     """Elements of `x` where `condition` holds, of `y` elsewhere; all broadcast together."""
     if not isinstance(x, Tile) and not isinstance(y, Tile):
-        if isinstance(x, float) or isinstance(y, float):
-            y = _number(y, float32)
-        else:
-            from .dtypes import int32  # noqa: PLC0415
-
-            y = _number(y, int32)
+        y = full((), y, float32 if isinstance(x, float) else None)
     one, other = matched(x, y, "where")
     if isinstance(condition, bool):
         return one if condition else other
@@ -198,12 +193,6 @@ def where(condition: Tile | bool, x: Operand, y: Operand) -> Tile:
     operands = [condition.value, one.value, other.value]
     value = result("arith.select", operands, type_of(one.dtype, shape))
     return Tile(value, one.dtype, shape, natural=one.natural and other.natural)
-
-
-def _number(number: int | float, dtype: Any) -> Tile:
-    from .emit import constant  # noqa: PLC0415
-
-    return Tile(constant(number, dtype), dtype)
 
 
 def maximum(x: Operand, y: Operand) -> Tile:

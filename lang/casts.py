@@ -6,14 +6,14 @@ from typing import Any
 
 from tilec.isa import TilecError
 
-from .dtypes import DType, bool_, dtype_of, float32, int64, intp, uint64
+from .dtypes import DType, bool_, dtype_of, float32, int64, intp
 from .emit import constant, i64, result, type_of
 from .shapes import broadcast_shape, broadcast_to
 from .tile import Tile
 
 _WIDE = ("f64", "f32", "f16", "bf16")
 _COMPUTED = "float16, bfloat16, float32, float64"
-UNEQUAL_INTEGERS, UNEQUAL_FLOATS = 1, 13
+_UNEQUAL_INTEGERS, _UNEQUAL_FLOATS = 1, 13
 """Predicates `ne` of `arith.cmpi` and `une` of `arith.cmpf`."""
 
 
@@ -76,7 +76,7 @@ def _truth(tile: Tile) -> Tile:
     zero = constant(0, tile.dtype, tile.shape)
     is_float = tile.dtype.kind == "float"
     name, predicate = (
-        ("arith.cmpf", UNEQUAL_FLOATS) if is_float else ("arith.cmpi", UNEQUAL_INTEGERS)
+        ("arith.cmpf", _UNEQUAL_FLOATS) if is_float else ("arith.cmpi", _UNEQUAL_INTEGERS)
     )
     attributes = {"predicate": i64(predicate)}
     value = result(name, [tile.value, zero], type_of(bool_, tile.shape), attributes)
@@ -166,6 +166,3 @@ def check_computed(tile: Tile, what: str) -> None:
     """
     if tile.dtype.kind == "float" and tile.dtype.mlir not in _WIDE:
         raise TilecError(f"no {what} of {tile.dtype!r}: cast it first; legal floats: {_COMPUTED}")
-
-
-__all__ = ["astype", "check_computed", "matched", "uint64", "view"]

@@ -10,7 +10,7 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType
+from contextvars import ContextVar
 from typing import Any
 
 from tilec.isa import TilecError
@@ -19,7 +19,6 @@ from . import branches, conditions, loops
 from .carried import Undefined
 from .emit import located
 from .errors import KernelError, Place, places
-from .liveness import read
 from .program import Range
 from .signals import Returned, Signal
 from .source import Source
@@ -30,7 +29,7 @@ _DEEPEST = 64
 """Calls of helpers inside each other; more is taken for a recursion without end."""
 
 
-_depth = 0
+_depth: ContextVar[int] = ContextVar("depth", default=0)
 
 
 def call(source: Source, names: dict[str, Any]) -> Any:
@@ -46,15 +45,13 @@ def call(source: Source, names: dict[str, Any]) -> Any:
     Raises:
         KernelError: for what is wrong in it, at its place.
     """
-    global _depth  # noqa: PLW0603 (the nesting of Python's own stack)
-    if _depth >= _DEEPEST:
+    if _depth.get() >= _DEEPEST:
         raise KernelError(source.place, f"more than {_DEEPEST} calls inside each other")
-    _depth += 1
+    token = _depth.set(_depth.get() + 1)
     try:
-        frame = Frame(source, names)
-        signal = frame.run(source.tree.body)
+        signal = Frame(source, names).run(source.tree.body)
     finally:
-        _depth -= 1
+        _depth.reset(token)
     return signal.value if isinstance(signal, Returned) else None
 
 
@@ -82,7 +79,6 @@ class Frame:
         self.names |= arguments
         self.tails = frozenset(_tails(source.tree.body))
         self.inside: list[str] = []
-        self._codes: dict[int, tuple[CodeType, frozenset[str]]] = {}
 
     def place(self, node: ast.AST) -> Place:
         """Where a node is."""
@@ -136,10 +132,7 @@ class Frame:
         return self._evaluated(node, node)
 
     def _evaluated(self, key: ast.AST, node: ast.expr) -> Any:
-        if id(key) not in self._codes:
-            compiled = compile(ast.Expression(node), self.source.file, "eval", dont_inherit=True)
-            self._codes[id(key)] = compiled, read(node)
-        code, names = self._codes[id(key)]
+        code, names = self.source.compiled(key, node)
         for name in names:
             if isinstance(self.names.get(name), Undefined):
                 raise KernelError(self._use(node, name), self.names[name].reason)

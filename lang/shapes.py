@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tilec.isa import TilecError
 
-from .dtypes import DType, dtype_of, float32, int32
+from .dtypes import dtype_of, float32, int32
 from .emit import constant, i64, i64s, result, type_of
 from .tile import Operand, Shape, Tile
 
@@ -215,24 +215,3 @@ def _axis(axis: int, rank: int) -> int:
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise TilecError(f"axis {axis!r} is none of {rank} dimensions: {-rank} to {rank - 1}")
     return axis % rank
-
-
-def kind_of(tile: Tile) -> str:
-    """How errors call the elements of a tile."""
-    return {"uint": "integer", "int": "integer", "index": "integer"}.get(
-        tile.dtype.kind, tile.dtype.kind
-    )
-
-
-__all__ = [
-    "DType",
-    "arange",
-    "broadcast_to",
-    "expand_dims",
-    "full",
-    "ones",
-    "reshape",
-    "squeeze",
-    "transpose",
-    "zeros",
-]

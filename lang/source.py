@@ -12,6 +12,7 @@ from typing import Any
 
 from .errors import KernelError, Place
 from .liveness import Liveness
+from .liveness import read as names_read
 from .rewriting import rewrite
 from .syntax import check
 
@@ -29,6 +30,14 @@ class Source:
         self.function = function
         self.file = file
         self.tree = tree
+        self._compiled: dict[ast.AST, tuple[CodeType, frozenset[str]]] = {}
+
+    def compiled(self, key: ast.AST, node: ast.expr) -> tuple[CodeType, frozenset[str]]:
+        """An expression's code and the names that it reads, found again by the part `key`."""
+        if key not in self._compiled:
+            code = compile(ast.Expression(node), self.file, "eval", dont_inherit=True)
+            self._compiled[key] = code, names_read(node)
+        return self._compiled[key]
 
     @cached_property
     def liveness(self) -> Liveness:
