@@ -43,9 +43,18 @@ def test_command(command):
 
 
 @pytest.mark.parametrize("code", PYTHON)
-def test_python(code):
+def test_python(code, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(code + CHECKS[code.count("tilec.kernel")])
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, program], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert ".target sm_90a" in done.stdout
+    assert done.stdout
+
+
+CHECKS = [
+    "assert '.target sm_90a' in compiled.ptx",
+    "np.testing.assert_allclose(c, a.astype(float) @ b.astype(float), atol=1e-3); print('equal')",
+]
+"""What must hold after the program that compiles a file, and after the kernel."""
