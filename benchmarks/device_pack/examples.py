@@ -26,6 +26,7 @@ class Launch:
 
     Attributes:
         name: of the kernel and its extents.
+        file: of the example, without `.mlir`.
         ptx: the text.
         kernel: how it is launched.
         grid: CTAs.
@@ -35,6 +36,7 @@ class Launch:
     """
 
     name: str
+    file: str
     ptx: str
     kernel: Any
     grid: Sequence[int]
@@ -69,9 +71,15 @@ def tile_kernels(target: str) -> Iterator[Launch]:
         (kernel,) = (k for k in program.kernels if k.name == case.name)
         for extents in case.extents:
             run = case.run(np.random.default_rng(0), extents)
-            name = f"{case.name}-{'x'.join(map(str, extents))}"
             yield Launch(
-                name, program.ptx, kernel, run.grid, run.arguments, run.result, run.tolerance
+                f"{case.name}-{'x'.join(map(str, extents))}",
+                case.file,
+                program.ptx,
+                kernel,
+                run.grid,
+                run.arguments,
+                run.result,
+                run.tolerance,
             )
 
 

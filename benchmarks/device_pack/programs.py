@@ -95,7 +95,9 @@ class Packed:
             passed += _left_open(argument, given.shape, strides)
         tolerance = one.tolerance if inexact(one.ptx) else 0.0
         type_ = one.result.dtype.str if one.result.dtype.kind in "fiu" else "<u2"
-        return _made(one.name, one.ptx, one.kernel.json(), one.grid, passed, type_, tolerance)
+        file = f"tiles-{one.file}"
+        described = one.kernel.json()
+        return _made(one.name, file, one.ptx, described, one.grid, passed, type_, tolerance)
 
 
 def _of_pools(
@@ -126,11 +128,12 @@ def _of_pools(
         pool = "" if written else _pool(argument)
         passed.append(Passed(size, pool=pool, seed=number, written=written))
         passed += _left_open(argument, (rows, cols), (cols, 1))
-    return _made(name, ptx, kernel, grid, passed, type_)
+    return _made(name, name, ptx, kernel, grid, passed, type_)
 
 
 def _made(
     name: str,
+    file: str,
     ptx: str,
     kernel: Mapping[str, Any],
     grid: Sequence[int],
@@ -141,7 +144,7 @@ def _made(
     program = Program(
         name,
         kernel.get("kernel", kernel["name"]),
-        f"programs/{name}.ptx",
+        f"programs/{file}.ptx",
         extents(grid, "grid"),
         tuple(kernel["block"]),
         kernel["dynamic_shared"],

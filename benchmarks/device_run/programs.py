@@ -152,22 +152,23 @@ class Program:
 def run(cuda: Cuda, pack: Pack) -> Iterator[Row]:
     """A row for each program."""
     data = (pack.folder / "programs.bin").read_bytes()
-    for fields in pack.read("programs.json"):
-        program = Program.of(fields)
+    modules: dict[str, Any] = {}
+    for program in map(Program.of, pack.read("programs.json")):
+        ptx = pack.text(program.file)
         try:
-            yield _row(cuda, program, pack.text(program.file), data, pack.target)
+            if program.file not in modules:
+                modules[program.file] = cuda.load(ptx)
+            function = cuda.function(modules[program.file], program.kernel, program.shared)
+            yield _row(cuda, program, function, ptx, data, pack.target)
         except DeviceError as error:
             yield {"failure": f"{program.name}: {error}"}
 
 
-def _row(cuda: Cuda, program: Program, ptx: str, data: bytes, arch: str) -> Row:
-    module = cuda.load(ptx)
-    function = cuda.function(module, program.kernel, program.shared)
+def _row(cuda: Cuda, program: Program, function: Function, ptx: str, data: bytes, arch: str) -> Row:
     found = {}
     for _ in range(REPEATS):
         result = program.execute(cuda, function, data)
         found[zlib.crc32(result)] = result
-    cuda.unload(module)
     wrong = []
     if set(found) != {program.digest}:
         want = program.simulate(ptx, data, arch, checks=False)

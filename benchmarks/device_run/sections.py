@@ -82,13 +82,13 @@ def _timed(cuda: Cuda, pack: Pack, run: Callable[..., Iterator[Row]], **how: Any
 
 
 SECTIONS = (
-    Section("forms", 0.45, forms.run),
-    Section("programs", 0.05, lambda cuda, pack, _: programs.run(cuda, pack)),
+    Section("forms", 0.4, forms.run),
+    Section("programs", 0.1, lambda cuda, pack, _: programs.run(cuda, pack)),
     Section("probes", 0.1, lambda cuda, pack, _: probes.run(cuda, pack)),
     Section("runtime", 0.05, lambda _, pack, __: runtime.run(pack)),
     Section("rates", 0.05, lambda cuda, pack, until: rates.run(cuda, pack.target, until)),
-    Section("gemm", 0.3, _gemm),
-    Section("attention", 0.1, _attention),
+    Section("gemm", 0.45, _gemm),
+    Section("attention", 0.2, _attention),
     Section("sweep", 0.1, _sweep),
     Section("overhead", 0.05, lambda cuda, _, __: overhead.run(cuda)),
 )

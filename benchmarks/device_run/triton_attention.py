@@ -12,7 +12,7 @@ import triton.language as tl
 from .timing import Work
 from .triton_gemm import fastest
 
-CONFIGURATIONS = ((128, 64, 4, 3), (128, 64, 8, 3), (128, 128, 8, 2), (128, 128, 8, 3))
+CONFIGURATIONS = ((128, 64, 4, 3), (128, 128, 8, 2))
 """Queries and keys of a tile, warps and stages."""
 
 

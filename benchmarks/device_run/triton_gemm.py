@@ -10,11 +10,7 @@ import triton.language as tl
 
 from .timing import Work
 
-CONFIGURATIONS = (
-    (128, 256, 64, 8, 3),
-    (256, 128, 64, 8, 3),
-    (128, 256, 64, 8, 4),
-)
+CONFIGURATIONS = ((128, 128, 64, 4, 4), (128, 256, 64, 8, 3))
 """Tile (of 16-bit elements along K), warps and stages."""
 
 

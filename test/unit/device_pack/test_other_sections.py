@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
+import sys
 import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -71,3 +75,43 @@ def test_overhead(cuda):
     assert timed[0]["way"].startswith("driver")
     assert timed[0]["us"] >= timed[0]["host_us"] > 0
     assert all(row["skipped"] for row in rows if "us" not in row)
+
+
+def test_the_runtime_without_a_gpu_is_left_out():
+    from device_run.runtime import run
+    from tilec.runtime import cuda
+
+    if cuda.available():
+        pytest.skip("there is a GPU")
+    (row,) = run(None)
+    assert row["skipped"]
+
+
+def test_the_runtime_on_a_driver_that_is_not_real(monkeypatch):
+    """With the simulator as the GPU, behind the driver of the runtime's own tests."""
+    from device_pack.expect import finished
+    from device_pack.forms import groups
+    from device_run.runtime import run
+
+    names = runpy.run_path(str(Path(__file__).parents[1] / "runtime_cuda" / "conftest.py"))
+    monkeypatch.setitem(sys.modules, "cuda.bindings.driver", names["FakeDriver"]())
+    names["_forget"]()
+    form = find_form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+    (group,) = groups([form], find_target("sm_90a"))
+    module = finished(group, "sm_90a", 256)
+    pack = SimpleNamespace(form_modules=lambda: [module])
+    rows = {row["what"]: row for row in run(pack)}
+    names["_forget"]()
+    assert rows["arrays of numpy, copied there and back"]["right"]
+    assert rows["arrays on the GPU, none copied"]["right"]
+    assert rows["a CTA of 2048 threads is refused"]["right"]
+    assert len(rows) == 7
+
+
+def test_peers_that_are_missing_are_named(monkeypatch):
+    from device_run.peers import Peers
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    peers = Peers()
+    assert "torch" in peers.refusals["PyTorch"]
+    assert peers.works(None, {"work": "gemm"}) == {}

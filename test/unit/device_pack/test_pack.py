@@ -185,7 +185,7 @@ def test_the_command_without_a_driver(copied):
         "import sys, runpy; sys.argv = ['run_device.py']\n"
         "try: runpy.run_path('run_device.py', run_name='__main__')\n"
         "finally:\n"
-        "  import tilec, tilec.sim; print(tilec.__file__, tilec.sim.__file__)\n"
+        "  import tilec, tilec.sim, tilec.runtime.cuda; print(tilec.__file__, tilec.sim.__file__)\n"
         "  print([m for m in sys.modules if 'mlir' in m or 'llvmlite' in m])\n"
     )
     done = subprocess.run(
