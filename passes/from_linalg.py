@@ -24,7 +24,8 @@ class FromLinalg(Pass):
     The last two dimensions of each memref are a matrix, A and B perhaps stored as their
     transposes; those before number the matrices of a batch. Extents may be any. Where no
     instruction adds in the result's type, as in bf16, sums are f32 and rounded once. f32 is
-    multiplied as tf32, if the op has the unit attribute `tile.tf32`.
+    multiplied as tf32, if the op has the unit attribute `tile.tf32`: the instruction takes its
+    upper 19 bits.
 
     A launch has a CTA for each tile of the result: along x for the columns, along y for the rows,
     along z for the batch. A remark says how many; where all extents are static, so does the

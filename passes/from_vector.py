@@ -31,8 +31,8 @@ class FromVector(Pass):
 
     - `vector.transfer_read` and `vector.transfer_write` of a memref's last dimensions, the last two
       perhaps swapped, without mask; padded with zero, unless all is in bounds
-    - `vector.contract` of two matrices that adds up products; as `tile-from-linalg` says of f32 and
-      of results that no instruction adds in
+    - `vector.contract` of two matrices that adds up products; f32 is rounded to tf32, if it has the
+      unit attribute `tile.tf32`, and results in which no instruction adds are rounded from f32
     - `vector.multi_reduction`, `vector.reduction`, `vector.broadcast`, `vector.transpose`,
       `vector.shape_cast`, `vector.fma`
     - elementwise ops, casts and comparisons of `arith` and `math`, constants that are splats, and

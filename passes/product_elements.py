@@ -55,7 +55,7 @@ def product_elements(a: Any, b: Any, result: Any, *, tf32: bool) -> Elements:
     if str(a) == str(b) == "f32":
         raise TilecError(
             f"multiplies f32 by f32, which no instruction does; with the attribute {TF32} one "
-            "takes the upper 19 bits of each"
+            "multiplies them as tf32"
         )
     legal = (f"{x} by {y} to {' or '.join(sorted(z))}" for (x, y), z in sorted(known.items()))
     raise TilecError(

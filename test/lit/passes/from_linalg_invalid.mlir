@@ -241,7 +241,7 @@ func.func @narrowed(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf16
 // -----
 
 func.func @f32(%a: memref<?x?xf32>, %c: memref<?x?xf32>) {
-  // expected-error@+1 {{'linalg.matmul' op multiplies f32 by f32, which no instruction does; with the attribute tile.tf32 one takes the upper 19 bits of each}}
+  // expected-error@+1 {{'linalg.matmul' op multiplies f32 by f32, which no instruction does; with the attribute tile.tf32 one multiplies them as tf32}}
   linalg.matmul ins(%a, %a : memref<?x?xf32>, memref<?x?xf32>) outs(%c : memref<?x?xf32>)
   return
 }

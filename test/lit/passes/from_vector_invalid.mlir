@@ -164,7 +164,7 @@ gpu.module @m {
     %i = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : vector<16x16xf32>
     %zeros = arith.constant dense<0.0> : vector<2x16x16xf16>
-    // expected-error@+1 {{'vector.contract' op multiplies f32 by f32, which no instruction does; with the attribute tile.tf32 one takes the upper 19 bits of each}}
+    // expected-error@+1 {{'vector.contract' op multiplies f32 by f32, which no instruction does; with the attribute tile.tf32 one multiplies them as tf32}}
     %d = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %zero, %zero, %zero : vector<16x16xf32>, vector<16x16xf32> into vector<16x16xf32>
     // expected-error@+1 {{'vector.contract' op has the kind #vector.kind<maxnumf>; legal: #vector.kind<add>}}
     %e = vector.contract {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<maxnumf>} %zero, %zero, %zero : vector<16x16xf32>, vector<16x16xf32> into vector<16x16xf32>
