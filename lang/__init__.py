@@ -25,7 +25,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .annotations import Constant, Scalar
+from .annotations import Constant, Scalar, Size
 from .array import AnyArray, Array, Facts, assume
 from .dtypes import (
     DType,
@@ -78,12 +78,13 @@ if TYPE_CHECKING:
     from .pins import with_layout
     from .products import dot, dot_scaled, dot_sp
     from .program import cdiv, num_programs, program_id, range, static_range
-    from .reductions import all, any, max, min, prod, sum
+    from .reductions import all, any, max, min, nanmax, nanmin, prod, sum
     from .shapes import (
         arange,
         broadcast_to,
         expand_dims,
         full,
+        indices,
         ones,
         reshape,
         squeeze,
@@ -101,6 +102,7 @@ __all__ = [
     "Kernel",
     "KernelError",
     "Scalar",
+    "Size",
     "Tile",
     "abs",
     "absolute",
@@ -138,6 +140,7 @@ __all__ = [
     "fmin",
     "full",
     "function",
+    "indices",
     "int4",
     "int8",
     "int16",
@@ -152,6 +155,8 @@ __all__ = [
     "maximum",
     "min",
     "minimum",
+    "nanmax",
+    "nanmin",
     "num_programs",
     "ones",
     "prod",

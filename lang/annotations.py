@@ -51,6 +51,13 @@ class _Constant:
     """Marks an annotation as that of a constant."""
 
 
+class _Natural:
+    """Marks an integer that is never negative."""
+
+
+Size: TypeAlias = Annotated[int, _Natural()]
+"""Annotates an `int` that is never negative, so that it divides by shifting."""
+
 Constant: TypeAlias = Annotated[T, _Constant()]
 """Annotates an argument that is known when the kernel is compiled: `Constant[int]`."""
 
@@ -61,13 +68,13 @@ class ArrayParameter(NamedTuple):
     Attributes:
         name: its name.
         dtype: element type; None for any.
-        shape: extents, None for one known at the launch; None for any rank.
+        shape: of each extent the values that it may have, none for any; None for any rank.
         facts: what its annotation promises.
     """
 
     name: str
     dtype: type[DType] | None
-    shape: tuple[int | None, ...] | None
+    shape: tuple[tuple[int, ...], ...] | None
     facts: Facts
 
 
@@ -77,10 +84,12 @@ class ScalarParameter(NamedTuple):
     Attributes:
         name: its name.
         dtype: its type.
+        natural: whether it is never negative.
     """
 
     name: str
     dtype: type[DType]
+    natural: bool = False
 
 
 class ConstantParameter(NamedTuple):
@@ -135,9 +144,10 @@ def _parameter(name: str, hint: Any, place: Place) -> Parameter:
             return ScalarParameter(name, dtype_of(get_args(hint)[0]))
     except TilecError as error:
         raise KernelError(place, f"argument '{name}': {error}") from None
+    natural = any(isinstance(extra, _Natural) for extra in extras)
     for python, dtype in ((bool, bool_), (int, intp), (float, float32)):
         if hint is python:
-            return ScalarParameter(name, dtype)
+            return ScalarParameter(name, dtype, natural)
     raise KernelError(
         place,
         f"argument '{name}' is annotated {hint!r}; legal: tl.Array[…], int, float, bool, "
@@ -155,10 +165,10 @@ def _array(name: str, arguments: tuple[Any, ...], facts: Facts) -> ArrayParamete
     return ArrayParameter(name, element, tuple(map(_extent, extents)), facts)
 
 
-def _extent(extent: Any) -> int | None:
+def _extent(extent: Any) -> tuple[int, ...]:
     if extent is int:
-        return None
+        return ()
     values = get_args(extent)
-    if get_origin(extent) is Literal and len(values) == 1 and isinstance(values[0], int):
-        return values[0]
+    if get_origin(extent) is Literal and all(isinstance(value, int) for value in values):
+        return values
     raise TilecError(f"an extent is int, for one known at the launch, or Literal[n], not {extent}")

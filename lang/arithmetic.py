@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from math import prod
 from types import MappingProxyType
 from typing import Any
 
+from tilec import mlir
 from tilec.isa import TilecError
 
 from .casts import astype, check_computed, matched
 from .dtypes import bool_, float32, intp
-from .emit import approximate, i64, result, type_of
+from .emit import approximate, constant, i64, result, type_of
 from .shapes import broadcast_shape, broadcast_to, full
 from .tile import Operand, Tile
 
@@ -79,7 +81,10 @@ def binary(name: str, left: Any, right: Any) -> Tile:
     if one.dtype.kind not in kinds:
         advice = _ADVICE.get(name, "cast first, as by .astype(tl.int32)")
         raise TilecError(f"no {name} of {one.dtype!r}: {advice}")
-    return _op(f"arith.{kinds[one.dtype.kind]}", one, other, natural=natural)
+    op = kinds[one.dtype.kind]
+    if natural and op in ("maxsi", "minsi"):
+        op = op.replace("si", "ui")
+    return _op(f"arith.{op}", one, other, natural=natural)
 
 
 def _changes_nothing(name: str, left: Tile, right: Any) -> bool:
@@ -111,6 +116,7 @@ def _compared(name: str, one: Tile, other: Tile) -> Tile:
 def _floor_divided(one: Tile, other: Tile, natural: bool) -> Tile:
     kind = one.dtype.kind
     if kind == "uint" or natural:
+        one, other = _divided_once(one, other)
         return _op("arith.divui", one, other, natural=natural)
     if kind in _INT:
         quotient = _op("arith.divsi", one, other)
@@ -120,6 +126,28 @@ def _floor_divided(one: Tile, other: Tile, natural: bool) -> Tile:
 
         return floor(one / other)
     raise TilecError(f"no floor_divide of {one.dtype!r}")
+
+
+def _divided_once(one: Tile, other: Tile) -> tuple[Tile, Tile]:
+    """`(x // a) // b` of constants a and b as `x // (a * b)`."""
+    first = one.value.owner
+    divisors = (
+        [_constant(v) for v in (first.operands[1], other.value)]
+        if (one.dtype is intp and getattr(first, "name", "") == "arith.divui")
+        else [None]
+    )
+    if None in divisors:
+        return one, other
+    product = Tile(constant(prod(d for d in divisors if d), intp), intp, natural=True)
+    return Tile(first.operands[0], intp, natural=True), product
+
+
+def _constant(value: Any) -> int | None:
+    """The integer that an MLIR value is known to be."""
+    owner = value.owner
+    if getattr(owner, "name", "") != "arith.constant":
+        return None
+    return int(mlir.ir.IntegerAttr(owner.attributes["value"]).value)
 
 
 def _remainder(one: Tile, other: Tile, natural: bool) -> Tile:

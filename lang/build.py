@@ -97,7 +97,7 @@ def _arguments(specialization: Specialization, values: list[Any]) -> dict[str, A
         if isinstance(known, ArrayType):
             found[name] = Array(name, values.pop(0), known.dtype, known.shape, known.facts)
         elif isinstance(known, ScalarType):
-            found[name] = Tile(values.pop(0), known.dtype)
+            found[name] = Tile(values.pop(0), known.dtype, natural=known.natural)
         else:
             found[name] = known.value
     return found

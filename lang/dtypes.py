@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tilec.isa import TilecError, UnknownNameError
+
+if TYPE_CHECKING:
+    from .tile import Tile
 
 
 class _Named(type):
@@ -26,6 +29,12 @@ class DType(metaclass=_Named):
     mlir: ClassVar[str]
     kind: ClassVar[str]
     bits: ClassVar[int]
+
+    def __new__(cls, value: Any) -> Tile:  # type: ignore[misc] # as numpy's, a conversion
+        """A number or scalar of the kernel as one of this type."""
+        from .shapes import full  # noqa: PLC0415 (it imports this file)
+
+        return full((), value, cls)
 
 
 class float64(DType):  # noqa: N801 (numpy's name, as those below)

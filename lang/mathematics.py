@@ -1,4 +1,7 @@
-"""Functions of floats, element by element, under numpy's names."""
+"""Functions of floats, element by element, under numpy's names.
+
+With `approx`, upstream's `fastmath<afn>`, the hardware's approximation is taken as it is.
+"""
 
 from __future__ import annotations
 
@@ -15,45 +18,45 @@ _APPROXIMATE = ("sin", "cos")
 abs = absolute  # noqa: A001 (numpy's name)
 
 
-def _unary(name: str, x: Tile) -> Tile:
+def _unary(name: str, x: Tile, approx: bool = False) -> Tile:
     if not isinstance(x, Tile):
         raise TilecError(f"takes a tile, not {x!r}; of Python's numbers use the module math")
     check_computed(x, name)
     if x.dtype.kind != "float":
         raise TilecError(f"no {name} of {x.dtype!r}: cast to a float first")
-    attributes = approximate() if name in _APPROXIMATE else {}
+    attributes = approximate() if approx or name in _APPROXIMATE else {}
     value = result(f"math.{name}", [x.value], type_of(x.dtype, x.shape), attributes)
     return Tile(value, x.dtype, x.shape)
 
 
-def exp(x: Tile) -> Tile:
+def exp(x: Tile, *, approx: bool = False) -> Tile:
     """The power x of e."""
-    return _unary("exp", x)
+    return _unary("exp", x, approx)
 
 
-def exp2(x: Tile) -> Tile:
+def exp2(x: Tile, *, approx: bool = False) -> Tile:
     """The power x of 2."""
-    return _unary("exp2", x)
+    return _unary("exp2", x, approx)
 
 
-def log(x: Tile) -> Tile:
+def log(x: Tile, *, approx: bool = False) -> Tile:
     """The natural logarithm."""
-    return _unary("log", x)
+    return _unary("log", x, approx)
 
 
-def log2(x: Tile) -> Tile:
+def log2(x: Tile, *, approx: bool = False) -> Tile:
     """The logarithm to base 2."""
-    return _unary("log2", x)
+    return _unary("log2", x, approx)
 
 
-def sqrt(x: Tile) -> Tile:
+def sqrt(x: Tile, *, approx: bool = False) -> Tile:
     """The square root."""
-    return _unary("sqrt", x)
+    return _unary("sqrt", x, approx)
 
 
-def rsqrt(x: Tile) -> Tile:
+def rsqrt(x: Tile, *, approx: bool = False) -> Tile:
     """1 over the square root."""
-    return _unary("rsqrt", x)
+    return _unary("rsqrt", x, approx)
 
 
 def sin(x: Tile) -> Tile:
@@ -66,9 +69,9 @@ def cos(x: Tile) -> Tile:
     return _unary("cos", x)
 
 
-def tanh(x: Tile) -> Tile:
+def tanh(x: Tile, *, approx: bool = False) -> Tile:
     """The hyperbolic tangent."""
-    return _unary("tanh", x)
+    return _unary("tanh", x, approx)
 
 
 def erf(x: Tile) -> Tile:

@@ -19,6 +19,8 @@ _COMBINED = MappingProxyType(
         "prod": {"float": "mulf", "int": "muli", "uint": "muli"},
         "max": {"float": "maximumf", "int": "maxsi", "uint": "maxui"},
         "min": {"float": "minimumf", "int": "minsi", "uint": "minui"},
+        "nanmax": {"float": "maxnumf", "int": "maxsi", "uint": "maxui"},
+        "nanmin": {"float": "minnumf", "int": "minsi", "uint": "minui"},
         "all": {"bool": "andi"},
         "any": {"bool": "ori"},
     }
@@ -80,6 +82,16 @@ def max(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  #
 def min(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """The smallest along `axis`, or of all elements; NaN where there is one."""
     return reduced("min", x, axis, keepdims)
+
+
+def nanmax(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+    """The largest along `axis`, or of all elements, that is no NaN."""
+    return reduced("nanmax", x, axis, keepdims)
+
+
+def nanmin(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+    """The smallest along `axis`, or of all elements, that is no NaN."""
+    return reduced("nanmin", x, axis, keepdims)
 
 
 def all(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001

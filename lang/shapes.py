@@ -77,6 +77,16 @@ def arange(start: int, stop: int | None = None, dtype: Any = int32) -> Tile:
     return counted + first if first else counted
 
 
+def indices(shape: Extents, dtype: Any = int32) -> tuple[Tile, ...]:
+    """For each dimension a tile of `shape` whose elements are their own indices along it."""
+    found, element = extents(shape), dtype_of(dtype)
+    type_ = type_of(element, found)
+    return tuple(
+        Tile(result("tile.iota", [], type_, {"axis": i64(axis)}), element, found)
+        for axis, _ in enumerate(found)
+    )
+
+
 def broadcast_to(tile: Tile, shape: Extents) -> Tile:
     """The tile repeated to `shape` by numpy's rules: a new dimension in front, or one of 1.
 

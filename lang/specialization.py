@@ -52,9 +52,11 @@ class ScalarType(NamedTuple):
 
     Attributes:
         dtype: its type.
+        natural: whether it is never negative.
     """
 
     dtype: type[DType]
+    natural: bool = False
 
     @property
     def mlir(self) -> str:
@@ -137,15 +139,33 @@ def of_annotations(parameters: Sequence[Parameter], constants: Mapping[str, Any]
                 )
             rank = len(parameter.shape)
             facts = joined(Facts(), parameter.facts, rank, parameter.name)
-            strides = (*(None,) * (rank - 1), 1)
-            found.append(
-                (parameter.name, ArrayType(parameter.dtype, parameter.shape, strides, facts))
-            )
+            shape = tuple(_only(extents, parameter.name) for extents in parameter.shape)
+            type_ = ArrayType(parameter.dtype, shape, _row_major(shape), facts)
+            found.append((parameter.name, type_))
         elif isinstance(parameter, ScalarParameter):
-            found.append((parameter.name, ScalarType(parameter.dtype)))
+            found.append((parameter.name, ScalarType(parameter.dtype, parameter.natural)))
         else:
             found.append((parameter.name, _constant(parameter.name, constants[parameter.name])))
     return Specialization(tuple(found))
+
+
+def _only(extents: tuple[int, ...], name: str) -> int | None:
+    """The extent that an annotation fixes, or None."""
+    if len(extents) > 1:
+        raise LaunchError(
+            f"argument '{name}' may have the extents {', '.join(map(str, extents))}: give an "
+            "array to compile for"
+        )
+    return extents[0] if extents else None
+
+
+def _row_major(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """The strides of an array that lies row after row, where its extents fix them."""
+    strides: list[int | None] = [1]
+    for extent in reversed(shape[1:]):
+        inner = strides[0]
+        strides.insert(0, None if extent is None or inner is None else inner * extent)
+    return tuple(strides)
 
 
 def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Specialization:
@@ -163,7 +183,7 @@ def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Spe
             found.append((parameter.name, _constant(parameter.name, value)))
         else:
             _check_scalar(parameter, value)
-            found.append((parameter.name, ScalarType(parameter.dtype)))
+            found.append((parameter.name, ScalarType(parameter.dtype, parameter.natural)))
     return Specialization(tuple(found))
 
 
@@ -184,6 +204,8 @@ def _check_scalar(parameter: ScalarParameter, value: Any) -> None:
     if kind not in legal:
         name = {"index": "int"}.get(parameter.dtype.kind, repr(parameter.dtype))
         raise LaunchError(f"argument '{parameter.name}' is {value!r}; the kernel takes {name}")
+    if parameter.natural and value < 0:
+        raise LaunchError(f"argument '{parameter.name}' is {value!r}, and is never negative")
 
 
 class _Held(NamedTuple):
@@ -243,26 +265,33 @@ def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
             f"argument '{name}' runs backwards, with strides {list(held.strides)}; "
             "numpy.ascontiguousarray copies it"
         )
-    shape = parameter.shape or (None,) * len(held.shape)
-    if len(shape) != len(held.shape) or any(
-        known not in (None, extent) for known, extent in zip(shape, held.shape, strict=True)
+    legal = parameter.shape if parameter.shape is not None else ((),) * len(held.shape)
+    if len(legal) != len(held.shape) or any(
+        extents and extent not in extents for extents, extent in zip(legal, held.shape, strict=True)
     ):
+        written = (" or ".join(map(str, extents)) or "int" for extents in legal)
         raise LaunchError(
-            f"argument '{name}' has the shape {held.shape}; the kernel takes "
-            f"[{', '.join('int' if n is None else str(n) for n in shape)}]"
+            f"argument '{name}' has the shape {held.shape}; the kernel takes [{', '.join(written)}]"
         )
+    shape = tuple(
+        extent if extents else None for extents, extent in zip(legal, held.shape, strict=True)
+    )
     _check_facts(parameter, held)
     promised = joined(Facts(), parameter.facts, len(shape), name)
-    return ArrayType(dtype, shape, _strides(held), joined(_facts(held), promised, len(shape), name))
+    return ArrayType(
+        dtype, shape, _strides(held, shape), joined(_facts(held), promised, len(shape), name)
+    )
 
 
-def _strides(held: _Held) -> tuple[int | None, ...]:
-    """The dimension along which elements lie side by side has stride 1; the others any."""
-    rank = len(held.shape)
-    if held.strides[-1] == 1:
-        return (*(None,) * (rank - 1), 1)
-    unit = next((at for at in range(rank) if held.strides[at] == 1 and held.shape[at] > 1), None)
-    return tuple(1 if at == unit else None for at in range(rank))
+def _strides(held: _Held, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Strides known when the kernel is compiled: where elements, or fixed extents, lie in a row."""
+    rows = _row_major(shape)
+    found = [row if row == stride else None for row, stride in zip(rows, held.strides, strict=True)]
+    if 1 not in found:
+        units = (at for at, stride in enumerate(held.strides) if stride == 1 != held.shape[at])
+        unit = next(units, None)
+        found = [1 if at == unit else None for at, _ in enumerate(found)]
+    return tuple(found)
 
 
 def _facts(held: _Held) -> Facts:
