@@ -201,8 +201,9 @@ _FILES = (
 def __getattr__(name: str) -> Any:
     if name in __all__:
         for file in _FILES:
-            found = vars(import_module(f".{file}", __name__)).get(name)
-            if found is not None:
+            module = import_module(f".{file}", __name__)
+            found = vars(module).get(name)
+            if getattr(found, "__module__", None) == module.__name__:
                 globals()[name] = found
                 return found
     raise AttributeError(f"module 'tilec.lang' has no attribute '{name}'")

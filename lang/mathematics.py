@@ -15,8 +15,6 @@ from .tile import Operand, Tile
 _APPROXIMATE = ("sin", "cos")
 """Functions that GPUs have as approximations only, with the error bounds of the PTX ISA."""
 
-abs = absolute  # noqa: A001 (numpy's name)
-
 
 def _unary(name: str, x: Tile, approx: bool = False) -> Tile:
     if not isinstance(x, Tile):
@@ -27,6 +25,11 @@ def _unary(name: str, x: Tile, approx: bool = False) -> Tile:
     attributes = approximate() if approx or name in _APPROXIMATE else {}
     value = result(f"math.{name}", [x.value], type_of(x.dtype, x.shape), attributes)
     return Tile(value, x.dtype, x.shape)
+
+
+def abs(x: Tile) -> Tile:  # noqa: A001 (numpy's name)
+    """The absolute value, of integers too."""
+    return absolute(x)
 
 
 def exp(x: Tile, *, approx: bool = False) -> Tile:

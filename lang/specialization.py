@@ -278,9 +278,8 @@ def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
     )
     _check_facts(parameter, held)
     promised = joined(Facts(), parameter.facts, len(shape), name)
-    return ArrayType(
-        dtype, shape, _strides(held, shape), joined(_facts(held), promised, len(shape), name)
-    )
+    facts = joined(_facts(held), promised, len(shape), name)
+    return ArrayType(dtype, shape, _strides(held, shape), facts)
 
 
 def _strides(held: _Held, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:

@@ -53,7 +53,7 @@ def test_annotations_alone_suffice() -> None:
 
     text = str(k.build())
     assert (
-        "memref<?x64xf16, strided<[?, 1]>> {tile.aligned = 16 : i64, "
+        "memref<?x64xf16, strided<[64, 1]>> {tile.aligned = 16 : i64, "
         "tile.strides = array<i64: 8, 1>}, %arg1: memref<?xf16> {tile.aligned = 32 : i64, "
         "tile.sizes = array<i64: 16>}"
     ) in text
