@@ -109,6 +109,39 @@ def test_zeros_without_an_exponent(monkeypatch, cuda):
     assert verdicts == ["none: zeros have no exponent"] * 2
 
 
+def test_absent_elements(monkeypatch, cuda):
+    from device_run.probes import absent
+
+    verdicts = [row["verdict"] for row in absent.probes(cuda, "sm_90a")]
+    assert verdicts == ["not multiplied"] * len(absent.FORMS)
+    monkeypatch.setattr(product, "absent_of", lambda _: None)
+    verdicts = [row["verdict"] for row in absent.probes(cuda, "sm_90a")]
+    assert verdicts == ["multiplied by zero, which gives NaN"] * len(absent.FORMS)
+
+
+def test_quad_pairs(monkeypatch, cuda):
+    from device_run.probes import quad_pairs
+
+    def verdicts():
+        return [row["verdict"].split("; or ") for row in quad_pairs.probes(cuda, "sm_90a")]
+
+    # Rounded to f16 the ways of f32 give the same.
+    wide, narrow = verdicts()
+    assert wide == ["one step of a tensor core"]
+    assert narrow[0] == "one step of a tensor core"
+
+    def by_scalars(step, a, b, c, absent=None):
+        total = c.astype(np.float32)
+        for k in (1, 0, 3, 2):
+            total = (total + a.values[k] * b.values[k]).astype(np.float32)
+        return total.astype(c.dtype)
+
+    monkeypatch.setattr(floats, "dot", by_scalars)
+    wide, narrow = verdicts()
+    assert wide == ["fused multiply-adds of float32, k (1, 0, 3, 2), C first"]
+    assert wide[0] in narrow
+
+
 def metadata_of(monkeypatch, cuda, form):
     from device_run.probes import metadata
 
