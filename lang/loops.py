@@ -44,7 +44,7 @@ class _Carried:
             live -= assigned([node.target])
         self.start = {
             name: frame.names[name]
-            for name in sorted(live)
+            for name in _in_order(live, node)
             if name in frame.names and not isinstance(frame.names[name], Undefined)
         }
         self._numbers: dict[int, type[DType]] = {}
@@ -141,6 +141,16 @@ class _Carried:
                 f"'{name}' gets its value {where}, which may have no turns: give it one before"
             )
         self._frame.names |= values
+
+
+def _in_order(names: frozenset[str], node: ast.For | ast.While) -> list[str]:
+    """Names in the order in which a loop first assigns them."""
+    places: dict[str, tuple[int, int]] = {}
+    for found in ast.walk(node):
+        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store):
+            place = found.lineno, found.col_offset
+            places[found.id] = min(place, places.get(found.id, place))
+    return sorted(names, key=places.__getitem__)
 
 
 def count(frame: Frame, node: ast.For, values: Range) -> None:

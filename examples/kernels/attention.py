@@ -1,41 +1,41 @@
-"""Flash attention, forward: softmax(Q·Kᵀ / sqrt(D))·V, causal or not, keys a block at a time."""
+"""Flash attention, forward, causal or not: attention.mlir and attention_128.mlir in Python."""
 
 import math
+from typing import Literal
 
 import numpy as np
 import tilec
 import tilec.lang as tl
 
+Heads = tl.Array[tl.float16, int, int, Literal[64, 128]]
+
 
 @tilec.kernel
 def attention(
-    q: tl.Array[tl.float16, int, int, int],
-    k: tl.Array[tl.float16, int, int, int],
-    v: tl.Array[tl.float16, int, int, int],
-    o: tl.Array[tl.float16, int, int, int],
-    scale: float,
-    CAUSAL: tl.Constant[bool],
-    D: tl.Constant[int] = 64,
+    q: Heads,
+    k: Heads,
+    v: Heads,
+    o: Heads,
+    scale: float,  # log2(e) / sqrt(d)
+    CAUSAL: tl.Constant[bool] = False,
     BM: tl.Constant[int] = 128,
     BN: tl.Constant[int] = 64,
 ) -> None:
-    head, row, keys = tl.program_id(1), tl.program_id(0) * BM, k.shape[1]
-    queries = tl.load(q, (head, row, 0), (BM, D))
-    highest = tl.full(BM, -math.inf)
-    total = tl.zeros(BM)
-    acc = tl.zeros((BM, D))
-    for col in range(0, min(row + BM, keys) if CAUSAL else keys, BN):
-        scores = tl.dot(queries, tl.load(k, (head, col, 0), (BN, D)).T)
-        places = col + tl.arange(BN)
-        seen = (places < keys)[None, :]
+    head, row, keys, deep = tl.program_id(1), tl.program_id(0) * BM, k.shape[1], q.shape[2]
+    query, number = tl.indices((BM, BN))
+    queries = tl.load(q, (head, row, 0), (BM, deep))
+    highest, total, acc = tl.full(BM, -math.inf), tl.zeros(BM), tl.zeros((BM, deep))
+    for at in range(0, min(keys, row + BM) if CAUSAL else keys, BN):
+        scores = tl.dot(queries, tl.load(k, (head, at, 0), (BN, deep)).T) * scale
+        seen = number + at < keys
         if CAUSAL:
-            seen = seen & (row + tl.arange(BM)[:, None] >= places[None, :])
-        scores = tl.where(seen, scores * (scale * math.log2(math.e)), -math.inf)
-        higher = tl.maximum(highest, scores.max(axis=1))
-        powers = tl.exp2(scores - higher[:, None])
-        shrunk = tl.exp2(highest - higher)
-        total = total * shrunk + powers.sum(axis=1)
-        values = tl.load(v, (head, col, 0), (BN, D))
+            seen = seen & (number + at <= query + row)
+        scores = tl.where(seen, scores, -math.inf)
+        higher = tl.fmax(highest, tl.nanmax(scores, axis=1))
+        powers = tl.exp2(scores - higher[:, None], approx=True)
+        shrunk = tl.exp2(highest - higher, approx=True)
+        total = tl.fma(total, shrunk, powers.sum(axis=1))
+        values = tl.load(v, (head, at, 0), (BN, deep))
         acc = tl.dot(powers.astype(tl.float16), values, acc * shrunk[:, None])
         highest = higher
     tl.store(o, (head, row, 0), (acc / total[:, None]).astype(tl.float16))
@@ -46,8 +46,9 @@ if __name__ == "__main__":
     q, k, v = random.standard_normal((3, 2, 200, 64)).astype(np.float16)
     for causal in (False, True):
         o = np.empty_like(q)
-        attention[tl.cdiv(q.shape[1], 128), q.shape[0]](q, k, v, o, 0.125, CAUSAL=causal)
-        scores = q.astype(np.float32) @ k.astype(np.float32).swapaxes(1, 2) * 0.125
+        grid = tl.cdiv(q.shape[1], 128), q.shape[0]
+        attention[grid](q, k, v, o, math.log2(math.e) / 8, CAUSAL=causal)
+        scores = q.astype(np.float32) @ k.astype(np.float32).swapaxes(1, 2) / 8
         if causal:
             scores = np.where(np.tri(200, dtype=bool), scores, -np.inf)
         powers = np.exp(scores - scores.max(axis=2, keepdims=True))

@@ -1,4 +1,4 @@
-"""C = A·B, for any M, N and K."""
+"""C = A·B, for any M, N and K: the program of gemm.mlir in Python."""
 
 import numpy as np
 import tilec

@@ -1,4 +1,4 @@
-"""Softmax of each row, which one CTA holds whole."""
+"""Softmax of each row, which one CTA holds whole: the program of softmax.mlir in Python."""
 
 import math
 
@@ -11,7 +11,7 @@ import tilec.lang as tl
 def softmax(
     x: tl.Array[tl.float32, int, int],
     y: tl.Array[tl.float32, int, int],
-    BLOCK: tl.Constant[int],
+    BLOCK: tl.Constant[int] = 1024,
 ) -> None:
     row = tl.program_id(0)
     held = tl.load(x, (row, 0), BLOCK, fill=-math.inf)

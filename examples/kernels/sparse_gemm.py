@@ -1,4 +1,4 @@
-"""C = A·B with a 2:4 sparse A: of each four neighbours in a row, two are stored."""
+"""C = A·B with a 2:4 sparse A: the program of sparse_gemm.mlir in Python."""
 
 import numpy as np
 import tilec
@@ -24,7 +24,7 @@ def sparse_gemm(
     acc = tl.zeros((BM, BN))
     for k in range(0, b.shape[0], BK):
         stored = tl.load(a, (row, k // 2), (BM, BK // 2))
-        codes = tl.load(metadata, (row, k // 4), (BM, BK // 4), fill=0b0100)
+        codes = tl.load(metadata, (row, k // 4), (BM, BK // 4))
         acc = tl.dot_sp(stored, codes, tl.load(b, (k, col), (BK, BN)), acc)
     tl.store(c, (row, col), acc)
 
