@@ -1,40 +1,63 @@
-"""The loads that feed the operands of matrix products."""
+"""The loads that feed matrix products."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops import CASTS, ELEMENTWISE
+from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.tiles import tile_value
+from tilec.isa import Target
 from tilec.mlir import ir
 
 from .base import walk
 from .effects import is_shared
+from .staging_vectors import copied_async
 
 _VIEWS = ("tile.broadcast", "tile.expand", "tile.reshape", "tile.transpose")
 _THROUGH = frozenset((*ELEMENTWISE, *CASTS, "arith.select", *_VIEWS))
 """Ops that give each lane what it has computed from its own elements."""
+_FACTORS = ("a", "b")
 DIRECT = "tile.direct"
 """Attribute of a load that shall go from global memory to registers."""
 
-_PRODUCTS = frozenset({"tile.dot", "tile.dot_scaled", "tile.dot_sp", "tile.dot_sp_scaled"})
-"""Ops that multiply their first two operands."""
 
+def operand_loads(function: Any, target: Target | None) -> list[Any]:
+    """Loads from global memory whose tiles become operands of a product, in program order.
 
-def operand_loads(function: Any) -> list[Any]:
-    """Loads from global memory whose tiles become factors of a product, in program order.
+    Operands are factors, and metadata and scales that can be copied asynchronously; not what is
+    added to. On the way they may go through casts, elementwise ops and views, not through
+    conversions, which move the elements anyway.
 
-    On the way they may go through casts, elementwise ops and views, not through conversions,
-    which move the elements anyway.
+    Args:
+        function: the kernel.
+        target: what it is for.
     """
+    operands = [item for op in walk(function) for item in _operands(op)]
+    factors = _feeding([value for name, value in operands if name in _FACTORS])
+    others = _feeding([value for name, value in operands if name not in _FACTORS])
+    return [
+        op
+        for op in walk(function)
+        if op.operation.name == "tile.load"
+        and _stageable(op)
+        and (op.results[0] in factors or (op.results[0] in others and copied_async(op, target)))
+    ]
+
+
+def _operands(op: Any) -> Iterator[tuple[str, Any]]:
+    """What a product multiplies or takes with it, by name."""
+    if op.operation.name in DOTS:
+        yield from ((n, value) for n, value in dot_values(op).items() if n not in ("c", "d"))
+
+
+def _feeding(values: list[Any]) -> set[Any]:
+    """The tiles loaded of which `values` are computed."""
     found: set[Any] = set()
     seen: set[Any] = set()
-    pending = [
-        value
-        for op in walk(function)
-        if op.operation.name in _PRODUCTS
-        for value in list(op.operation.operands)[:2]
-    ]
+    pending = list(values)
     while pending:
         value = pending.pop()
         owner = value.owner
@@ -45,11 +68,7 @@ def operand_loads(function: Any) -> list[Any]:
             found.add(value)
         elif owner.name in _THROUGH:
             pending += [v for v in owner.operands if isinstance(v.type, ir.RankedTensorType)]
-    return [
-        op
-        for op in walk(function)
-        if op.operation.name == "tile.load" and op.results[0] in found and _stageable(op)
-    ]
+    return found
 
 
 def _stageable(load: Any) -> bool:

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
-from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.isa import Target, TilecError
 from tilec.mlir import ir
@@ -21,7 +20,7 @@ from .operand_loads import operand_loads
 from .shared_space import SharedSpace, aligned
 from .staging_groups import Group, grouped, outermost_loop
 from .staging_swizzle import Reader, Staging, staging
-from .staging_vectors import copy_vector
+from .staging_vectors import copy_vector, memory_shape
 
 
 @dataclass(frozen=True)
@@ -31,10 +30,11 @@ class StageShared(Pass):
     In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
     the loads they have. A `tile.load` whose tile becomes a factor of a product, by way of casts
     and elementwise ops maybe, turns into a buffer, a `tile.async_copy`, its wait and barrier, and
-    a load from the buffer, before the first use. Each element then leaves global memory once
-    a CTA. The buffer's swizzle lets copies and loads go without bank conflicts. Copies that can
-    begin together share one wait. What does not fit into shared memory stays as it is, and so does
-    a load with the attribute `tile.direct`.
+    a load from the buffer, before the first use; so does one of metadata or scales, if alignment
+    allows `cp.async`. Each element then leaves global memory once a CTA. The buffer's swizzle lets
+    copies and loads go without bank conflicts. Copies that can begin together share one wait.
+    What does not fit into shared memory stays as it is, and so does a load with the attribute
+    `tile.direct`.
     """
 
     name: ClassVar[str] = "tile-stage-shared"
@@ -45,7 +45,7 @@ class StageShared(Pass):
         for gpu_module in gpu_modules(module):
             target = target_of(gpu_module)
             for function in functions(gpu_module):
-                loads = operand_loads(function) if is_automatic(function) else []
+                loads = operand_loads(function, target) if is_automatic(function) else []
                 for group in list(grouped(loads, Writers(function))):
                     first = group.first.location
                     try:
@@ -101,9 +101,9 @@ class _Stage:
         load = loads[0]
         memref = load.operands[0]
         readers = [self._reader(op) for op in loads]
-        rows, cols = _memory_shape(readers[0])
+        rows, cols = memory_shape(load)
         bits = bits_of(memref.type.element_type)
-        vector = copy_vector(load, cols, self._target)
+        vector = copy_vector(load, self._target)
         chosen = staging((rows, cols), bits, vector, self._warps, readers, self._target)
         space = SharedAttr.get(ir.StringAttr.get(chosen.text))
         type_ = ir.MemRefType.get([rows, cols], memref.type.element_type, memory_space=space)
@@ -150,13 +150,6 @@ def _needing(first: Any) -> list[Any]:
         return [loop]
     ops = [op.operation for op in first.operation.block.operations]
     return ops[ops.index(first.operation) :]
-
-
-def _memory_shape(reader: Reader) -> tuple[int, int]:
-    """Rows and columns of the tile as memory holds it."""
-    stored = stored_tile(reader.tile, transposed=reader.transposed)
-    rows, cols = reversed(stored.shape) if reader.transposed else stored.shape
-    return rows, cols
 
 
 def _reload(load: Any, buffer: Any, zero: Any) -> None:

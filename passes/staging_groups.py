@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.dialects.tile.stored import stored_tile
-from tilec.dialects.tile.tiles import tile_value
 from tilec.mlir import ir
 
 from .effects import Writers
+from .staging_vectors import memory_shape
 
 _LOOPS = ("scf.for", "scf.while")
 
@@ -43,15 +42,7 @@ class Group:
         """The loads, those of the same elements together."""
         found: dict[Any, list[Any]] = {}
         for load in self.loads:
-            tile = tile_value(load.results[0].type)
-            assert tile is not None
-            transposed = "transposed" in load.attributes
-            shape = stored_tile(tile, transposed=transposed).shape
-            key = (
-                tuple(load.operands),
-                tuple(reversed(shape)) if transposed else shape,
-                "masked" in load.attributes,
-            )
+            key = (tuple(load.operands), memory_shape(load), "masked" in load.attributes)
             found.setdefault(key, []).append(load)
         yield from found.values()
 

@@ -1,11 +1,12 @@
-"""How wide a tile is copied from global to shared memory."""
+"""How a tile is copied from global to shared memory: its shape there, and how wide."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tilec.dialects.tile.ops.memory import vector_of
-from tilec.dialects.tile.tiles import bits_of
+from tilec.dialects.tile.stored import stored_tile
+from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.isa import Target
 
 from .contiguity import ACCESS_BYTES, contiguous, together
@@ -13,7 +14,17 @@ from .multiples import multiple_of
 from .nvvm.async_copy import ASYNC_BYTES
 
 
-def copy_vector(load: Any, cols: int, target: Target | None) -> int:
+def memory_shape(load: Any) -> tuple[int, int]:
+    """Rows and columns of a load's tile as memory holds them."""
+    tile = tile_value(load.results[0].type)
+    assert tile is not None
+    transposed = "transposed" in load.attributes
+    shape = stored_tile(tile, transposed=transposed).shape
+    rows, cols = reversed(shape) if transposed else shape
+    return rows, cols
+
+
+def copy_vector(load: Any, target: Target | None) -> int:
     """Elements that a copy of what `load` takes may move at once.
 
     `cp.async` is exact to the element, so that only alignment counts. Where there is none, or
@@ -21,17 +32,23 @@ def copy_vector(load: Any, cols: int, target: Target | None) -> int:
 
     Args:
         load: from global memory.
-        cols: elements of a row of its tile in memory.
         target: what the kernel is for.
     """
     memref, *indices = load.operands
     size = bits_of(memref.type.element_type) // 8
     promised = vector_of(load)
+    _, cols = memory_shape(load)
     most = min(multiple_of(indices[-1]), cols, ACCESS_BYTES // size)
     vector = min(max(promised, contiguous(memref)), most)
     if "masked" in load.attributes and not _asynchronous(vector * size, target):
         vector = min(max(promised, min(contiguous(memref), together(memref))), most)
     return vector
+
+
+def copied_async(load: Any, target: Target | None) -> bool:
+    """Whether what a load takes can be copied by `cp.async`."""
+    size = bits_of(load.operands[0].type.element_type) // 8
+    return _asynchronous(copy_vector(load, target) * size, target)
 
 
 def is_asynchronous(copy: Any, target: Target | None) -> bool:

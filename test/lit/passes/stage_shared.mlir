@@ -4,6 +4,10 @@
 !A8 = tensor<64x32xi8, #tile.layout<"register [0,1] [8,0] [0,8] [16,0] [0,16]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [32,0] [0,0] -> row 64, col 32">>
 !B = tensor<32x64xf16, #tile.layout<"register [1,0] [8,0] [0,8] [0,16] [16,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4]; warp [0,0] [0,32] -> row 32, col 64">>
 !C = tensor<64x64xf32, #tile.layout<"register [0,1] [8,0] [0,8] [0,16] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [32,0] [0,32] -> row 64, col 64">>
+!SA = tensor<16x16xf16, #tile.layout<"register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp -> row 16, col 16">>
+!SB = tensor<32x8xf16, #tile.layout<"register [1,0] [8,0] [16,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4]; warp -> row 32, col 8">>
+!SC = tensor<16x8xf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp -> row 16, col 8">>
+!E = tensor<16x8xi4, #tile.layout<"register [0,1] [0,2] [8,0]; lane [0,4] [0,0] [1,0] [2,0] [4,0]; warp -> row 16, col 8">>
 !G = memref<?x?xf16, strided<[?, 1]>>
 !G8 = memref<?x?xi8, strided<[?, 1]>>
 !R = memref<?x?xf32, strided<[?, 1]>>
@@ -136,6 +140,29 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %tb = "tile.load"(%b, %z, %z) : (!G, index, index) -> !B
     %s = "tile.dot"(%ta, %tb, %zero) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
     "tile.store"(%s, %c, %z, %z) : (!C, !R, index, index) -> ()
+    gpu.return
+  }
+
+  // Metadata go the same way if they are aligned for cp.async, else straight to registers.
+  // CHECK-LABEL: gpu.func @metadata(
+  // CHECK-SAME: %{{.*}}: memref<{{.*}}>, %{{.*}}: memref<{{.*}}>, %[[E:[a-z0-9]+]]: memref<?x?xi8{{.*}}, %[[F:[a-z0-9]+]]: memref<?x?xi8
+  gpu.func @metadata(%a: !G, %b: !G, %e: !G8 {tile.aligned = 4 : i64, tile.strides = array<i64: 4, 1>}, %f: !G8, %c: memref<16x8xf32>)
+      kernel attributes {tile.automatic, known_block_size = array<i32: 32, 1, 1>} {
+    // CHECK: %[[BE:.*]] = "tile.alloc_shared"() : () -> memref<16x4xi8,
+    // CHECK: "tile.async_copy"(%[[E]], %[[BE]], {{.*}} {shape = array<i64: 16, 4>, vector = 4 : i64}
+    // CHECK: %[[DIRECT:.*]] = "tile.load"(%[[F]],
+    // CHECK: %[[STAGED:.*]] = "tile.load"(%[[BE]],
+    // CHECK: "tile.dot_sp"(%{{.*}}, %{{.*}}, %{{.*}}, %[[STAGED]])
+    // CHECK: "tile.dot_sp"(%{{.*}}, %{{.*}}, %{{.*}}, %[[DIRECT]])
+    %z = arith.constant 0 : index
+    %zero = arith.constant dense<0.0> : !SC
+    %ta = "tile.load"(%a, %z, %z) : (!G, index, index) -> !SA
+    %tb = "tile.load"(%b, %z, %z) : (!G, index, index) -> !SB
+    %te = "tile.load"(%e, %z, %z) : (!G8, index, index) -> !E
+    %tf = "tile.load"(%f, %z, %z) : (!G8, index, index) -> !E
+    %p = "tile.dot_sp"(%ta, %tb, %zero, %te) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"} : (!SA, !SB, !SC, !E) -> !SC
+    %q = "tile.dot_sp"(%ta, %tb, %p, %tf) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"} : (!SA, !SB, !SC, !E) -> !SC
+    "tile.store"(%q, %c, %z, %z) : (!SC, memref<16x8xf32>, index, index) -> ()
     gpu.return
   }
 }

@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import form as find_form
-from tilec.runtime import sparse
+from tilec.runtime import dequantize, quantize, sparse
 
 Array = NDArray[Any]
 SPARSE = find_form("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
@@ -164,6 +164,19 @@ def sparse_gemm(rng: np.random.Generator, extents: tuple[int, ...]) -> Run:
     return Run([a, e, b, c], grid, c, product(pruned, b), 1e-5)
 
 
+def scaled_gemm(rng: np.random.Generator, extents: tuple[int, ...]) -> Run:
+    """Elements in blocks of 32 along K, each with its scale."""
+    m, n, k = extents
+    a, b = (quantize(rng.standard_normal((rows, k)), "e4m3", "ue8m0", 32) for rows in (m, n))
+    memory = []
+    for held, apart in ((a.elements, 16), (b.elements, 16), (a.scales, 4), (b.scales, 4)):
+        memory.append(blank(held.shape, np.int8, apart))
+        memory[-1][...] = held.view(np.int8)
+    c = blank((m, n), np.float32, 4)
+    expected = product(dequantize(a), dequantize(b).T)
+    return Run([*memory, c], (tiles(n, 128), tiles(m, 128)), c, expected, 1e-5)
+
+
 def softmax(rng: np.random.Generator, extents: tuple[int, ...]) -> Run:
     """Softmax of each row."""
     x, y = matrix(rng, extents, np.float32, 4), blank(extents, np.float32, 4)
@@ -263,6 +276,13 @@ KERNELS = (
         sparse_gemm,
         ((128, 128, 64), (130, 77, 136), (1, 1, 8)),
         AMPERE,
+    ),
+    Kernel(
+        "scaled_gemm",
+        "scaled_gemm",
+        scaled_gemm,
+        ((128, 128, 256), (130, 77, 288), (1, 1, 32)),
+        ("sm_120a",),
     ),
     Kernel("softmax", "softmax", softmax, ((3, 1000), (2, 1024), (1, 1), (2, 77)), ALL),
     Kernel("layer_norm", "layer_norm", layer_norm, ((3, 1000), (1, 8), (2, 2500)), ALL),
