@@ -265,16 +265,17 @@ def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
             f"argument '{name}' runs backwards, with strides {list(held.strides)}; "
             "numpy.ascontiguousarray copies it"
         )
-    legal = parameter.shape if parameter.shape is not None else ((),) * len(held.shape)
-    if len(legal) != len(held.shape) or any(
-        extents and extent not in extents for extents, extent in zip(legal, held.shape, strict=True)
+    allowed = parameter.shape if parameter.shape is not None else ((),) * len(held.shape)
+    if len(allowed) != len(held.shape) or any(
+        extents and extent not in extents
+        for extents, extent in zip(allowed, held.shape, strict=True)
     ):
-        written = (" or ".join(map(str, extents)) or "int" for extents in legal)
+        written = (" or ".join(map(str, extents)) or "int" for extents in allowed)
         raise LaunchError(
             f"argument '{name}' has the shape {held.shape}; the kernel takes [{', '.join(written)}]"
         )
     shape = tuple(
-        extent if extents else None for extents, extent in zip(legal, held.shape, strict=True)
+        extent if extents else None for extents, extent in zip(allowed, held.shape, strict=True)
     )
     _check_facts(parameter, held)
     promised = joined(Facts(), parameter.facts, len(shape), name)
