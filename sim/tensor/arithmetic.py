@@ -47,6 +47,7 @@ class Method(Enum):
     CHAIN = "steps over k, each adding to the last"
     HALVES = "k mod 4 below 2 in a chain from zero, the rest in a chain from that, then + c"
     GROUPS = "exact sums of 16 products, each scaled, then one step over these"
+    SCALARS = "no tensor core: multiply-adds of f32, as ptxas writes them for m8n8k4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +78,16 @@ class _Row:
 
 _VOLTA = {"f16": _Row(4, 23, (-131, -19))}
 _TURING = {"f16": _Row(8, 24, (-132, -20)), "m8n8k4": _VOLTA["f16"]}
+_SCALARS = _Row(4, 24, (0, 0), method=Method.SCALARS)
 _AMPERE = {
+    "m8n8k4": _SCALARS,
     "f16": _Row(8, 24, (-132, -20)),
     "bf16": _Row(8, 24, (-132, -20)),
     "tf32": _Row(4, 24, (-132, -20)),
 }
 _ADA = _AMPERE | {"float8": _Row(16, 13, (-132, -20), Rounding.E8M13)}
 _HOPPER = {
+    "m8n8k4": _SCALARS,
     "f16": _Row(16, 25, (-133, -21)),
     "bf16": _Row(16, 25, (-133, -21)),
     "tf32": _Row(8, 25, (-133, -21)),

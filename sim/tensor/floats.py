@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tilec.isa import Mma, WmmaMma
 from tilec.isa.dtypes import numpy_type
 
-from .arithmetic import Arithmetic, Method
+from .arithmetic import Arithmetic, Method, Rounding
 from .dot import ZERO, Accumulators, Factors, canonical, dot, factors
 
 Matrices = NDArray[Any]
@@ -96,6 +96,8 @@ def _exact(
     absent: NDArray[np.bool_] | None,
 ) -> Accumulators:
     a, b = sides
+    if arithmetic.method is Method.SCALARS:
+        return _scalars(a, b, c, half=arithmetic.step.rounding is Rounding.RNE16)
     # Steps are counted in stored elements: an absent one takes no place.
     spread = form.shape.k // form.operand("a").cols
     step = replace(arithmetic.step, terms=arithmetic.step.terms * spread)
@@ -107,6 +109,26 @@ def _exact(
         d = dot(step, a.at(part), b.at(part), d, None if absent is None else absent[part])
     with np.errstate(all="ignore"):
         return canonical(d + c)
+
+
+def _scalars(a: Factors, b: Factors, c: Accumulators, *, half: bool) -> Accumulators:
+    """Four products by fused multiply-adds of f32; C comes last, or before two pairs if `half`.
+
+    Float64 holds products of f16 exactly, and of a sum with one all that rounding to f32 asks for.
+    """
+    with np.errstate(all="ignore"):
+        terms = a.values * b.values
+        total = c.astype(np.float32)
+        for members in ((0, 1), (2, 3)) if half else ((0, 1, 2, 3),):
+            # A pair begins with its first product, the chain with zero.
+            part = np.full(terms.shape[1:], -0.0 if half else 0.0, np.float32)
+            for k in members:
+                part = (part + terms[k]).astype(np.float32)
+            total = total + part
+        d: Accumulators = total.astype(np.float16) if half else total
+    bits = d.view(np.uint16 if half else np.uint32)
+    bits[np.isnan(d)] = 0x7FFF if half else 0x7FFFFFFF
+    return d
 
 
 def sides_of(

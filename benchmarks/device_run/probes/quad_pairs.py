@@ -63,7 +63,9 @@ def hypotheses(
         factors(np.ascontiguousarray(side, np.float32), kind)
         for side, kind in zip((left, right), kinds, strict=True)
     ]
-    yield "one step of a tensor core", fused(step_of(form, target), *sides, c.copy())
+    dense = find_form(f"mma.sync.aligned.m16n8k16.row.col.{form.ptx.rpartition('col.')[2]}")
+    assert isinstance(dense, Mma)
+    yield "one step of a tensor core", fused(step_of(dense, target), *sides, c.copy())
     # In float64 products are exact, and so are sums of two that differ as little as these.
     terms = left.astype(np.float64) * right.astype(np.float64)
     for type_ in (np.float32, np.float16):
@@ -75,6 +77,8 @@ def hypotheses(
             alone = chained(terms, order, np.zeros_like(c), type_)
             with_c = (alone + c.astype(type_)).astype(c.dtype)
             yield f"{of}, k {order}, C last", with_c
+        pairs = [chained(terms, order, np.zeros_like(c), type_) for order in ((0, 1), (2, 3))]
+        yield f"{of}, C and two pairs", (c.astype(type_) + pairs[0] + pairs[1]).astype(c.dtype)
 
 
 def chained(

@@ -11,6 +11,8 @@ from fractions import Fraction
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
+
 FORMATS = {
     # exponent bits, mantissa bits, infinity, NaN
     "f32": (8, 23, True, True),
@@ -262,6 +264,8 @@ def element(arch: str, types: tuple[str, str, str, str], a: list[int], b: list[i
     """
     d_type, a_type, b_type, c_type = types
     acc = "f16" if (c_type, d_type) == ("f16", "f16") else "f32"
+    if quad_pairs and GENERATION[arch] not in ("volta", "turing"):
+        return scalars(acc, a, b, c_type, c)
     addend = read(c_type, c)
     left, right = [read(a_type, x) for x in a], [read(b_type, x) for x in b]
     if scale and packed:
@@ -282,6 +286,30 @@ def element(arch: str, types: tuple[str, str, str, str], a: list[int], b: list[i
     terms = [times(x, y, *extra) for x, y in zip(left, right, strict=True)]
     result = (halves if how == "halves" else chain)(terms, addend, row)
     return narrow(result) if (acc, d_type) == ("f32", "f16") else result
+
+
+def scalars(acc: str, a: list[int], b: list[int], c_type: str, c: int) -> int:
+    """m8n8k4 by f32 instructions, as ptxas writes it from sm_80 on."""
+    x, y = (np.array(bits, np.uint16).view(np.float16).astype(np.float64) for bits in (a, b))
+    held = {"f16": (np.uint16, np.float16), "f32": (np.uint32, np.float32)}
+    unsigned, float_ = held[c_type]
+    addend = np.array(c, unsigned).view(float_).astype(np.float32)
+
+    def fma(k: int, total: np.float32) -> np.float32:
+        return np.float32(x[k] * y[k] + np.float64(total))
+
+    with np.errstate(all="ignore"):
+        if acc == "f16":
+            low, high = (fma(k + 1, np.float32(x[k] * y[k])) for k in (0, 2))
+            d = np.float16((addend + low) + high)
+        else:
+            total = np.float32(0)
+            for k in range(4):
+                total = fma(k, total)
+            d = np.float32(addend + total)
+    if np.isnan(d):
+        return 0x7FFF if acc == "f16" else 0x7FFFFFFF
+    return int(d.view(held[acc][0]))
 
 
 def fma64(a: float, b: float, c: float, rounding: str) -> float:

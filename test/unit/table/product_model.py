@@ -231,6 +231,8 @@ def floats(
     made = generation(arch)
     if quad_pairs and made == "turing":
         made = "volta"
+    if quad_pairs and made != "volta":
+        return scalars(d_type, a, b, c_type, c)
     fraction, zero32, zero16, width = GENERATIONS[made]
     acc = "f16" if d_type == c_type == "f16" else "f32"
     each = {"f16": 2, "bf16": 2, "tf32": 4}.get(a_type, 1)
@@ -256,6 +258,23 @@ def floats(
             found = value("f32", bits).astype(np.float16)
         bits = np.where(np.isnan(found), NAN["f16"], found.view(np.uint16).astype(np.int64))
     return bits
+
+
+def scalars(d_type: str, a: np.ndarray, b: np.ndarray, c_type: str, c: np.ndarray) -> np.ndarray:
+    """Bits of D of m8n8k4 where it is made of f32 instructions: what ptxas writes from sm_80 on."""
+    with np.errstate(all="ignore"):
+        x = value("f16", a).astype(np.float64) * value("f16", b).astype(np.float64)
+        addend = value(c_type, c).astype(np.float32)
+        if d_type == c_type == "f16":
+            pairs = [(np.float64(np.float32(x[i])) + x[i + 1]).astype(np.float32) for i in (0, 2)]
+            found = ((addend + pairs[0]) + pairs[1]).astype(np.float16)
+        else:
+            total = np.zeros(x.shape[1:], np.float32)
+            for term in x:
+                total = (total.astype(np.float64) + term).astype(np.float32)
+            found = addend + total
+    bits = found.view(np.uint16 if d_type == "f16" else np.uint32).astype(np.int64)
+    return np.where(np.isnan(found), NAN[d_type], bits)
 
 
 def widened(type_: str, acc: str, bits: np.ndarray) -> np.ndarray:
