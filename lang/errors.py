@@ -32,12 +32,20 @@ class KernelError(TilecError):
         place: where it is.
         reason: what is wrong and what would be legal.
         calls: the calls of helpers on the way to it, innermost first.
+        others: further errors that were found with it, and notes: place, severity, reason.
     """
 
-    def __init__(self, place: Place, reason: str, calls: Sequence[Place] = ()) -> None:
+    def __init__(
+        self,
+        place: Place,
+        reason: str,
+        calls: Sequence[Place] = (),
+        others: Sequence[tuple[Place, str, str]] = (),
+    ) -> None:
         self.place = place
         self.reason = reason
         self.calls = tuple(calls)
+        self.others = tuple(others)
         super().__init__("\n".join(self._lines()))
 
     def _lines(self) -> list[str]:
@@ -46,6 +54,8 @@ class KernelError(TilecError):
             lines += [f"{call}: note: called from here", *_quoted(call)]
         if len(self.calls) > _SHOWN:
             lines.append(f"note: and {len(self.calls) - _SHOWN} calls more")
+        for place, severity, reason in self.others:
+            lines += [f"{place}: {severity}: {reason}", *_quoted(place)]
         return lines
 
 

@@ -181,7 +181,7 @@ class Launcher:
             kwargs: the same, by name.
 
         Returns:
-            What the simulator counted; None from a GPU.
+            What the simulator counted; None from a GPU, and where the grid has no CTA.
 
         Raises:
             KernelError: for what is wrong in the kernel, at its place.
@@ -193,6 +193,8 @@ class Launcher:
         values = kernel.bound(args, kwargs)
         made = kernel.made(of_values(kernel.parameters, values))
         grid = self._grid(values) if callable(self._grid) else self._grid
+        if 0 in (grid if isinstance(grid, Sequence) else (grid,)):
+            return None  # nothing to do, as for arrays without elements
         return made.launch(grid, values, kernel.settings.device)
 
 

@@ -134,6 +134,10 @@ def _placed(source: Source) -> Iterator[None]:
             raise
         from tilec.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
 
-        places = [place(diagnostic.location) for diagnostic in found]
-        at = next((Place(*one) for one in places if one), source.place)
-        raise KernelError(at, str(error)) from None
+        said = [
+            (Place(*(place(one.location) or source.place)), one.severity, one.message)
+            for diagnostic in found
+            for one in (diagnostic, *diagnostic.notes)
+        ]
+        (at, _, reason), *others = said
+        raise KernelError(at, reason, others=others) from None

@@ -378,3 +378,17 @@ def test_unnamed_arguments_are_refused(arguments: str, tmp_path: pytest.TempPath
 def test_outside_kernels() -> None:
     with pytest.raises(tilec.TilecError, match="no kernel is being compiled"):
         tl.zeros(4)
+
+
+def test_all_that_a_pass_finds_is_shown() -> None:
+    @tilec.kernel
+    def k(a: M, b: M) -> None:
+        x, y = tl.load(a, (0, 0), (16, 2)), tl.load(b, (0, 0), (2, 32))
+        tl.store(a, (0, 0), tl.dot(x, y, dtype=tl.float16))
+        tl.store(b, (0, 0), tl.dot(y.T, x.T, dtype=tl.float16))
+
+    with pytest.raises(tl.KernelError, match="no whole number") as caught:
+        k.compile()
+    assert len(caught.value.others) == 1
+    assert str(caught.value).count(": error: ") == 2
+    assert "tl.dot(y.T, x.T" in str(caught.value)

@@ -128,8 +128,10 @@ def test_read_only_arrays() -> None:
 
 
 def test_grids_and_settings() -> None:
-    with pytest.raises(tilec.TilecError, match="grid is 0; it takes one to three positive"):
-        add[0](A, 1, 0.5)
+    with pytest.raises(tilec.TilecError, match="grid is -1; it takes one to three positive"):
+        add[-1](A, 1, 0.5)
+    assert add[tl.cdiv(0, 16), 1](A, 1, 0.5) is None
+    assert not A.any()
     with pytest.raises(tilec.TilecError, match=r"a kernel runs on a grid: add\[grid\]"):
         add(A, 1, 0.5)
     with pytest.raises(tilec.TilecError, match="unknown setting 'wraps'; legal: warps, target"):
