@@ -78,7 +78,7 @@ class _Row:
 
 _VOLTA = {"f16": _Row(4, 23, (-131, -19))}
 _TURING = {"f16": _Row(8, 24, (-132, -20)), "m8n8k4": _VOLTA["f16"]}
-_SCALARS = _Row(4, 24, (0, 0), method=Method.SCALARS)
+_SCALARS = _Row(4, 24, (0, 0), method=Method.SCALARS)  # of which only the accumulators count
 _AMPERE = {
     "m8n8k4": _SCALARS,
     "f16": _Row(8, 24, (-132, -20)),
