@@ -130,4 +130,13 @@ def _verify(whole: Any, place: Place) -> None:
         first = error.error_diagnostics[0]
         location = first.location
         at = place_of(mlir.ir.Location.from_attr(location.attr, location.context))
-        raise KernelError(Place(*at) if at else place, first.message) from None
+        raise KernelError(Place(*at) if at else place, _explained(first.message)) from None
+
+
+def _explained(message: str) -> str:
+    if "does not dominate" in message:
+        return (
+            "a tile made in a loop or a branch of the kernel is used outside of it, kept in a list "
+            "or another object: hand it on by a variable"
+        )
+    return message

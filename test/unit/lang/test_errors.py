@@ -281,6 +281,18 @@ def _() -> object:  # what a verifier finds
     return k.build()
 
 
+@wrong("a tile made in a loop or a branch of the kernel is used outside of it, kept in a list")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V, n: int) -> None:
+        kept = [tl.load(a, 0, 32)]
+        for _ in range(n):
+            kept.append(kept[0] + 1)
+        tl.store(a, 0, kept[-1])  # <- tl.store
+
+    return k.build()
+
+
 @wrong("argument 'n' has no annotation")
 def _() -> object:
     @tilec.kernel

@@ -56,7 +56,10 @@ BF16, E4M3 = ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn
 TYPES = ("gemm_types", "gemm")
 SMALL = {"BM": 64, "BN": 64, "BK": 16}
 TWINS = (
-    *(Twin(n, n, (n, n)) for n in ("gemm", "fused_gemm", "split_k_gemm", "sparse_gemm")),
+    *(
+        Twin(n, n, (n, n))
+        for n in ("gemm", "fused_gemm", "split_k_gemm", "sparse_gemm", "scaled_gemm")
+    ),
     *(
         Twin(n, n, (n, n), warps=4)
         for n in ("batched_gemm", "gemm_int4", "softmax", "layer_norm", "conv")
