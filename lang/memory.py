@@ -90,7 +90,7 @@ def _write(
     array = array_of(array, name.removeprefix("tile."))
     if not isinstance(tile, Tile):
         raise TilecError(f"what is stored in {array.name} is a tile, not {tile!r}")
-    element = tile.dtype if stored(tile.dtype) == stored(array.dtype) else array.dtype
+    element = tile.dtype if _holds(array, tile.dtype) else array.dtype
     if tile.dtype is not element:
         raise TilecError(
             f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
@@ -108,10 +108,15 @@ def _write(
     _operation(name, operands, attributes=attributes)
 
 
+def _holds(array: AnyArray, element: type[DType]) -> bool:
+    """Whether an array's memory can be that of such elements: it is its own, or bytes."""
+    in_memory = stored(array.dtype)
+    return stored(element) == in_memory or (in_memory == "i8" and element.bits <= 8)
+
+
 def _element(array: AnyArray, dtype: Any) -> type[DType]:
     element = array.dtype if dtype is None else dtype_of(dtype)
-    in_bytes = stored(element) == "i8" and array.dtype.bits == 8
-    if element is not array.dtype and stored(element) != stored(array.dtype) and not in_bytes:
+    if not _holds(array, element):
         raise TilecError(f"elements of {array!r} cannot be read as {element!r}")
     return element
 
