@@ -63,6 +63,7 @@ for tool in _TOOLS:
         (rf"(?<![\w./-]){tool}(?![\w./-])", f"{python} -m tilec.tools.{module}")
     )
 config.substitutions.append(("%examples", str(repository / "examples")))
+config.substitutions.append(("%python", python))
 
 installed = "from tilec.cubin import tools; print(*(n for n in {names} if tools(n)))"
 names = ("ptxas", "nvdisasm")
