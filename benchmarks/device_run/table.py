@@ -13,17 +13,14 @@ LISTED = 20
 
 
 def table(rows: Rows) -> str:
-    """All sections."""
-    return "\n".join(line for name, found in rows.items() for line in _section(name, found))
+    """All sections, then what matters most, since the end of an output is what is seen first."""
+    lines = [line for name, found in rows.items() for line in _section(name, found)]
+    return "\n".join([*lines, "== in short", *_short(rows)])
 
 
 def wrong(rows: Rows) -> bool:
     """Whether anything is not as it should be."""
-    return any(
-        row.get("wrong") or row.get("failure") or row.get("right") is False
-        for found in rows.values()
-        for row in found
-    )
+    return any(_is_wrong(row) for found in rows.values() for row in found)
 
 
 def _section(name: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -53,21 +50,58 @@ def _programs(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     yield from (found["message"] for row in tried for found in row["wrong"])
 
 
-def _timed(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    timed = [row for row in rows if "tflops" in row]
+def _timed(rows: Sequence[Mapping[str, Any]], listed: int = 1) -> Iterator[str]:
+    """Of every type and shape the fastest, and all that are wrong."""
     yield f"{'dtype':16} {'shape':>20} {'TFLOP/s':>8} {'peers':32} {'SM MHz':>6} {'W':>4}"
-    for row in timed:
-        peers = ", ".join(f"{name} {peer['tflops']:.0f}" for name, peer in row["peers"].items())
-        clocks = row.get("clocks", {})
-        mark = "" if row["right"] else f"  WRONG: error {row['error']:.3g}"
-        yield (
-            f"{row['dtype']:16} {' x '.join(map(str, row['shape'])):>20} {row['tflops']:8.0f} "
-            f"{peers:32} {clocks.get('sm_mhz', 0):6.0f} {clocks.get('power_w', 0):4.0f}"
-            f"  {row['configuration']} level {row['level']}{mark}"
-        )
+    for found in _groups(rows):
+        for row in [*found[:listed], *(row for row in found[listed:] if not row["right"])]:
+            yield _line(row)
     for row in rows:
         for peer, reason in row.get("refusals", {}).items():
             yield f"{peer}: {reason}"
+
+
+def _swept(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    return _timed(rows, listed=5)
+
+
+def _groups(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    """Rows of one type and shape together, the fastest first."""
+    groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if "tflops" in row:
+            groups.setdefault((row["dtype"], *row["shape"]), []).append(row)
+    return [sorted(found, key=lambda row: -row["tflops"]) for found in groups.values()]
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    peers = ", ".join(f"{name} {peer['tflops']:.0f}" for name, peer in row["peers"].items())
+    clocks = row.get("clocks", {})
+    mark = "" if row["right"] else f"  WRONG: error {row['error']:.3g}"
+    return (
+        f"{row['dtype']:16} {'x'.join(map(str, row['shape'])):>20} {row['tflops']:8.0f} "
+        f"{peers:32} {clocks.get('sm_mhz', 0):6.0f} {clocks.get('power_w', 0):4.0f}"
+        f"  {row['configuration']} l{row['level']}{mark}"
+    )
+
+
+def _short(rows: Rows) -> Iterator[str]:
+    """What is wrong, and the speeds that everybody compares."""
+    for name, found in rows.items():
+        bad = sum(map(_is_wrong, found))
+        yield f"{name}: {f'{bad} of {len(found)} rows WRONG' if bad else 'nothing wrong'}"
+    for row in rows.get("forms", ()):
+        if _is_wrong(row):
+            yield f"  {row.get('form', row.get('failure'))}"
+    for name, sizes in (("gemm", (4096, 8192)), ("attention", (8192,))):
+        for found in _groups(rows.get(name, ())):
+            square = len(set(found[0]["shape"])) == 1
+            if found[0]["shape"][1] in sizes and (square or name == "attention"):
+                yield _line(found[0])
+
+
+def _is_wrong(row: Mapping[str, Any]) -> bool:
+    return bool(row.get("wrong") or row.get("failure") or row.get("right") is False)
 
 
 def _said(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -91,4 +125,13 @@ _LINES = {
     "gemm": _timed,
     "attention": _timed,
     "sweep": _best,
+}
+
+
+_LINES = {
+    "forms": _forms,
+    "programs": _programs,
+    "gemm": _timed,
+    "attention": _timed,
+    "sweep": _swept,
 }

@@ -135,3 +135,38 @@ def test_no_results(tmp_path):
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr
+
+
+def test_a_table_ends_with_what_matters():
+    from device_run.table import table, wrong
+
+    timed = {"clocks": {"sm_mhz": 1500.0, "power_w": 650.0}, "level": 2, "error": 0.5}
+    gemm = [
+        {**row("gemm", "f16", (4096,) * 3, 400.0, "slow", cuBLAS=700.0), **timed},
+        {**row("gemm", "f16", (4096,) * 3, 450.0, "quick", cuBLAS=710.0), **timed},
+        {**row("gemm", "f16", (512,) * 3, 100.0, "small", right=False), **timed},
+    ]
+    forms = [
+        {"form": "right", "elements": 10, "wrong": []},
+        {"form": "left out", "skipped": "too new"},
+        {"form": "bad", "elements": 10, "wrong": [{"message": "bad on bits: 1 of 2 blocks"}]},
+    ]
+    rows = {"forms": forms, "gemm": gemm, "probes": [{"says": "a verdict"}]}
+    lines = table(rows).splitlines()
+    assert wrong(rows)
+    assert "1 of 2 forms as simulated, bit by bit, on 20 elements" in lines
+    assert "bad on bits: 1 of 2 blocks" in lines
+    assert "left out: 1, the first: too new" in lines
+    assert "a verdict" in lines
+    short = lines[lines.index("== in short") :]
+    assert short[1:5] == [
+        "forms: 1 of 3 rows WRONG",
+        "gemm: 1 of 3 rows WRONG",
+        "probes: nothing wrong",
+        "  bad",
+    ]
+    assert short[5].split() == [
+        "f16", "4096x4096x4096", "450", "cuBLAS", "710", "1500", "650", "quick", "l2",
+    ]  # fmt: skip
+    assert len(short) == 6
+    assert not wrong({"probes": rows["probes"]})
