@@ -24,9 +24,9 @@ from .narrow_floats import (
     narrow,
     round_tf32,
     widen,
-    widen_integer,
 )
 from .registers import Packing, bitcast, elements, i32, packing, registers_of, vector
+from .small_integers import widen_integers
 
 _ZERO_BYTE = 4
 """The selector of `prmt` for a byte of its second operand, here 0."""
@@ -52,8 +52,12 @@ class Casts:
             return [[bitcast(register, after.type) for register in held]]
         if name in ("arith.sitofp", "arith.uitofp") and _through_f16(source, result):
             bits, signed = int(before.element.width), name == "arith.sitofp"
-            words = self._words(held, before)
-            pairs = [widen_integer(word, bits, signed=signed) for word in words]
+            count = max(1, before.per_register // 2)
+            pairs = [
+                pair
+                for word in _wholes(held, before)
+                for pair in widen_integers(self._kernel, word, bits, count, signed=signed)
+            ]
             return [self._given(pairs, result.element, after, source.registers)]
         is_nibble = 1 < int(before.element.width) < 8
         if name in ("arith.extsi", "arith.extui") and is_nibble and after.bits <= 32:
@@ -94,8 +98,7 @@ class Casts:
         """Each pair of elements as a word, the elements in the upper bits of its halves."""
         words = []
         bits = int(packed.element.width)
-        for register in held:
-            whole = _resized(bitcast(register, ir.IntegerType.get_signless(packed.bits)), i32())
+        for whole in _wholes(held, packed):
             for pair in range(max(1, packed.per_register // 2)):
                 low, high = (2 * pair, 2 * pair + 1) if bits == 8 else (pair, pair)
                 selector = _ZERO_BYTE | low << 4 | _ZERO_BYTE << 8 | high << 12
@@ -164,12 +167,17 @@ def _through_f16(source: TileValue, result: TileValue) -> bool:
     return int(source.element.width) in (4, 8) and int(result.element.width) <= 32
 
 
+def _wholes(held: list[Any], packed: Packing) -> list[Any]:
+    """Each register as an i32."""
+    whole = ir.IntegerType.get_signless(packed.bits)
+    return [_resized(bitcast(register, whole), i32()) for register in held]
+
+
 def _extended(held: list[Any], packed: Packing, *, signed: bool) -> list[Any]:
     """Integers of less than a byte as i32, by shifts."""
     width, shift = int(packed.element.width), "shrsi" if signed else "shrui"
     values = []
-    for register in held:
-        word = _resized(bitcast(register, ir.IntegerType.get_signless(packed.bits)), i32())
+    for word in _wholes(held, packed):
         for at in range(packed.per_register):
             top = integer("shli", word, 32 - width * (at + 1))
             values.append(integer(shift, top, 32 - width))

@@ -12,7 +12,7 @@ from tilec.mlir import ir
 
 from ..emit import create
 from ..expansion import Expansion, Values
-from .registers import Packing, elements, packing, registers_of, scalar, splat, vector
+from .registers import Packing, bitcast, elements, packing, registers_of, scalar, splat, vector
 
 
 def fill(op: Any, _: Expansion) -> list[Values]:
@@ -102,6 +102,12 @@ def cut(op: Any, expansion: Expansion) -> list[Values]:
     if size == part.per_register:
         return [held]
     skipped = first // size * size
+    if whole.is_sub_byte and part.bits % 8 == 0:
+        pieces = _pieces(whole, part)
+        values = elements([bitcast(register, pieces.type) for register in held], pieces)
+        skipped //= part.per_register
+        first, last = first // part.per_register, last // part.per_register
+        return [[bitcast(value, part.type) for value in values[first - skipped : last - skipped]]]
     return [registers_of(elements(held, whole)[first - skipped : last - skipped], part)]
 
 
@@ -109,9 +115,19 @@ def concat(op: Any, expansion: Expansion) -> list[Values]:
     """`tile.concat`."""
     whole, part = packing(_tile(op.results[0])), packing(_tile(op.operands[0]))
     joined = [register for v in op.operands for register in expansion.values(v)]
-    if whole.per_register != part.per_register:
-        joined = registers_of(elements(joined, part), whole)
-    return [joined]
+    if whole.per_register == part.per_register:
+        return [joined]
+    if whole.is_sub_byte and part.bits % 8 == 0:
+        pieces = _pieces(whole, part)
+        words = registers_of([bitcast(value, pieces.element) for value in joined], pieces)
+        return [[bitcast(word, whole.type) for word in words]]
+    return [registers_of(elements(joined, part), whole)]
+
+
+def _pieces(whole: Packing, part: Packing) -> Packing:
+    """A register of elements of less than a byte, taken for several of fewer of them."""
+    element = ir.IntegerType.get_signless(part.bits)
+    return Packing(element, whole.per_register // part.per_register, whole.registers)
 
 
 def _tile(value: Any) -> TileValue:

@@ -1,4 +1,4 @@
-"""Small integers and floats of at most 8 bits, two at a time, where no instruction converts them.
+"""Floats of at most 8 bits, two at a time, where no instruction converts them.
 
 A word is an i32 that has an element in the upper bits of each half. All that the sequences do is
 exact but for the one rounding of `narrow`.
@@ -17,8 +17,6 @@ from .registers import bitcast, i32
 _F32_BIAS, _F32_MANTISSA = 127, 23
 _F32_INFINITY = 0x7F800000
 _F16_BIAS, _F16_MANTISSA = 15, 10
-_F16_1024 = 0x6400
-"""An f16 whose units are its mantissa's bits."""
 
 
 def constant(value: int) -> Any:
@@ -72,17 +70,6 @@ def widen(word: Any, type_: ElementType) -> Any:
         ones = create("arith.subi", [top, one], i32())
         value = create("arith.ori", [value, ones], i32())
     return bitcast(create("arith.ori", [value, sign], i32()), f16x2())
-
-
-def widen_integer(word: Any, bits: int, *, signed: bool) -> Any:
-    """Two integers of 4 or 8 bits as `vector<2xf16>`.
-
-    They become the low mantissa bits of 1024; a sign bit is turned over, which adds an offset.
-    """
-    offset = 1 << (bits - 1) if signed else 0
-    low = integer("andi", integer("shrui", word, 16 - bits), both((1 << bits) - 1))
-    raised = integer("xori", low, both(_F16_1024 | offset))
-    return create("arith.subf", [bitcast(raised, f16x2()), _splat(1024.0 + offset)], f16x2())
 
 
 def narrow(value: Any, type_: ElementType) -> Any:

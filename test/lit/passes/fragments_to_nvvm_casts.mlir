@@ -63,15 +63,19 @@ gpu.module @sequences [#nvvm.target<chip = "sm_75">] {
     gpu.return
   }
 
-  // Integers become the low bits of 1024; the sign bit is turned over: 1032 is taken off.
+  // Integers become mantissa bits of 1024, the upper of a byte's two as sixteen times itself; their
+  // sign bits are turned over: 1032 is taken off.
   // CHECK-LABEL: gpu.func @integers(
   gpu.func @integers(%m: memref<8x4xi8>, %n: memref<8x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
     %i = "tile.load"(%m, %z, %z) : (memref<8x4xi8>, index, index) -> !I4
-    // CHECK: %[[X:.*]] = arith.xori %{{.*}}, %c1678271496_i32
-    // CHECK: %[[H:.*]] = llvm.bitcast %[[X]] : i32 to vector<2xf16>
-    // CHECK: arith.constant dense<1.032000e+03> : vector<2xf16>
-    // CHECK: arith.subf
+    // CHECK: %[[X:.*]] = arith.xori %{{.*}}, %c-2004318072_i32
+    // CHECK: %[[P:.*]] = llvm.call @llvm.nvvm.prmt(%[[X]], %c100_i32,
+    // CHECK: %[[A:.*]] = arith.andi %[[P]], %c-983281_i32
+    // CHECK: %[[H:.*]] = llvm.bitcast %[[A]] : i32 to vector<2xf16>
+    // CHECK: arith.constant dense<[1.000000e+00, 6.250000e-02]> : vector<2xf16>
+    // CHECK: arith.constant dense<[-1.032000e+03, -7.200000e+01]> : vector<2xf16>
+    // CHECK: llvm.intr.fma(%[[H]],
     %f = "tile.cast"(%i) {fn = "arith.sitofp"} : (!I4) -> !F16
     "tile.store"(%f, %n, %z, %z) : (!F16, memref<8x8xf16>, index, index) -> ()
     gpu.return
