@@ -15,6 +15,9 @@ import llvmlite.binding as llvm
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
+_SELECTION = 2
+"""The highest level of instruction selection: 3 takes longer for the same code."""
+
 
 def to_ptx(ir: str, cpu: str, features: str, level: int) -> str:
     """PTX of a module of LLVM IR.
@@ -23,16 +26,39 @@ def to_ptx(ir: str, cpu: str, features: str, level: int) -> str:
         RuntimeError: if LLVM cannot parse or verify it.
     """
     machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
-        cpu=cpu, features=features, opt=level
+        cpu=cpu, features=features, opt=min(level, _SELECTION)
     )
     module = llvm.parse_assembly(ir)
     module.triple = TRIPLE
     module.data_layout = str(machine.target_data)
-    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
-    builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    _optimize(module, machine, level, flat=_is_flat(ir))
     text: str = machine.emit_assembly(module)
     return text
+
+
+def _optimize(
+    module: llvm.ModuleRef, machine: llvm.TargetMachine, level: int, *, flat: bool
+) -> None:
+    """LLVM's optimisations of a module.
+
+    Kernels that were tiles come here without calls to inline or variables in memory, and MLIR has
+    taken out of their loops what does not change in them: the rest of -O3 looks at thousands of
+    instructions in vain, which takes longer than all else.
+    """
+    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+    builder = llvm.create_pass_builder(machine, tuning)
+    if level and flat:
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_loop_unroll_pass()
+        passes.add_instruction_combine_pass()
+    else:
+        passes = builder.getModulePassManager()
+    passes.run(module, builder)
+
+
+def _is_flat(ir: str) -> bool:
+    """Whether a module has kernels only, and they keep nothing in local memory."""
+    return ir.count("\ndefine ") == ir.count("\ndefine ptx_kernel ") and " = alloca " not in ir
 
 
 def main() -> None:

@@ -88,7 +88,14 @@ _MMA_SYNC = Pipeline(
         "tile-reuse-shared",
         "tile-to-fragments",
     ),
-    nvvm=("tile-fragments-to-nvvm", "tile-lower-math", "tile-kernel-abi", *_TO_LLVM),
+    nvvm=(
+        "tile-fragments-to-nvvm",
+        "cse",
+        "loop-invariant-code-motion",
+        "tile-lower-math",
+        "tile-kernel-abi",
+        *_TO_LLVM,
+    ),
 )
 
 

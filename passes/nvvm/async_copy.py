@@ -16,9 +16,9 @@ from tilec.mlir import dialect, ir
 from ..emit import create
 from ..expansion import Expansion, Values
 from ..functions import threads
-from .global_memory import GlobalAccess, constant_i64, i64
+from .global_memory import GlobalAccess
 from .kernel import Kernel
-from .registers import constant_i32, element_type, i32
+from .registers import constant_i32, constant_i64, element_type, i32, i64
 from .shared_memory import SharedAccess, shared_access
 
 ASYNC_BYTES = (4, 8, 16)

@@ -136,7 +136,7 @@ class Conversions:
                 predicate=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1),  # ne
             )
 
-        return self._kernel.once(("lane bit", layout), test)
+        return self._kernel.once(("lane bit", layout), [], test)
 
     def _exchange(self, plan: Shuffles, number: int, word: list[Any]) -> list[Any]:
         """The elements that the lane to read from sends in a round."""

@@ -11,18 +11,9 @@ from tilec.mlir import ir
 from ..contiguity import reaches_inside, together
 from ..emit import create
 from ..multiples import ANY
-from .indices import Index, split
-from .kernel import Kernel
-
-
-def i64() -> Any:
-    """The type i64."""
-    return ir.IntegerType.get_signless(64)
-
-
-def constant_i64(value: int) -> Any:
-    """An `llvm.mlir.constant` of type i64."""
-    return create("llvm.mlir.constant", [], i64(), value=ir.IntegerAttr.get(i64(), value))
+from .indices import split
+from .kernel import Kernel, nesting
+from .registers import constant_i64, i64
 
 
 class Descriptor:
@@ -52,14 +43,15 @@ class Descriptor:
             struct = ir.Type.parse(f"!llvm.struct<({pointer}, {pointer}, i64, {array}, {array})>")
             return create("builtin.unrealized_conversion_cast", [self._memref], struct)
 
-        struct = self._kernel.once(("descriptor", self._memref), whole)
+        struct = self._kernel.once("descriptor", [self._memref], whole)
         type_ = (
             i64()
             if position[0] > 1
             else ir.Type.parse(str(struct.type)[14:].split(",")[0].replace("ptr", "!llvm.ptr"))
         )
         return self._kernel.once(
-            ("field", self._memref, position),
+            ("field", position),
+            [self._memref],
             lambda: create(
                 "llvm.extractvalue", [struct], type_, position=ir.DenseI64ArrayAttr.get(position)
             ),
@@ -161,7 +153,7 @@ class GlobalAccess:
         """Index in a dimension of this thread's place, `further` on, i64."""
         index = self._indices[dim]
         constant = index.constant + further
-        varying = self._varying(dim)
+        varying = self._varying(dim, index.value)
         if varying is None:
             return constant_i64(constant)
         if not constant:
@@ -175,27 +167,34 @@ class GlobalAccess:
 
     def pointer(self, further: tuple[int, ...]) -> Any:
         """The address of this thread's place, `further` on in the tile's dimensions."""
-        origin = self._kernel.once(
-            ("origin", self._memref, tuple(i.value for i in self._indices), self._place),
-            self._origin,
-        )
-        constant, total = 0, None
-        for dim, index in enumerate(self._indices):
-            at = dim - self._first
-            count = index.constant + (further[at] if at >= 0 else 0)
-            if not count:
-                continue
-            stride = self.descriptor.static_stride(dim)
-            if stride is not None:
-                constant += count * stride
-                continue
-            part = self._kernel.once(
-                ("rows", self._memref, dim, count),
+        counts = [
+            index.constant + (further[dim - self._first] if dim >= self._first else 0)
+            for dim, index in enumerate(self._indices)
+        ]
+        strides = [self.descriptor.static_stride(dim) for dim in range(self.descriptor.rank)]
+        constant = sum(c * s for c, s in zip(counts, strides, strict=True) if s is not None)
+        rows = [(d, c) for d, c in enumerate(counts) if c and strides[d] is None]
+        pointer = self._origin()
+        if rows:
+            start = pointer
+            pointer = self._kernel.once(
+                ("rows", *rows),
+                [self._memref, start],
+                lambda: self.descriptor.step(start, self._elements(rows)),
+            )
+        return pointer if not constant else self.descriptor.step(pointer, constant_i64(constant))
+
+    def _elements(self, rows: list[tuple[int, int]]) -> Any:
+        """How many elements it is to so many rows further in each dimension, i64."""
+        parts = [
+            self._kernel.once(
+                ("elements", dim, count),
+                [self._memref],
                 lambda dim=dim, count=count: self.descriptor.times_stride(constant_i64(count), dim),
             )
-            total = part if total is None else create("llvm.add", [total, part], i64())
-        pointer = origin if total is None else self.descriptor.step(origin, total)
-        return pointer if not constant else self.descriptor.step(pointer, constant_i64(constant))
+            for dim, count in rows
+        ]
+        return reduce(lambda a, b: create("llvm.add", [a, b], i64()), parts)
 
     def _test(self, dim: int, further: int) -> Any:
         """Whether the index in one dimension is in bounds."""
@@ -210,9 +209,9 @@ class GlobalAccess:
             )
 
         index = self._indices[dim]
-        place = (index.value, index.constant, self._place, further)
-        key = ("inside", self._memref, dim, self._leading(), place)
-        return self._kernel.once(key, emit)
+        constants, values = self._leading()
+        key = ("inside", dim, index.constant, constants, self._place, further)
+        return self._kernel.once(key, [self._memref, index.value, *values], emit)
 
     def _bound(self, dim: int) -> Any:
         """Where a dimension ends: at 0 if an index before the tile's is out of bounds."""
@@ -225,32 +224,58 @@ class GlobalAccess:
             inside = reduce(lambda a, b: create("llvm.and", [a, b], a.type), tests)
             return create("llvm.select", [inside, size, constant_i64(0)], i64())
 
-        return self._kernel.once(("bound", self._memref, self._leading()), emit)
+        constants, values = self._leading()
+        return self._kernel.once(("bound", constants), [self._memref, *values], emit)
 
-    def _leading(self) -> tuple[Any, ...]:
-        """The indices before the tile's dimensions, as a key."""
-        return tuple((i.value, i.constant) for i in self._indices[: self._first])
+    def _leading(self) -> tuple[tuple[int, ...], list[Any]]:
+        """Constants and values of the indices before the tile's dimensions."""
+        leading = self._indices[: self._first]
+        return tuple(i.constant for i in leading), [i.value for i in leading]
 
     def _origin(self) -> Any:
-        """The address of this thread's place in the tile, without the indices' constants."""
-        pointer = self.descriptor.base()
-        for dim in range(self.descriptor.rank):
-            varying = self._varying(dim)
-            if varying is not None:
-                offset = self.descriptor.times_stride(varying, dim)
-                pointer = self.descriptor.step(pointer, offset)
+        """The address of this thread's place in the tile, without the indices' constants.
+
+        What changes in a loop is added behind what does not.
+        """
+        depths = [0 if i.value is None else nesting(i.value) for i in self._indices]
+        values = [
+            None if depth else i.value for i, depth in zip(self._indices, depths, strict=True)
+        ]
+
+        def fixed() -> Any:
+            pointer = self.descriptor.base()
+            for dim, value in enumerate(values):
+                varying = self._varying(dim, value)
+                if varying is not None:
+                    offset = self.descriptor.times_stride(varying, dim)
+                    pointer = self.descriptor.step(pointer, offset)
+            return pointer
+
+        pointer = self._kernel.once(("origin", self._place), [self._memref, *values], fixed)
+        for dim in sorted(range(len(depths)), key=depths.__getitem__):
+            if depths[dim]:
+                pointer = self._moved(pointer, dim)
         return pointer
 
-    def _varying(self, dim: int) -> Any:
-        """What of an index is not constant, i64; None if nothing."""
-        index: Index = self._indices[dim]
+    def _moved(self, pointer: Any, dim: int) -> Any:
+        """The pointer further by the value of an index."""
+        value = self._indices[dim].value
+
+        def emit() -> Any:
+            offset = create("arith.index_cast", [value], i64())
+            return self.descriptor.step(pointer, self.descriptor.times_stride(offset, dim))
+
+        return self._kernel.once(("moved", dim), [self._memref, pointer, value], emit)
+
+    def _varying(self, dim: int, value: Any) -> Any:
+        """The sum of a value and this thread's place in a dimension, i64; None if both are none."""
         at = dim - self._first
         moves = at >= 0 and any(image[at] for image in self._place.bases[self._dim])
-        if index.value is None and not moves:
+        if value is None and not moves:
             return None
 
         def make() -> Any:
-            total = index.value
+            total = value
             if moves:
                 lane = self._kernel.places(self._place, self._dim)[at]
                 total = (
@@ -260,4 +285,4 @@ class GlobalAccess:
                 )
             return create("arith.index_cast", [total], i64())
 
-        return self._kernel.once(("index", index.value, self._place if moves else None, at), make)
+        return self._kernel.once(("index", self._place if moves else None, at), [value], make)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tilec.isa import Target
@@ -63,12 +64,21 @@ class Kernel:
                 self._places[key] = linear(layout, in_dim, index)
         return self._places[key]
 
-    def once(self, key: Any, make: Any) -> Any:
-        """What `make()` emits, or what it emitted for `key` earlier in the same block."""
-        key = (ir.InsertionPoint.current.block, key)
-        if key not in self._computed:
-            self._computed[key] = make()
-        return self._computed[key]
+    def once(self, key: Any, values: Iterable[Any], make: Callable[[], Any]) -> Any:
+        """What `make()` computes from `values`, out of all branches and loops that they are out of.
+
+        Args:
+            key: with the values, what is computed; the same gives what was computed earlier.
+            values: values, or None.
+            make: emits what has no effect.
+        """
+        known = [value for value in values if value is not None]
+        place = _outermost(known)
+        found = (place.block, key, *known)
+        if found not in self._computed:
+            with place:
+                self._computed[found] = make()
+        return self._computed[found]
 
     def first_of_copies(self, in_dim: str, copies: int) -> Any:
         """Whether the bits `copies` of this thread's `lane` or `warp` number are zero, an i1.
@@ -167,6 +177,29 @@ class Kernel:
             ip=ir.InsertionPoint.at_block_begin(block),
             loc=ir.Location.unknown(),
         )
+
+
+def nesting(value: Any) -> int:
+    """In how many loops and branches a value becomes known."""
+    block, depth = _home(value), 0
+    while block.owner.operation.name != "gpu.func":
+        block, depth = block.owner.operation.block, depth + 1
+    return depth
+
+
+def _outermost(values: list[Any]) -> Any:
+    """The insertion point, or that before the outermost op around it at which all are known."""
+    homes = [_home(value) for value in values]
+    point = ir.InsertionPoint.current
+    while point.block not in homes and point.block.owner.operation.name != "gpu.func":
+        point = ir.InsertionPoint(point.block.owner)
+    return point
+
+
+def _home(value: Any) -> Any:
+    """The block in which a value becomes known."""
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
 
 
 def _inline_assembly(call: Call, operands: list[Any], result: Any) -> Any:

@@ -75,6 +75,16 @@ def constant_i32(value: int) -> Any:
     return create("llvm.mlir.constant", [], i32(), value=ir.IntegerAttr.get(i32(), value))
 
 
+def i64() -> Any:
+    """The type i64."""
+    return ir.IntegerType.get_signless(64)
+
+
+def constant_i64(value: int) -> Any:
+    """An `llvm.mlir.constant` of type i64."""
+    return create("llvm.mlir.constant", [], i64(), value=ir.IntegerAttr.get(i64(), value))
+
+
 def bitcast(value: Any, type_: Any) -> Any:
     """`value` as another type of the same width."""
     return value if value.type == type_ else create("llvm.bitcast", [value], type_)

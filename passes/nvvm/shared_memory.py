@@ -23,7 +23,7 @@ from ..multiples import ANY
 from ..possible_bits import possible_bits
 from .indices import Index, split
 from .kernel import Kernel
-from .registers import constant_i32, i32
+from .registers import constant_i64, i64
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,13 @@ class SharedAccess:
         if constant & mask:
             near = constant & mask
             offset = self.kernel.once(
-                ("near", offset, near),
-                lambda: _i32("llvm.xor", offset, constant_i32(near * size)),
+                ("near", near),
+                [offset],
+                lambda: create("llvm.xor", [offset, constant_i64(near * size)], i64()),
             )
         far = self.number.constant * self.buffer.matrix_bytes + (constant & ~mask) * size
         pointer = self.kernel.once(
-            ("pointer", self.base, self.number.value, offset), lambda: self._based(offset)
+            "pointer", [self.base, self.number.value, offset], lambda: self._based(offset)
         )
         return step(pointer, far)
 
@@ -132,8 +133,8 @@ class SharedAccess:
     def _varying(self) -> Any:
         """Bytes from the matrix's start: run-time part and lane's part."""
         places = self.place, self.buffer.layout, self.buffer.element_bytes
-        key = ("varying", self.row.value, self.col.value, *places)
-        return self.kernel.once(key, self._emit_varying)
+        values = [self.row.value, self.col.value]
+        return self.kernel.once(("varying", *places), values, self._emit_varying)
 
     def _emit_varying(self) -> Any:
         layout = self.buffer.layout
@@ -163,25 +164,24 @@ class SharedAccess:
         return step(pointer, self.number.constant * self.buffer.matrix_bytes)
 
     def _bytes(self, elements: Any) -> Any:
-        narrow = create("arith.index_castui", [elements], i32())
+        wide = create("arith.index_castui", [elements], i64())
         shift = self.buffer.element_bytes.bit_length() - 1
-        return _i32("llvm.shl", narrow, constant_i32(shift)) if shift else narrow
+        return create("llvm.shl", [wide, constant_i64(shift)], i64()) if shift else wide
 
     def _based(self, offset: Any) -> Any:
         base = self.base
         if self.number.value is not None:
             base = self.kernel.once(
-                ("matrix", self.base, self.number.value, self.buffer.matrix_bytes),
-                lambda: _gep(
-                    self.base,
-                    _i32(
-                        "llvm.mul",
-                        create("arith.index_castui", [self.number.value], i32()),
-                        constant_i32(self.buffer.matrix_bytes),
-                    ),
-                ),
+                ("matrix", self.buffer.matrix_bytes),
+                [self.base, self.number.value],
+                lambda: _gep(self.base, self._matrix()),
             )
         return _gep(base, offset)
+
+    def _matrix(self) -> Any:
+        """Bytes from the buffer's start to the matrix, but for the constant."""
+        number = create("arith.index_castui", [self.number.value], i64())
+        return create("llvm.mul", [number, constant_i64(self.buffer.matrix_bytes)], i64())
 
 
 def shared_access(
@@ -232,7 +232,3 @@ def _gep(pointer: Any, offset: Any, constant: int = -(1 << 31)) -> Any:
 
 def _xor(a: Any, b: Any) -> Any:
     return create("arith.xori", [a, b], ir.IndexType.get())
-
-
-def _i32(name: str, a: Any, b: Any) -> Any:
-    return create(name, [a, b], i32())

@@ -35,10 +35,10 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[JC:.*]] = arith.addi %[[J]], %[[COL]] : index
     // CHECK: %[[JC64:.*]] = arith.index_cast %[[JC]] : index to i64
     // CHECK: %[[FROM:.*]] = llvm.getelementptr %[[P1]][%[[JC64]]] : (!llvm.ptr, i64) -> !llvm.ptr, i16
-    // CHECK: %[[PLACE32:.*]] = arith.index_castui %[[PLACE]] : index to i32
-    // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
-    // CHECK: %[[BYTES:.*]] = llvm.shl %[[PLACE32]], %[[ONE]] : i32
-    // CHECK: %[[TO:.*]] = llvm.getelementptr %[[BASE]][%[[BYTES]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    // CHECK: %[[PLACE64:.*]] = arith.index_castui %[[PLACE]] : index to i64
+    // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64) : i64
+    // CHECK: %[[BYTES:.*]] = llvm.shl %[[PLACE64]], %[[ONE]] : i64
+    // CHECK: %[[TO:.*]] = llvm.getelementptr %[[BASE]][%[[BYTES]]] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, i8
     // CHECK: %[[TO0:.*]] = llvm.getelementptr %[[TO]][4096] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     // CHECK: %[[FROM0:.*]] = llvm.addrspacecast %[[FROM]] : !llvm.ptr to !llvm.ptr<1>
     // CHECK: nvvm.cp.async.shared.global %[[TO0]], %[[FROM0]], 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
@@ -69,21 +69,21 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[C0:.*]] = arith.constant 0 : index
     // CHECK: %[[BIT:.*]] = arith.andi %[[T]], %[[C64]] : index
     // CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[BIT]], %[[C0]] : index
-    // CHECK: scf.if %[[OWN]] {
     // CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i64
     // CHECK: %[[COL:.*]] = arith.index_cast %{{.*}} : index to i64
+    // CHECK: %[[COLS:.*]] = llvm.extractvalue %[[M:.*]][3, 1]
+    // CHECK: %[[ROWS:.*]] = llvm.extractvalue %[[M]][3, 0]
+    // CHECK: %[[R:.*]] = llvm.icmp "ult" %[[ROW]], %[[ROWS]] : i64
+    // CHECK: %[[C:.*]] = llvm.icmp "ult" %[[COL]], %[[COLS]] : i64
+    // CHECK: scf.if %[[OWN]] {
     // The elements left in the row, at most four, two bytes each; none where the row or column is
     // outside, negative indices included.
-    // CHECK: %[[COLS:.*]] = llvm.extractvalue %[[M:.*]][3, 1]
     // CHECK: %[[LEFT:.*]] = llvm.sub %[[COLS]], %[[COL]] : i64
     // CHECK: %[[C4:.*]] = llvm.mlir.constant(4 : i64) : i64
     // CHECK: %[[MIN:.*]] = llvm.intr.smin(%[[LEFT]], %[[C4]])
     // CHECK: %[[MIN32:.*]] = llvm.trunc %[[MIN]] : i64 to i32
     // CHECK: %[[C2:.*]] = llvm.mlir.constant(2 : i32) : i32
     // CHECK: %[[COUNT:.*]] = llvm.mul %[[MIN32]], %[[C2]] : i32
-    // CHECK: %[[ROWS:.*]] = llvm.extractvalue %[[M]][3, 0]
-    // CHECK: %[[R:.*]] = llvm.icmp "ult" %[[ROW]], %[[ROWS]] : i64
-    // CHECK: %[[C:.*]] = llvm.icmp "ult" %[[COL]], %[[COLS]] : i64
     // CHECK: %[[INSIDE:.*]] = llvm.and %[[R]], %[[C]]
     // CHECK: %[[NONE:.*]] = llvm.mlir.constant(0 : i32) : i32
     // CHECK: %[[SIZE:.*]] = llvm.select %[[INSIDE]], %[[COUNT]], %[[NONE]] : i1, i32

@@ -55,14 +55,14 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     // CHECK-NEXT: %[[COL:.*]] = arith.shli %[[HIGH]], %[[D3]] : index
     // CHECK-NEXT: %[[OFFSET:.*]] = arith.xori %[[X0]], %[[COL]] : index
     // CHECK: %[[BASE:.*]] = llvm.mlir.addressof @ldmatrix_shared : !llvm.ptr<3>
-    // CHECK: %[[O32:.*]] = arith.index_castui %[[OFFSET]] : index to i32
-    // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i32) : i32
-    // CHECK: %[[BYTES:.*]] = llvm.shl %[[O32]], %[[ONE]] : i32
+    // CHECK: %[[O64:.*]] = arith.index_castui %[[OFFSET]] : index to i64
+    // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64) : i64
+    // CHECK: %[[BYTES:.*]] = llvm.shl %[[O64]], %[[ONE]] : i64
     // Column 48 meets bits that the lane sets, 96 bytes; the second buffer and row 16 do not: 4096
     // and 16·128 bytes.
-    // CHECK: %[[NEAR:.*]] = llvm.mlir.constant(96 : i32) : i32
-    // CHECK: %[[MIXED:.*]] = llvm.xor %[[BYTES]], %[[NEAR]] : i32
-    // CHECK: %[[P:.*]] = llvm.getelementptr %[[BASE]][%[[MIXED]]] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    // CHECK: %[[NEAR:.*]] = llvm.mlir.constant(96 : i64) : i64
+    // CHECK: %[[MIXED:.*]] = llvm.xor %[[BYTES]], %[[NEAR]] : i64
+    // CHECK: %[[P:.*]] = llvm.getelementptr %[[BASE]][%[[MIXED]]] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, i8
     // CHECK: %[[ADDRESS:.*]] = llvm.getelementptr %[[P]][6144] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     // CHECK: %[[L:.*]] = llvm.call @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(%[[ADDRESS]]) {convergent} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32, i32, i32)>
     // CHECK: %[[R0:.*]] = llvm.extractvalue %[[L]][0]
@@ -76,11 +76,11 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     // Which buffer, and the column, at run time: i·4096 bytes, and 16·i among the lane's bits.
     // CHECK: %[[K:.*]] = arith.muli %[[I]], %{{.*}} : index
     // CHECK: %[[KO:.*]] = arith.xori %[[K]], %[[OFFSET]] : index
-    // CHECK: %[[KO32:.*]] = arith.index_castui %[[KO]] : index to i32
-    // CHECK: %[[KB:.*]] = llvm.shl %[[KO32]], %{{.*}} : i32
-    // CHECK: %[[I32:.*]] = arith.index_castui %[[I]] : index to i32
-    // CHECK: %[[SIZE:.*]] = llvm.mlir.constant(4096 : i32) : i32
-    // CHECK: %[[AT:.*]] = llvm.mul %[[I32]], %[[SIZE]] : i32
+    // CHECK: %[[KO64:.*]] = arith.index_castui %[[KO]] : index to i64
+    // CHECK: %[[KB:.*]] = llvm.shl %[[KO64]], %{{.*}} : i64
+    // CHECK: %[[I64:.*]] = arith.index_castui %[[I]] : index to i64
+    // CHECK: %[[SIZE:.*]] = llvm.mlir.constant(4096 : i64) : i64
+    // CHECK: %[[AT:.*]] = llvm.mul %[[I64]], %[[SIZE]] : i64
     // CHECK: %[[BUFFER:.*]] = llvm.getelementptr %[[BASE]][%[[AT]]]
     // CHECK: %[[Q:.*]] = llvm.getelementptr %[[BUFFER]][%[[KB]]]
     // CHECK: llvm.call @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(%[[Q]]) {convergent}
