@@ -71,6 +71,7 @@ _MMA_SYNC = Pipeline(
     tile=(
         "tile-from-linalg",
         "tile-from-vector",
+        "tile-check-program",
         "tile-rasterize",
         "tile-check-target",
         "tile-infer-vectors",

@@ -45,6 +45,7 @@ class Target:
         ctas_per_sm: resident CTAs.
         registers_per_sm: 32-bit registers of an SM.
         registers_per_thread: the most a thread can have.
+        threads_per_cta: the most a CTA can have.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Target:
     ctas_per_sm: int
     registers_per_sm: int = 65536
     registers_per_thread: int = 255
+    threads_per_cta: int = 1024
 
     def __str__(self) -> str:
         return self.name

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.tiles import PlainTile, bits_of
-from tilec.isa import LANES, TilecError
+from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, walk
-from .functions import AUTOMATIC, functions, gpu_modules, threads
+from .functions import AUTOMATIC, functions, gpu_modules, warps
 from .layout_choice import LayoutChoice, moved
 from .layout_relations import agree, backward, forward
 from .layout_types import converted, laid, set_layout
@@ -71,7 +71,7 @@ class _Assignment:
     """The assignment of one kernel."""
 
     def __init__(self, function: Any) -> None:
-        self._warps = threads(function) // LANES
+        self._warps = warps(function)
         fold_transposes(function)
         _multiply_constants(function)
         self._classes = Classes(function)
@@ -141,13 +141,17 @@ def _multiply_constants(function: Any) -> None:
     for op in list(walk(function)):
         if op.operation.name not in FREE or not has_no_layout(op.results[0]):
             continue
-        if op.operation.name == "arith.constant" and not op.attributes["value"].is_splat:
+        if op.operation.name == "arith.constant" and not _is_splat(op.attributes["value"]):
             message = "'arith.constant' op of a tile must be the same number everywhere (a splat)"
             raise PassError([Diagnostic(op.location, message)])
         for use in list(op.results[0].uses)[1:]:
             with ir.InsertionPoint(op):
                 copy = op.operation.clone()
             use.owner.operands[use.operand_number] = copy.results[0]
+
+
+def _is_splat(value: Any) -> bool:
+    return isinstance(value, ir.DenseElementsAttr) and bool(value.is_splat)
 
 
 def _convert_operand(op: Any, number: int, layout: LinearLayout) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.tiles import tile_value
 from tilec.layout.reduction import reduction
+from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, walk
 from .functions import functions, gpu_modules
@@ -36,6 +38,9 @@ WARP_WIDE = frozenset(
 )
 """Ops that all lanes of a warp execute together. PTX ISA, `.aligned`."""
 
+ACCESSES = frozenset({"tile.atomic", "tile.load", "tile.store"})
+"""Ops that move a fragment, or a tile of the whole CTA."""
+
 UPSTREAM = (
     "gpu.subgroup_mma_",
     "nvgpu.ldmatrix",
@@ -52,6 +57,8 @@ UPSTREAM = (
 @dataclass(frozen=True)
 class CheckDivergence(Pass):
     """Refuse ops that need the whole warp where only some of its lanes may come.
+
+    Nor may the place of a CTA's tile in memory differ from thread to thread.
 
     In and out: levels 1 to 3, before `scf` is lowered; the program stays.
     """
@@ -72,6 +79,7 @@ class CheckDivergence(Pass):
                     control = control_of(uniformity, op, limit)
                     if control is not None:
                         errors.append(_error(op, control, limit))
+                    errors += _check_place(uniformity, op)
         if errors:
             raise PassError(errors)
 
@@ -79,7 +87,7 @@ class CheckDivergence(Pass):
 def is_warp_wide(op: Any) -> bool:
     """Whether all lanes of a warp must execute `op` together."""
     name = op.operation.name
-    if name in ("tile.atomic", "tile.load", "tile.store"):
+    if name in ACCESSES:
         value = op.results[0] if name == "tile.load" else op.operands[0]
         return not isinstance(value.type, FragType)
     return name in WARP_WIDE or name.startswith(UPSTREAM)
@@ -94,6 +102,21 @@ def is_cta_wide(op: Any) -> bool:
         tile = tile_value(op.operands[0].type)
         return tile is None or reduction(tile.layout, int(op.axis.value)).partials > 1
     return bool(name == "tile.async_copy")
+
+
+def _check_place(uniformity: Uniformity, op: Any) -> Iterator[Diagnostic]:
+    """An error if threads of a CTA disagree where in memory its tile lies."""
+    if op.operation.name not in ACCESSES:
+        return
+    indices = [v for v in op.operation.operands if isinstance(v.type, ir.IndexType)]
+    for number, index in enumerate(indices):
+        if uniformity.of(index) is not Spread.CTA:
+            yield Diagnostic(
+                op.location,
+                f"'{op.operation.name}' op moves a tile of the whole CTA, but index {number} may "
+                "differ between threads; legal: indices that are the same in all threads, such as "
+                "those made of block numbers",
+            )
 
 
 def _error(op: Any, control: Any, limit: Spread) -> Diagnostic:

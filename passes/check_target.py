@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.ops.atomic import updates
@@ -13,12 +14,12 @@ from tilec.isa.sass import execution, sorts_metadata
 from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, advise, walk
-from .functions import gpu_modules, known_target
+from .functions import block_size, functions, gpu_modules, known_target
 
 
 @dataclass(frozen=True)
 class CheckTarget(Pass):
-    """Check that the target has every instruction form that the program names or needs.
+    """Check that the target has the CTAs and every instruction form that the program needs.
 
     It remarks on forms that the target emulates, and on sparse ones without ordered metadata.
 
@@ -57,7 +58,7 @@ def set_target(gpu_module: Any, chosen: Target) -> None:
 
 def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
     """An error for each op whose form `chosen` lacks; remarks on those that it is slow at."""
-    errors: list[Diagnostic] = []
+    errors = [d for function in functions(gpu_module) for d in _check_block(function, chosen)]
     for op in walk(gpu_module):
         if op.operation.name == "tile.atomic":
             errors += _check_update(op, chosen)
@@ -77,6 +78,17 @@ def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
         for message in _remarks(found, chosen):
             advise(op.location, f"'{op.operation.name}' op {message}")
     return errors
+
+
+def _check_block(function: Any, chosen: Target) -> Iterator[Diagnostic]:
+    """An error if the target has no CTAs as large as the kernel's."""
+    size, most = block_size(function), chosen.threads_per_cta
+    if size is not None and prod(size) > most:
+        yield Diagnostic(
+            function.location,
+            f"'gpu.func' op known_block_size is of {prod(size)} threads; a CTA of {chosen} has at "
+            f"most {most}",
+        )
 
 
 def _check_update(op: Any, chosen: Target) -> Iterator[Diagnostic]:

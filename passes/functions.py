@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
-from tilec.isa import Target, TilecError, target
+from tilec.isa import LANES, Target, TilecError, target
 from tilec.mlir import ir
 
 
@@ -89,6 +89,22 @@ def threads(function: Any) -> int:
     if size is None:
         raise TilecError("needs the kernel's attribute known_block_size = array<i32: X, Y, Z>")
     count = prod(size)
-    if count % 32:
+    if count % LANES:
         raise TilecError(f"a block of {count} threads is no whole number of warps")
+    return count
+
+
+def warps(function: Any) -> int:
+    """Warps of a CTA that share tiles.
+
+    Raises:
+        TilecError: if the kernel does not say, or they are no power of two.
+    """
+    count = threads(function) // LANES
+    if count & (count - 1):
+        below = 1 << count.bit_length() - 1
+        raise TilecError(
+            f"{count} warps cannot share a tile evenly; let known_block_size be of "
+            f"{below * LANES} or {2 * below * LANES} threads"
+        )
     return count

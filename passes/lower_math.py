@@ -78,7 +78,9 @@ class LowerMath(Pass):
                         with ir.InsertionPoint(op), op.location:
                             value = _lower(op, op.name, kernel)
                     except TilecError as error:
-                        errors.append(Diagnostic(op.location, f"'{op.name}' op {error}"))
+                        found = Diagnostic(op.location, f"'{op.name}' op {error}")
+                        if errors[-1:] != [found]:  # of a tile, each element has the op
+                            errors.append(found)
                         continue
                     op.results[0].replace_all_uses_with(value)
                     op.erase()

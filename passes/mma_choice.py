@@ -179,16 +179,22 @@ def slots(form: Mma, target: Target) -> float:
 def choice(form: Mma, warps: tuple[int, int], product: Product, target: Target) -> Choice:
     """What a form and a grid of warps cost; warps that find nothing to do repeat others."""
     m, n, k = product.extents
-    rows, cols = (
-        max(extent // share, one)
-        for extent, share, one in zip((m, n), warps, form.shape[:2], strict=True)
-    )
+    rows, cols = share(form, warps, (m, n))
     shape = form.shape
     instructions = (rows // shape.m) * (cols // shape.n) * (k // shape.k)
     a, b = (product.tiles[name] for name in "ab")
     read = rows * a.shape[1] * bits_of(a.element) + cols * k * bits_of(b.element)
     wavefronts = read / 8 / WAVEFRONT_BYTES
     return Choice(form, warps, instructions, instructions * slots(form, target) + wavefronts / 2)
+
+
+def share(form: Mma, warps: tuple[int, int], shape: tuple[int, ...]) -> tuple[int, int]:
+    """Rows and columns of the result that a warp computes."""
+    rows, cols = (
+        max(extent // along, one)
+        for extent, along, one in zip(shape, warps, form.shape[:2], strict=True)
+    )
+    return rows, cols
 
 
 def grids(warps: int) -> Iterator[tuple[int, int]]:

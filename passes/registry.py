@@ -21,6 +21,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
     {
         "tile-from-linalg": "tilec.passes.from_linalg:FromLinalg",
         "tile-from-vector": "tilec.passes.from_vector:FromVector",
+        "tile-check-program": "tilec.passes.check_program:CheckProgram",
         "tile-rasterize": "tilec.passes.rasterize:Rasterize",
         "tile-check-target": "tilec.passes.check_target:CheckTarget",
         "tile-infer-vectors": "tilec.passes.infer_vectors:InferVectors",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
-from tilec.dialects.tile.tiles import PlainTile
+from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.isa import LANES, Target, TilecError
 from tilec.isa.sass import execution
 from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, remark
 from .chained_dots import links
-from .functions import functions, gpu_modules, known_target, threads
+from .functions import functions, gpu_modules, known_target, warps
 from .mma_choice import (
     Choice,
     Product,
@@ -22,6 +24,7 @@ from .mma_choice import (
     candidates,
     choice,
     grids,
+    share,
     trip_cost,
 )
 from .tile_classes import Classes, has_plain_tiles
@@ -71,7 +74,7 @@ class _Selection:
         self._target = target
         self._classes = Classes(function)
         self._dots = [op for op in self._classes.ops if op.operation.name in DOTS]
-        self._warps = threads(function) // LANES if self._dots else 0
+        self._warps = warps(function) if self._dots else 0
 
     def run(self) -> list[Diagnostic]:
         """Set the attributes of every dot; what is wrong with some."""
@@ -83,12 +86,16 @@ class _Selection:
                 errors.append(Diagnostic(dot.location, f"'{dot.operation.name}' op {error}"))
         if errors:
             return errors
-        for dot, one in zip(self._dots, self._linked(chosen), strict=True):
+        chosen = self._linked(chosen)
+        errors = [
+            e for dot, one in zip(self._dots, chosen, strict=True) for e in self._full(dot, one)
+        ]
+        for dot, one in zip(self._dots, chosen, strict=True):
             if not {"form", "warps"} <= set(dot.attributes):
                 remark(dot.location, f"'{dot.operation.name}' op {self._reason(dot, one)}")
             dot.attributes["form"] = ir.StringAttr.get(one.form.ptx)
             dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(one.warps))
-        return []
+        return errors
 
     def _choose(self, dot: Any) -> Choice:
         """The best for one product alone, as far as its attributes leave it open."""
@@ -100,6 +107,22 @@ class _Selection:
         if along_m * along_n != self._warps:
             raise TilecError(f"warps {along_m}x{along_n} are not the {self._warps} of the kernel")
         return choice(form, (along_m, along_n), product, self._target)
+
+    def _full(self, dot: Any, chosen: Choice) -> Iterator[Diagnostic]:
+        """An error if a thread's registers do not hold its part of the accumulator."""
+        tile = _product(dot).tiles["d"]
+        bits = bits_of(tile.element)
+        needed = prod(share(chosen.form, chosen.warps, tile.shape)) * bits // 32 // LANES
+        threads = self._warps * LANES
+        most = min(self._target.registers_per_thread, self._target.registers_per_sm // threads)
+        if needed > most:
+            text = "x".join(str(n) for n in tile.shape)
+            yield Diagnostic(
+                dot.location,
+                f"'{dot.operation.name}' op has an accumulator of {text}x{tile.element}, "
+                f"{needed} registers of each of {threads} threads; a thread has {most}: let the "
+                f"tile be smaller{', or the warps more' if threads < 256 else ''}",
+            )
 
     def _linked(self, alone: list[Choice]) -> list[Choice]:
         """All warps along one index for products that feed each other, if that is cheaper."""

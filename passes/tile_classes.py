@@ -30,8 +30,11 @@ def plain(value: Any) -> PlainTile | None:
 
 
 def has_plain_tiles(function: Any) -> bool:
-    """Whether an op of a function gives a tile without a layout."""
-    return any(has_no_layout(result) for op in walk(function) for result in op.results)
+    """Whether a function takes a tile without a layout, or an op of it gives one."""
+    arguments = function.regions[0].blocks[0].arguments
+    return any(map(has_no_layout, arguments)) or any(
+        has_no_layout(result) for op in walk(function) for result in op.results
+    )
 
 
 def has_no_layout(value: Any) -> bool:

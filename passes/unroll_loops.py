@@ -14,6 +14,8 @@ from .functions import functions, gpu_modules
 
 UNROLL = "tile.unroll"
 """The attribute of a loop that says how many rounds become one."""
+MOST = 256
+"""Rounds that may become one: more code than that fits no instruction cache."""
 _NOW = "tile.unroll_now"
 _SCRIPT = f"""
 module attributes {{transform.with_named_sequence}} {{
@@ -65,8 +67,8 @@ def _unroll(function: Any, loop: Any) -> None:
     del attributes[UNROLL]
     if loop.operation.name != "scf.for":
         raise TilecError(f"{UNROLL} is an attribute of scf.for")
-    if not isinstance(attribute, ir.IntegerAttr) or int(attribute.value) < 1:
-        raise TilecError(f"{UNROLL} must be a positive integer, not {attribute}")
+    if not isinstance(attribute, ir.IntegerAttr) or not 1 <= int(attribute.value) <= MOST:
+        raise TilecError(f"{UNROLL} must be an integer from 1 to {MOST}, not {attribute}")
     factor = int(attribute.value)
     if factor == 1:
         return

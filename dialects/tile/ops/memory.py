@@ -9,7 +9,7 @@ from tilec.mlir import ext, ir
 from ..dialect import SharedAttr
 from ..shared import SharedBuffer, shared_buffer
 from ..stored import stored_elements, stored_tile
-from ..tiles import PlainTile, TileValue
+from ..tiles import PlainTile, TileValue, bits_of
 from .base import TileOp, any_tile_of, check_indices, integer, memory
 
 
@@ -113,8 +113,30 @@ class StoreOp(TileOp, name="store"):
 def _check(op: Any, tile: PlainTile | TileValue, type_: Any, indices: Sequence[Any]) -> None:
     check_access(tile, type_, indices, transposed="transposed" in op.attributes)
     vector_of(op)
-    if "masked" in op.attributes and isinstance(type_.memory_space, SharedAttr):
-        raise TilecError("an access to shared memory is not masked: its extents are the buffer's")
+    if "masked" in op.attributes:
+        if isinstance(type_.memory_space, SharedAttr):
+            raise TilecError(
+                "an access to shared memory is not masked: its extents are the buffer's"
+            )
+    else:
+        _check_extents(tile, type_, transposed="transposed" in op.attributes)
+
+
+def _check_extents(tile: PlainTile | TileValue, type_: Any, *, transposed: bool) -> None:
+    """Refuse a whole tile that memory of known extents has no room for."""
+    if isinstance(tile, TileValue):
+        return
+    *leading, row, col = (1, *tile.shape)
+    shape = [*leading, col, row] if transposed else [*leading, row, col]
+    for dim, extent in zip(range(1, 1 + len(tile.shape)), reversed(shape), strict=False):
+        there = type_.shape[type_.rank - dim]
+        bits = bits_of(tile.element) if dim == 1 else 8
+        if there != ir.ShapedType.get_dynamic_size() and extent * min(bits, 8) > there * 8:
+            text = "x".join(str(n) for n in tile.shape)
+            raise TilecError(
+                f"a tile of {text} is larger than {type_}; take a smaller one, or let the access "
+                "be masked"
+            )
 
 
 def vector_of(op: Any) -> int:

@@ -86,3 +86,13 @@ func.func @misspelt(%c: !C, %m: memref<?x?xf32>, %i: index) {
   "tile.store"(%c, %m, %i, %i) {vectors = 2} : (!C, memref<?x?xf32>, index, index) -> ()
   return
 }
+
+// -----
+
+func.func @larger(%x: tensor<64x32xf32>, %g: memref<32x64xf32>, %h: memref<64x16xf32>, %i: index) {
+  // expected-error @below {{'tile.store' op a tile of 64x32 is larger than memref<32x64xf32>; take a smaller one, or let the access be masked}}
+  "tile.store"(%x, %g, %i, %i) : (tensor<64x32xf32>, memref<32x64xf32>, index, index) -> ()
+  "tile.store"(%x, %g, %i, %i) {transposed} : (tensor<64x32xf32>, memref<32x64xf32>, index, index) -> ()
+  "tile.store"(%x, %h, %i, %i) {masked} : (tensor<64x32xf32>, memref<64x16xf32>, index, index) -> ()
+  return
+}

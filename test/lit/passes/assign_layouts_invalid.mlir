@@ -54,3 +54,24 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @resource() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // expected-error @below {{'arith.constant' op of a tile must be the same number everywhere (a splat)}}
+    %c = arith.constant dense_resource<numbers> : tensor<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // expected-error @below {{'gpu.func' op cannot take an argument of type tensor<16xf32>; legal: memrefs in global memory, and scalars}}
+  gpu.func @argument_that_is_only_stored(%t: tensor<16xf32>, %g: memref<16xf32>, %z: index) kernel
+      attributes {known_block_size = array<i32: 64, 1, 1>} {
+    "tile.store"(%t, %g, %z) : (tensor<16xf32>, memref<16xf32>, index) -> ()
+    gpu.return
+  }
+}

@@ -65,3 +65,12 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // expected-error @below {{'gpu.func' op known_block_size is of 2048 threads; a CTA of sm_80 has at most 1024}}
+  gpu.func @block() kernel attributes {known_block_size = array<i32: 512, 2, 2>} {
+    gpu.return
+  }
+}

@@ -79,3 +79,28 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @registers(%x: f16, %s: f32) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %a = "tile.fill"(%x) : (f16) -> tensor<256x16xf16>
+    %b = "tile.fill"(%x) : (f16) -> tensor<16x256xf16>
+    %c = "tile.fill"(%s) : (f32) -> tensor<256x256xf32>
+    // expected-error @below {{'tile.dot' op has an accumulator of 256x256xf32, 512 registers of each of 128 threads; a thread has 255: let the tile be smaller, or the warps more}}
+    %d = "tile.dot"(%a, %b, %c) : (tensor<256x16xf16>, tensor<16x256xf16>, tensor<256x256xf32>) -> tensor<256x256xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  // expected-error @below {{'gpu.func' op 3 warps cannot share a tile evenly; let known_block_size be of 64 or 128 threads}}
+  gpu.func @three_warps(%x: f16, %s: f32) kernel attributes {known_block_size = array<i32: 96, 1, 1>} {
+    %a = "tile.fill"(%x) : (f16) -> tensor<16x16xf16>
+    %c = "tile.fill"(%s) : (f32) -> tensor<16x16xf32>
+    %d = "tile.dot"(%a, %a, %c) : (tensor<16x16xf16>, tensor<16x16xf16>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    gpu.return
+  }
+}

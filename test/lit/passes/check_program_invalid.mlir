@@ -1,0 +1,58 @@
+// RUN: tile-opt %s --tile-check-program --split-input-file --verify-diagnostics
+
+gpu.module @m {
+  // expected-error @below {{'gpu.func' op unknown attribute 'tile.rasterise'; legal: tile.rasterize}}
+  gpu.func @misspelt(%n: index) kernel attributes {tile.rasterise = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{'scf.for' op unknown attribute 'tile.stage'; legal: tile.stages, tile.unroll, tile.layout}}
+    scf.for %i = %c0 to %n step %c1 {
+    } {tile.stage = 3 : i64}
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{'gpu.func' op does not take tile.unroll, an attribute of scf.for}}
+  gpu.func @elsewhere(%a: memref<64xf16>, %c: i1) kernel attributes {tile.unroll = 4 : i64} {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{'scf.if' op does not take tile.stages, an attribute of scf.for}}
+    scf.if %c {
+    } {tile.stages = 3 : i64}
+    // expected-error @below {{'arith.addi' op does not take tile.layout, an attribute of ops that give a tile}}
+    %n = arith.addi %c0, %c0 {tile.layout = 0 : i64} : index
+    // expected-error @below {{'tile.load' op tile.direct is a unit attribute: it has no value; leave it out for no}}
+    %x = "tile.load"(%a, %n) {tile.direct = false} : (memref<64xf16>, index) -> tensor<64xf16>
+    // expected-error @below {{'tile.store' op does not take tile.direct, an attribute of tile.load}}
+    "tile.store"(%x, %a, %n) {tile.direct} : (tensor<64xf16>, memref<64xf16>, index) -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{'gpu.func' op argument 0: unknown attribute 'tile.align'; legal: tile.aligned, tile.sizes, tile.strides}}
+  // expected-error @below {{'gpu.func' op argument 1: tile.aligned speaks of memory, and this is of type index}}
+  gpu.func @arguments(%a: memref<64xf16> {tile.align = 16 : i64}, %n: index {tile.aligned = 16 : i64}) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @m {
+  gpu.func @steps(%n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %down = arith.constant -1 : index
+    // expected-error @below {{'scf.for' op goes up: its step must be positive, not 0}}
+    scf.for %i = %c0 to %n step %c0 {
+    }
+    // expected-error @below {{'scf.for' op goes up: its step must be positive, not -1}}
+    scf.for %i = %n to %c0 step %down {
+    }
+    gpu.return
+  }
+}
