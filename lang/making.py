@@ -88,6 +88,9 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
     written: list[str] = []
 
     def start() -> Compiled:
+        from tilec import codegen  # noqa: PLC0415
+
+        codegen.start()  # while MLIR is being imported
         from tilec.driver import compile as compile_program  # noqa: PLC0415
 
         from .build import build  # noqa: PLC0415 (imports MLIR)
