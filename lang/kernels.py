@@ -191,11 +191,21 @@ class Launcher:
         """
         kernel = self._kernel
         values = kernel.bound(args, kwargs)
+        if kernel.settings.device == "sim":
+            _check_on_host(values)
         made = kernel.made(of_values(kernel.parameters, values))
         grid = self._grid(values) if callable(self._grid) else self._grid
         if 0 in (grid if isinstance(grid, Sequence) else (grid,)):
             return None  # nothing to do, as for arrays without elements
         return made.launch(grid, values, kernel.settings.device)
+
+
+def _check_on_host(values: Mapping[str, Any]) -> None:
+    from tilec.runtime.cuda.views import is_shared  # noqa: PLC0415 (for launches only)
+
+    for name, value in values.items():
+        if is_shared(value):
+            raise LaunchError(f"argument '{name}' is on a GPU; the simulator takes numpy arrays")
 
 
 @overload

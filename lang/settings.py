@@ -40,6 +40,10 @@ class Settings(NamedTuple):
         found = self._replace(**options)
         if found.warps not in (1, 2, 4, 8, 16, 32):
             raise TilecError(f"a CTA has 1, 2, 4, 8, 16 or 32 warps, not {found.warps!r}")
+        if found.device not in (None, "cuda", "sim"):
+            raise TilecError(
+                f"unknown device {found.device!r}; legal: 'cuda', 'sim', None for either"
+            )
         if isinstance(found.pipeline, list):
             found = found._replace(pipeline=tuple(found.pipeline))
         return found

@@ -222,3 +222,21 @@ def test_a_pipeline_of_ones_own() -> None:
     assert (x == 0.5).all()
     with pytest.raises(tilec.TilecError, match="unknown pass 'tile-nothing'"):
         add.using(pipeline=["tile-nothing"]).compile()
+
+
+class OnGpu:
+    """What an array on a GPU shows of itself."""
+
+    __cuda_array_interface__ = {  # noqa: RUF012 (the protocol's)
+        "shape": (16, 16),
+        "typestr": "<f4",
+        "data": (4096, False),
+        "version": 3,
+    }
+
+
+def test_devices() -> None:
+    with pytest.raises(tilec.TilecError, match="unknown device 'gpu'; legal: 'cuda', 'sim', None"):
+        add.using(device="gpu")
+    with pytest.raises(tilec.TilecError, match="argument 'x' is on a GPU; the simulator takes"):
+        add.using(device="sim")[1](OnGpu(), 1, 0.5)
