@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from types import MappingProxyType
 from typing import Any
 
@@ -131,15 +130,13 @@ def _floor_divided(one: Tile, other: Tile, natural: bool) -> Tile:
 def _divided_once(one: Tile, other: Tile) -> tuple[Tile, Tile]:
     """`(x // a) // b` of constants a and b as `x // (a * b)`."""
     first = one.value.owner
-    divisors = (
-        [_constant(v) for v in (first.operands[1], other.value)]
-        if (one.dtype is intp and getattr(first, "name", "") == "arith.divui")
-        else [None]
-    )
-    if None in divisors:
+    if one.dtype is not intp or getattr(first, "name", "") != "arith.divui":
         return one, other
-    product = Tile(constant(prod(d for d in divisors if d), intp), intp, natural=True)
-    return Tile(first.operands[0], intp, natural=True), product
+    inner, outer = _constant(first.operands[1]), _constant(other.value)
+    if inner is None or outer is None:
+        return one, other
+    divisor = Tile(constant(inner * outer, intp), intp, natural=True)
+    return Tile(first.operands[0], intp, natural=True), divisor
 
 
 def _constant(value: Any) -> int | None:
