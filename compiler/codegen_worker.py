@@ -68,6 +68,9 @@ def main() -> None:
     os.dup2(2, 1)
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    # Addresses are computed where it is cheap already; loop strength reduction would have a counter
+    # for each, which costs registers.
+    llvm.set_option("", "-disable-lsr")
     while True:
         try:
             request = marshal.load(sys.stdin.buffer)
