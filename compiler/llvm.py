@@ -7,6 +7,7 @@ adapted.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any
 
 from tilec.mlir import ir, translate_to_llvm_ir
@@ -59,15 +60,21 @@ def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
     faults: list[Diagnostic] = []
     risky = False
 
+    harmless: set[str] = set()
+
     def look(op: Any) -> Any:
         nonlocal risky
         name = op.name
+        if name in harmless:
+            return ir.WalkResult.ADVANCE
         if fault := _fault(op, name):
             faults.append(Diagnostic(op.location, fault))
-        if name == "llvm.call_intrinsic" or (
+        elif name == "llvm.call_intrinsic" or (
             name.startswith("nvvm.") and not _TRANSLATES.fullmatch(name)
         ):
             risky = True
+        elif name not in _APPROXIMATE:  # the others' names say it all
+            harmless.add(name)
         return ir.WalkResult.ADVANCE
 
     def look_into(op: Any) -> Any:
@@ -98,24 +105,31 @@ def _fault(op: Any, name: str) -> str | None:
     return None
 
 
+def _with_constants(text: str) -> str:
+    """The text with the constants of floating-point types as LLVM 22 reads them."""
+    done, parts = 0, []
+    for found in _CONSTANT.finditer(text):
+        if found.start() < done:
+            continue  # a further one of a line
+        first = text.rfind("\n", 0, found.start()) + 1
+        last = text.find("\n", found.end())
+        parts += [text[done:first], for_llvm_22(text[first:last])]
+        done = last
+    return "".join([*parts, text[done:]])
+
+
 def _for_llvm_22(text: str, *, debug: bool) -> str:
     """What MLIR's LLVM prints, as LLVM 22 reads it and NVPTX needs it."""
     # With the flag "Debug Info Version", without which it ignores debug locations, LLVM aborts
     # on a wrong intrinsic signature.
     if not debug:
-        flags = r"^!llvm\.module\.flags = .*\n|^!\d+ = .*\"Debug Info Version\".*\n"
-        text = re.sub(flags, "", text, flags=re.M)
+        flags = r"\n!llvm\.module\.flags = .*|\n!\d+ = .*\"Debug Info Version\".*"
+        text = re.sub(flags, "", text)
     # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
-    text = re.sub(r"^(declare .*@llvm\..*?)(?: #\d+)$", r"\1", text, flags=re.M)
-    used = set(re.findall(r"(?<!attributes) (#\d+)\b", text))
-    text = re.sub(
-        r"^attributes (#\d+) .*\n", lambda m: m[0] if m[1] in used else "", text, flags=re.M
-    )
-    if _CONSTANT.search(text):
-        text = "".join(
-            for_llvm_22(line) if _CONSTANT.search(line) else line
-            for line in text.splitlines(keepends=True)
-        )
+    text = re.sub(r"(\ndeclare .*@llvm\..*?) #\d+(?=\n)", r"\1", text)
+    uses = Counter(re.findall(r"#\d+", text))
+    text = re.sub(r"\nattributes (#\d+) .*", lambda m: m[0] if uses[m[1]] > 1 else "", text)
+    text = _with_constants(text)
     # The LLVM dialect cannot say `convergent` of inline assembly, which may hold a warp's
     # matrix instruction or barrier.
     if " asm sideeffect " in text:

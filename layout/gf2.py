@@ -12,9 +12,10 @@ from collections.abc import Iterable, Sequence
 def combine(selector: int, vectors: Sequence[int]) -> int:
     """The sum of the selected vectors."""
     total = 0
-    for i, vector in enumerate(vectors):
-        if selector >> i & 1:
-            total ^= vector
+    if selector:
+        for i, vector in enumerate(vectors):
+            if selector >> i & 1:
+                total ^= vector
     return total
 
 

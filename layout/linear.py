@@ -185,6 +185,9 @@ class LinearLayout:
         packed: Any = 0
         for name, start, bits in self._spans():
             index = indices.get(name, 0)
+            if type(index) is int:
+                packed = packed ^ combine(index, self.columns[start : start + bits])
+                continue
             if hasattr(index, "astype"):
                 index = index.astype("int64")  # a place may not fit the index's type
             packed = packed ^ (index & 0)  # the shape, though the dimension had no bits

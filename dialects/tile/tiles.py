@@ -38,7 +38,6 @@ _NAMES = {
     "b16": "i16",
     "b32": "i32",
 }
-_BITS = {"tf32": 32}  # a 19-bit type in a 32-bit register
 
 
 def element_name(operand: Operand) -> str:
@@ -58,7 +57,8 @@ def bits_of(element: Any) -> int:
         return 8
     if not isinstance(element, (ir.IntegerType, ir.FloatType)):
         raise TilecError(f"elements are integers or floating-point numbers, not {element}")
-    bits = int(_BITS.get(str(element), element.width))
+    # tf32, a 19-bit type, takes a whole register
+    bits = 32 if isinstance(element, ir.FloatTF32Type) else int(element.width)
     if bits & (bits - 1):
         raise TilecError(f"{bits}-bit elements are held in bytes: !tile.byte<{element}>")
     return bits
@@ -158,12 +158,23 @@ def tile_value(type_: Any) -> TileValue | None:
 
 
 def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
-    layout = resolve(text)
+    extents, layout = tile_layout(text, is_fragment=is_fragment)
     bits_of(tile.element_type)
     shape = tuple(tile.shape)
-    if tuple(layout.out_sizes.values()) != shape:
-        extents = "x".join(str(n) for n in layout.out_sizes.values())
-        raise TilecError(f"layout '{text}' is of a {extents} tile, not of {tile}")
+    if extents != shape:
+        own = "x".join(map(str, extents))
+        raise TilecError(f"layout '{text}' is of a {own} tile, not of {tile}")
+    return TileValue(shape, tile.element_type, layout, is_fragment)
+
+
+@lru_cache(maxsize=4096)
+def tile_layout(text: str, *, is_fragment: bool) -> tuple[tuple[int, ...], LinearLayout]:
+    """The extents of the tiles that a layout's text fits, and the layout with all inputs.
+
+    Raises:
+        TilecError: if the text names none, or none of such a value.
+    """
+    layout = resolve(text)
     wanted = ("register", "lane") if is_fragment else ("register", "lane", "warp")
     if not {"register", "lane"} <= set(layout.in_sizes) <= set(wanted):
         raise TilecError(
@@ -174,20 +185,18 @@ def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
         raise TilecError(f"layout '{text}' has {layout.in_sizes['lane']} lanes; a warp has 32")
     layout = _with_inputs(layout, wanted)
     # A fragment may be a warp's part of a larger tile.
-    if not is_fragment and not _covers(layout):
+    if not is_fragment and not layout.is_surjective:
         raise TilecError(f"layout '{text}' leaves elements of the tile to no lane")
-    named = layout if is_fragment else _named(layout)
-    return TileValue(shape, tile.element_type, named, is_fragment)
+    extents = tuple(layout.out_sizes.values())
+    return extents, layout if is_fragment else _named(layout)
 
 
-@lru_cache(maxsize=4096)
 def _with_inputs(layout: LinearLayout, ins: tuple[str, ...]) -> LinearLayout:
     """The layout with these inputs in this order; those that it does not have are of size one."""
     whole = layout * LinearLayout.empty(ins)
     return whole.reorder(ins, tuple(whole.out_sizes))
 
 
-@lru_cache(maxsize=4096)
 def _named(layout: LinearLayout) -> LinearLayout:
     """The layout with the usual names of a tile's dimensions, which are so by position."""
     return LinearLayout(
@@ -195,11 +204,6 @@ def _named(layout: LinearLayout) -> LinearLayout:
         tuple((n, bits) for n, (_, bits) in zip(dims(len(layout.outs)), layout.outs, strict=True)),
         layout.columns,
     )
-
-
-@lru_cache(maxsize=4096)
-def _covers(layout: LinearLayout) -> bool:
-    return layout.is_surjective
 
 
 def layout_attr(layout: LinearLayout | str) -> LayoutAttr:

@@ -7,7 +7,7 @@ import gc
 import pytest
 from tilec import dialects
 from tilec.dialects.tile.dialect import FragType, LayoutAttr
-from tilec.dialects.tile.tiles import resolve, tile_value
+from tilec.dialects.tile.tiles import resolve, tile_layout, tile_value
 from tilec.isa import forms
 from tilec.mlir import ir
 
@@ -70,11 +70,11 @@ def test_contexts_are_let_go() -> None:
 
 
 def test_a_layout_is_resolved_once() -> None:
-    resolve.cache_clear()
+    tile_layout.cache_clear()
     ir.Module.parse(FILL.replace("return %0", "\n".join(
         f'%{n} = "tile.fill"(%x) : (f16) -> !A' for n in range(1, 50)
     ) + "\nreturn %0"), _context())  # fmt: skip
-    found = resolve.cache_info()
+    found = tile_layout.cache_info()
     assert found.misses == 1
     assert found.hits >= 49
 
