@@ -1,6 +1,6 @@
-"""Time from source text to PTX of a 128x128x64 f16 GEMM, beside Triton's, in one run.
+"""Time from source text to PTX of a GEMM or of attention, beside Triton's, in one run.
 
-    python benchmarks/compile_time.py [--triton-python PATH] [--json]
+    python benchmarks/compile_time.py [--kernel NAME] [--triton-python PATH] [--json]
 
 Cold is a whole process that compiles once and exits; warm is the n-th compilation in a process
 that has compiled before; cached is a whole process that finds what it compiles in the compiler's
@@ -8,9 +8,11 @@ cache on disk, and `beyond_numpy` what that takes beyond starting Python and imp
 and Triton take turns, so that what slows the machine slows both, and the ratios are medians over
 the turns' own ratios.
 
-tilec's program enters at level 2, tiles with layouts: `examples/gemm.mlir`. Triton chooses its
-layouts itself; `warm_ratio` and `cold_ratio` are to be read with that in mind. `python` is the
-kernel in Python, `examples/kernels/gemm.py`, which enters at level 1, as Triton's does.
+`--kernel` chooses the program. `gemm`, with tiles of 128x128x64, and `attention`, 128 queries by 64
+keys, enter at level 1, tiles without layouts, as Triton's kernels do. `gemm_layouts` is the same
+GEMM from level 2 on, its layouts and pipeline written out; Triton chooses its own, with which its
+`warm_ratio` and `cold_ratio` are to be read. `python` is the GEMM in Python,
+`examples/kernels/gemm.py`, at level 1.
 """
 
 from __future__ import annotations
@@ -28,17 +30,48 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import sub
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).resolve().parent
-PROGRAM = HERE.parent / "examples" / "gemm.mlir"
-LEVEL = 2
+EXAMPLES = HERE.parent / "examples"
 WARM_UP = 2
 NUMPY = (sys.executable, "-c", "import numpy")
 CACHED = (
     "import sys, numpy, tilec\n"
     "tilec.compile(open(sys.argv[1]).read(), target='sm_80', cache=True).ptx"
 )
+
+
+class Program(NamedTuple):
+    """What is compiled.
+
+    Attributes:
+        path: its file.
+        level: at which it enters.
+        triton: the kernel of `triton_kernels.py` that it is compared with.
+        kernel: the only function that is taken, if the file has several.
+        python: whether `python_gemm.py` has it, too.
+    """
+
+    path: Path
+    level: int
+    triton: str
+    kernel: str = ""
+    python: bool = False
+
+    @property
+    def text(self) -> str:
+        """The source, with one kernel."""
+        head, *functions = self.path.read_text().split("\n  gpu.func @")
+        kept = [f for f in functions if f.startswith(f"{self.kernel}(") or not self.kernel]
+        return "\n  gpu.func @".join([head, *kept]).rstrip().removesuffix("\n}") + "\n}\n"
+
+
+PROGRAMS = {
+    "gemm": Program(EXAMPLES / "kernels" / "gemm.mlir", 1, "gemm", python=True),
+    "attention": Program(EXAMPLES / "kernels" / "attention.mlir", 1, "attention", "attention"),
+    "gemm_layouts": Program(EXAMPLES / "gemm.mlir", 2, "gemm"),
+}
 
 
 class Compiler:
@@ -122,12 +155,11 @@ class WarmProcess:
         return report
 
 
-def serve_tilec(program: Path) -> None:
-    """Compile `program` at every line of standard input, and report."""
+def serve_tilec(text: str) -> None:
+    """Compile a program at every line of standard input, and report."""
     import tilec
     from tilec.passes.instrumentation import Instrumentation
 
-    text = program.read_text()
     for number, _ in enumerate(sys.stdin):
         # Every other time is taken apart, which splits the pipeline and costs a little.
         watched = Instrumentation() if number % 2 else None
@@ -192,41 +224,48 @@ def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--kernel", choices=PROGRAMS, default="gemm")
     parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--rounds", type=int, default=7, metavar="N")
     parser.add_argument("--json", action="store_true", help="print one object")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    program = PROGRAMS[arguments.kernel]
     if arguments.serve:
-        serve_tilec(PROGRAM)
+        serve_tilec(program.text)
         return
     if not shutil.which(arguments.triton_python):
         parser.error(f"--triton-python: '{arguments.triton_python}' is no program")
     with tempfile.TemporaryDirectory() as folder:
-        out = str(Path(folder, "gemm.ptx"))
+        source, out = Path(folder, "source.mlir"), str(Path(folder, "out.ptx"))
+        source.write_text(program.text)
+        serve = [str(HERE / "compile_time.py"), "--kernel", arguments.kernel, "--serve"]
         compilers = [
             Compiler(
                 "tilec",
-                [sys.executable, "-m", "tilec.tools.tilec", str(PROGRAM), "-o", out],
-                [sys.executable, "-c", CACHED, str(PROGRAM)],
-                [sys.executable, str(HERE / "compile_time.py"), "--serve"],
+                [sys.executable, "-m", "tilec.tools.tilec", str(source), "-o", out],
+                [sys.executable, "-c", CACHED, str(source)],
+                [sys.executable, *serve],
                 folder,
             )
         ]
-        command = [sys.executable, str(HERE / "python_gemm.py")]
-        modes = [[*command, mode] for mode in ("once", "cached", "serve")]
-        compilers.append(Compiler("python", *modes, folder))
+        if program.python:
+            command = [sys.executable, str(HERE / "python_gemm.py")]
+            modes = [[*command, mode] for mode in ("once", "cached", "serve")]
+            compilers.append(Compiler("python", *modes, folder))
         if has_triton(arguments.triton_python):
-            command = [arguments.triton_python, str(HERE / "triton_kernels.py"), "gemm"]
+            script = str(HERE / "triton_kernels.py")
+            command = [arguments.triton_python, script, program.triton]
             modes = [[*command, mode] for mode in ("once", "cached", "serve")]
             compilers.append(Compiler("triton", *modes, folder))
         times = measure(compilers, arguments.rounds)
-    report(times, as_json=arguments.json)
+    report(arguments.kernel, times, as_json=arguments.json)
 
 
-def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
+def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
     """Print the medians and ratios."""
-    result: dict[str, Any] = {"level": LEVEL, "program": PROGRAM.name, "target": "sm_80"}
+    level = PROGRAMS[kernel].level
+    result: dict[str, Any] = {"level": level, "kernel": kernel, "target": "sm_80"}
     for name, found in times.items():
         result[name] = {
             "cold": statistics.median(found["cold"]),
@@ -235,7 +274,8 @@ def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
             "beyond_numpy": statistics.median(map(sub, found["cached"], found["numpy"])),
             "mma": found["mma"],
         }
-    for name, prefix in (("tilec", ""), ("python", "python_")):
+    ours = [(n, p) for n, p in (("tilec", ""), ("python", "python_")) if n in times]
+    for name, prefix in ours:
         for kind in ("warm", "cold"):
             result[f"{prefix}{kind}_ratio"] = (
                 ratio(times[name][kind], times["triton"][kind]) if "triton" in times else None
@@ -246,7 +286,7 @@ def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(result))
         return
-    print(f"{PROGRAM.name}, entering at level {LEVEL}, to PTX for sm_80; medians in seconds")
+    print(f"{kernel}, entering at level {level}, to PTX for sm_80; medians in seconds")
     for name in times:
         found = result[name]
         print(
@@ -254,7 +294,7 @@ def report(times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
             f"cached {found['cached']:.3f}, {found['beyond_numpy']:.3f} beyond numpy"
         )
     if "triton" in times:
-        for name, prefix in (("tilec", ""), ("python", "python_")):
+        for name, prefix in ours:
             cold, warm = result[f"{prefix}cold_ratio"], result[f"{prefix}warm_ratio"]
             print(f"  {name:8} to Triton: cold {cold:.3f}   warm {warm:.3f}   (aims: 0.5 and 0.25)")
     else:

@@ -28,7 +28,7 @@ def test_one_object(tmp_path: Path) -> None:
     (tmp_path / "triton.py").write_text("raise ImportError('not here')\n")
     done = run("--json", "--rounds", "1", PYTHONPATH=str(tmp_path))
     result = json.loads(done.stdout)
-    assert result["level"] == 2
+    assert (result["kernel"], result["level"]) == ("gemm", 1)
     assert result["tilec"]["mma"] == 64
     assert min(result["tilec"][kind] for kind in ("warm", "cold", "cached")) > 0
     assert result["warm_ratio"] is None
