@@ -14,8 +14,10 @@ from tilec.isa.sass import execution
 
 WAVEFRONT_BYTES = 128
 """What shared memory delivers at a time."""
+COMPUTED = 1 / 4
+"""What an element of a factor costs a lane that computes it, in the unit of `Choice.cost`."""
 TRIP_BARRIERS = 32
-"""What two barriers of a trip through shared memory cost, in the unit of `Choice.cost`."""
+"""What two barriers of a trip through shared memory cost, in that unit."""
 
 
 class Extents(NamedTuple):
@@ -34,11 +36,13 @@ class Product:
         op: its name.
         tiles: by the operand's name, and `d`.
         unsigned: whether integers of A, and of B, have no sign.
+        computed: whether A, and B, come from an elementwise op, such as a cast.
     """
 
     op: str
     tiles: Mapping[str, PlainTile]
     unsigned: tuple[bool, bool]
+    computed: tuple[bool, bool] = (False, False)
 
     @property
     def extents(self) -> Extents:
@@ -60,9 +64,10 @@ class Choice:
         form: the instruction.
         warps: warps along M and along N.
         instructions: instructions of each warp.
-        cost: of each warp, in machine instructions of the tensor cores: theirs, and half the
-            wavefronts in which it reads its operands from shared memory. (Four warps multiply
-            at a time, and one reads: a round figure, not a measurement.)
+        cost: of each warp, in machine instructions of the tensor cores: theirs, half the
+            wavefronts in which it reads its operands from shared memory, and a quarter of the
+            elements of them that each lane computes. (Four warps multiply at a time, and one
+            reads: round figures, not measurements.)
     """
 
     form: Mma
@@ -183,9 +188,12 @@ def choice(form: Mma, warps: tuple[int, int], product: Product, target: Target) 
     shape = form.shape
     instructions = (rows // shape.m) * (cols // shape.n) * (k // shape.k)
     a, b = (product.tiles[name] for name in "ab")
-    read = rows * a.shape[1] * bits_of(a.element) + cols * k * bits_of(b.element)
+    held = rows * a.shape[1], cols * k
+    read = held[0] * bits_of(a.element) + held[1] * bits_of(b.element)
     wavefronts = read / 8 / WAVEFRONT_BYTES
-    return Choice(form, warps, instructions, instructions * slots(form, target) + wavefronts / 2)
+    computed = sum(n for n, own in zip(held, product.computed, strict=True) if own) / LANES
+    cost = instructions * slots(form, target) + wavefronts / 2 + computed * COMPUTED
+    return Choice(form, warps, instructions, cost)
 
 
 def share(form: Mma, warps: tuple[int, int], shape: tuple[int, ...]) -> tuple[int, int]:

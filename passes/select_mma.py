@@ -27,7 +27,7 @@ from .mma_choice import (
     share,
     trip_cost,
 )
-from .tile_classes import Classes, has_plain_tiles
+from .tile_classes import Classes, has_plain_tiles, is_elementwise
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,10 @@ class SelectMma(Pass):
 
     In: level 1. Out: the same, each dot with `form` and `warps`; those that it has stay. The
     cheapest form of the target is taken, native before emulated, and the grid of warps that
-    reads the least from shared memory; products whose result is an operand of the next get all
-    warps along one index where that costs less than handing the result on through shared
-    memory. A remark says what was chosen and what else there was.
+    reads the least from shared memory and computes the fewest elements of factors that are cast,
+    say; products whose result is an operand of the next get all warps along one index where that
+    costs less than handing the result on through shared memory. A remark says what was chosen and
+    what else there was.
     """
 
     name: ClassVar[str] = "tile-select-mma"
@@ -168,9 +169,15 @@ def _grid(one: Choice) -> str:
 
 
 def _product(dot: Any) -> Product:
+    values = dot_values(dot)
     tiles = {
         name: PlainTile(tuple(value.type.shape), value.type.element_type)
-        for name, value in dot_values(dot).items()
+        for name, value in values.items()
     }
     unsigned = "unsigned_a" in dot.attributes, "unsigned_b" in dot.attributes
-    return Product(dot.operation.name, tiles, unsigned)
+    computed = _is_computed(values["a"]), _is_computed(values["b"])
+    return Product(dot.operation.name, tiles, unsigned, computed)
+
+
+def _is_computed(value: Any) -> bool:
+    return not isinstance(value.owner, ir.Block) and is_elementwise(value.owner)

@@ -18,6 +18,20 @@ gpu.module @sm_80 [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
+  // Four warps on 64x128: of a B that is cast each warp takes columns of its own.
+  // CHECK-LABEL: gpu.func @cast(
+  // CHECK: "tile.dot"{{.*}}warps = array<i64: 1, 4>
+  gpu.func @cast(%g: memref<64x64xf16>, %h: memref<64x128xi8>, %c: memref<64x128xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %z = arith.constant 0 : index
+    %a = "tile.load"(%g, %z, %z) : (memref<64x64xf16>, index, index) -> tensor<64x64xf16>
+    %w = "tile.load"(%h, %z, %z) : (memref<64x128xi8>, index, index) -> tensor<64x128xi8>
+    %b = arith.sitofp %w : tensor<64x128xi8> to tensor<64x128xf16>
+    %zero = arith.constant dense<0.0> : tensor<64x128xf32>
+    %d = "tile.dot"(%a, %b, %zero) : (tensor<64x64xf16>, tensor<64x128xf16>, tensor<64x128xf32>) -> tensor<64x128xf32>
+    "tile.store"(%d, %c, %z, %z) : (tensor<64x128xf32>, memref<64x128xf32>, index, index) -> ()
+    gpu.return
+  }
+
   // What is pinned stays.
   // CHECK-LABEL: gpu.func @pinned(
   // CHECK: "tile.dot"{{.*}}form = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", warps = array<i64: 1, 2>
