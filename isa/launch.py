@@ -5,7 +5,7 @@ PTX ISA, "Kernel Function Parameters". Imported only where kernels are launched:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -40,8 +40,9 @@ def extents(value: int | Sequence[int], what: str) -> Extents:
     Raises:
         LaunchError: calling them `what`, unless they are positive integers.
     """
-    given = (value,) if isinstance(value, int | np.integer) else tuple(value)
-    if not 1 <= len(given) <= 3 or any(int(n) != n or n < 1 for n in given):
+    given = tuple(value) if isinstance(value, Iterable) else (value,)
+    whole = all(isinstance(n, int | np.integer) and n > 0 for n in given)
+    if not 1 <= len(given) <= 3 or not whole:
         raise LaunchError(f"{what} is {value!r}; it takes one to three positive integers")
     x, y, z = (*(int(n) for n in given), 1, 1)[:3]
     return x, y, z

@@ -125,7 +125,7 @@ def target(name: str) -> Target:
         UnknownNameError: if there is none.
         PluginError: if the other package's is none.
     """
-    return TARGETS.get(name) or _registered(name)
+    return TARGETS.get(name) or _registered(str(name))
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -25,6 +26,8 @@ from .source import Source
 from .syntax import place
 from .tile import Tile
 
+_MOST_TURNS = 1 << 14
+"""Turns of a loop that is written out: beyond, it never ends, or the code would fit nowhere."""
 _DEEPEST = 64
 """Calls of helpers inside each other; more is taken for a recursion without end."""
 
@@ -211,9 +214,9 @@ class Frame:
             raise KernelError(
                 self.place(node.iter), f"a loop goes through range(…) or a tuple, not {values!r}"
             )
-        for value in values:
+        for turn, value in enumerate(values):
             self.assign(node.target, value)
-            signal = self._turn(node.body)
+            signal = self._turn(node, turn)
             if signal is ast.Break:
                 break
             if isinstance(signal, Returned):
@@ -221,19 +224,28 @@ class Frame:
         return None
 
     def _while(self, node: ast.While) -> Signal:
-        while True:
+        for turn in itertools.count():
             with self._at(node):
                 more = loops.repeat(self, node)
             if not more:
                 return None
-            signal = self._turn(node.body)
+            signal = self._turn(node, turn)
             if signal is ast.Break:
                 return None
             if isinstance(signal, Returned):
                 return signal
+        return None
 
-    def _turn(self, body: Sequence[ast.stmt]) -> Signal:
-        return self.within("static", body)
+    def _turn(self, node: ast.For | ast.While, turn: int) -> Signal:
+        """Run the body of a loop that is written out."""
+        if turn == _MOST_TURNS:
+            raise KernelError(
+                self.place(node),
+                f"a loop that is written out while the kernel is compiled has more than {turn} "
+                "turns; a loop of the kernel's own goes through range(…), or while a value of the "
+                "kernel says so",
+            )
+        return self.within("static", node.body)
 
     def within(self, what: str, body: Sequence[ast.stmt]) -> Signal:
         """Run statements that stand in a loop or a condition."""

@@ -195,7 +195,7 @@ class Launcher:
             _check_on_host(values)
         made = kernel.made(of_values(kernel.parameters, values))
         grid = self._grid(values) if callable(self._grid) else self._grid
-        if 0 in (grid if isinstance(grid, Sequence) else (grid,)):
+        if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
             return None  # nothing to do, as for arrays without elements
         return made.launch(grid, values, kernel.settings.device)
 

@@ -153,6 +153,12 @@ def _in_order(names: frozenset[str], node: ast.For | ast.While) -> list[str]:
     return sorted(names, key=places.__getitem__)
 
 
+def _whole(number: Any, name: str) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 < number < 1 << 31:
+        raise TilecError(f"{name} of a loop is a positive integer or None, not {number!r}")
+    return number
+
+
 def count(frame: Frame, node: ast.For, values: Range) -> None:
     """Run a loop over a range.
 
@@ -164,7 +170,7 @@ def count(frame: Frame, node: ast.For, values: Range) -> None:
         raise TilecError(f"a loop of the kernel counts up: its step is positive, not {values.step}")
     step = _bound(values.step, "step")
     attributes = {
-        f"tile.{name}": i64(number)
+        f"tile.{name}": i64(_whole(number, name))
         for name, number in (("stages", values.stages), ("unroll", values.unroll))
         if number is not None
     }

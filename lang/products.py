@@ -130,14 +130,23 @@ def _product(
         )
     attributes: dict[str, Any] = {}
     if form is not None:
+        if not isinstance(form, str):
+            raise TilecError(f"form of a product is an instruction's mnemonic, not {form!r}")
         attributes["form"] = text(form)
     if warps is not None:
-        attributes["warps"] = i64s(warps)
+        attributes["warps"] = i64s(_grid(warps))
     for flag, tile in (("unsigned_a", a), ("unsigned_b", b)):
         if tile.dtype.kind == "uint":
             attributes[flag] = unit()
     operands = [tile.value for tile in (a, b, acc, *others)]
     return Tile(result(name, operands, type_of(acc.dtype, shape), attributes), acc.dtype, shape)
+
+
+def _grid(warps: Any) -> tuple[int, ...]:
+    found = warps if isinstance(warps, (list, tuple)) else ()
+    if len(found) != 2 or any(n not in (1, 2, 4, 8, 16, 32) for n in found):
+        raise TilecError(f"warps of a product are two powers of two, along M and N, not {warps!r}")
+    return tuple(int(n) for n in found)
 
 
 def _check_matrices(**tiles: Tile) -> None:

@@ -38,7 +38,7 @@ class Settings(NamedTuple):
             if name not in self._fields:
                 raise UnknownNameError("setting", name, self._fields)
         found = self._replace(**options)
-        if found.warps not in (1, 2, 4, 8, 16, 32):
+        if not isinstance(found.warps, int) or found.warps not in (1, 2, 4, 8, 16, 32):
             raise TilecError(f"a CTA has 1, 2, 4, 8, 16 or 32 warps, not {found.warps!r}")
         if found.device not in (None, "cuda", "sim"):
             raise TilecError(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.ops.atomic import updates
 from tilec.dialects.tile.ops.base import any_tile_of
+from tilec.dialects.tile.tiles import bits_of, plain_tile
 from tilec.isa import TARGETS, Form, Mma, Target, TilecError, form, forms, nearest, target
 from tilec.isa.sass import execution, sorts_metadata
 from tilec.mlir import ir
@@ -60,6 +61,7 @@ def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
     """An error for each op whose form `chosen` lacks; remarks on those that it is slow at."""
     errors = [d for function in functions(gpu_module) for d in _check_block(function, chosen)]
     for op in walk(gpu_module):
+        errors += _check_tiles(op, chosen)
         if op.operation.name == "tile.atomic":
             errors += _check_update(op, chosen)
         if not op.operation.name.startswith("tile.") or "form" not in op.attributes:
@@ -89,6 +91,24 @@ def _check_block(function: Any, chosen: Target) -> Iterator[Diagnostic]:
             f"'gpu.func' op known_block_size is of {prod(size)} threads; a CTA of {chosen} has at "
             f"most {most}",
         )
+
+
+def _check_tiles(op: Any, chosen: Target) -> Iterator[Diagnostic]:
+    """An error if a tile is larger than all registers of an SM."""
+    for result in op.results:
+        try:
+            tile = plain_tile(result.type)
+        except TilecError:  # the passes that need tiles say more
+            continue
+        if tile is None:
+            continue
+        there, needed = 4 * chosen.registers_per_sm, prod(tile.shape) * bits_of(tile.element) // 8
+        if needed > there:
+            yield Diagnostic(
+                op.location,
+                f"'{op.operation.name}' op gives {result.type}, {needed} bytes; the registers of "
+                f"an SM hold {there}: take smaller tiles",
+            )
 
 
 def _check_update(op: Any, chosen: Target) -> Iterator[Diagnostic]:

@@ -74,3 +74,14 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @tile(%g: memref<?x?xf32>, %z: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    // expected-error @below {{'tile.load' op gives tensor<512x256xf32>, 524288 bytes; the registers of an SM hold 262144: take smaller tiles}}
+    %t = "tile.load"(%g, %z, %z) {masked} : (memref<?x?xf32>, index, index) -> tensor<512x256xf32>
+    %s = "tile.load"(%g, %z, %z) {masked} : (memref<?x?xf32>, index, index) -> tensor<256x256xf32>
+    gpu.return
+  }
+}

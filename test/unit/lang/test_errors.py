@@ -323,6 +323,67 @@ def _() -> object:
     return names
 
 
+@wrong("stages of a loop is a positive integer or None, not 2.5")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int, STAGES: tl.Constant[float] = 2.5) -> None:
+        for _ in tl.range(0, n, stages=STAGES):  # <- for
+            pass
+
+    return k.build()
+
+
+@wrong("unroll of a loop is a positive integer or None, not -2")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        for _ in tl.range(0, n, unroll=-2):  # <- for
+            pass
+
+    return k.build()
+
+
+@wrong("warps of a product are two powers of two, along M and N, not 4")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, WARPS: tl.Constant[int] = 4) -> None:
+        x = tl.load(a, (0, 0), (16, 16))
+        tl.dot(x, x, warps=WARPS)  # <- tl.dot
+
+    return k.build()
+
+
+@wrong("form of a product is an instruction's mnemonic, not 16")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, FORM: tl.Constant[int] = 16) -> None:
+        x = tl.load(a, (0, 0), (16, 16))
+        tl.dot(x, x, form=FORM)  # <- tl.dot
+
+    return k.build()
+
+
+@wrong("written out while the kernel is compiled has more than 16384 turns")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        while True:  # <- while
+            pass
+
+    return k.build()
+
+
+@wrong("'tile.dot' op has an accumulator of 256x256xf32, 512 registers of each of 128 threads")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        x, y = tl.load(a, (0, 0), (256, 16)), tl.load(a, (0, 0), (16, 256))
+        z = tl.dot(x, y)  # <- tl.dot
+        tl.store(a, (0, 0), z.astype(tl.float16))
+
+    return k.compile()
+
+
 @pytest.mark.parametrize(("make", "reason"), CASES, ids=[reason[:30] for _, reason in CASES])
 def test_errors_are_where_they_belong(make: Callable[[], object], reason: str) -> None:
     with pytest.raises(tl.KernelError, match=reason) as caught:

@@ -128,8 +128,9 @@ def test_read_only_arrays() -> None:
 
 
 def test_grids_and_settings() -> None:
-    with pytest.raises(tilec.TilecError, match="grid is -1; it takes one to three positive"):
-        add[-1](A, 1, 0.5)
+    for grid in (-1, 1.5, "x", (), (1, 1, 1, 1), lambda arguments: "x"):
+        with pytest.raises(tilec.TilecError, match=r"grid is .*; it takes one to three positive"):
+            add[grid](A, 1, 0.5)
     assert add[tl.cdiv(0, 16), 1](A, 1, 0.5) is None
     assert not A.any()
     with pytest.raises(tilec.TilecError, match=r"a kernel runs on a grid: add\[grid\]"):
@@ -138,6 +139,10 @@ def test_grids_and_settings() -> None:
         add.using(wraps=3)
     with pytest.raises(tilec.TilecError, match="1, 2, 4, 8, 16 or 32 warps, not 3"):
         add.using(warps=3)
+    with pytest.raises(tilec.TilecError, match=r"1, 2, 4, 8, 16 or 32 warps, not 4\.0"):
+        add.using(warps=4.0)
+    with pytest.raises(tilec.TilecError, match="unknown target '3'"):
+        add.compile(target=3)
     with pytest.raises(tilec.TilecError, match="unknown target 'sm_1'"):
         add.compile(target="sm_1")
     with pytest.raises(tilec.TilecError, match="add has no constant 'BLOK'; it has: BLOCK"):
