@@ -18,7 +18,7 @@ from ..expansion import Expansion, Values
 from ..functions import threads
 from .global_memory import GlobalAccess
 from .kernel import Kernel
-from .registers import constant_i32, constant_i64, element_type, i32, i64
+from .registers import constant_i32, element_type, i32, i64
 from .shared_memory import SharedAccess, shared_access
 
 ASYNC_BYTES = (4, 8, 16)
@@ -137,11 +137,7 @@ class AsyncCopies:
             return create(
                 "llvm.select", [from_.inside(step), constant_i32(size), constant_i32(0)], i32()
             )
-        last = from_.descriptor.rank - 1
-        left = create(
-            "llvm.sub", [from_.descriptor.size(last), from_.coordinate(last, step[1])], i64()
-        )
-        left = create("llvm.intr.smin", [left, constant_i64(vector)], i64())
+        left = from_.left(step[-1], vector)
         count = create("llvm.trunc", [left], i32())
         count = create("llvm.mul", [count, constant_i32(size // vector)], i32())
         return create("llvm.select", [from_.inside(step), count, constant_i32(0)], i32())

@@ -165,6 +165,20 @@ class GlobalAccess:
         conditions = [self._test(self._first + at, step) for at, step in enumerate(further)]
         return reduce(lambda a, b: create("llvm.and", [a, b], a.type), conditions)
 
+    def left(self, further: int, most: int) -> Any:
+        """Elements from this thread's place, `further` on, to the row's end; `most` at most."""
+        last = self.descriptor.rank - 1
+        index = self._indices[last]
+
+        def emit() -> Any:
+            rest = [self.descriptor.size(last), self.coordinate(last, further)]
+            return create(
+                "llvm.intr.smin", [create("llvm.sub", rest, i64()), constant_i64(most)], i64()
+            )
+
+        key = ("left", index.constant, self._place, further, most)
+        return self._kernel.once(key, [self._memref, index.value], emit)
+
     def pointer(self, further: tuple[int, ...]) -> Any:
         """The address of this thread's place, `further` on in the tile's dimensions."""
         counts = [

@@ -10,7 +10,7 @@ takes it as an immediate.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 from tilec.dialects.tile.shared import SharedBuffer
@@ -92,8 +92,7 @@ class SharedAccess:
 
     def _check_inside(self, row: int, col: int) -> None:
         """Refuse constant places outside the buffer."""
-        places = self.place.bases[self.dim]
-        rows, cols = (reduce(int.__or__, (i[at] for i in places), 0) for at in (0, 1))
+        rows, cols = _bits(self.place, self.dim)
         number = self.number.constant
         for what, index, first, last, extent in (
             ("row", self.row, row, row + rows, self.buffer.rows),
@@ -106,22 +105,21 @@ class SharedAccess:
 
     def _disjoint(self, row: int, col: int) -> bool:
         """Whether run-time part, lane's part and constant share no bits, in row and in column."""
-        for at, (bits, constant) in enumerate(zip(self.bits, (row, col), strict=True)):
-            lane = reduce(int.__or__, (i[at] for i in self.place.bases[self.dim]), 0)
-            if constant & lane or bits & (constant | lane):
-                return False
-        return True
+        lanes = _bits(self.place, self.dim)
+        return not any(
+            constant & lane or bits & (constant | lane)
+            for bits, constant, lane in zip(self.bits, (row, col), lanes, strict=True)
+        )
 
     def _reach(self) -> int:
         """Mask of the offset's bits that the run-time and lane parts may set."""
-        layout = self.buffer.layout
-        mask = 0
-        for image in self.place.bases[self.dim]:
-            mask |= layout(row=image[0], col=image[1])[0]
-        return reduce(int.__or__, self._run_time_offsets(), mask)
+        (lanes,) = _bits(_composed(self.place, self.buffer.layout), self.dim)
+        return reduce(int.__or__, self._run_time_offsets(), lanes)
 
     def _run_time_offsets(self) -> list[int]:
         """Offsets of the bits of row and column that what is known at run time only may set."""
+        if not any(self.bits):
+            return []
         bases = self.buffer.layout.bases
         return [
             image
@@ -143,7 +141,7 @@ class SharedAccess:
             if index.value is not None:
                 (part,) = linear(layout, name, index.value)
                 total = part if total is None else _xor(total, part)
-        (lane,) = self.kernel.places(self.place.then(layout), self.dim)
+        (lane,) = self.kernel.places(_composed(self.place, layout), self.dim)
         total = lane if total is None else _xor(total, lane)
         return self._bytes(total)
 
@@ -212,6 +210,18 @@ def shared_access(
     at = split(row), split(col)
     bits = [0 if index.value is None else possible_bits(index.value) for index in at]
     return SharedAccess(kernel, base, buffer, number, *at, place, dim, (bits[0], bits[1]))
+
+
+@lru_cache(maxsize=1024)
+def _composed(first: LinearLayout, second: LinearLayout) -> LinearLayout:
+    return first.then(second)
+
+
+@lru_cache(maxsize=1024)
+def _bits(places: LinearLayout, dim: str) -> tuple[int, ...]:
+    """The bits of each output that an index of `dim` may set."""
+    images = places.bases[dim]
+    return tuple(reduce(int.__or__, (i[at] for i in images), 0) for at in range(len(places.outs)))
 
 
 def step(pointer: Any, count: int) -> Any:

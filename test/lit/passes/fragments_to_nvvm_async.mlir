@@ -71,16 +71,16 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[BIT]], %[[C0]] : index
     // CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i64
     // CHECK: %[[COL:.*]] = arith.index_cast %{{.*}} : index to i64
+    // The elements left in the row, at most four, two bytes each; none where the row or column is
+    // outside, negative indices included.
     // CHECK: %[[COLS:.*]] = llvm.extractvalue %[[M:.*]][3, 1]
+    // CHECK: %[[LEFT:.*]] = llvm.sub %[[COLS]], %[[COL]] : i64
+    // CHECK: %[[C4:.*]] = llvm.mlir.constant(4 : i64) : i64
+    // CHECK: %[[MIN:.*]] = llvm.intr.smin(%[[LEFT]], %[[C4]])
     // CHECK: %[[ROWS:.*]] = llvm.extractvalue %[[M]][3, 0]
     // CHECK: %[[R:.*]] = llvm.icmp "ult" %[[ROW]], %[[ROWS]] : i64
     // CHECK: %[[C:.*]] = llvm.icmp "ult" %[[COL]], %[[COLS]] : i64
     // CHECK: scf.if %[[OWN]] {
-    // The elements left in the row, at most four, two bytes each; none where the row or column is
-    // outside, negative indices included.
-    // CHECK: %[[LEFT:.*]] = llvm.sub %[[COLS]], %[[COL]] : i64
-    // CHECK: %[[C4:.*]] = llvm.mlir.constant(4 : i64) : i64
-    // CHECK: %[[MIN:.*]] = llvm.intr.smin(%[[LEFT]], %[[C4]])
     // CHECK: %[[MIN32:.*]] = llvm.trunc %[[MIN]] : i64 to i32
     // CHECK: %[[C2:.*]] = llvm.mlir.constant(2 : i32) : i32
     // CHECK: %[[COUNT:.*]] = llvm.mul %[[MIN32]], %[[C2]] : i32
