@@ -32,7 +32,7 @@ from tilec.sim.ptx import read_text
 
 HERE = Path(__file__).resolve().parent
 KINDS = {
-    "mma": r"(mma|HMMA)\b",
+    "mma": r"(mma|[A-Z]*MMA)\b",
     "ldmatrix": r"(ldmatrix|LDSM)\b",
     "stmatrix": r"(stmatrix|STSM)\b",
     "cp.async": r"(cp\.async\.c[ag]|LDGSTS)\b",
@@ -165,7 +165,8 @@ def sass_counts(text: str, kernel: str) -> dict[str, dict[str, int]]:
         code = re.match(r"\s*/\*[0-9a-f]{4,}\*/\s+(@!?U?P\d\s+)?(\S.*?)\s*;", line)
         if code and not code[2].startswith("NOP"):
             if code[2].startswith("BRA") and (target := re.search(r"`\((\.L_x_\d+)\)", code[2])):
-                branches.append((len(instructions), target[1], not code[1]))
+                asks = code[1] or re.match(r"BRA\S*\s+!?U?P\d", code[2])
+                branches.append((len(instructions), target[1], not asks))
             if code[2].startswith(("EXIT", "RET")) and not code[1]:
                 branches.append((len(instructions), "", True))
             instructions.append(code[2])
