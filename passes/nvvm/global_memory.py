@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from tilec.layout import LinearLayout
@@ -204,11 +204,14 @@ class GlobalAccess:
             self._kernel.once(
                 ("elements", dim, count),
                 [self._memref],
-                lambda dim=dim, count=count: self.descriptor.times_stride(constant_i64(count), dim),
+                partial(self._rows, count, dim),
             )
             for dim, count in rows
         ]
         return reduce(lambda a, b: create("llvm.add", [a, b], i64()), parts)
+
+    def _rows(self, count: int, dim: int) -> Any:
+        return self.descriptor.times_stride(constant_i64(count), dim)
 
     def _test(self, dim: int, further: int) -> Any:
         """Whether the index in one dimension is in bounds."""
