@@ -96,8 +96,8 @@ def counts(instructions: Iterable[str]) -> dict[str, int]:
 def innermost(jumps: Sequence[tuple[int, int, bool]], instructions: Sequence[str]) -> list[str]:
     """The instructions of the smallest loop that has a matrix instruction; none if none has.
 
-    A natural loop: what reaches a jump to an instruction that every way there passes, without
-    passing it again.
+    A natural loop: an instruction that is jumped to, and what leads back to it and is not reached
+    from the beginning without passing it.
 
     Args:
         jumps: instruction, where it jumps, whether it always does.
@@ -111,9 +111,11 @@ def innermost(jumps: Sequence[tuple[int, int, bool]], instructions: Sequence[str
         after.setdefault(source, []).append(target)
         before.setdefault(target, []).append(source)
     bodies = []
-    for at, first, _ in jumps:
-        if first < len(instructions) and at not in _reached(0, after, without=first):
-            inside = _reached(at, before, without=first) | {first}
+    for first in {target for _, target, _ in jumps if target < len(instructions)}:
+        entered = _reached(0, after, without=first)
+        ends = [at for at in before[first] if at not in entered]
+        if ends:
+            inside = {first}.union(*(_reached(at, before, without=first) for at in ends))
             bodies.append([instructions[i] for i in sorted(inside)])
     bodies = [body for body in bodies if counts(body)["mma"]]
     return min(bodies, key=len, default=[])
