@@ -22,7 +22,7 @@ from math import prod
 from typing import Any
 
 from tilec import mlir
-from tilec.isa import PtxVersion, Target
+from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 
 
@@ -264,8 +264,13 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
             continue
         name = mlir.ir.StringAttr(attributes["sym_name"]).value
         if "tile.abi" in attributes:
-            described = json.loads(mlir.ir.StringAttr(attributes["tile.abi"]).value)
-            arguments = tuple(map(_argument, described))
+            text = mlir.ir.StringAttr(attributes["tile.abi"]).value
+            try:
+                arguments = tuple(map(_argument, json.loads(text)))
+            except (AttributeError, KeyError, TypeError, ValueError):
+                raise TilecError(
+                    f"tile.abi of kernel '{name}' is not what tile-kernel-abi writes: {text}"
+                ) from None
         else:
             types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
             arguments = tuple(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from tilec.isa import UnknownNameError
@@ -23,7 +24,16 @@ _OF_ARGUMENTS = ("tile.aligned", "tile.sizes", "tile.strides")
 _OF_FUNCTIONS = (RASTERIZE, AUTOMATIC, "tile.abi", "tile.dynamic_shared", "tile.grid")
 _OF_LOOPS = (STAGES, UNROLL)
 _ALL = (*_OF_ARGUMENTS, *_OF_FUNCTIONS, *_OF_LOOPS, DIRECT, PIN)
-_UNITS = (AUTOMATIC, DIRECT)
+_KINDS: Mapping[str, tuple[type, str]] = MappingProxyType(
+    {
+        AUTOMATIC: (ir.UnitAttr, "a unit attribute: it has no value; leave it out for no"),
+        DIRECT: (ir.UnitAttr, "a unit attribute: it has no value; leave it out for no"),
+        "tile.abi": (ir.StringAttr, "a string, as tile-kernel-abi writes it"),
+        "tile.dynamic_shared": (ir.IntegerAttr, "a number of bytes"),
+        "tile.grid": (ir.ArrayAttr, "an array, as tile-from-linalg writes it"),
+    }
+)
+_LAUNCHES = ("gpu.launch", "gpu.launch_func")
 
 
 @dataclass(frozen=True)
@@ -31,7 +41,8 @@ class CheckProgram(Pass):
     """Check the attributes `tile.…` that any op may carry, and the steps of loops.
 
     In and out: any level; the program stays. An attribute that is misspelt or stands on another op
-    than it speaks of would have no effect: it is refused. So is an `scf.for` that does not go up.
+    than it speaks of would have no effect: it is refused. So are an `scf.for` that does not go up,
+    and launches inside of kernels.
     """
 
     name: ClassVar[str] = "tile-check-program"
@@ -44,6 +55,8 @@ class CheckProgram(Pass):
                 errors += _errors(op, _check_attributes(op))
                 if op.operation.name == "scf.for":
                     errors += _errors(op, _check_step(op))
+                elif op.operation.name in _LAUNCHES:
+                    errors += _errors(op, ["stands in a kernel; kernels are launched by the host"])
             for function in functions(gpu_module):
                 errors += _errors(function, _check_arguments(function))
         if errors:
@@ -63,14 +76,14 @@ def _check_attributes(op: Any) -> Iterator[str]:
             yield str(UnknownNameError("attribute", name, _legal(op) or _ALL))
         elif name not in _legal(op):
             yield f"does not take {name}, {_belongs(name)}"
-        elif name in _UNITS and not isinstance(attributes[name], ir.UnitAttr):
-            yield f"{name} is a unit attribute: it has no value; leave it out for no"
+        elif name in _KINDS and not isinstance(attributes[name], _KINDS[name][0]):
+            yield f"{name} is {_KINDS[name][1]}"
 
 
 def _legal(op: Any) -> tuple[str, ...]:
     """The attributes that mean something on an op."""
     name = op.operation.name
-    if name == "gpu.func":
+    if name in ("gpu.func", "llvm.func"):
         return _OF_FUNCTIONS
     if name == "scf.for":
         return (*_OF_LOOPS, PIN)

@@ -18,7 +18,12 @@ def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> An
 def index_constant(value: int) -> Any:
     """An `arith.constant` of type index."""
     type_ = ir.IndexType.get()
-    return create("arith.constant", [], type_, value=ir.IntegerAttr.get(type_, value))
+    return create("arith.constant", [], type_, value=ir.IntegerAttr.get(type_, wrapped(value)))
+
+
+def wrapped(value: int) -> int:
+    """What 64 bits hold of a number, with a sign: arithmetic on indices and addresses wraps."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def constant_of(value: Any) -> int | None:

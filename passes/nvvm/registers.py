@@ -14,7 +14,7 @@ from tilec.dialects.tile.tiles import TileValue, bits_of
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
-from ..emit import create
+from ..emit import create, wrapped
 
 REGISTER_BITS = 32
 
@@ -82,7 +82,7 @@ def i64() -> Any:
 
 def constant_i64(value: int) -> Any:
     """An `llvm.mlir.constant` of type i64."""
-    return create("llvm.mlir.constant", [], i64(), value=ir.IntegerAttr.get(i64(), value))
+    return create("llvm.mlir.constant", [], i64(), value=ir.IntegerAttr.get(i64(), wrapped(value)))
 
 
 def bitcast(value: Any, type_: Any) -> Any:

@@ -56,3 +56,18 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @m {
+  // expected-error @below {{'gpu.func' op tile.dynamic_shared is a number of bytes}}
+  gpu.func @kinds() kernel attributes {tile.dynamic_shared = "many"} {
+    %c1 = arith.constant 1 : index
+    // expected-error @below {{'gpu.launch' op stands in a kernel; kernels are launched by the host}}
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+        threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+      gpu.terminator
+    }
+    gpu.return
+  }
+}

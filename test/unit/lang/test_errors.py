@@ -326,8 +326,8 @@ def _() -> object:
 @wrong("stages of a loop is a positive integer or None, not 2.5")
 def _() -> object:
     @tilec.kernel
-    def k(n: int, STAGES: tl.Constant[float] = 2.5) -> None:
-        for _ in tl.range(0, n, stages=STAGES):  # <- for
+    def k(n: int, stages: tl.Constant[float] = 2.5) -> None:
+        for _ in tl.range(0, n, stages=stages):  # <- for
             pass
 
     return k.build()
@@ -346,9 +346,9 @@ def _() -> object:
 @wrong("warps of a product are two powers of two, along M and N, not 4")
 def _() -> object:
     @tilec.kernel
-    def k(a: M, WARPS: tl.Constant[int] = 4) -> None:
+    def k(a: M, warps: tl.Constant[int] = 4) -> None:
         x = tl.load(a, (0, 0), (16, 16))
-        tl.dot(x, x, warps=WARPS)  # <- tl.dot
+        tl.dot(x, x, warps=warps)  # <- tl.dot
 
     return k.build()
 
@@ -356,9 +356,9 @@ def _() -> object:
 @wrong("form of a product is an instruction's mnemonic, not 16")
 def _() -> object:
     @tilec.kernel
-    def k(a: M, FORM: tl.Constant[int] = 16) -> None:
+    def k(a: M, form: tl.Constant[int] = 16) -> None:
         x = tl.load(a, (0, 0), (16, 16))
-        tl.dot(x, x, form=FORM)  # <- tl.dot
+        tl.dot(x, x, form=form)  # <- tl.dot
 
     return k.build()
 

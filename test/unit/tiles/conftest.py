@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -43,3 +46,15 @@ def run():
 def random():
     """Numbers, the same each time."""
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def random_tiles() -> ModuleType:
+    """Random programs: a module beside this file, whose folder is no package."""
+    path = Path(__file__).with_name("random_tiles.py")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
