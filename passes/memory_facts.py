@@ -36,7 +36,8 @@ def memory_facts(memref: Any) -> MemoryFacts:
     `memref.assume_alignment` speaks of the address.
 
     Raises:
-        TilecError: for attributes that are none of these, or not of the memref's rank.
+        TilecError: for attributes that are none of these, not of the memref's rank, or against
+            its type.
     """
     type_ = memref.type
     strides, offset = type_.get_strides_and_offset()
@@ -58,8 +59,16 @@ def memory_facts(memref: Any) -> MemoryFacts:
     promised = argument_attributes(root)
     if "tile.aligned" in promised:
         aligned = max(aligned, _integer(promised, "tile.aligned"))
-    for name, values in (("tile.sizes", sizes), ("tile.strides", known)):
+    for name, values, static in (
+        ("tile.sizes", sizes, [not type_.is_dynamic_dim(dim) for dim in range(type_.rank)]),
+        ("tile.strides", known, [stride != dynamic_stride for stride in strides]),
+    ):
         for dim, multiple in enumerate(_integers(promised, name, type_.rank)):
+            if static[dim] and values[dim] < multiple:
+                raise TilecError(
+                    f"{name} promises a multiple of {multiple} for dimension {dim} of {type_}, "
+                    "which says otherwise"
+                )
             values[dim] = max(values[dim], multiple)
     first = 1 if offset == dynamic_stride else _power(offset)
     return MemoryFacts(min(aligned, first * element), tuple(sizes), tuple(known))
