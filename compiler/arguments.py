@@ -51,6 +51,8 @@ def _passed(argument: Argument, value: Any, number: int, stream: Any) -> list[An
     if not isinstance(argument, MemRef):
         if is_array and argument.type != "ptr":
             raise LaunchError(f"argument {number} is an array; the kernel takes {argument.type}")
+        if value is None and argument.type != "ptr":
+            raise LaunchError(f"argument {number} is None; the kernel takes {argument.type}")
         return [value]
     if not is_array:
         raise LaunchError(f"argument {number} is no array; the kernel takes {_written(argument)}")

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import TilecError
+from tilec.passes.base import ProgramError
 
 from .compiled import Compiled, Options, Stage
-from .diagnostics import Source
+from .diagnostics import Source, render
 from .environment import cache_wanted
 
 if TYPE_CHECKING:
@@ -73,9 +74,13 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
     def start() -> Compiled:
         return _started(source, target, options, text, stage)
 
-    with _uncollected():
-        compiled = _remembered(text, target, options, start) if text and cached else start()
-        compiled.emit(stage)
+    try:
+        with _uncollected():
+            compiled = _remembered(text, target, options, start) if text and cached else start()
+            compiled.emit(stage)
+    except ProgramError as error:
+        error.args = (render(error.diagnostics, text).rstrip("\n"),)  # who prints it sees where
+        raise
     return compiled
 
 

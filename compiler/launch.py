@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilec import sim
 from tilec.isa import LaunchError, TilecError, nearest
+from tilec.isa.launch import Extents, extents
 from tilec.runtime import cuda
 from tilec.runtime.cuda.views import is_shared
 
@@ -34,10 +35,10 @@ def launch(
     """What `Compiled.launch` does."""
     where = _device(compiled, args, device)
     found = _kernel(compiled, kernel)
-    threads = block or found.block
-    if threads is None:
-        raise LaunchError(f"kernel '{found.name}' does not fix its threads; give it a block")
+    threads = _threads(found, block)
     shared = found.dynamic_shared if dynamic_smem is None else dynamic_smem
+    if not isinstance(shared, int):
+        raise LaunchError(f"dynamic shared memory is a number of bytes, not {shared!r}")
     if where == "sim":
         if cluster is not None:
             raise LaunchError("the simulator runs no clusters; a GPU from sm_90 on does")
@@ -69,6 +70,19 @@ def launch(
         stream=stream,
     )
     return None
+
+
+def _threads(kernel: Kernel, block: int | Sequence[int] | None) -> Extents:
+    if block is None:
+        if kernel.block is None:
+            raise LaunchError(f"kernel '{kernel.name}' does not fix its threads; give it a block")
+        return kernel.block
+    given = extents(block, "block")
+    if kernel.block is not None and given != kernel.block:
+        raise LaunchError(
+            f"kernel '{kernel.name}' is compiled for blocks of {kernel.block} threads, not {given}"
+        )
+    return given
 
 
 def _device(compiled: Compiled, args: Sequence[Any], device: str | None) -> str:

@@ -49,6 +49,22 @@ def test_a_stride() -> None:
         launch((3, 24), 24)
 
 
+@pytest.mark.parametrize(
+    ("number", "options", "reason"),
+    [
+        (None, {}, "argument 1 is None; the kernel takes i32"),
+        (1, {"block": 64}, r"compiled for blocks of \(32, 1, 1\) threads, not \(64, 1, 1\)"),
+        (1, {"block": "all"}, "block is 'all'; it takes one to three positive integers"),
+        (1, {"grid": 1.5}, r"grid is 1\.5; it takes one to three positive integers"),
+        (1, {"dynamic_smem": "all"}, "dynamic shared memory is a number of bytes, not 'all'"),
+    ],
+)
+def test_launches_that_do_not_fit(number: Any, options: dict[str, Any], reason: str) -> None:
+    memory = np.zeros((1, 8), np.float16)
+    with pytest.raises(LaunchError, match=reason):
+        compiled().launch(memory, number, **{"grid": 1, "device": "sim", **options})
+
+
 def test_json() -> None:
     found = Abi.parse(str(compiled().abi))
     assert found.kernels == compiled().kernels
