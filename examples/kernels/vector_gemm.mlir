@@ -1,3 +1,5 @@
+// RUN: tilec %s --target sm_80 | FileCheck %s
+//
 // C = max(A·B + bias, 0) with f16 in and f32 out, in upstream's vectors: what a CTA computes with is a
 // vector, as upstream's vectorizer leaves it, and `tile-from-vector` makes tiles of them. The
 // transfers pad with zeros what is out of bounds. Tiles of 128x128x64 for 8 warps; the grid is
@@ -51,3 +53,6 @@ gpu.module @vector_gemm [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 }
+
+// CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
+// CHECK: max
