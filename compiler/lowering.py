@@ -10,8 +10,8 @@ from tilec.isa import target as find_target
 from tilec.passes.base import Diagnostic, Pass, ProgramError, remarks
 from tilec.passes.check_target import set_target
 from tilec.passes.functions import gpu_modules, is_kernel, target_of
-from tilec.passes.outline_functions import outline_functions
 from tilec.passes.pipeline import run_pipeline, verify
+from tilec.passes.upstream.outline_functions import outline_functions
 
 from .abi import Kernel, kernels
 from .compiled import Options

@@ -15,11 +15,11 @@ from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, walk
 from .functions import AUTOMATIC, functions, gpu_modules, warps
-from .layout_choice import LayoutChoice, moved
-from .layout_relations import agree, backward, forward
-from .layout_types import converted, laid, set_layout
-from .layout_wants import legal_layout, memory_layout
-from .tile_classes import (
+from .layouts.layout_choice import LayoutChoice, moved
+from .layouts.layout_relations import agree, backward, forward
+from .layouts.layout_types import converted, laid, set_layout
+from .layouts.layout_wants import legal_layout, memory_layout
+from .layouts.tile_classes import (
     FREE,
     MEMORY,
     VIEWS,
@@ -29,7 +29,7 @@ from .tile_classes import (
     is_soft,
     plain,
 )
-from .transposed_loads import fold_transposes
+from .layouts.transposed_loads import fold_transposes
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from tilec.dialects.tile.tiles import tile_value
 from tilec.layout.reduction import reduction
 from tilec.mlir import ir
 
+from .analysis.uniformity import Spread, Uniformity, control_of
 from .base import Diagnostic, Pass, PassError, walk
 from .functions import functions, gpu_modules
-from .uniformity import Spread, Uniformity, control_of
 
 WARP_WIDE = frozenset(
     {

@@ -13,10 +13,10 @@ from tilec.mlir import ir
 from .base import Diagnostic, Pass, PassError, walk
 from .emit import constant_of
 from .functions import AUTOMATIC, functions, gpu_modules
-from .layout_ways import PIN
-from .operand_loads import DIRECT
+from .layouts.layout_ways import PIN
 from .pipeline_loops import STAGES
 from .rasterize import ATTRIBUTE as RASTERIZE
+from .staging.operand_loads import DIRECT
 from .unroll_loops import UNROLL
 
 _PREFIX = "tile."

@@ -14,12 +14,12 @@ from tilec.layout.conversion import convert
 from tilec.layout.sectors import Traffic, traffic
 from tilec.mlir import ir
 
+from .analysis.effects import is_shared
+from .analysis.shared_space import SharedSpace
 from .base import Diagnostic, Pass, PassError, remark, walk
-from .effects import is_shared
 from .emit import create
 from .functions import functions, gpu_modules, is_automatic, target_of
-from .layout_wants import memory_layout
-from .shared_space import SharedSpace
+from .layouts.layout_wants import memory_layout
 
 _SECTOR = 1
 """What a sector costs, in the unit of a conversion's price. A round figure, not a measurement."""

@@ -11,7 +11,7 @@ from tilec.isa import Target
 from tilec.mlir import ir
 
 from .base import Pass
-from .expansion import Expansion
+from .fragments.expansion import Expansion
 from .functions import functions, gpu_modules, target_of
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies

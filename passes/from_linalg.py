@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from .base import Diagnostic, Pass, PassError
 from .functions import functions, gpu_modules
-from .outline_functions import linalg_ops, outline_functions
+from .upstream.outline_functions import linalg_ops, outline_functions
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,9 @@ class FromLinalg(Pass):
         if not linalg_ops(module):
             return
         outline_functions(module)
-        from .linalg_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
-        from .product_tiles import Pins  # noqa: PLC0415
-        from .upstream_views import expand_views  # noqa: PLC0415
+        from .upstream.linalg_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
+        from .upstream.product_tiles import Pins  # noqa: PLC0415
+        from .upstream.upstream_views import expand_views  # noqa: PLC0415
 
         pins = Pins(self.tile_m, self.tile_n, self.tile_k, self.warps)
         errors: list[Diagnostic] = []

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from .base import Diagnostic, Pass, PassError
 from .functions import functions, gpu_modules, is_kernel
-from .outline_functions import outermost
+from .upstream.outline_functions import outermost
 
 _OF_A_CTA = frozenset({"vector.contract", "vector.transfer_read", "vector.transfer_write"})
 _OF_A_THREAD = (
@@ -51,8 +51,8 @@ class FromVector(Pass):
         ]
         if not found:
             return
-        from .upstream_views import expand_views  # noqa: PLC0415 (few programs need it)
-        from .vector_kernels import convert_kernel  # noqa: PLC0415
+        from .upstream.upstream_views import expand_views  # noqa: PLC0415 (few programs need it)
+        from .upstream.vector_kernels import convert_kernel  # noqa: PLC0415
 
         errors: list[Diagnostic] = []
         for function in found:

@@ -10,10 +10,10 @@ from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
+from .analysis.contiguity import contiguous, in_bounds, together, why_narrow
+from .analysis.memory_facts import memory_facts
 from .base import Diagnostic, Pass, PassError, remark, walk
-from .contiguity import contiguous, in_bounds, together, why_narrow
 from .functions import functions, gpu_modules
-from .memory_facts import memory_facts
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
+from .analysis.memory_facts import argument_attributes
 from .base import Diagnostic, Pass, PassError
 from .emit import create
 from .functions import functions, gpu_modules, is_kernel
-from .memory_facts import argument_attributes
 
 
 @dataclass(frozen=True)

@@ -10,16 +10,16 @@ from tilec.dialects.tile.shared import shared_buffer
 from tilec.isa import Target, TilecError
 from tilec.mlir import ir
 
+from .analysis.effects import Writers
+from .analysis.shared_space import SharedSpace, aligned
 from .base import Diagnostic, Pass, PassError, remark, walk
-from .effects import Writers
 from .emit import constant_of
 from .functions import functions, gpu_modules, is_automatic, target_of, threads
-from .multistage import Multistage
-from .register_stages import RegisterStages, fits_registers
-from .shared_space import SharedSpace, aligned
-from .staged_copies import CopyGroup, StagedCopy, copy_groups
-from .staging_groups import outermost_loop
-from .staging_vectors import is_asynchronous
+from .staging.multistage import Multistage
+from .staging.register_stages import RegisterStages, fits_registers
+from .staging.staged_copies import CopyGroup, StagedCopy, copy_groups
+from .staging.staging_groups import outermost_loop
+from .staging.staging_vectors import is_asynchronous
 
 STAGES = "tile.stages"
 """The attribute of a loop that says how many buffers it shall have."""

@@ -13,11 +13,11 @@ from tilec.layout.plans import Nothing, Permutation, Plan, SharedTrip, Shuffles,
 from tilec.mlir import ir
 
 from .base import Pass, remark, walk
-from .conversion_motion import carry, conversions, hoist, reuse, sink
 from .functions import functions, gpu_modules, is_automatic, target_of
-from .layout_types import laid
-from .layout_ways import PIN, Ways
-from .tile_classes import FREE, VIEWS, is_elementwise
+from .layouts.conversion_motion import carry, conversions, hoist, reuse, sink
+from .layouts.layout_types import laid
+from .layouts.layout_ways import PIN, Ways
+from .layouts.tile_classes import FREE, VIEWS, is_elementwise
 
 ROUNDS = 16
 """Rounds at most; each makes the program cheaper, and two or three do."""

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.mlir import ir
 
+from .analysis.buffer_lifetimes import Lifetime, lifetimes
+from .analysis.shared_space import aligned
 from .base import Pass, remark, walk
-from .buffer_lifetimes import Lifetime, lifetimes
 from .functions import functions, gpu_modules, is_automatic
-from .shared_space import aligned
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from tilec.isa.sass import execution
 from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, remark
-from .chained_dots import links
 from .functions import functions, gpu_modules, known_target, warps
-from .mma_choice import (
+from .layouts.chained_dots import links
+from .layouts.mma_choice import (
     Choice,
     Product,
     best_choice,
@@ -27,7 +27,7 @@ from .mma_choice import (
     share,
     trip_cost,
 )
-from .tile_classes import Classes, has_plain_tiles, is_elementwise
+from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,16 @@ from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.isa import Target, TilecError
 from tilec.mlir import ir
 
+from .analysis.effects import Writers
+from .analysis.shared_space import SharedSpace, aligned
 from .base import Diagnostic, Pass, PassError, remark
-from .effects import Writers
 from .emit import create, index_constant
-from .fragment_types import FragmentTypes
+from .fragments.fragment_types import FragmentTypes
 from .functions import functions, gpu_modules, is_automatic, target_of, threads
-from .operand_loads import operand_loads
-from .shared_space import SharedSpace, aligned
-from .staging_groups import Group, grouped, outermost_loop
-from .staging_swizzle import Reader, Staging, staging
-from .staging_vectors import copy_vector, memory_shape
+from .staging.operand_loads import operand_loads
+from .staging.staging_groups import Group, grouped, outermost_loop
+from .staging.staging_swizzle import Reader, Staging, staging
+from .staging.staging_vectors import copy_vector, memory_shape
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ from tilec.mlir import dialect, ir
 
 from .base import Pass, walk
 from .emit import create, is_zero, linear
-from .expansion import Expansion, Handler, Values
-from .fragment_elementwise import FragmentElementwise
-from .fragment_memory import FragmentMemory
-from .fragment_products import FragmentProducts
-from .fragment_types import FragmentTypes
-from .fragment_views import FragmentViews
+from .fragments.expansion import Expansion, Handler, Values
+from .fragments.fragment_elementwise import FragmentElementwise
+from .fragments.fragment_memory import FragmentMemory
+from .fragments.fragment_products import FragmentProducts
+from .fragments.fragment_types import FragmentTypes
+from .fragments.fragment_views import FragmentViews
+from .fragments.parts import cut, join
 from .functions import functions, gpu_modules, target_of
-from .parts import cut, join
 from .thread_index import ThreadIndex
 
 

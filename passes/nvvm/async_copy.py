@@ -14,7 +14,7 @@ from tilec.layout.tiling import row_tile
 from tilec.mlir import dialect, ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from ..functions import threads
 from .global_memory import GlobalAccess
 from .kernel import Kernel

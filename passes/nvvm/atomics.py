@@ -9,7 +9,7 @@ from tilec.isa.reductions import Reduction
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
 from .memory import fragment

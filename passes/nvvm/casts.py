@@ -14,7 +14,7 @@ from tilec.isa.conversions import Conversion, conversion
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from . import elementwise
 from .kernel import Kernel
 from .narrow_floats import (

@@ -17,7 +17,7 @@ from tilec.layout.plans import Nothing, Permutation, Shuffles, Transposition
 from tilec.mlir import ir
 
 from ..emit import create, index_constant
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .registers import (
     Packing,

@@ -11,7 +11,7 @@ from tilec.isa import TilecError
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .registers import Packing, bitcast, elements, packing, registers_of, scalar, splat, vector
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
-from ..contiguity import reaches_inside, together
+from ..analysis.contiguity import reaches_inside, together
+from ..analysis.multiples import ANY
 from ..emit import create
-from ..multiples import ANY
 from .indices import split
 from .kernel import Kernel, nesting
 from .registers import constant_i64, i64

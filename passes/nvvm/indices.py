@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..analysis.multiples import ANY, multiple_of
 from ..emit import add, constant_of, index_constant
-from ..multiples import ANY, multiple_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from tilec.dialects.tile.tiles import TileValue, tile_value
 from tilec.isa import Family, MatrixMemory, TilecError
 from tilec.isa.llvm import call
 
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .narrow_floats import integer
 from .registers import bitcast, packing

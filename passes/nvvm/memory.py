@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
 from .registers import Packing, bitcast, elements, packing, registers_of

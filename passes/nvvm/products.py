@@ -10,7 +10,7 @@ from tilec.isa.llvm import Value, call
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel, llvm_type
 from .registers import bitcast, packing
 

@@ -18,7 +18,7 @@ from tilec.layout.views import renaming
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .memory import fragment
 from .registers import Packing, constant_i32, elements, packing, registers_of

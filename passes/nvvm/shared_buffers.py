@@ -9,7 +9,7 @@ from tilec.isa import TARGETS, TilecError
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .shared_memory import step
 

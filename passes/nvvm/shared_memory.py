@@ -18,9 +18,9 @@ from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
+from ..analysis.multiples import ANY
+from ..analysis.possible_bits import possible_bits
 from ..emit import add, add_constant, create, index_constant, linear
-from ..multiples import ANY
-from ..possible_bits import possible_bits
 from .indices import Index, split
 from .kernel import Kernel
 from .registers import constant_i64, i64

@@ -9,7 +9,7 @@ from tilec.layout.plans import whole_words
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .memory import fragment
 from .registers import Packing, elements, packing, registers_of

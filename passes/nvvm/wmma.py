@@ -14,7 +14,7 @@ from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from ..emit import create
-from ..expansion import Expansion, Values
+from ..fragments.expansion import Expansion, Values
 from .elementwise import function
 from .global_memory import GlobalAccess
 from .kernel import Kernel

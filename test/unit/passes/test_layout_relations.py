@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec.layout import LinearLayout
 from tilec.layout.views import collapsed, dims, renaming
-from tilec.passes.layout_relations import repeated
+from tilec.passes.layouts.layout_relations import repeated
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)

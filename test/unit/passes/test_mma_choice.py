@@ -17,7 +17,7 @@ from tilec.diagnostics import SOURCE, Source
 from tilec.dialects.tile.tiles import plain_tile
 from tilec.isa import target
 from tilec.mlir import ir
-from tilec.passes.mma_choice import Product, best_choice, candidates, grids
+from tilec.passes.layouts.mma_choice import Product, best_choice, candidates, grids
 from tilec.passes.pipeline import run_pipeline
 from tilec.printing import to_text
 from tilec.source import new_context, parse

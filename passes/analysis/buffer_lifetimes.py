@@ -1,0 +1,116 @@
+"""From where to where in a kernel a buffer in shared memory is needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tilec.dialects.tile.shared import shared_buffer
+
+from ..base import walk
+from ..emit import constant_of
+
+_LOOPS = ("scf.for", "scf.while")
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """When a buffer is needed.
+
+    Attributes:
+        alloc: the `tile.alloc_shared`.
+        uses: the ops that touch it, in program order.
+        first, last: numbers, in program order, of the ops between which it must stay.
+        loop: the outermost loop around its first use, or None.
+    """
+
+    alloc: Any
+    uses: list[Any]
+    first: int
+    last: int
+    loop: Any
+
+    def meets(self, other: Lifetime) -> bool:
+        """Whether both are needed at some time."""
+        return self.first <= other.last and other.first <= self.last
+
+    def follows(self, other: Lifetime) -> bool:
+        """Whether some time it is written after the other was used: later, or a round later."""
+        looped = self.loop is not None and other.loop is not None and self.loop == other.loop
+        return other.last < self.first or looped
+
+
+def lifetimes(function: Any, allocs: list[Any]) -> list[Lifetime]:
+    """The lifetimes of the buffers that are used.
+
+    A buffer used in a loop is needed throughout, for what it holds may be carried from round to
+    round; not so one that each round first writes as a whole and uses in one block.
+
+    Args:
+        function: the kernel.
+        allocs: its `tile.alloc_shared`, outside of loops.
+    """
+    numbers, ends = _numbers(function)
+    found = []
+    for alloc in allocs:
+        users = {use.owner.operation for use in alloc.results[0].uses}
+        uses = sorted(users, key=numbers.__getitem__)
+        if not uses:
+            uses = [alloc.operation]
+        if _begins_anew(uses, alloc.results[0]):
+            spans = [(numbers[use], ends[use]) for use in uses]
+        else:
+            spans = [_span(use, numbers, ends) for use in uses]
+        first, last = min(s for s, _ in spans), max(e for _, e in spans)
+        found.append(Lifetime(alloc, uses, first, last, _outermost_loop(uses[0])))
+    return found
+
+
+def _numbers(function: Any) -> tuple[dict[Any, int], dict[Any, int]]:
+    """Of each op its number in program order, and the number of the last op inside it."""
+    numbers: dict[Any, int] = {}
+    ends: dict[Any, int] = {}
+    for op in walk(function):
+        numbers[op.operation] = ends[op.operation] = len(numbers)
+    for op in walk(function):
+        inside = [numbers[inner.operation] for inner in walk(op.operation)]
+        ends[op.operation] = max(inside, default=numbers[op.operation])
+    return numbers, ends
+
+
+def _span(use: Any, numbers: dict[Any, int], ends: dict[Any, int]) -> tuple[int, int]:
+    """The numbers of a use, or of the outermost loop around it."""
+    whole = _outermost_loop(use) or use
+    return numbers[whole], ends[whole]
+
+
+def _outermost_loop(op: Any) -> Any:
+    found = None
+    parent = op.parent
+    while parent is not None and parent.name != "gpu.func":
+        if parent.name in _LOOPS:
+            found = parent
+        parent = parent.parent
+    return found
+
+
+def _begins_anew(uses: list[Any], buffer: Any) -> bool:
+    """Whether the first of the uses writes the whole buffer, and the others follow in its block."""
+    first = uses[0]
+    if any(use.block != first.block for use in uses):
+        return False
+    whole = shared_buffer(buffer.type)
+    if first.name == "tile.store":
+        value, _, *indices = first.operands
+        shape = tuple(value.type.shape)
+    elif first.name == "tile.async_copy":
+        rank = first.operands[0].type.rank
+        indices = list(first.operands)[2 + rank :]
+        shape = tuple(first.attributes["shape"])
+    else:
+        return False
+    return (
+        whole.count == 1
+        and shape == (whole.rows, whole.cols)
+        and all(constant_of(index) == 0 for index in indices)
+    )

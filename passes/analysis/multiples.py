@@ -1,0 +1,92 @@
+"""What an index is known to be a multiple of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tilec.mlir import ir
+
+from ..emit import constant_of
+from .memory_facts import ANY, memory_facts
+
+__all__ = ["ANY", "UNKNOWN", "multiple_of"]
+
+UNKNOWN = 1
+"""Nothing is known: every integer is a multiple of 1."""
+
+
+def multiple_of(value: Any, depth: int = 16, assumed: Mapping[Any, int] | None = None) -> int:
+    """The largest power of two, up to `ANY`, that is known to divide an index value.
+
+    Args:
+        value: of type index.
+        depth: how many ops to look back.
+        assumed: what divides values that a loop carries, for now.
+    """
+    constant = constant_of(value)
+    if constant is not None:
+        return min(constant & -constant, ANY) if constant else ANY
+    if depth == 0:
+        return UNKNOWN
+    owner = value.owner
+    if isinstance(owner, ir.Block):
+        return _of_argument(value, owner, depth, assumed or {})
+    operands = list(owner.operands)
+
+    def of(i: int) -> int:
+        return multiple_of(operands[i], depth - 1, assumed)
+
+    match owner.name:
+        case "arith.addi" | "arith.subi" | "arith.ori" | "arith.xori":
+            return min(of(0), of(1))
+        case "arith.muli":
+            return min(of(0) * of(1), ANY)
+        case "arith.andi":
+            return max(of(0), of(1))
+        case "arith.shli":
+            shift = constant_of(operands[1])
+            return min(of(0) << shift, ANY) if shift is not None else of(0)
+        case "arith.shrui":
+            shift = constant_of(operands[1])
+            return max(of(0) >> shift, 1) if shift is not None else UNKNOWN
+        case "arith.index_cast" | "arith.index_castui" | "arith.extui" | "arith.extsi":
+            return of(0)
+        case "arith.divui" | "arith.divsi" | "arith.floordivsi" | "arith.ceildivui":
+            by = constant_of(operands[1])
+            return _quotient(of(0), by) if by else UNKNOWN
+        case "arith.remui" | "arith.remsi" | "arith.minsi" | "arith.maxsi" | "arith.minui":
+            return min(of(0), of(1))
+        case "arith.select":
+            return min(of(1), of(2))
+        case "memref.dim":
+            dim = constant_of(operands[1])
+            if dim is not None and 0 <= dim < operands[0].type.rank:
+                return memory_facts(operands[0]).sizes[dim]
+    return UNKNOWN
+
+
+def _quotient(multiple: int, by: int) -> int:
+    """Of a multiple of `multiple` by a constant, if that leaves nothing over."""
+    power = by & -by
+    return multiple // power if abs(by) == power and multiple >= power else UNKNOWN
+
+
+def _of_argument(value: Any, block: Any, depth: int, assumed: Mapping[Any, int]) -> int:
+    """Of what a loop counts or carries."""
+    parent = block.owner
+    if parent.operation.name != "scf.for":
+        return UNKNOWN
+    if value in assumed:
+        return assumed[value]
+    lower, _, step, *starts = parent.operation.operands
+    number = value.arg_number
+    if number == 0:  # a multiple of what divides both its start and its step
+        return min(multiple_of(n, depth - 1, assumed) for n in (lower, step))
+    known = multiple_of(starts[number - 1], depth - 1, assumed)
+    carried = block.operations[len(block.operations) - 1].operation.operands[number - 1]
+    while True:  # as long as a round does not leave less than it began with
+        left = multiple_of(carried, depth - 1, {**assumed, value: known})
+        if left >= known:
+            return known
+        known = left

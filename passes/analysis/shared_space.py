@@ -1,0 +1,105 @@
+"""Shared memory that a kernel takes and has left, before all its buffers are there.
+
+Buffers that are not needed at the same time will share their memory (`tile-reuse-shared`), so what
+counts is what is needed at some place of the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import prod
+from typing import Any
+
+from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.isa import TARGETS, Target
+from tilec.layout import LayoutError
+from tilec.layout.conversion import convert
+from tilec.layout.plans import SharedTrip
+
+from ..base import walk
+from ..nvvm.shared_buffers import ALIGNMENT
+from .buffer_lifetimes import lifetimes
+
+
+class SharedSpace:
+    """Shared memory of one kernel as it is now, with what conversions and reductions will take.
+
+    Attributes:
+        limit: bytes that a CTA may have.
+    """
+
+    def __init__(self, function: Any, target: Target | None) -> None:
+        self._target = target
+        targets = [target] if target else list(TARGETS.values())
+        self.limit = max(t.shared_per_cta for t in targets)
+        self._whole = max(t.shared_per_sm for t in targets)
+        ops = [op.operation for op in walk(function)]
+        self._numbers = {op: number for number, op in enumerate(ops)}
+        allocs = [op for op in ops if op.name == "tile.alloc_shared"]
+        self._spans = [
+            (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.results[0].type).bytes))
+            for buffer in lifetimes(function, [op.opview for op in allocs])
+        ]
+        for op in ops:
+            size = self._trip(op)
+            if size:
+                self._spans.append((self._numbers[op], self._numbers[op], size))
+
+    def left(self, *within: Any) -> int:
+        """Bytes that nothing takes, wherever in these ops: those inside them, too."""
+        numbers = {self._numbers[op] for op in _inside(within)}
+        return max(0, self.limit - max(map(self._taken, numbers), default=0))
+
+    def has_room(self, at: Any, source: Any, result: Any) -> bool:
+        """Whether a conversion of a type to another before `at` leaves an SM as many CTAs."""
+        now = max((self._taken(first) for first, _, _ in self._spans), default=0)
+        more = self._taken(self._numbers[at.operation]) + self._conversion(source, result)
+        then = max(now, more)
+        return then <= self.limit and (not now or self._whole // then == self._whole // now)
+
+    def _taken(self, number: int) -> int:
+        """Bytes that are needed at an op."""
+        return sum(size for first, last, size in self._spans if first <= number <= last)
+
+    def _trip(self, op: Any) -> int:
+        """Bytes through which a conversion, or a reduction over warps, goes."""
+        if op.name == "tile.convert_layout":
+            return self._conversion(op.operands[0].type, op.results[0].type)
+        return _reduction(op) if op.name == "tile.reduce" else 0
+
+    def _conversion(self, source_type: Any, result_type: Any) -> int:
+        source, result = tile_value(source_type), tile_value(result_type)
+        if source is None or result is None or source.is_fragment:
+            return 0
+        bits = bits_of(source.element)
+        try:
+            plan = convert(source.layout, result.layout, bits, self._target)
+        except LayoutError:  # elements that share a byte go as bytes
+            plan = None
+        same_warps = source.layout.columns_of("warp") == result.layout.columns_of("warp")
+        if plan is not None and same_warps and not isinstance(plan, SharedTrip):
+            return 0
+        return aligned(prod(source.shape) * max(bits, 8) // 8)
+
+
+def _reduction(op: Any) -> int:
+    source = tile_value(op.operands[0].type)
+    if source is None:
+        return 0
+    axis = int(op.attributes["axis"].value)
+    rest = prod(source.shape) // source.shape[axis]
+    return aligned(rest * source.warps * max(bits_of(source.element), 8) // 8) * any(
+        image[axis] for image in source.layout.bases["warp"]
+    )
+
+
+def _inside(ops: Iterable[Any]) -> Iterator[Any]:
+    for op in ops:
+        yield op.operation
+        yield from (inner.operation for inner in walk(op.operation))
+
+
+def aligned(size: int) -> int:
+    """The bytes that a buffer of `size` takes."""
+    return -(-size // ALIGNMENT) * ALIGNMENT

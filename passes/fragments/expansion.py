@@ -1,0 +1,204 @@
+"""Replacing one value by several, through structured control flow.
+
+MLIR's Python bindings have no 1:N type conversion, so the passes that take tiles apart share
+this one: it walks a function in order, lets a handler rewrite each op, and rebuilds the
+`scf` ops that carry such values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from tilec.isa import TilecError
+from tilec.mlir import ir
+
+from ..base import Diagnostic, PassError
+
+Values = list[Any]
+Handler = Callable[[Any, "Expansion"], Sequence[Values] | None]
+"""Emits what replaces an op, before it, and returns the values that replace each result.
+
+None says that the op is none of the handler's business and stays.
+"""
+
+_CARRIERS = ("scf.for", "scf.if", "scf.while")
+_TERMINATORS = ("scf.yield", "scf.condition")
+
+
+class Expansion:
+    """One run over one function.
+
+    Args:
+        expand: the types that replace a type, or None for a type that stays.
+        handlers: by op name. An op without one may not touch a type that does not stay.
+    """
+
+    def __init__(
+        self, expand: Callable[[Any], list[Any] | None], handlers: Mapping[str, Handler]
+    ) -> None:
+        self._expand = expand
+        self._handlers = handlers
+        self._values: dict[Any, Values] = {}
+        self._dead: list[Any] = []
+        self._dead_arguments: list[tuple[Any, int, int]] = []
+        self._errors: list[Diagnostic] = []
+
+    def run(self, function: Any) -> None:
+        """Rewrite the body of `function`.
+
+        Raises:
+            PassError: where a handler finds an error, or an op cannot take what it is given.
+        """
+        self._check_arguments(function)
+        for region in function.regions:
+            for block in region:
+                self._block(block)
+        if self._errors:
+            raise PassError(self._errors)
+        for op in reversed(self._dead):
+            op.erase()
+        for block, first, count in self._dead_arguments:
+            for _ in range(count):
+                block.erase_argument(first)
+
+    def _check_arguments(self, function: Any) -> None:
+        for argument in function.regions[0].blocks[0].arguments:
+            with function.location:
+                try:
+                    if self._expand(argument.type) is None:
+                        continue
+                    reason = (
+                        f"cannot take an argument of type {argument.type}; "
+                        "legal: memrefs in global memory, and scalars"
+                    )
+                except TilecError as error:
+                    reason = str(error)
+            message = f"'{function.operation.name}' op {reason}"
+            raise PassError([Diagnostic(function.location, message)])
+
+    def values(self, value: Any) -> Values:
+        """What replaces `value`: itself, if its type stays."""
+        return self._values.get(value, [value])
+
+    def one(self, value: Any) -> Any:
+        """What replaces `value` where it is one value."""
+        (found,) = self.values(value)
+        return found
+
+    def _block(self, block: Any) -> None:
+        for op in list(block.operations):
+            name = op.operation.name
+            handler = self._handlers.get(name)
+            try:
+                with ir.InsertionPoint(op), op.location:
+                    results = handler(op, self) if handler is not None else None
+                    if results is not None:
+                        for result, values in zip(op.results, results, strict=True):
+                            self._values[result] = list(values)
+                            if [value.type for value in values] == [result.type]:
+                                result.replace_all_uses_with(values[0])  # by ops that stay, too
+                        self._dead.append(op.operation)
+                    elif name in _CARRIERS and self._touches(op):
+                        self._carrier(op)
+                    elif name in _TERMINATORS and self._touches(op):
+                        operation = op.operation
+                        ir.Operation.create(name, operands=self._all(operation.operands))
+                        self._dead.append(operation)
+                    else:
+                        self._refuse(op)
+                        for region in op.regions:
+                            for inner in region:
+                                self._block(inner)
+            except PassError as error:
+                self._errors += error.diagnostics
+                self._skip(op)
+            except TilecError as error:
+                self._errors.append(Diagnostic(op.location, f"'{name}' op {error}"))
+                self._skip(op)
+
+    def _skip(self, op: Any) -> None:
+        """Let what uses an op that failed be rewritten all the same, to find more errors."""
+        for result in op.results:
+            if result in self._values:
+                continue
+            with ir.InsertionPoint(op), op.location:
+                try:
+                    types = self._expand(result.type)
+                except TilecError:
+                    continue  # reported at the op that failed
+                if types is not None:
+                    self._values[result] = [
+                        ir.Operation.create(
+                            "builtin.unrealized_conversion_cast", results=[t]
+                        ).result
+                        for t in types
+                    ]
+
+    def _touches(self, op: Any) -> bool:
+        values: Iterable[Any] = (*op.operation.operands, *op.results)
+        return any(v in self._values or self._expand(v.type) is not None for v in values)
+
+    def _refuse(self, op: Any) -> None:
+        if op.operation.name == "builtin.unrealized_conversion_cast":
+            return
+        for value in (*op.operation.operands, *op.results):
+            if self._expand(value.type) is not None:
+                raise TilecError(f"cannot be lowered with a value of type {value.type}")
+
+    def _all(self, values: Iterable[Any]) -> Values:
+        return [new for value in values for new in self.values(value)]
+
+    def _types(self, types: Iterable[Any]) -> list[Any]:
+        expanded = []
+        for type_ in types:
+            found = self._expand(type_)
+            expanded += [type_] if found is None else found
+        return expanded
+
+    def _carrier(self, op: Any) -> None:
+        """Rebuild an `scf` op with its values expanded; the regions move over."""
+        old = op.operation
+        new = ir.Operation.create(
+            old.name,
+            results=self._types(r.type for r in old.results),
+            operands=self._all(old.operands),
+            attributes={a: old.attributes[a] for a in old.attributes},
+            regions=len(old.regions),
+        )
+        for source, target in zip(old.regions, new.regions, strict=True):
+            for block in list(source):
+                block.append_to(target)
+                self._arguments(block)
+                self._block(block)
+        results = iter(new.results)
+        for result in old.results:
+            types = self._expand(result.type)
+            if types is None:
+                result.replace_all_uses_with(next(results))
+            else:
+                self._values[result] = [next(results) for _ in types]
+        self._dead.append(old)
+
+    def _arguments(self, block: Any) -> None:
+        """Give a block expanded arguments behind the old ones, which go when all is done.
+
+        Arguments before the first that expands stay: a loop's induction variable remains its
+        block's first argument.
+        """
+        arguments = list(block.arguments)
+        kept = 0
+        while kept < len(arguments) and self._expand(arguments[kept].type) is None:
+            kept += 1
+        old = arguments[kept:]
+        for argument in old:
+            types = self._expand(argument.type)
+            if types is None:
+                argument.replace_all_uses_with(
+                    block.add_argument(argument.type, ir.Location.unknown())
+                )
+            else:
+                self._values[argument] = [
+                    block.add_argument(t, ir.Location.unknown()) for t in types
+                ]
+        self._dead_arguments.append((block, kept, len(old)))

@@ -1,0 +1,104 @@
+"""Products of tiles as the instructions of their fragments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tilec.dialects.tile.dots import DOTS, extents, repetition, selectors, steps, unit_of
+from tilec.dialects.tile.ops.dots import dot_form, dot_values
+from tilec.dialects.tile.tiles import TileValue, element_name, frag_type
+from tilec.isa import Mma
+from tilec.layout import LinearLayout
+from tilec.layout.operands import INDICES
+from tilec.mlir import ir
+
+from ..emit import create
+from .expansion import Expansion, Handler, Values
+from .fragment_types import FragmentTypes
+from .parts import cut, join
+
+
+class FragmentProducts:
+    """Dots of one kernel."""
+
+    def __init__(self, types: FragmentTypes) -> None:
+        self._types = types
+
+    def handlers(self) -> dict[str, Handler]:
+        """By op name."""
+        return dict.fromkeys(DOTS, self._dot)
+
+    def _dot(self, op: Any, expansion: Expansion) -> list[Values]:
+        """An instruction for each fragment of C and each step along K."""
+        form, values = dot_form(op), dot_values(op)
+        tiles = {name: self._tile(value) for name, value in values.items()}
+        names = DOTS[op.operation.name].operands
+        operands = {
+            name: _Fragments(form, name, tiles[name], expansion.values(values[name]))
+            for name in names
+        }
+        served = {name: operands[name].steps for name in names}
+        counts = extents(form, tiles)
+        accumulators = operands["c"].values
+        fixed = {"form": op.attributes["form"]}
+        # K outermost: neighbouring instructions do not wait for each other's accumulator.
+        for k in range(counts["k"]):
+            for part, accumulator in enumerate(accumulators):
+                m, n = operands["c"].place(part)
+                at = {"m": m, "n": n, "k": k}
+                taken = [accumulator if i == "c" else operands[i].at(at) for i in names]
+                chosen = {i: _i64(v) for i, v in selectors(form, at, served).items()}
+                accumulators[part] = create(
+                    DOTS[op.operation.name].instruction, taken, accumulator.type, **fixed, **chosen
+                )
+        types = self._types.of(op.results[0].type) or []
+        size = len(types) // len(accumulators)
+        return [[p for whole in accumulators for p in cut(whole, size, types[0])]]
+
+    def _tile(self, value: Any) -> TileValue:
+        tile = self._types.tile(value.type)
+        assert tile is not None
+        return tile
+
+
+class _Fragments:
+    """The fragments of one operand that a warp holds.
+
+    Attributes:
+        values: in the order of the tile's registers.
+        steps: for how many instructions each serves, by index.
+    """
+
+    def __init__(self, form: Mma, name: str, tile: TileValue, values: Values) -> None:
+        self._repeats = repetition(form, name, tile)
+        count = self._repeats.in_sizes["register"]
+        unit = unit_of(form, name, tile.layout)
+        self.values = _joined(values, form, name, unit, count)
+        self.steps = steps(form, name, unit)
+        self._along = INDICES[name]
+        self._parts = {self.place(part): part for part in reversed(range(count))}
+
+    def place(self, part: int) -> tuple[int, int]:
+        """Row and column, in fragments, of part number `part`."""
+        row, col = self._repeats(register=part)
+        return row, col
+
+    def at(self, at: Mapping[str, int]) -> Any:
+        """The fragment for the instruction number `at` along `m`, `n` and `k`."""
+        row, col = (at[index] // self.steps[index] for index in self._along)
+        return self.values[self._parts[row, col]]
+
+
+def _joined(values: Values, form: Mma, name: str, unit: LinearLayout, count: int) -> Values:
+    """The `count` fragments of operand `name` from their parts (see `FragmentTypes`)."""
+    size = len(values) // count
+    if size == 1:
+        return list(values)
+    element = ir.Type.parse(element_name(form.operand(name)))
+    whole = frag_type(tuple(unit.out_sizes.values()), element, unit)
+    return [join(values[at : at + size], whole) for at in range(0, len(values), size)]
+
+
+def _i64(value: int) -> Any:
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

@@ -1,0 +1,87 @@
+"""The fragments that stand for each tile of one kernel."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.dialects.tile.dots import DOTS, unit_of
+from tilec.dialects.tile.ops.dots import dot_form, dot_values
+from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
+from tilec.isa import TilecError
+from tilec.layout import LinearLayout
+from tilec.mlir import ir
+
+from ..base import walk
+from ..functions import threads
+from .decomposition import Decomposition, decompose
+
+
+class FragmentTypes:
+    """Which fragments replace a tensor with a layout.
+
+    Attributes:
+        function: the kernel.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self._units = _units(function)
+        self._types: dict[Any, list[Any]] = {}
+
+    def tile(self, type_: Any) -> TileValue | None:
+        """The tile that a type is, or None for what is no tensor.
+
+        Raises:
+            TilecError: for a tensor without a layout, or with one of other warps than the kernel's.
+        """
+        if not isinstance(type_, ir.RankedTensorType):
+            return None
+        tile = tile_value(type_)
+        if tile is None:
+            raise TilecError(
+                f"{type_} has no #tile.layout that says who holds it: run tile-assign-layouts first"
+            )
+        if tile.warps * 32 != threads(self.function):
+            raise TilecError(
+                f"the layout of {type_} is of {tile.warps} warps, but the kernel has "
+                f"{threads(self.function) // 32}"
+            )
+        return tile
+
+    def parts(self, tile: TileValue) -> Decomposition:
+        """How a tile is taken apart: into the fragments of a dot that has it, if one has."""
+        return decompose(tile.layout, self._units.get(tile.layout))
+
+    def of(self, type_: Any) -> list[Any] | None:
+        """The types of the fragments of a tensor, or None for what is no tensor.
+
+        Raises:
+            TilecError: as of `tile`.
+        """
+        if type_ not in self._types:
+            tile = self.tile(type_)
+            if tile is None:
+                return None
+            parts = self.parts(tile)
+            shape = tuple(parts.unit.out_sizes.values())
+            self._types[type_] = [frag_type(shape, tile.element, parts.unit)] * parts.count
+        return self._types[type_]
+
+
+def _units(function: Any) -> dict[LinearLayout, LinearLayout]:
+    """The fragment that each layout repeats, learnt from the function's dots.
+
+    Where operands of different shapes have one layout, it is the smallest of their fragments,
+    of which the others are made.
+    """
+    units: dict[LinearLayout, LinearLayout] = {}
+    for op in walk(function):
+        if op.operation.name in DOTS:
+            form = dot_form(op)
+            for name, value in dot_values(op).items():
+                tile = tile_value(value.type)
+                if tile is not None:
+                    unit = unit_of(form, name, tile.layout)
+                    known = units.setdefault(tile.layout, unit)
+                    units[tile.layout] = min(known, unit, key=lambda u: u.in_sizes["register"])
+    return units

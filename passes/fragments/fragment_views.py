@@ -1,0 +1,99 @@
+"""Views, reductions and indices of a CTA's tiles, by all that a warp holds as one fragment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tilec.dialects.tile.tiles import TileValue, frag_type
+from tilec.isa import TilecError
+from tilec.layout.reduction import reduction
+from tilec.mlir import ir
+
+from ..emit import create, linear
+from ..thread_index import ThreadIndex
+from .expansion import Expansion, Handler, Values
+from .fragment_types import FragmentTypes
+from .parts import cut, join
+
+_VIEWS = ("tile.expand", "tile.broadcast", "tile.transpose", "tile.reshape")
+
+
+class FragmentViews:
+    """The views of one kernel's tiles.
+
+    Args:
+        types: its tiles' fragments.
+        thread: its thread index.
+    """
+
+    def __init__(self, types: FragmentTypes, thread: ThreadIndex) -> None:
+        self._types = types
+        self._thread = thread
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """The handler of each op."""
+        return {
+            **dict.fromkeys(_VIEWS, self._view),
+            "tile.iota": self._iota,
+            "tile.reduce": self._reduce,
+        }
+
+    def _view(self, op: Any, expansion: Expansion) -> list[Values] | None:
+        if self._types.tile(op.results[0].type) is None:
+            return None
+        return [self._of_whole(op, [self._whole(op.operands[0], expansion)])]
+
+    def _reduce(self, op: Any, expansion: Expansion) -> list[Values] | None:
+        tile = self._types.tile(op.operands[0].type)
+        if tile is None:
+            return None
+        across = reduction(tile.layout, int(op.axis.value)).partials
+        if across > 1:
+            raise TilecError(f"reduces over {across} warps: run tile-stage-reductions first")
+        whole = self._whole(op.operands[0], expansion)
+        if isinstance(op.results[0].type, ir.RankedTensorType):
+            return [self._of_whole(op, [whole])]
+        return [[_copied(op, [whole], op.results[0].type)]]
+
+    def _iota(self, op: Any, _: Expansion) -> list[Values] | None:
+        tile = self._types.tile(op.results[0].type)
+        if tile is None:
+            return None
+        values = self._of_whole(op, [])
+        axis = list(tile.layout.out_sizes)[int(op.axis.value)]
+        warps = tile.layout.restrict(ins=["warp"], outs=[axis])
+        if not any(warps.columns):
+            return [values]
+        (place,) = linear(warps, "warp", self._thread.warp)
+        number = create("arith.index_castui", [place], tile.element)
+        (type_,) = {value.type for value in values}
+        first = create("tile.fill", [number], type_)
+        # Indices are linear over bits: what the warp adds to them is added without carry.
+        fn = ir.StringAttr.get("arith.xori")
+        return [[create("tile.elementwise", [value, first], type_, fn=fn) for value in values]]
+
+    def _whole(self, value: Any, expansion: Expansion) -> Any:
+        """All that the warp holds of a tensor."""
+        tile = self._types.tile(value.type)
+        assert tile is not None
+        return join(expansion.values(value), _whole_type(tile))
+
+    def _of_whole(self, op: Any, operands: list[Any]) -> Values:
+        """The fragments of the op's result, from the op on what the warp holds."""
+        type_ = op.results[0].type
+        tile, types = self._types.tile(type_), self._types.of(type_)
+        assert tile is not None
+        assert types is not None
+        return cut(_copied(op, operands, _whole_type(tile)), len(types), types[0])
+
+
+def _copied(op: Any, operands: list[Any], type_: Any) -> Any:
+    """The op on other operands, with a result of another type."""
+    attributes = op.operation.attributes
+    return create(op.operation.name, operands, type_, **{a: attributes[a] for a in attributes})
+
+
+def _whole_type(tile: TileValue) -> Any:
+    layout = tile.layout.restrict(ins=("register", "lane"))
+    return frag_type(tile.shape, tile.element, layout)

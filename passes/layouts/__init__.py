@@ -1,0 +1,1 @@
+"""What chooses instructions and layouts, and moves conversions between them."""

@@ -1,0 +1,1 @@
+"""What sends operands through shared memory, rounds ahead of their use."""

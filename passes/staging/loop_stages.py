@@ -1,0 +1,168 @@
+"""What rewritings of a loop whose tiles lie in several stages of a buffer have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tilec.mlir import dialect, ir
+
+from ..emit import add_constant, constant_of, create, index_constant
+from .staged_copies import StagedCopy
+
+
+class LoopStages:
+    """The rewriting of one loop.
+
+    Attributes:
+        loop: the `scf.for`; another one once it carries more.
+        copies: those of its body that move.
+        stages: buffers, two or more.
+        lower, upper, step: the loop's.
+        counter: its induction variable.
+        buffers: the new buffer of each old one.
+    """
+
+    def __init__(self, loop: Any, copies: list[StagedCopy], stages: int) -> None:
+        self.loop = loop.operation
+        self.copies = copies
+        self.stages = stages
+        self.lower, self.upper, self.step = list(self.loop.operands)[:3]
+        self.counter = self.loop.regions[0].blocks[0].arguments[0]
+        self.buffers: dict[Any, Any] = {}
+
+    @property
+    def block(self) -> Any:
+        """The loop's body."""
+        return self.loop.regions[0].blocks[0]
+
+    def enlarge(self) -> None:
+        """Make buffers of as many matrices as there are stages."""
+        for copy in self.copies:
+            type_ = copy.alloc.results[0].type
+            many = ir.MemRefType.get(
+                [self.stages, *type_.shape], type_.element_type, memory_space=type_.memory_space
+            )
+            with ir.InsertionPoint(copy.alloc), copy.alloc.location:
+                self.buffers[copy.alloc] = create("tile.alloc_shared", [], many)
+
+    def times(self, count: int) -> Any:
+        """`count` steps of the loop."""
+        step = constant_of(self.step)
+        if step is not None:
+            return index_constant(step * count)
+        return create("arith.muli", [self.step, index_constant(count)], ir.IndexType.get())
+
+    def there(self, counter: Any) -> bool | Any:
+        """Whether the loop has a round with this counter: True, or a value of type i1."""
+        first, end = constant_of(counter), constant_of(self.upper)
+        if first is not None and end is not None and first < end:
+            return True
+        arith = dialect("arith")
+        return arith.cmpi(arith.CmpIPredicate.slt, counter, self.upper)
+
+    def if_there(self, counter: Any, emit: Callable[[], None]) -> None:
+        """`emit` for the round with this counter, if there is one."""
+        there = self.there(counter)
+        if there is True:
+            emit()
+            return
+        scf = dialect("scf")
+        with ir.InsertionPoint(scf.IfOp(there).then_block):
+            emit()
+            scf.YieldOp([])
+
+    def operands_at(self, copy: StagedCopy, counter: Any) -> list[Any]:
+        """The operands of a copy in another round, computed anew."""
+        known = {self.counter: counter}
+        for op in copy.needs:
+            clone = op.clone()
+            for number, operand in enumerate(clone.operands):
+                if operand in known:
+                    clone.operands[number] = known[operand]
+            known |= zip(op.results, clone.results, strict=True)
+        return [known.get(o, o) for o in copy.copy.operands]
+
+    def source_at(self, copy: StagedCopy, counter: Any) -> list[Any]:
+        """The source of a copy and its indices there in another round."""
+        source, _, *indices = self.operands_at(copy, counter)
+        return [source, *indices[: source.type.rank]]
+
+    def copy_to(self, copy: StagedCopy, counter: Any, stage: Any) -> None:
+        """The copy of another round, to its stage."""
+        source, _, *indices = self.operands_at(copy, counter)
+        at, to = indices[: source.type.rank], indices[source.type.rank :]
+        ir.Operation.create(
+            "tile.async_copy",
+            operands=[source, self.buffers[copy.alloc], *at, stage, *to],
+            attributes={name: copy.copy.attributes[name] for name in copy.copy.attributes},
+            loc=copy.copy.location,
+        )
+
+    def following(self, stage: Any) -> Any:
+        """The stage after this, in a circle."""
+        arith = dialect("arith")
+        following = add_constant(stage, 1)
+        wraps = arith.cmpi(arith.CmpIPredicate.eq, following, index_constant(self.stages))
+        operands = [wraps, index_constant(0), following]
+        return create("arith.select", operands, ir.IndexType.get())
+
+    def carry(self, start: list[Any]) -> list[Any]:
+        """Let the loop carry more values; the arguments of its body that hold them."""
+        old = self.loop
+        self.loop = ir.Operation.create(
+            "scf.for",
+            results=[*(r.type for r in old.results), *(v.type for v in start)],
+            operands=[*old.operands, *start],
+            attributes={name: old.attributes[name] for name in old.attributes},
+            regions=1,
+            loc=old.location,
+            ip=ir.InsertionPoint(old),
+        )
+        old.regions[0].blocks[0].append_to(self.loop.regions[0])
+        arguments = [self.block.add_argument(v.type, old.location) for v in start]
+        for before, after in zip(old.results, self.loop.results, strict=False):
+            before.replace_all_uses_with(after)
+        old.erase()
+        return arguments
+
+    def at_end(self) -> Any:
+        """The insertion point at the end of the body."""
+        return ir.InsertionPoint(self._end())
+
+    def pass_on(self, more: Callable[[], Iterable[Any]]) -> None:
+        """Let the body end with the values that it had and `more()`."""
+        end = self._end()
+        with ir.InsertionPoint(end):
+            ir.Operation.create("scf.yield", operands=[*end.operands, *more()])
+        end.erase()
+
+    def _end(self) -> Any:
+        operations = self.block.operations
+        return operations[len(operations) - 1].operation
+
+    def reload(self, stage: Any) -> None:
+        """Load from a stage of the new buffers what the body loads from the old ones."""
+        for copy in self.copies:
+            for load in copy.loads:
+                _, *indices = load.operands
+                with ir.InsertionPoint(load), load.location:
+                    loaded = create(
+                        "tile.load",
+                        [self.buffers[copy.alloc], stage, *indices],
+                        load.results[0].type,
+                        **{name: load.attributes[name] for name in load.attributes},
+                    )
+                load.results[0].replace_all_uses_with(loaded)
+                load.erase()
+
+    def erase(self, frames: Iterable[Any]) -> None:
+        """Drop the old copies and buffers, what only they used, and ops of the body."""
+        for op in frames:
+            op.erase()
+        for copy in self.copies:
+            copy.copy.erase()
+            for op in reversed(copy.needs):
+                if all(next(iter(result.uses), None) is None for result in op.results):
+                    op.erase()
+            copy.alloc.erase()

@@ -1,0 +1,69 @@
+"""Rewriting a loop so that its asynchronous copies run some rounds ahead of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tilec.mlir import ir
+
+from ..emit import add, index_constant
+from .loop_stages import LoopStages
+from .staging_groups import outermost_loop
+
+
+class Multistage(LoopStages):
+    """The rewriting of one loop.
+
+    Stage `read` holds this round's tiles. Before a round, all threads wait for their own copies
+    to it and then for each other: so every copy has arrived, and nobody reads the stage of the
+    round before any more, to which the copies of `stages - 1` rounds ahead go.
+    """
+
+    def run(self, frames: Iterable[Any]) -> Any:
+        """Rewrite the loop.
+
+        Args:
+            frames: ops of the body that nothing needs any more.
+
+        Returns:
+            The loop that there is now.
+        """
+        self.enlarge()
+        with ir.InsertionPoint(self.loop):
+            self._prologue()
+            start = [index_constant(0), index_constant(self.stages - 1)]
+        read, write = self.carry(start)
+        with ir.InsertionPoint.at_block_begin(self.block):
+            self._wait()
+            self._begin(add(self.counter, self.times(self.stages - 1)), write)
+        self.reload(read)
+        self.pass_on(lambda: [self.following(read), read])
+        self.erase(frames)
+        return self.loop
+
+    def _prologue(self) -> None:
+        """The copies of the first rounds. A group may be empty, so that groups count rounds."""
+        if outermost_loop(self.loop) is not None:
+            # An outer loop comes here again while others may still read what they need.
+            ir.Operation.create("gpu.barrier")
+        for stage in range(self.stages - 1):
+            at = add(self.lower, self.times(stage)) if stage else self.lower
+            self._begin(at, index_constant(stage))
+
+    def _begin(self, counter: Any, stage: Any) -> None:
+        """The copies of the round whose counter is this, if there is one, and their commit."""
+
+        def copies() -> None:
+            for copy in self.copies:
+                self.copy_to(copy, counter, stage)
+
+        self.if_there(counter, copies)
+        ir.Operation.create("tile.async_commit")
+
+    def _wait(self) -> None:
+        """All but the latest groups have arrived: what this round needs is there."""
+        i64 = ir.IntegerType.get_signless(64)
+        pending = ir.IntegerAttr.get(i64, self.stages - 2)
+        ir.Operation.create("tile.async_wait", attributes={"pending": pending})
+        ir.Operation.create("gpu.barrier")

@@ -1,0 +1,132 @@
+"""Rewriting a loop so that tiles of the next round wait in registers: copies without `cp.async`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import prod
+from typing import Any
+
+from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.tile.tiles import bits_of, tensor_type
+from tilec.layout import LinearLayout
+from tilec.layout.tiling import row_tile
+from tilec.mlir import dialect, ir
+
+from ..emit import add, create, index_constant
+from .loop_stages import LoopStages
+from .staged_copies import StagedCopy
+from .staging_groups import outermost_loop
+
+_REGISTERS = 32
+"""Registers of a thread that may hold tiles of the next round."""
+_REGISTER_BYTES = 4
+
+
+def fits_registers(copies: list[StagedCopy], warps: int) -> bool:
+    """Whether the tiles of copies may wait in registers: words, not too many, each held once."""
+    taken = 0
+    for copy in copies:
+        layout = _layout(copy, warps)
+        size = _bytes(copy)
+        if not layout.is_injective or vector_of(copy.copy) * size < _REGISTER_BYTES:
+            return False
+        taken += prod(layout.out_sizes.values()) * size // (32 * warps * _REGISTER_BYTES)
+    return taken <= _REGISTERS
+
+
+class RegisterStages(LoopStages):
+    """The rewriting of one loop, with two stages.
+
+    A round begins with a barrier, behind which its tiles lie in stage `read` and nobody reads the
+    other any more; then the next round's tiles are loaded to registers, and stored to the other
+    stage when the work of this round is done.
+
+    Args:
+        loop: the `scf.for`.
+        copies: those of its body that move.
+        warps: warps of the CTA.
+    """
+
+    def __init__(self, loop: Any, copies: list[StagedCopy], warps: int) -> None:
+        super().__init__(loop, copies, stages=2)
+        self._warps = warps
+
+    def run(self, frames: Iterable[Any]) -> None:
+        """Rewrite the loop.
+
+        Args:
+            frames: ops of the body that nothing needs any more.
+        """
+        self.enlarge()
+        with ir.InsertionPoint(self.loop):
+            if outermost_loop(self.loop) is not None:
+                # An outer loop comes here again while others may still read what they need.
+                ir.Operation.create("gpu.barrier")
+            first = index_constant(0)
+            self.if_there(self.lower, lambda: self._first(first))
+        (read,) = self.carry([first])
+        with ir.InsertionPoint.at_block_begin(self.block):
+            ir.Operation.create("gpu.barrier")
+            held = self._load(add(self.counter, self.step))
+        self.reload(read)
+        with self.at_end():
+            write = self.following(read)
+            zero = index_constant(0)
+            for copy, tile in zip(self.copies, held, strict=True):
+                operands = [tile, self.buffers[copy.alloc], write, zero, zero]
+                ir.Operation.create("tile.store", operands=operands)
+        self.pass_on(lambda: [write])
+        self.erase(frames)
+
+    def _first(self, stage: Any) -> None:
+        for copy in self.copies:
+            self.copy_to(copy, self.lower, stage)
+
+    def _load(self, counter: Any) -> list[Any]:
+        """The tiles of the round with this counter, if there is one; else anything."""
+        scf = dialect("scf")
+        types = [self._type(copy) for copy in self.copies]
+        branch = scf.IfOp(self._there(counter), types, has_else=True)
+        with ir.InsertionPoint(branch.then_block):
+            pairs = zip(self.copies, types, strict=True)
+            scf.YieldOp([self._loaded(copy, type_, counter) for copy, type_ in pairs])
+        with ir.InsertionPoint(branch.else_block):
+            scf.YieldOp([_zero(type_) for type_ in types])
+        return list(branch.results)
+
+    def _there(self, counter: Any) -> Any:
+        there = self.there(counter)
+        if there is not True:
+            return there
+        i1 = ir.IntegerType.get_signless(1)
+        return create("arith.constant", [], i1, value=ir.IntegerAttr.get(i1, 1))
+
+    def _type(self, copy: StagedCopy) -> Any:
+        element = copy.alloc.results[0].type.element_type
+        layout = _layout(copy, self._warps)
+        return tensor_type(tuple(layout.out_sizes.values()), element, layout)
+
+    def _loaded(self, copy: StagedCopy, type_: Any, counter: Any) -> Any:
+        given = copy.copy.attributes
+        kept = {name: given[name] for name in ("masked", "vector") if name in given}
+        return create("tile.load", self.source_at(copy, counter), type_, **kept)
+
+
+def _layout(copy: StagedCopy, warps: int) -> LinearLayout:
+    """Who copies which elements: as a `tile.async_copy` does it."""
+    rows, cols = ir.DenseI64ArrayAttr(copy.copy.attributes["shape"])
+    return row_tile(rows, cols, vector_of(copy.copy), warps)
+
+
+def _bytes(copy: StagedCopy) -> int:
+    return bits_of(copy.alloc.results[0].type.element_type) // 8
+
+
+def _zero(type_: Any) -> Any:
+    element = type_.element_type
+    zero = (
+        ir.IntegerAttr.get(element, 0)
+        if isinstance(element, ir.IntegerType)
+        else ir.FloatAttr.get(element, 0.0)
+    )
+    return create("arith.constant", [], type_, value=ir.DenseElementsAttr.get_splat(type_, zero))

@@ -1,0 +1,122 @@
+"""Recognising copies to shared memory that a loop waits for in the round that begins them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tilec.mlir import ir
+
+from ..analysis.effects import Writers
+from .staging_groups import is_pure, slice_of
+
+_FRAME = ("gpu.barrier", "tile.async_commit", "tile.async_wait", "gpu.barrier")
+"""The ops of a group, but for the copies, which follow the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedCopy:
+    """A copy in a loop's body, and the loads of the same round from its buffer.
+
+    Attributes:
+        copy: the `tile.async_copy`.
+        alloc: the `tile.alloc_shared` of its target.
+        loads: every `tile.load` from that.
+        needs: ops of the body from which the copy's indices are computed, in order.
+        obstacle: why it cannot begin in an earlier round; empty if it can.
+    """
+
+    copy: Any
+    alloc: Any
+    loads: tuple[Any, ...]
+    needs: tuple[Any, ...]
+    obstacle: str
+
+
+@dataclass(frozen=True, slots=True)
+class CopyGroup:
+    """Barrier, copies, commit, wait for all, barrier.
+
+    Attributes:
+        copies: the copies.
+        frame: the other ops.
+    """
+
+    copies: tuple[StagedCopy, ...]
+    frame: tuple[Any, ...]
+
+
+def copy_groups(loop: Any, writers: Writers) -> list[CopyGroup]:
+    """The groups in the body of an `scf.for`, as `tile-stage-shared` writes them."""
+    block = loop.regions[0].blocks[0]
+    ops = [op.operation for op in block.operations]
+    sequences = list(_sequences(ops))
+    frames = {op for _, frame in sequences for op in frame}
+    others = [op for op in ops if op not in frames]
+    groups = []
+    for copies, frame in sequences:
+        found = [_staged(copy, loop, others, writers) for copy in copies]
+        if all(copy is not None for copy in found):
+            groups.append(CopyGroup(tuple(c for c in found if c), frame))
+    return groups
+
+
+def _sequences(ops: list[Any]) -> Iterator[tuple[list[Any], tuple[Any, ...]]]:
+    """The copies of each group, and its other ops."""
+    copies: list[Any] = []
+    frame: list[Any] = []
+    for op in ops:
+        if is_pure(op):
+            continue
+        if op.name == "tile.async_copy" and len(frame) == 1:
+            copies.append(op)
+        elif op.name == _FRAME[len(frame)] and (copies or not frame) and _waits_for_all(op):
+            frame.append(op)
+        else:
+            copies, frame = [], [op] if op.name == "gpu.barrier" else []
+        if len(frame) == len(_FRAME):
+            yield copies, tuple(frame)
+            copies, frame = [], []
+
+
+def _waits_for_all(op: Any) -> bool:
+    return op.name != "tile.async_wait" or int(op.attributes["pending"].value) == 0
+
+
+def _staged(copy: Any, loop: Any, ops: list[Any], writers: Writers) -> StagedCopy | None:
+    """The copy, or None if its buffer is not its own; `ops` are the body but for the frames."""
+    source, target = list(copy.operands)[:2]
+    alloc = target.owner
+    if isinstance(alloc, ir.Block) or alloc.operation.name != "tile.alloc_shared":
+        return None
+    if target.type.rank != 2:
+        return None
+    loads = [use.owner.operation for use in target.uses if use.owner.operation != copy]
+    if not all(load.name == "tile.load" and _inside(load, loop) for load in loads):
+        return None
+    block = copy.block
+    needs = sorted(slice_of(copy, block), key=ops.index)
+    obstacle = ""
+    writer = writers.between(ops, source)
+    if writer is not None:
+        obstacle = (
+            f"'{writer.operation.name}' in the loop may write what it reads "
+            "(an argument that shares no memory with others is llvm.noalias)"
+        )
+    elif not all(map(is_pure, needs)) or _carried(needs, copy, block):
+        obstacle = "its indices depend on more than the loop's counter"
+    return StagedCopy(copy, alloc.operation, tuple(loads), tuple(needs), obstacle)
+
+
+def _inside(op: Any, loop: Any) -> bool:
+    parent = op.parent
+    while parent is not None and parent.operation != loop.operation:
+        parent = parent.operation.parent
+    return parent is not None
+
+
+def _carried(needs: list[Any], copy: Any, block: Any) -> bool:
+    """Whether a value that the loop carries from round to round is among the operands."""
+    carried = list(block.arguments)[1:]
+    return any(operand in carried for op in (copy, *needs) for operand in op.operands)

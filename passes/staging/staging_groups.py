@@ -1,0 +1,105 @@
+"""Loads that may begin together, and moving what they need in front of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tilec.mlir import ir
+
+from ..analysis.effects import Writers
+from .staging_vectors import memory_shape
+
+_LOOPS = ("scf.for", "scf.while")
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Loads of one block that all may stand where the first one stands.
+
+    Attributes:
+        loads: in program order.
+        needs: ops between the first and the last of which indices are computed.
+    """
+
+    loads: tuple[Any, ...]
+    needs: tuple[Any, ...]
+
+    @property
+    def first(self) -> Any:
+        """The load where all begin."""
+        return self.loads[0]
+
+    def hoist(self, loads: list[Any]) -> None:
+        """Move what `loads` need in front of the first of the group."""
+        wanted = {op for load in loads for op in slice_of(load, self.first.operation.block)}
+        for op in self.needs:
+            if op in wanted:
+                op.move_before(self.first.operation)
+
+    def by_memory(self) -> Iterator[list[Any]]:
+        """The loads, those of the same elements together."""
+        found: dict[Any, list[Any]] = {}
+        for load in self.loads:
+            key = (tuple(load.operands), memory_shape(load), "masked" in load.attributes)
+            found.setdefault(key, []).append(load)
+        yield from found.values()
+
+
+def grouped(loads: list[Any], writers: Writers) -> Iterator[Group]:
+    """Loads taken together as far as their order against writes and their indices allow."""
+    blocks: dict[Any, list[Any]] = {}
+    for load in loads:
+        blocks.setdefault(load.operation.block, []).append(load)
+    for block, inside in blocks.items():
+        ops = list(block.operations)
+        at = {op.operation: number for number, op in enumerate(ops)}
+        pending = inside
+        while pending:
+            head = at[pending[0].operation]
+            members, needs, rest = [pending[0]], set[Any](), []
+            for load in pending[1:]:
+                between = ops[head : at[load.operation]]
+                late = {op for op in slice_of(load, block) if at[op] > head}
+                if writers.between(between, load.operands[0]) or not all(map(is_pure, late)):
+                    rest.append(load)
+                    continue
+                members.append(load)
+                needs |= late
+            yield Group(tuple(members), tuple(sorted(needs, key=at.__getitem__)))
+            pending = rest
+
+
+def slice_of(load: Any, block: Any) -> list[Any]:
+    """The ops of `block` from which the operands of `load` are computed."""
+    found: list[Any] = []
+    pending = list(load.operation.operands)
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, ir.Block):
+            continue
+        operation = owner.operation
+        if operation.block == block and operation not in found:
+            found.append(operation)
+            pending += operation.operands
+    return found
+
+
+def is_pure(op: Any) -> bool:
+    """Whether an op of scalars only computes, so that it may be moved and repeated."""
+    return bool(
+        op.name.startswith(("arith.", "index.", "gpu.block_id", "gpu.grid_dim"))
+        or op.name in ("memref.cast", "memref.dim", "memref.subview", "memref.reinterpret_cast")
+    ) and not any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
+
+
+def outermost_loop(op: Any) -> Any:
+    """The outermost loop around an op, or None."""
+    found = None
+    parent = op.operation.parent
+    while parent is not None and parent.operation.name != "gpu.func":
+        if parent.operation.name in _LOOPS:
+            found = parent.operation
+        parent = parent.operation.parent
+    return found

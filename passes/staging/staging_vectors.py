@@ -1,0 +1,61 @@
+"""How a tile is copied from global to shared memory: its shape there, and how wide."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.tile.stored import stored_tile
+from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.isa import Target
+
+from ..analysis.contiguity import ACCESS_BYTES, contiguous, together
+from ..analysis.multiples import multiple_of
+from ..nvvm.async_copy import ASYNC_BYTES
+
+
+def memory_shape(load: Any) -> tuple[int, int]:
+    """Rows and columns of a load's tile as memory holds them."""
+    tile = tile_value(load.results[0].type)
+    assert tile is not None
+    transposed = "transposed" in load.attributes
+    shape = stored_tile(tile, transposed=transposed).shape
+    rows, cols = reversed(shape) if transposed else shape
+    return rows, cols
+
+
+def copy_vector(load: Any, target: Target | None) -> int:
+    """Elements that a copy of what `load` takes may move at once.
+
+    `cp.async` is exact to the element, so that only alignment counts. Where there is none, or
+    alignment is too little for it, a masked copy moves what is inside or outside together.
+
+    Args:
+        load: from global memory.
+        target: what the kernel is for.
+    """
+    memref, *indices = load.operands
+    size = bits_of(memref.type.element_type) // 8
+    promised = vector_of(load)
+    _, cols = memory_shape(load)
+    most = min(multiple_of(indices[-1]), cols, ACCESS_BYTES // size)
+    vector = min(max(promised, contiguous(memref)), most)
+    if "masked" in load.attributes and not _asynchronous(vector * size, target):
+        vector = min(max(promised, min(contiguous(memref), together(memref))), most)
+    return vector
+
+
+def copied_async(load: Any, target: Target | None) -> bool:
+    """Whether what a load takes can be copied by `cp.async`."""
+    size = bits_of(load.operands[0].type.element_type) // 8
+    return _asynchronous(copy_vector(load, target) * size, target)
+
+
+def is_asynchronous(copy: Any, target: Target | None) -> bool:
+    """Whether a `tile.async_copy` is made of `cp.async`."""
+    size = bits_of(copy.operands[0].type.element_type) // 8
+    return _asynchronous(vector_of(copy) * size, target)
+
+
+def _asynchronous(size: int, target: Target | None) -> bool:
+    return size in ASYNC_BYTES and (target is None or target.number >= 80)

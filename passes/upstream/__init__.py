@@ -1,0 +1,1 @@
+"""What makes tiles of upstream's linalg and vector."""

@@ -1,0 +1,150 @@
+"""A product of matrices in memory as a CTA's loop over slices of tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.mlir import ir
+
+from ..emit import create, index_constant
+from .memory_product import MemoryProduct
+from .product_tiles import ProductTiles
+
+_AXES = "xyz"
+
+
+def emit_product(product: MemoryProduct, tiles: ProductTiles) -> None:
+    """Emit the part of a CTA: tile (y, x) of C, of the z-th matrix of the batch."""
+    _Emission(product, tiles).run()
+
+
+class _Emission:
+    """The ops of one product, emitted at the current insertion point."""
+
+    def __init__(self, product: MemoryProduct, tiles: ProductTiles) -> None:
+        self._product = product
+        self._tiles = tiles
+        self._contraction = product.contraction
+        self._index = ir.IndexType.get()
+
+    def run(self) -> None:
+        rows, cols = self._contraction.maps[2][-2:]
+        at = {
+            cols: self._scaled(self._block_id(0), self._tiles.n),
+            rows: self._scaled(self._block_id(1), self._tiles.m),
+            **self._batch(),
+        }
+        total = self._loop(self._initial(at), at)
+        self._store(total, at)
+
+    def _block_id(self, axis: int) -> Any:
+        dimension = ir.Attribute.parse(f"#gpu<dim {_AXES[axis]}>")
+        return create("gpu.block_id", [], self._index, dimension=dimension)
+
+    def _scaled(self, number: Any, by: int) -> Any:
+        return create("arith.muli", [number, index_constant(by)], self._index)
+
+    def _batch(self) -> dict[int, Any]:
+        """By loop, the number of this CTA's matrix."""
+        outer = self._contraction.maps[2][:-2]
+        if not outer:
+            return {}
+        number, found = self._block_id(2), {}
+        for loop in reversed(outer[1:]):
+            extent = self._extent(loop)
+            found[loop] = create("arith.remui", [number, extent], self._index)
+            number = create("arith.divui", [number, extent], self._index)
+        return {outer[0]: number, **found}
+
+    def _extent(self, loop: int) -> Any:
+        static = self._product.static(loop)
+        if static is not None:
+            return index_constant(static)
+        memref, dim = next(
+            (memref, loops.index(loop))
+            for memref, loops in zip(self._product.memrefs, self._contraction.maps, strict=True)
+            if loop in loops
+        )
+        return create("memref.dim", [memref, index_constant(dim)], self._index)
+
+    def _initial(self, at: dict[int, Any]) -> Any:
+        """The accumulators before the first slice."""
+        element = self._product.memrefs[2].type.element_type
+        total = self._product.elements.total
+        scalar = self._product.initial
+        shape = (self._tiles.m, self._tiles.n)
+        if scalar is None:
+            value = self._load(2, shape, element, at)
+            return value if total == element else create("arith.extf", [value], _tile(shape, total))
+        constant = _zero(scalar, total)
+        if constant is not None:
+            tile = _tile(shape, total)
+            splat = ir.DenseElementsAttr.get_splat(tile, constant)
+            return create("arith.constant", [], tile, value=splat)
+        if total != element:
+            scalar = create("arith.extf", [scalar], total)
+        return create("tile.fill", [scalar], _tile(shape, total))
+
+    def _loop(self, initial: Any, at: dict[int, Any]) -> Any:
+        """The accumulators behind the last slice."""
+        depth = self._contraction.depth
+        bounds = [index_constant(0), self._extent(depth), index_constant(self._tiles.k)]
+        loop = ir.Operation.create(
+            "scf.for", results=[initial.type], operands=[*bounds, initial], regions=1
+        )
+        here = ir.Location.current
+        body = loop.regions[0].blocks.append(self._index, initial.type, arg_locs=[here, here])
+        with ir.InsertionPoint(body):
+            k, before = body.arguments
+            place = {**at, depth: k}
+            elements, tiles = self._product.elements, self._tiles
+            a = self._load(0, (tiles.m, tiles.k), elements.a, place)
+            b = self._load(1, (tiles.k, tiles.n), elements.b, place)
+            units = {
+                f"unsigned_{side}": ir.UnitAttr.get()
+                for side, unsigned in zip("ab", self._product.unsigned, strict=True)
+                if unsigned
+            }
+            after = create("tile.dot", [a, b, before], initial.type, **units)
+            ir.Operation.create("scf.yield", operands=[after])
+        return loop.results[0]
+
+    def _load(self, number: int, shape: tuple[int, int], element: Any, at: dict[int, Any]) -> Any:
+        attributes = {"masked": ir.UnitAttr.get()}
+        if number < 2 and self._contraction.transposed[number]:
+            attributes["transposed"] = ir.UnitAttr.get()
+        operands = self._place(number, at)
+        return create("tile.load", operands, _tile(shape, element), **attributes)
+
+    def _store(self, total: Any, at: dict[int, Any]) -> None:
+        element = self._product.memrefs[2].type.element_type
+        if element != self._product.elements.total:
+            tile = _tile((self._tiles.m, self._tiles.n), element)
+            total = create("arith.truncf", [total], tile)
+        ir.Operation.create(
+            "tile.store",
+            operands=[total, *self._place(2, at)],
+            attributes={"masked": ir.UnitAttr.get()},
+        )
+
+    def _place(self, number: int, at: dict[int, Any]) -> list[Any]:
+        """A memref and where the CTA's tile begins in it."""
+        loops = self._contraction.maps[number]
+        return [self._product.memrefs[number], *(at[loop] for loop in loops)]
+
+
+def _tile(shape: Sequence[int], element: Any) -> Any:
+    return ir.RankedTensorType.get(list(shape), element)
+
+
+def _zero(scalar: Any, total: Any) -> Any:
+    """The attribute of a zero of type `total`, if that is what `scalar` is."""
+    owner = scalar.owner
+    if isinstance(owner, ir.Block) or owner.name != "arith.constant":
+        return None
+    value = owner.attributes["value"]
+    if isinstance(total, ir.IntegerType):
+        return value if isinstance(value, ir.IntegerAttr) and value.value == 0 else None
+    negative = str(value).startswith("-")
+    return ir.FloatAttr.get(total, 0.0) if value.value == 0 and not negative else None
