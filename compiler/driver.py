@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import TilecError
 from tilec.passes.base import ProgramError
 
+from .collection import uncollected
 from .compiled import Compiled, Options, Stage
 from .diagnostics import Source, render
 from .environment import cache_wanted
@@ -75,7 +74,7 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         return _started(source, target, options, text, stage)
 
     try:
-        with _uncollected():
+        with uncollected():
             compiled = _remembered(text, target, options, start) if text and cached else start()
             compiled.emit(stage)
     except ProgramError as error:
@@ -108,18 +107,6 @@ def _started(
     with options.timed("parse"):
         module, aim = load(source, target=target, name=text.name if text else "")
     return Compiled(module, aim, options, text)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Put off garbage collection: one amid a compile's many objects walks all of the process's."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _stage(name: str) -> Stage:

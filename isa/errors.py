@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -42,5 +41,7 @@ def nearest(name: str, legal: Iterable[str], count: int = 8) -> tuple[str, ...]:
     if len(choices) <= count:
         return tuple(choices)
     begun = [choice for choice in choices if name and choice.startswith(name)]
-    like = difflib.get_close_matches(name, choices, n=count, cutoff=0.3)
+    from difflib import get_close_matches  # noqa: PLC0415 (for messages only)
+
+    like = get_close_matches(name, choices, n=count, cutoff=0.3)
     return tuple(dict.fromkeys((*begun, *like)))[:count] or tuple(choices[:count])

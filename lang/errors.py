@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import linecache
-import sysconfig
+import os
 from collections.abc import Sequence
 from types import FrameType, TracebackType
 from typing import NamedTuple
@@ -80,7 +80,8 @@ def places(traceback: TracebackType | None) -> list[Place]:
     return found[::-1]
 
 
-_INSTALLED = (sysconfig.get_path("stdlib"), "<frozen")
+_INSTALLED = (os.path.dirname(os.__file__), "<frozen")
+"""Where the standard library is."""
 
 
 def _is_users(frame: FrameType) -> bool:

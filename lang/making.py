@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from tilec.collection import uncollected
 from tilec.environment import cache_wanted
 from tilec.isa import LaunchError, TilecError
 
@@ -79,7 +80,7 @@ def make(
         state = None
     key = (specialization, settings._replace(device=None), state)
     if key not in known:
-        with _placed(source):
+        with _placed(source), uncollected():
             known[key] = _made(source, specialization, settings, state)
     return known[key]
 
