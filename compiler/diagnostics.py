@@ -23,6 +23,9 @@ class Place(NamedTuple):
     line: int
     column: int
 
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -88,8 +91,18 @@ def _one(diagnostic: Diagnostic, source: Source | None) -> Iterator[str]:
     if at.line == 0:
         yield f"{file}: {message}"
         return
-    yield f"{file}:{at.line}:{at.column}: {message}"
-    quoted = source.line(at.line) if source and own else linecache.getline(file, at.line)
-    if quoted.strip():
-        yield quoted.rstrip("\n")
-        yield "".join("\t" if c == "\t" else " " for c in quoted[: at.column - 1]) + "^"
+    yield f"{at._replace(file=file)}: {message}"
+    yield from quoted(at._replace(file=file), source if own else None)
+
+
+def quoted(at: Place, source: Source | None = None) -> Iterator[str]:
+    """The line of a place and a caret under its column; nothing of an empty or unknown line.
+
+    Args:
+        at: the place.
+        source: the text that it is in; its file if None.
+    """
+    line = source.line(at.line) if source else linecache.getline(at.file, at.line)
+    if line.strip():
+        yield line.rstrip("\n")
+        yield "".join("\t" if c == "\t" else " " for c in line[: at.column - 1]) + "^"

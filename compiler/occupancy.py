@@ -14,8 +14,6 @@ _REGISTER_UNIT = 256
 """Registers are given to a warp by so many (cuda_occupancy.h)."""
 _PARTS = 4
 """An SM's parts, each with its share of warps and registers."""
-_SHARED_RESERVED = 1024
-"""Bytes of shared memory that the system keeps of each CTA since sm_80."""
 
 
 class Limit(Enum):
@@ -74,8 +72,7 @@ def _by_registers(warps: int, registers: int, target: Target) -> int:
 def _by_shared(shared: int, target: Target) -> int:
     if shared > target.shared_per_cta:
         return 0
-    modern = target.number >= 80
-    whole = _rounded(shared + _SHARED_RESERVED * modern, 128 if modern else 256)
+    whole = _rounded(shared + target.reserved_shared, target.shared_unit)
     return target.shared_per_sm // whole if whole else target.ctas_per_sm
 
 

@@ -16,11 +16,12 @@ from .forms import (
 from .operands import LANES, Major, Operand, Register, Shape
 from .ptx import assembly
 from .table import form, forms, instruction
-from .targets import TARGETS, Scope, Since, Target, target
+from .targets import ASYNC_COPY_BYTES, TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
 
 __all__ = [
+    "ASYNC_COPY_BYTES",
     "ELEMENT_TYPES",
     "LANES",
     "TARGETS",

@@ -65,6 +65,26 @@ class Target:
         return self.name
 
     @property
+    def has_async_copy(self) -> bool:
+        """Whether it has `cp.async` (PTX ISA, "cp.async": Target ISA Notes)."""
+        return _ASYNC_COPY.covers(self)
+
+    @property
+    def has_redux(self) -> bool:
+        """Whether it has `redux.sync` of integers (PTX ISA, "redux.sync": Target ISA Notes)."""
+        return _REDUX.covers(self)
+
+    @property
+    def reserved_shared(self) -> int:
+        """Bytes of shared memory that the system keeps of each CTA (CUDA Programming Guide)."""
+        return 1024 if self.number >= 80 else 0
+
+    @property
+    def shared_unit(self) -> int:
+        """Bytes by which shared memory is given to CTAs (cuda_occupancy.h)."""
+        return 128 if self.number >= 80 else 256
+
+    @property
     def static_shared(self) -> int:
         """Bytes of shared memory that need no opt-in at launch."""
         return 48 * 1024
@@ -175,6 +195,12 @@ class Since:
                     and target.family == wanted.family
                     and _position(target) >= _position(wanted)
                 )
+
+
+ASYNC_COPY_BYTES = (4, 8, 16)
+"""Sizes that `cp.async` copies. PTX ISA, "cp.async"."""
+_ASYNC_COPY = Since.of("sm_80", "7.0")
+_REDUX = Since.of("sm_80", "7.0")
 
 
 def _position(target: Target) -> int:

@@ -29,11 +29,12 @@ from typing import (
     get_type_hints,
 )
 
+from tilec.diagnostics import Place
 from tilec.isa import TilecError
 
 from .array import Array, Facts
 from .dtypes import DType, bool_, dtype_of, float32, intp
-from .errors import KernelError, Place
+from .errors import KernelError
 from .source import Source
 from .tile import Tile
 

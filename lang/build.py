@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tilec import mlir
+from tilec.diagnostics import Place
 
 from .array import Array, Facts
 from .emit import i64, i64s, located, operation
-from .errors import KernelError, Place
+from .errors import KernelError
 from .interpreter import call
 from .source import Source
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization

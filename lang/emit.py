@@ -11,10 +11,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from tilec import mlir
+from tilec.diagnostics import Place
 from tilec.isa import TilecError
 
 from .dtypes import DType
-from .errors import Place
 
 Shape = tuple[int, ...]
 _statement: ContextVar[Place | None] = ContextVar("statement", default=None)

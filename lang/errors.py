@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import linecache
 import os
 from collections.abc import Sequence
 from types import FrameType, TracebackType
-from typing import NamedTuple
 
+from tilec.diagnostics import Place, quoted
 from tilec.isa import TilecError
 
 _SHOWN = 4
 """Calls on the way to an error that are shown."""
-
-
-class Place(NamedTuple):
-    """A place in a Python file, lines and columns counted from one."""
-
-    file: str
-    line: int
-    column: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}"
 
 
 class KernelError(TilecError):
@@ -49,22 +37,14 @@ class KernelError(TilecError):
         super().__init__("\n".join(self._lines()))
 
     def _lines(self) -> list[str]:
-        lines = [f"{self.place}: error: {self.reason}", *_quoted(self.place)]
+        lines = [f"{self.place}: error: {self.reason}", *quoted(self.place)]
         for call in self.calls[:_SHOWN]:
-            lines += [f"{call}: note: called from here", *_quoted(call)]
+            lines += [f"{call}: note: called from here", *quoted(call)]
         if len(self.calls) > _SHOWN:
             lines.append(f"note: and {len(self.calls) - _SHOWN} calls more")
         for place, severity, reason in self.others:
-            lines += [f"{place}: {severity}: {reason}", *_quoted(place)]
+            lines += [f"{place}: {severity}: {reason}", *quoted(place)]
         return lines
-
-
-def _quoted(place: Place) -> list[str]:
-    line = linecache.getline(place.file, place.line).rstrip("\n")
-    if not line.strip():
-        return []
-    indent = "".join("\t" if c == "\t" else " " for c in line[: place.column - 1])
-    return [line, f"{indent}^"]
 
 
 def places(traceback: TracebackType | None) -> list[Place]:

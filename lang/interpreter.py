@@ -14,12 +14,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from tilec.diagnostics import Place
 from tilec.isa import TilecError
 
 from . import branches, conditions, loops
 from .carried import Undefined
 from .emit import located
-from .errors import KernelError, Place, places
+from .errors import KernelError, places
 from .program import Range
 from .signals import Returned, Signal
 from .source import Source

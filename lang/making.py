@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from tilec.collection import uncollected
+from tilec.diagnostics import Place
 from tilec.environment import cache_wanted
 from tilec.isa import LaunchError, TilecError
 
 from .dependencies import UnknownStateError, described
-from .errors import KernelError, Place
+from .errors import KernelError
 from .settings import Settings
 from .source import Source
 from .specialization import ConstantValue, Specialization

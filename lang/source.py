@@ -10,7 +10,9 @@ from functools import cached_property
 from types import CodeType
 from typing import Any
 
-from .errors import KernelError, Place
+from tilec.diagnostics import Place
+
+from .errors import KernelError
 from .liveness import Liveness
 from .liveness import read as names_read
 from .rewriting import rewrite

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from types import MappingProxyType
 
-from .errors import KernelError, Place
+from tilec.diagnostics import Place
+
+from .errors import KernelError
 
 _REFUSED = MappingProxyType(
     {

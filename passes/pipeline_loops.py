@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.shared import shared_buffer
-from tilec.isa import Target, TilecError
+from tilec.isa import LANES, Target, TilecError
 from tilec.mlir import ir
 
 from .analysis.effects import Writers
@@ -74,7 +74,7 @@ class PipelineLoops(Pass):
             if stages > 1:
                 Multistage(loop, ahead, stages).run(_frames(groups, ahead))
         elif movable and pinned != 1:
-            warps = threads(function) // 32
+            warps = threads(function) // LANES
             more = _size(movable)
             if fits_registers(movable, warps) and more <= space.left(_outermost(loop)):
                 _explain_held(loop, movable)

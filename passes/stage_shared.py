@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
-from tilec.isa import Target, TilecError
+from tilec.isa import LANES, Target, TilecError
 from tilec.mlir import ir
 
 from .analysis.effects import Writers
@@ -64,7 +64,7 @@ class _Stage:
         self._function = function
         self._target = target
         self._types = FragmentTypes(function)
-        self._warps = threads(function) // 32
+        self._warps = threads(function) // LANES
         self._space = SharedSpace(function, target)
         self._left = 0
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tilec.isa import LANES
 
 from .groups import Group
 from .machine import ZEROS
-from .memory import LANES
 from .sync import BarrierSync
 
 if TYPE_CHECKING:

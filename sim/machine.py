@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tilec.isa import LANES
 
 from . import special
 from .alu import Array
 from .fragments import Fragments
-from .memory import LANES, Memory
+from .memory import Memory
 from .widths import DTYPES
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tilec.isa import LANES
 
 from .alu import Array
-from .memory import LANES
 
 if TYPE_CHECKING:
     from .machine import Machine

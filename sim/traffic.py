@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from tilec.isa import MatrixMemory
+from tilec.isa import LANES, MatrixMemory
 from tilec.layout import wavefronts
 
 from .access import Access
 from .alu import Array
-from .memory import LANES
 
 if TYPE_CHECKING:
     from .machine import Machine

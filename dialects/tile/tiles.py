@@ -219,8 +219,3 @@ def tensor_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str
 def frag_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> FragType:
     """`!tile.frag<tensor<…>, #tile.layout<…>>`."""
     return FragType.get(ir.RankedTensorType.get(list(shape), element), layout_attr(layout))
-
-
-def element_of(name: str) -> Any:
-    """The MLIR type of the element type that PTX calls `name`."""
-    return ir.Type.parse(_NAMES[name])

@@ -7,7 +7,7 @@ from typing import Any
 from tilec.dialects.tile.dots import DOTS, unit_of
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
-from tilec.isa import TilecError
+from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
@@ -41,10 +41,10 @@ class FragmentTypes:
             raise TilecError(
                 f"{type_} has no #tile.layout that says who holds it: run tile-assign-layouts first"
             )
-        if tile.warps * 32 != threads(self.function):
+        if tile.warps * LANES != threads(self.function):
             raise TilecError(
                 f"the layout of {type_} is of {tile.warps} warps, but the kernel has "
-                f"{threads(self.function) // 32}"
+                f"{threads(self.function) // LANES}"
             )
         return tile
 

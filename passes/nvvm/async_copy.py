@@ -8,7 +8,7 @@ from typing import Any
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
-from tilec.isa import TilecError
+from tilec.isa import ASYNC_COPY_BYTES, LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
 from tilec.mlir import dialect, ir
@@ -21,16 +21,13 @@ from .kernel import Kernel
 from .registers import constant_i32, element_type, i32, i64
 from .shared_memory import SharedAccess, shared_access
 
-ASYNC_BYTES = (4, 8, 16)
-"""Sizes that `cp.async` copies. PTX ISA, "cp.async"."""
-
 
 class AsyncCopies:
     """Lowering of the copies of one kernel."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._exists = kernel.target is None or kernel.target.number >= 80
+        self._exists = kernel.target is None or kernel.target.has_async_copy
 
     def copy(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.async_copy`: each thread takes its vectors of the tile."""
@@ -38,7 +35,7 @@ class AsyncCopies:
         rank = source.type.rank
         rows, cols = ir.DenseI64ArrayAttr(op.attributes["shape"])
         vector = vector_of(op)
-        layout = row_tile(rows, cols, vector, threads(self._kernel.function) // 32)
+        layout = row_tile(rows, cols, vector, threads(self._kernel.function) // LANES)
         place = _by_thread(layout)
         buffer = shared_buffer(target.type)
         shape = tuple(target.type.shape)
@@ -106,7 +103,7 @@ class AsyncCopies:
         masked = "masked" in op.attributes
         source = from_.pointer(step)
         target = to.pointer(step)
-        if not self._exists or size not in ASYNC_BYTES:
+        if not self._exists or size not in ASYNC_COPY_BYTES:
             self._through_registers(op, from_, source, target, step, vector)
             return
         source = (

@@ -43,7 +43,7 @@ class Reductions:
 
     def __init__(self, kernel: Kernel) -> None:
         target = kernel.target
-        self._has_redux = target is not None and target.number >= 80
+        self._has_redux = target is not None and target.has_redux
 
     def reduce(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.reduce`."""

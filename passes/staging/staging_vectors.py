@@ -7,11 +7,10 @@ from typing import Any
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import bits_of, tile_value
-from tilec.isa import Target
+from tilec.isa import ASYNC_COPY_BYTES, Target
 
 from ..analysis.contiguity import ACCESS_BYTES, contiguous, together
 from ..analysis.multiples import multiple_of
-from ..nvvm.async_copy import ASYNC_BYTES
 
 
 def memory_shape(load: Any) -> tuple[int, int]:
@@ -58,4 +57,4 @@ def is_asynchronous(copy: Any, target: Target | None) -> bool:
 
 
 def _asynchronous(size: int, target: Target | None) -> bool:
-    return size in ASYNC_BYTES and (target is None or target.number >= 80)
+    return size in ASYNC_COPY_BYTES and (target is None or target.has_async_copy)

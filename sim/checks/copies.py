@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tilec.isa import LANES
 
 from ..alu import Array
-from ..memory import LANES
 
 if TYPE_CHECKING:
     from ..site import Site

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from tilec.isa import LANES
 
 from ..access import Access
 from ..alu import Array
-from ..memory import LANES
 from .clocks import Clocks
 from .conflicts import Conflicts
 from .copies import Copies

@@ -7,6 +7,7 @@ to check.
 from __future__ import annotations
 
 import numpy as np
+from tilec.isa import ASYNC_COPY_BYTES
 
 from ..access import Access
 from ..alu import Array
@@ -39,7 +40,7 @@ def _bind(binding: Binding) -> Step:
 
 
 def _size(binding: Binding, operand: Operand) -> int:
-    if not isinstance(operand, Integer) or operand.value not in (4, 8, 16):
+    if not isinstance(operand, Integer) or operand.value not in ASYNC_COPY_BYTES:
         raise binding.error("'cp.async' copies 4, 8 or 16 bytes")
     return operand.value
 

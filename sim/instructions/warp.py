@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from tilec.isa import LANES
 
 from .. import alu
 from ..alu import Array
 from ..binding import Binding
 from ..groups import lane_bits
 from ..machine import Machine, Step
-from ..memory import LANES
 from ..ptx.module import Integer, Operand, Pair
 from ..sync import Members
 
