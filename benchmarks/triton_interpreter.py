@@ -21,7 +21,7 @@ os.environ["TRITON_INTERPRET"] = "1"
 
 import numpy as np
 import triton
-import triton.language as tl
+from triton_kernels import gemm
 
 
 class Tensor:
@@ -52,24 +52,6 @@ class Tensor:
         return 0
 
     size = stride = storage_offset
-
-
-@triton.jit
-def gemm(
-    a_ptr, b_ptr, c_ptr, depth, a_stride, b_stride, c_stride,
-    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr,
-):  # fmt: skip
-    rows = tl.program_id(1) * bm + tl.arange(0, bm)
-    cols = tl.program_id(0) * bn + tl.arange(0, bn)
-    inner = tl.arange(0, bk)
-    a = a_ptr + rows[:, None] * a_stride + inner[None, :]
-    b = b_ptr + inner[:, None] * b_stride + cols[None, :]
-    total = tl.zeros((bm, bn), dtype=tl.float32)
-    for _ in range(0, depth, bk):
-        total = tl.dot(tl.load(a), tl.load(b), total)
-        a += bk
-        b += bk * b_stride
-    tl.store(c_ptr + rows[:, None] * c_stride + cols[None, :], total)
 
 
 def main() -> None:

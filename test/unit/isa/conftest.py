@@ -1,12 +1,18 @@
-"""PTX lines for forms."""
+"""PTX lines for forms, and what ptxas says of a table of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import pytest
-from tilec.isa import Form, assembly
+from tilec.isa import TARGETS, Form, PtxVersion, Target, assembly
 
+VERSIONS = [
+    PtxVersion(major, minor)
+    for major, last in ((6, 5), (7, 8), (8, 8), (9, 5))
+    for minor in range(last + 1)
+]
 _POOLS = {"b32": "%r", "s32": "%r", "f32": "%f", "f64": "%d"}
 
 
@@ -33,3 +39,44 @@ def instruction_line() -> Callable[..., str]:
         return assembly(form, {**places, "address": ["%p"]}, "shared" if form.spaces else "")
 
     return line
+
+
+@pytest.fixture(scope="session")
+def versions() -> Sequence[PtxVersion]:
+    """Every PTX version from 6.0 on."""
+    return VERSIONS
+
+
+@pytest.fixture(scope="session")
+def disagreements(assemblers: Any) -> Callable[..., Iterator[tuple[PtxVersion, Any, str]]]:
+    """Where a table of forms says other than ptxas what a target has, in every PTX version.
+
+    Each form has `min_ptx(target)`. `declarations` stands before the forms' lines, and is never
+    refused.
+    """
+
+    def oldest(form: Any) -> PtxVersion:
+        versions = (form.min_ptx(target) for target in TARGETS.values())
+        return min(version for version in versions if version is not None)
+
+    def found(
+        name: str, lines: Sequence[tuple[Any, str]], declarations: str = ""
+    ) -> Iterator[tuple[PtxVersion, Any, str]]:
+        target: Target = TARGETS[name]
+        able = [a for a in assemblers if a.architecture(target)]
+        if not able:
+            pytest.skip(f"no ptxas at hand assembles for {name}")
+        for assembler in able:
+            known = [(form, line) for form, line in lines if oldest(form) <= assembler.newest]
+            text = [declarations, *(line for _, line in known)]
+            for version in VERSIONS:
+                if not target.min_ptx <= version <= assembler.newest:
+                    continue
+                refused = assembler.refusals(text, target, version, features=True)
+                assert 0 not in refused
+                for index, (form, _) in enumerate(known, start=1):
+                    first = form.min_ptx(target)
+                    if (first is not None and first <= version) == (index in refused):
+                        yield version, form, refused.get(index, "accepted")
+
+    return found

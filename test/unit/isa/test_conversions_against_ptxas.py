@@ -10,14 +10,9 @@ import re
 
 import llvmlite.binding as llvm
 import pytest
-from tilec.isa import TARGETS, PtxVersion
+from tilec.isa import TARGETS
 from tilec.isa.conversions import CONVERSIONS, conversion
 
-VERSIONS = [
-    PtxVersion(major, minor)
-    for major, last in ((6, 5), (7, 8), (8, 8), (9, 5))
-    for minor in range(last + 1)
-]
 FORMS = list(CONVERSIONS.values())
 DECLARATIONS = ".reg .b16 %h<2>; .reg .b8 %b<2>;"
 
@@ -32,27 +27,13 @@ def line(source: str, result: str) -> str:
     return f"{CONVERSIONS[source, result].ptx} {registers(result)}, {given};"
 
 
-LINES = [DECLARATIONS, *(line(*key) for key in CONVERSIONS)]
+LINES = [(CONVERSIONS[key], line(*key)) for key in CONVERSIONS]
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_form_at_every_version(name, assemblers):
-    target = TARGETS[name]
-    able = [a for a in assemblers if a.architecture(target)]
-    if not able:
-        pytest.skip(f"no ptxas at hand assembles for {name}")
-    wrong = []
-    for assembler in able:
-        for version in VERSIONS:
-            if not target.min_ptx <= version <= assembler.newest:
-                continue
-            refused = assembler.refusals(LINES, target, version, features=True)
-            assert 0 not in refused
-            for index, form in enumerate(FORMS, start=1):
-                first = form.min_ptx(target)
-                if (first is not None and first <= version) == (index in refused):
-                    wrong.append((str(version), form.ptx, refused.get(index, "accepted")))
-    assert not wrong
+def test_every_form_at_every_version(name, disagreements):
+    found = disagreements(name, LINES, DECLARATIONS)
+    assert not [(str(version), form.ptx, said) for version, form, said in found]
 
 
 def test_a_form_is_found_only_where_it_is():

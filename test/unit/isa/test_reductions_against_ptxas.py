@@ -6,14 +6,9 @@ Were a target or a version wrong, ptxas would take what the table denies, or the
 from __future__ import annotations
 
 import pytest
-from tilec.isa import TARGETS, PtxVersion
+from tilec.isa import TARGETS
 from tilec.isa.reductions import REDUCTIONS, reductions
 
-VERSIONS = [
-    PtxVersion(major, minor)
-    for major, last in ((6, 5), (7, 8), (8, 8), (9, 5))
-    for minor in range(last + 1)
-]
 FORMS = list(REDUCTIONS.values())
 REGISTERS = {"u32": "%r", "s32": "%r", "b32": "%r", "f32": "%f", "f64": "%d", "f16": "%h"}
 DECLARATIONS = ".reg .b16 %h<9>; .reg .b64 %l<2>;"
@@ -28,27 +23,13 @@ def line(number: int) -> str:
     return f"{form.ptx} [%p], {value};"
 
 
-LINES = [DECLARATIONS, *(line(number) for number in range(len(FORMS)))]
+LINES = [(form, line(number)) for number, form in enumerate(FORMS)]
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_form_at_every_version(name, assemblers):
-    target = TARGETS[name]
-    able = [a for a in assemblers if a.architecture(target)]
-    if not able:
-        pytest.skip(f"no ptxas at hand assembles for {name}")
-    wrong = []
-    for assembler in able:
-        for version in VERSIONS:
-            if not target.min_ptx <= version <= assembler.newest:
-                continue
-            refused = assembler.refusals(LINES, target, version, features=True)
-            assert 0 not in refused
-            for index, form in enumerate(FORMS, start=1):
-                first = form.min_ptx(target)
-                if (first is not None and first <= version) == (index in refused):
-                    wrong.append((str(version), form.ptx, refused.get(index, "accepted")))
-    assert not wrong
+def test_every_form_at_every_version(name, disagreements):
+    found = disagreements(name, LINES, DECLARATIONS)
+    assert not [(str(version), form.ptx, said) for version, form, said in found]
 
 
 def test_widest_last():

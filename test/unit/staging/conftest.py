@@ -11,7 +11,6 @@ import pytest
 import tilec
 from tilec.isa import form as find_form
 from tilec.layout.tiling import operand_tile
-from tilec.sim import launch
 
 F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 ALIGNED = "{tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}"
@@ -102,14 +101,6 @@ def compiled(text: str, target: str) -> Any:
     return tilec.compile(text, target=target)
 
 
-def arguments(array: Any) -> list[Any]:
-    """What the launch passes for a matrix with a dynamic row stride, or a number."""
-    if not isinstance(array, np.ndarray):
-        return [array]
-    memory = array if array.base is None else array.base
-    return [memory, *array.shape, array.strides[0] // array.itemsize]
-
-
 def run(
     text: str,
     kernel: str,
@@ -119,20 +110,7 @@ def run(
     target: str = "sm_80",
 ) -> Any:
     """Run a kernel; the simulator finds no race, no access out of bounds, nothing not yet there."""
-    program = compiled(text, target)
-    (found,) = [k for k in program.kernels if k.name == kernel]
-    passed = [argument for value in values for argument in arguments(value)]
-    report = launch(
-        program.ptx,
-        kernel,
-        grid,
-        found.block,
-        passed,
-        arch=target,
-        dynamic_smem=found.dynamic_shared,
-    )
-    assert not report.findings, "\n".join(map(str, report.findings))
-    return report
+    return compiled(text, target).launch(*values, grid=grid, kernel=kernel, device="sim")
 
 
 def padded(rng: Any, rows: int, cols: int, dtype: Any, pitch: int = 8) -> Any:
