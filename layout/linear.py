@@ -178,21 +178,26 @@ class LinearLayout:
         Raises:
             LayoutError: for a dimension that the layout does not have.
         """
-        known = dict(self.ins)
-        for name in indices:
-            if name not in known:
-                raise LayoutError(f"no input dimension '{name}'; there are {', '.join(known)}")
         packed: Any = 0
-        for name, start, bits in self._spans():
-            index = indices.get(name, 0)
+        start, found = 0, 0
+        for name, bits in self.ins:
+            columns = self.columns[start : start + bits]
+            start += bits
+            if name not in indices:
+                continue
+            index, found = indices[name], found + 1
             if type(index) is int:
-                packed = packed ^ combine(index, self.columns[start : start + bits])
+                packed = packed ^ combine(index, columns)
                 continue
             if hasattr(index, "astype"):
                 index = index.astype("int64")  # a place may not fit the index's type
             packed = packed ^ (index & 0)  # the shape, though the dimension had no bits
-            for bit in range(bits):
-                packed = packed ^ ((index >> bit) & 1) * self.columns[start + bit]
+            for bit, column in enumerate(columns):
+                packed = packed ^ ((index >> bit) & 1) * column
+        if found < len(indices):
+            known = [name for name, _ in self.ins]
+            name = next(n for n in indices if n not in known)
+            raise LayoutError(f"no input dimension '{name}'; there are {', '.join(known)}")
         places = []
         for _, bits in self.outs:
             places.append(packed & ((1 << bits) - 1))

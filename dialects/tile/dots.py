@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 
 from tilec.isa import Family, Mma, TilecError
@@ -45,6 +46,7 @@ DOTS: Mapping[str, Dot] = MappingProxyType(
 """The products by the op's name."""
 
 
+@lru_cache(maxsize=1024)
 def unit_of(form: Mma, name: str, layout: LinearLayout) -> LinearLayout:
     """The one of `units` that a tile's layout repeats.
 

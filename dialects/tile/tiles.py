@@ -40,6 +40,10 @@ _NAMES = {
 }
 
 
+_KNOWN_TYPES = 256
+"""Types whose tiles are remembered: a few programs' at most, whose contexts that keeps alive."""
+
+
 def element_name(operand: Operand) -> str:
     """MLIR's element type of an operand; integers lose their sign, which the form carries."""
     name = _NAMES[operand.type.name]
@@ -124,6 +128,7 @@ def resolve(text: str) -> LinearLayout:
     return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
 
 
+@lru_cache(maxsize=_KNOWN_TYPES)
 def plain_tile(type_: Any) -> PlainTile | None:
     """The tile of a tensor that has no encoding, or None for another type.
 
@@ -140,6 +145,7 @@ def plain_tile(type_: Any) -> PlainTile | None:
     return PlainTile(tuple(type_.shape), type_.element_type)
 
 
+@lru_cache(maxsize=_KNOWN_TYPES)
 def tile_value(type_: Any) -> TileValue | None:
     """The tile of a type, or None if it is no tile with a layout.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -52,25 +53,16 @@ class FragmentMemory:
     ) -> Values:
         """The fragments, loaded from `source` at indices `at` of the first."""
         found = self._matrices(Family.LDMATRIX, op, source, at, tile, parts)
-        part = _group_type(parts, 1, tile)
-        values: Values = []
         if found is None:
-            # All at once from shared memory: neighbours in a swizzle may be of different fragments.
-            size = parts.count if isinstance(source.type.memory_space, SharedAttr) else 1
-            whole = _group_type(parts, size, tile)
-            for p in range(0, parts.count, size):
-                operands = [source, *self._at(op, at, tile, parts, p)]
-                loaded = create("tile.load", operands, whole, **_keep(op))
-                values += cut(loaded, size, part)
-            return values
-        form, size = found
-        whole = _group_type(parts, size, tile)
-        for first in range(0, parts.count, size):
-            operands = [source, *self._at(op, at, tile, parts, first)]
-            loaded = create(
-                "tile.ldmatrix", operands, whole, form=ir.StringAttr.get(form.ptx), **_keep(op)
-            )
-            values += cut(loaded, size, part)
+            name, size, how = "tile.load", _together(source, parts), {}
+        else:
+            form, size = found
+            name, how = "tile.ldmatrix", {"form": ir.StringAttr.get(form.ptx)}
+        part, whole = _group_type(parts, 1, tile), _group_type(parts, size, tile)
+        how |= _kept(op)
+        values: Values = []
+        for origin in self._origins(op, at, tile, parts, size):
+            values += cut(create(name, [source, *origin], whole, **how), size, part)
         return values
 
     def store(
@@ -85,35 +77,29 @@ class FragmentMemory:
         """Store the fragments, or let them update what is there, at indices `at` of the first."""
         found = self._matrices(Family.STMATRIX, op, target, at, tile, parts)
         if found is None:
-            # All at once to shared memory: neighbours in a swizzle may be of different fragments.
-            size = parts.count if isinstance(target.type.memory_space, SharedAttr) else 1
-            whole = _group_type(parts, size, tile)
-            for p in range(0, parts.count, size):
-                stored = join(values[p : p + size], whole)
-                operands = [stored, target, *self._at(op, at, tile, parts, p)]
-                ir.Operation.create(op.operation.name, operands=operands, attributes=_keep(op))
-            return
-        form, size = found
+            name, size, how = op.operation.name, _together(target, parts), {}
+        else:
+            form, size = found
+            name, how = "tile.stmatrix", {"form": ir.StringAttr.get(form.ptx)}
         whole = _group_type(parts, size, tile)
-        for first in range(0, parts.count, size):
-            group = values[first : first + size]
-            stored = join(group, whole)
-            ir.Operation.create(
-                "tile.stmatrix",
-                operands=[stored, target, *self._at(op, at, tile, parts, first)],
-                attributes={"form": ir.StringAttr.get(form.ptx), **_keep(op)},
-            )
+        how |= _kept(op)
+        for number, origin in enumerate(self._origins(op, at, tile, parts, size)):
+            stored = join(values[number * size : (number + 1) * size], whole)
+            ir.Operation.create(name, operands=[stored, target, *origin], attributes=how)
 
-    def _at(
-        self, op: Any, at: list[Any], tile: TileValue, parts: Decomposition, part: int
-    ) -> list[Any]:
+    @staticmethod
+    def _origins(
+        op: Any, at: list[Any], tile: TileValue, parts: Decomposition, size: int
+    ) -> Iterator[list[Any]]:
+        """The indices of every `size`-th fragment, `at` being those of the first."""
         transposed = "transposed" in op.attributes
         places = stored_places(parts.repeats, tile.element, transposed=transposed)
-        origin = list(places(register=part))
-        if transposed:
-            origin[-2:] = reversed(origin[-2:])
-        first = len(at) - len(origin)
-        return [*at[:first], *(add_constant(i, o) for i, o in zip(at[first:], origin, strict=True))]
+        for part in range(0, parts.count, size):
+            origin = list(places(register=part))
+            if transposed:
+                origin[-2:] = reversed(origin[-2:])
+            first = len(at) - len(origin)
+            yield at[:first] + [add_constant(i, o) for i, o in zip(at[first:], origin, strict=True)]
 
     def _matrices(
         self,
@@ -166,7 +152,16 @@ def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:
     return frag_type(tuple(layout.out_sizes.values()), tile.element, layout)
 
 
-def _keep(op: Any) -> dict[str, Any]:
+def _together(memory: Any, parts: Decomposition) -> int:
+    """How many fragments an access that is no matrix instruction moves.
+
+    All from and to shared memory: neighbours in a swizzle may be of different fragments.
+    """
+    return parts.count if isinstance(memory.type.memory_space, SharedAttr) else 1
+
+
+def _kept(op: Any) -> dict[str, Any]:
+    """The attributes of an access that its parts have, too."""
     return {
         name: op.attributes[name]
         for name in ("fn", "transposed", "masked", "vector")
