@@ -105,6 +105,13 @@ class LinearLayout:
         """Size of each input dimension."""
         return {name: 1 << bits for name, bits in self.ins}
 
+    def in_size(self, in_dim: str) -> int:
+        """Size of one input dimension; 1 if there is no such input."""
+        for name, bits in self.ins:
+            if name == in_dim:
+                return 1 << bits
+        return 1
+
     @property
     def out_sizes(self) -> dict[str, int]:
         """Size of each output dimension."""

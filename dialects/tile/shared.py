@@ -12,7 +12,7 @@ from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
 
 from .dialect import SharedAttr, value_of
-from .tiles import bits_of
+from .tiles import KNOWN_TYPES, bits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,7 @@ class SharedBuffer:
         return self.count * self.matrix_bytes
 
 
+@lru_cache(maxsize=KNOWN_TYPES)
 def shared_buffer(type_: Any) -> SharedBuffer:
     """The buffer that a memref type in a `#tile.shared` space describes.
 

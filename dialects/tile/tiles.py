@@ -40,8 +40,8 @@ _NAMES = {
 }
 
 
-_KNOWN_TYPES = 256
-"""Types whose tiles are remembered: a few programs' at most, whose contexts that keeps alive."""
+KNOWN_TYPES = 256
+"""Types whose meaning is remembered: a few programs' at most, whose contexts that keeps alive."""
 
 
 def element_name(operand: Operand) -> str:
@@ -100,12 +100,12 @@ class TileValue:
     @property
     def registers(self) -> int:
         """Elements that a lane holds."""
-        return self.layout.in_sizes["register"]
+        return self.layout.in_size("register")
 
     @property
     def warps(self) -> int:
         """Warps that share the tile; 1 for a fragment."""
-        return self.layout.in_sizes.get("warp", 1)
+        return self.layout.in_size("warp")
 
 
 @lru_cache(maxsize=4096)
@@ -128,7 +128,7 @@ def resolve(text: str) -> LinearLayout:
     return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
 
 
-@lru_cache(maxsize=_KNOWN_TYPES)
+@lru_cache(maxsize=KNOWN_TYPES)
 def plain_tile(type_: Any) -> PlainTile | None:
     """The tile of a tensor that has no encoding, or None for another type.
 
@@ -145,7 +145,7 @@ def plain_tile(type_: Any) -> PlainTile | None:
     return PlainTile(tuple(type_.shape), type_.element_type)
 
 
-@lru_cache(maxsize=_KNOWN_TYPES)
+@lru_cache(maxsize=KNOWN_TYPES)
 def tile_value(type_: Any) -> TileValue | None:
     """The tile of a type, or None if it is no tile with a layout.
 

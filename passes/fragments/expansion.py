@@ -96,7 +96,7 @@ class Expansion:
                     if results is not None:
                         for result, values in zip(op.results, results, strict=True):
                             self._values[result] = list(values)
-                            if [value.type for value in values] == [result.type]:
+                            if len(values) == 1 and values[0].type == result.type:
                                 result.replace_all_uses_with(values[0])  # by ops that stay, too
                         self._dead.append(op.operation)
                     elif name in _CARRIERS and self._touches(op):

@@ -45,7 +45,7 @@ class FragmentProducts:
         # K outermost: neighbouring instructions do not wait for each other's accumulator.
         for k in range(counts["k"]):
             for part, accumulator in enumerate(accumulators):
-                m, n = operands["c"].place(part)
+                m, n = operands["c"].places[part]
                 at = {"m": m, "n": n, "k": k}
                 taken = [accumulator if i == "c" else operands[i].at(at) for i in names]
                 chosen = {i: _i64(v) for i, v in selectors(form, at, served).items()}
@@ -67,22 +67,19 @@ class _Fragments:
 
     Attributes:
         values: in the order of the tile's registers.
+        places: row and column of each, counted in fragments.
         steps: for how many instructions each serves, by index.
     """
 
     def __init__(self, form: Mma, name: str, tile: TileValue, values: Values) -> None:
-        self._repeats = repetition(form, name, tile)
-        count = self._repeats.in_sizes["register"]
+        repeats = repetition(form, name, tile)
+        count = repeats.in_size("register")
         unit = unit_of(form, name, tile.layout)
         self.values = _joined(values, form, name, unit, count)
         self.steps = steps(form, name, unit)
         self._along = INDICES[name]
-        self._parts = {self.place(part): part for part in reversed(range(count))}
-
-    def place(self, part: int) -> tuple[int, int]:
-        """Row and column, in fragments, of part number `part`."""
-        row, col = self._repeats(register=part)
-        return row, col
+        self.places = [repeats(register=part) for part in range(count)]
+        self._parts = {self.places[part]: part for part in reversed(range(count))}
 
     def at(self, at: Mapping[str, int]) -> Any:
         """The fragment for the instruction number `at` along `m`, `n` and `k`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from tilec.dialects.tile.dots import DOTS, unit_of
@@ -41,12 +42,15 @@ class FragmentTypes:
             raise TilecError(
                 f"{type_} has no #tile.layout that says who holds it: run tile-assign-layouts first"
             )
-        if tile.warps * LANES != threads(self.function):
+        if tile.warps != self._warps:
             raise TilecError(
-                f"the layout of {type_} is of {tile.warps} warps, but the kernel has "
-                f"{threads(self.function) // LANES}"
+                f"the layout of {type_} is of {tile.warps} warps, but the kernel has {self._warps}"
             )
         return tile
+
+    @cached_property
+    def _warps(self) -> int:
+        return threads(self.function) // LANES
 
     def parts(self, tile: TileValue) -> Decomposition:
         """How a tile is taken apart: into the fragments of a dot that has it, if one has."""
