@@ -13,7 +13,8 @@ from ..fragments.expansion import Expansion, Values
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
 from .memory import fragment
-from .registers import Packing, bitcast, elements, packing, registers_of
+from .rearrangement import rearranged
+from .registers import Packing, bitcast, packing
 
 _CONSTRAINTS = {16: "h", 32: "r", 64: "l"}
 
@@ -42,12 +43,15 @@ class Atomics:
             widest=max(forms) * size,
         )
         form = forms[access.width]
-        held = elements(expansion.values(value), packed)
+        held = expansion.values(value)
         bits = 8 * size * access.width // form.registers
+        word = ir.IntegerType.get_signless(bits)
+        moved = Packing(packed.element, bits // (8 * size), form.registers)
         with access.held_once():
             for registers, place in access.steps:
-                words = _words([held[r] for r in registers], packed.element, bits)
-                operands = [self._global(access.pointer(place)), *words]
+                words = rearranged(held, packed, registers, moved)
+                pointer = self._global(access.pointer(place))
+                operands = [pointer, *(bitcast(value, word) for value in words)]
 
                 def update(operands: list[Any] = operands) -> None:
                     _emit(form, operands, _CONSTRAINTS[bits])
@@ -69,14 +73,6 @@ class Atomics:
         """The pointer in the global state space."""
         type_ = ir.Type.parse("!llvm.ptr<1>")
         return pointer if pointer.type == type_ else create("llvm.addrspacecast", [pointer], type_)
-
-
-def _words(values: list[Any], element: Any, bits: int) -> list[Any]:
-    """The elements as integers of `bits` bits, which hold one or two of them."""
-    count = bits // int(element.width)
-    packed = Packing(element, count, len(values) // count)
-    word = ir.IntegerType.get_signless(bits)
-    return [bitcast(register, word) for register in registers_of(values, packed)]
 
 
 def _emit(form: Reduction, operands: list[Any], constraint: str) -> None:

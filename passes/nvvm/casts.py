@@ -6,6 +6,7 @@ taken where it has one (`tilec.isa.conversions`), else `narrow_floats`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tilec.dialects.tile.casts import NarrowElement, check_cast, is_special, narrow_element
@@ -25,6 +26,7 @@ from .narrow_floats import (
     round_tf32,
     widen,
 )
+from .rearrangement import rearranged
 from .registers import Packing, bitcast, elements, i32, packing, registers_of, vector
 from .small_integers import widen_integers
 
@@ -75,11 +77,13 @@ class Casts:
         small = narrow_element(element)
         if small is not None:
             return self._widened(held, small, packed)
-        values = elements(held, packed)
         if str(element) == "tf32":
             f32 = ir.F32Type.get()
-            values = [bitcast(integer("andi", v, -0x2000), f32) for v in values]
-        return _pairs(values)
+            held = [bitcast(integer("andi", value, -0x2000), f32) for value in held]
+            packed = replace(packed, element=f32)
+        count = len(held) * packed.per_register
+        order = range(count) if count > 1 else [0, 0]  # one alone stands twice
+        return rearranged(held, packed, order, Packing(packed.element, 2, len(order) // 2))
 
     def _widened(self, held: list[Any], small: NarrowElement, packed: Packing) -> list[Any]:
         form = conversion(f"{small.type}x2", "f16x2", self._kernel.target)
@@ -127,10 +131,12 @@ class Casts:
             return _registers([self._codes(pair, small) for pair in pairs], packed)
         is_tf32 = str(element) == "tf32"
         wanted = ir.F32Type.get() if is_tf32 else element
-        values = [v for pair in pairs for v in _both(_converted(pair, wanted))][:count]
-        if is_tf32:
-            values = [bitcast(v, i32()) if exact else self._tf32(v) for v in values]
-        return registers_of(values, packed)
+        pairs = [_converted(pair, wanted) for pair in pairs]
+        held = Packing(pairs[0].type.element_type, 2, len(pairs))
+        if not is_tf32:
+            return rearranged(pairs, held, range(count), packed)
+        values = elements(pairs, held)[:count]
+        return [bitcast(v, i32()) if exact else self._tf32(v) for v in values]
 
     def _call(self, form: Conversion, arguments: list[Any], result: Any) -> Any:
         return self._kernel.intrinsic(form.intrinsic, arguments, result)
@@ -182,13 +188,6 @@ def _extended(held: list[Any], packed: Packing, *, signed: bool) -> list[Any]:
             top = integer("shli", word, 32 - width * (at + 1))
             values.append(integer(shift, top, 32 - width))
     return values
-
-
-def _pairs(values: list[Any]) -> list[Any]:
-    """Values two by two; one alone stands twice."""
-    if len(values) == 1:
-        values = values * 2
-    return [vector(values[at : at + 2]) for at in range(0, len(values), 2)]
 
 
 def _both(pair: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from tilec.mlir import ir
 from ..emit import create, index_constant
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
+from .rearrangement import order_of, rearranged
 from .registers import (
     Packing,
     bitcast,
@@ -54,9 +55,7 @@ class Conversions:
                 case Nothing():
                     return [held]
                 case Permutation():
-                    had = elements(held, before)
-                    order = [plan.registers(register=r)[0] for r in range(result.registers)]
-                    return [registers_of([had[r] for r in order], after)]
+                    return [rearranged(held, before, order_of(plan.registers), after)]
                 case Transposition():
                     return [self._transpose(plan, held, after)]
                 case Shuffles():

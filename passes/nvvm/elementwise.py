@@ -12,7 +12,8 @@ from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
-from .registers import Packing, bitcast, elements, packing, registers_of, scalar, splat, vector
+from .rearrangement import rearranged, repacked
+from .registers import Packing, elements, packing, registers_of, scalar, splat
 
 
 def fill(op: Any, _: Expansion) -> list[Values]:
@@ -76,58 +77,32 @@ def cast(op: Any, expansion: Expansion) -> list[Values]:
     source, result = _tile(op.operands[0]), _tile(op.results[0])
     before, after = packing(source), packing(result)
     name, attributes = function(op)
-    held = elements(expansion.values(op.operands[0]), before)
-    size = max(before.per_register, after.per_register)
+    held = expansion.values(op.operands[0])
     if before.is_sub_byte or after.is_sub_byte:
-        each = [create(name, [value], after.element, **attributes) for value in held]
-        return [registers_of(each, after)]
-    wide = Packing(after.element, size, 1)
-    converted: list[Any] = []
-    for first in range(0, len(held), size):
-        value = create(name, [vector(held[first : first + size])], wide.type, **attributes)
-        if after.per_register == size:
-            converted.append(value)
-        else:
-            converted += registers_of(elements([value], wide), after)
-    return [converted]
+        return [_apply(name, attributes, [held], before, after)]
+    size = max(before.per_register, after.per_register)
+    count = source.registers // size
+    given, wide = Packing(before.element, size, count), Packing(after.element, size, count)
+    converted = [
+        create(name, [value], wide.type, **attributes) for value in repacked(held, before, given)
+    ]
+    return [repacked(converted, wide, after)]
 
 
 def cut(op: Any, expansion: Expansion) -> list[Values]:
     """`tile.slice`."""
     tile, index = _tile(op.results[0]), int(op.attributes["index"].value)
     whole, part = packing(_tile(op.operands[0])), packing(tile)
-    size = whole.per_register
-    first, last = index * tile.registers, (index + 1) * tile.registers
-    held = expansion.values(op.operands[0])[first // size : -(-last // size)]
-    if size == part.per_register:
-        return [held]
-    skipped = first // size * size
-    if whole.is_sub_byte and part.bits % 8 == 0:
-        pieces = _pieces(whole, part)
-        values = elements([bitcast(register, pieces.type) for register in held], pieces)
-        skipped //= part.per_register
-        first, last = first // part.per_register, last // part.per_register
-        return [[bitcast(value, part.type) for value in values[first - skipped : last - skipped]]]
-    return [registers_of(elements(held, whole)[first - skipped : last - skipped], part)]
+    first = index * tile.registers
+    order = range(first, first + tile.registers)
+    return [rearranged(expansion.values(op.operands[0]), whole, order, part)]
 
 
 def concat(op: Any, expansion: Expansion) -> list[Values]:
     """`tile.concat`."""
     whole, part = packing(_tile(op.results[0])), packing(_tile(op.operands[0]))
     joined = [register for v in op.operands for register in expansion.values(v)]
-    if whole.per_register == part.per_register:
-        return [joined]
-    if whole.is_sub_byte and part.bits % 8 == 0:
-        pieces = _pieces(whole, part)
-        words = registers_of([bitcast(value, pieces.element) for value in joined], pieces)
-        return [[bitcast(word, whole.type) for word in words]]
-    return [registers_of(elements(joined, part), whole)]
-
-
-def _pieces(whole: Packing, part: Packing) -> Packing:
-    """A register of elements of less than a byte, taken for several of fewer of them."""
-    element = ir.IntegerType.get_signless(part.bits)
-    return Packing(element, whole.per_register // part.per_register, whole.registers)
+    return [repacked(joined, part, whole)]
 
 
 def _tile(value: Any) -> TileValue:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from tilec.dialects.tile.stored import stored_tile
@@ -13,7 +14,8 @@ from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
-from .registers import Packing, bitcast, elements, packing, registers_of
+from .rearrangement import rearranged, repacked
+from .registers import Packing, bitcast, packing
 
 
 class Memory:
@@ -32,7 +34,8 @@ class Memory:
         )
         packed = packing(tile)
         moved = Packing(packed.element, access.width, 1)
-        loaded: dict[int, Any] = {}
+        words: list[Any] = []
+        at: dict[int, int] = {}  # where a register's element is among those of the words
         for registers, place in access.steps:
             pointer = access.pointer(place)
 
@@ -41,25 +44,31 @@ class Memory:
                     "llvm.load", [pointer], moved.type, alignment=alignment(access.alignment)
                 )
 
-            value = access.read(place, read, moved.type)
-            loaded |= zip(registers, elements([value], moved), strict=True)
-        values = [loaded[access.copy_of(r)] for r in range(tile.registers)]
-        type_ = packing(whole).type
-        return [[bitcast(value, type_) for value in registers_of(values, packed)]]
+            at |= zip(registers, count(len(words) * access.width), strict=False)
+            words.append(access.read(place, read, moved.type))
+        order = [at[access.copy_of(r)] for r in range(tile.registers)]
+        stored = Packing.dense(packing(whole).element, whole.registers)
+        values = [bitcast(v, stored.type) for v in rearranged(words, moved, order, packed)]
+        return [repacked(values, stored, packing(whole))]
 
     def store(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.store` of a fragment."""
         value, target, *indices = op.operands
-        tile = stored_tile(fragment(value), transposed="transposed" in op.attributes)
-        packed = packing(tile)
+        whole = fragment(value)
+        tile = stored_tile(whole, transposed="transposed" in op.attributes)
         access = FragmentAccess(
             self._kernel, op, tile, target, expansion.one(target), indices, loads=False
         )
-        held = elements([bitcast(v, packed.type) for v in expansion.values(value)], packed)
+        stored = Packing.dense(packing(whole).element, whole.registers)
+        packed = packing(tile)
+        held = [
+            bitcast(v, packed.type)
+            for v in repacked(expansion.values(value), packing(whole), stored)
+        ]
         moved = Packing(packed.element, access.width, 1)
+        words = [rearranged(held, packed, registers, moved) for registers, _ in access.steps]
         with access.held_once():
-            for registers, place in access.steps:
-                (word,) = registers_of([held[r] for r in registers], moved)
+            for (word,), (_, place) in zip(words, access.steps, strict=True):
                 operands = [word, access.pointer(place)]
 
                 def write(operands: list[Any] = operands) -> None:

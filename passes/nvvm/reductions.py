@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.dialects.tile.tiles import TileValue, tile_value
+from tilec.dialects.tile.tiles import tile_value
 from tilec.isa import LANES
 from tilec.layout.gf2 import Echelon, combine
 from tilec.layout.plans import whole_words
@@ -21,9 +21,9 @@ from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .memory import fragment
+from .rearrangement import order_of, rearranged
 from .registers import Packing, constant_i32, elements, packing, registers_of
 from .shuffles import butterfly
-from .views import renamed
 
 _REDUX = {
     "arith.addi": "add",
@@ -49,8 +49,9 @@ class Reductions:
         """`tile.reduce`."""
         source = fragment(op.operands[0])
         plan = reduction(source.layout, int(op.attributes["axis"].value))
-        left = TileValue(tuple(plan.result.out_sizes.values()), source.element, plan.result, True)
-        before, after = packing(source), packing(left)
+        before = packing(source)
+        # Dense, to exchange as few words as there are.
+        after = Packing.dense(before.element, plan.result.in_sizes["register"])
         steps = _Steps(op.attributes["fn"].value, after)
         values = steps.registers(expansion.values(op.operands[0]), plan, before)
         if self._has_redux and steps.is_redux(plan):
@@ -63,7 +64,7 @@ class Reductions:
             return [elements(values, after)]
         order = renaming(plan.result, result.layout)
         assert order is not None  # verified
-        return [renamed(values, after, order, packing(result))]
+        return [rearranged(values, after, order_of(order), packing(result))]
 
 
 class _Steps:
@@ -112,13 +113,8 @@ class _Steps:
     def exchange(self, values: list[Any], exchange: Exchange) -> list[Any]:
         """Combine with what the lane of an exchange has."""
         packed = self._packed
-        sent = values
-        if exchange.registers % packed.per_register:
-            own = elements(values, packed)
-            sent = registers_of([own[r ^ exchange.registers] for r in range(len(own))], packed)
-        elif exchange.registers:
-            step = exchange.registers // packed.per_register
-            sent = [values[word ^ step] for word in range(len(values))]
+        order = [r ^ exchange.registers for r in range(len(values) * packed.per_register)]
+        sent = rearranged(values, packed, order, packed)
         got = [butterfly(value, packed.bits, exchange.mask) for value in sent]
         return [self._combine(a, b) for a, b in zip(values, got, strict=True)]
 

@@ -2,7 +2,8 @@
 
 A lane's elements are packed low to high into 32-bit registers: `vector<2xf16>`,
 `vector<4xi8>` and so on; types of 32 and 64 bits have a register each. A fragment with fewer
-elements than a register holds has one shorter vector.
+elements than a register holds has one shorter vector; bits that do not fill a register have an i1
+each, for most are conditions.
 """
 
 from __future__ import annotations
@@ -33,6 +34,12 @@ class Packing:
     per_register: int
     registers: int
 
+    @classmethod
+    def dense(cls, element: Any, count: int) -> Packing:
+        """So many elements in as few registers as hold them."""
+        per_register = max(1, min(REGISTER_BITS // int(element.width), count))
+        return cls(element, per_register, count // per_register)
+
     @property
     def type(self) -> Any:
         """Type of a register."""
@@ -61,8 +68,9 @@ def element_type(element: Any) -> Any:
 def packing(tile: TileValue) -> Packing:
     """How a fragment lies in registers."""
     element = element_type(tile.element)
-    per_register = max(1, min(REGISTER_BITS // int(element.width), tile.registers))
-    return Packing(element, per_register, tile.registers // per_register)
+    if int(element.width) == 1 and tile.registers < REGISTER_BITS:
+        return Packing(element, 1, tile.registers)
+    return Packing.dense(element, tile.registers)
 
 
 def i32() -> Any:

@@ -4,40 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.layout import LinearLayout
-from tilec.layout.plans import whole_words
 from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .memory import fragment
-from .registers import Packing, elements, packing, registers_of
+from .rearrangement import order_of, rearranged
+from .registers import packing, registers_of
 
 
 def view(op: Any, expansion: Expansion) -> list[Values]:
     """A view: registers under other names."""
     source, result = fragment(op.operands[0]), fragment(op.results[0])
     held = expansion.values(op.operands[0])
-    order = op.renaming(source, result)
-    return [renamed(held, packing(source), order, packing(result))]
-
-
-def renamed(held: list[Any], before: Packing, order: LinearLayout, after: Packing) -> list[Any]:
-    """Registers of elements taken from others.
-
-    Args:
-        held: registers.
-        before: how elements lie in them.
-        order: register of the result -> register of the source, both in elements.
-        after: how elements lie in the result's registers.
-    """
-    together = before.per_register
-    taken = [order(register=r)[0] for r in range(order.in_sizes["register"])]
-    if together == after.per_register and whole_words(order, together):
-        return [held[register // together] for register in taken[::together]]
-    own = elements(held, before)
-    return registers_of([own[register] for register in taken], after)
+    order = order_of(op.renaming(source, result))
+    return [rearranged(held, packing(source), order, packing(result))]
 
 
 class Iotas:

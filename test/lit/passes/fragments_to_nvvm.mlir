@@ -67,9 +67,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // A cast takes as many elements as the packed side has in a register, in their order.
     // CHECK: %[[P0:.*]] = llvm.insertelement %[[N0]], %{{.*}}[%{{.*}} : i32] : vector<2xf32>
     // CHECK: %[[P1:.*]] = llvm.insertelement %[[N1]], %[[P0]][%{{.*}} : i32] : vector<2xf32>
-    // CHECK: %[[H0:.*]] = arith.truncf %[[P1]] : vector<2xf32> to vector<2xf16>
     // CHECK: %[[P2:.*]] = llvm.insertelement %[[N2]]
     // CHECK: %[[P3:.*]] = llvm.insertelement %[[N3]], %[[P2]]
+    // CHECK: %[[H0:.*]] = arith.truncf %[[P1]] : vector<2xf32> to vector<2xf16>
     // CHECK: %[[H1:.*]] = arith.truncf %[[P3]] : vector<2xf32> to vector<2xf16>
     %h = "tile.cast"(%n) {fn = "arith.truncf"} : (!C) -> !H
     // Joining and cutting only name registers: part 1 of (h, h·h) is h·h.

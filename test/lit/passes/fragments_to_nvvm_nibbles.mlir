@@ -13,7 +13,6 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %w = "tile.load"(%m, %z, %z) : (memref<8x16xi8>, index, index) -> !Whole
     // CHECK: %[[W:.*]] = llvm.bitcast %{{.*}} : vector<8xi4> to vector<2xi16>
     // CHECK-NOT: llvm.lshr
-    // CHECK: %[[L:.*]] = llvm.extractelement %[[W]]
     // CHECK: %[[H:.*]] = llvm.extractelement %[[W]]
     // CHECK: llvm.bitcast %[[H]] : i16 to vector<4xi4>
     %p = "tile.slice"(%w) {index = 1 : i64} : (!Whole) -> !Part

@@ -1,0 +1,112 @@
+"""Elements from some registers into others, as whole as they go: nothing is computed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.layout import LinearLayout
+from tilec.mlir import ir
+
+from ..emit import create
+from .registers import Packing, bitcast, constant_i32, elements, registers_of, vector
+
+
+def rearranged(
+    registers: Sequence[Any], before: Packing, order: Sequence[int], after: Packing
+) -> list[Any]:
+    """The registers of elements that others hold.
+
+    Args:
+        registers: the others.
+        before: how elements lie in them.
+        order: of each element of the result, which one it is of theirs.
+        after: how elements lie in the result's registers.
+    """
+    most = min(before.per_register, after.per_register)
+    run = _run(order, most)
+    if run == before.per_register == after.per_register:
+        return [registers[at // run] for at in order[::run]]
+    if before.is_sub_byte:
+        return _rearranged_bits(registers, before, order, after, run)
+    size = after.per_register
+    return [
+        _register(registers, before, order[first : first + size])
+        for first in range(0, len(order), size)
+    ]
+
+
+def repacked(registers: Sequence[Any], before: Packing, after: Packing) -> list[Any]:
+    """The same elements in registers of another size."""
+    if before.per_register == after.per_register:
+        return list(registers)
+    return rearranged(registers, before, range(len(registers) * before.per_register), after)
+
+
+def order_of(layout: LinearLayout) -> list[int]:
+    """The order that a layout (register of the result) -> (register of the source) says."""
+    order = [0]
+    for column in layout.columns_of("register"):
+        order += [at ^ column for at in order]
+    return order
+
+
+def _run(order: Sequence[int], most: int) -> int:
+    """The largest power of two, `most` at most, of elements that stay side by side, aligned."""
+    run = 1
+    while run < most and all(
+        order[at] % (2 * run) == 0 and order[at + run] == order[at] + run
+        for at in range(0, len(order), 2 * run)
+    ):
+        run *= 2
+    return run
+
+
+def _register(registers: Sequence[Any], before: Packing, wanted: Sequence[int]) -> Any:
+    """One register of elements of at least a byte."""
+    size = before.per_register
+    if size == 1:
+        return vector([registers[at] for at in wanted])
+    if len(wanted) == 1:
+        register, at = divmod(wanted[0], size)
+        return create(
+            "llvm.extractelement", [registers[register], constant_i32(at)], before.element
+        )
+    sources = list(dict.fromkeys(at // size for at in wanted))
+    if len(sources) > 2:
+        half = len(wanted) // 2
+        parts = [_register(registers, before, part) for part in (wanted[:half], wanted[half:])]
+        return _shuffled(parts[0], parts[1], range(len(wanted)), before.element)
+    places = [sources.index(at // size) * size + at % size for at in wanted]
+    if places == list(range(size)):
+        return registers[sources[0]]
+    return _shuffled(registers[sources[0]], registers[sources[-1]], places, before.element)
+
+
+def _shuffled(low: Any, high: Any, places: Sequence[int], element: Any) -> Any:
+    """The elements at these places of two vectors, one behind the other."""
+    return create(
+        "llvm.shufflevector",
+        [low, high],
+        ir.VectorType.get([len(places)], element),
+        mask=ir.DenseI32ArrayAttr.get(list(places)),
+    )
+
+
+def _rearranged_bits(
+    registers: Sequence[Any], before: Packing, order: Sequence[int], after: Packing, run: int
+) -> list[Any]:
+    """Elements of less than a byte; in bytes and more where such runs of them stay together."""
+    bits = run * int(before.element.width)
+    if bits < 8:
+        held = elements(list(registers), before)
+        return registers_of([held[at] for at in order], after)
+    wide = ir.IntegerType.get_signless(bits)
+    coarse = Packing(wide, before.per_register // run, before.registers)
+    moved = rearranged(
+        [bitcast(register, coarse.type) for register in registers],
+        coarse,
+        [at // run for at in order[::run]],
+        Packing(wide, after.per_register // run, after.registers),
+    )
+    return [bitcast(register, after.type) for register in moved]
