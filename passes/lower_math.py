@@ -17,6 +17,7 @@ from .integer_division import DIVISIONS
 from .math_sequences import SEQUENCES, Scalars
 from .nvvm.kernel import Kernel
 from .nvvm.registers import Packing, elements, vector
+from .search import named
 
 EXACT: Mapping[str, str] = MappingProxyType(
     {
@@ -49,6 +50,19 @@ APPROXIMATE: Mapping[str, str] = MappingProxyType(
 )
 """Ops that are one instruction, within the bound that the PTX ISA gives it; f64 has none."""
 
+_NO_INSTRUCTION = frozenset(
+    f"math.{name}"
+    for name in (
+        *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "clampf", "cosh"),
+        *("erfc", "fpowi", "ipowi", "isfinite", "isinf", "isnan", "isnormal", "sincos", "sinh"),
+        "tan",
+    )
+)
+"""Upstream's others, which would be calls of libdevice."""
+
+LOOKED_FOR = (*EXACT, *APPROXIMATE, *SEQUENCES, *DIVISIONS, "math.rsqrt", *_NO_INSTRUCTION)
+"""Every op of the `math` dialect, and of `arith` those without an instruction."""
+
 _WITH_FLAG = frozenset({"math.absi", "math.ctlz", "math.cttz"})
 """Whose intrinsics take whether a result may be undefined; it is not."""
 _BY_PERMISSION = frozenset({"math.cos", "math.powf", "math.sin"})
@@ -73,7 +87,9 @@ class LowerMath(Pass):
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
                 kernel = Kernel(gpu_module, function, target_of(gpu_module))
-                for op in _math_ops(function):
+                for op in named(function, LOOKED_FOR):
+                    if _is_tensor(op):
+                        continue
                     try:
                         with ir.InsertionPoint(op), op.location:
                             value = _lower(op, op.name, kernel)
@@ -86,19 +102,6 @@ class LowerMath(Pass):
                     op.erase()
         if errors:
             raise PassError(errors)
-
-
-def _math_ops(function: Any) -> list[Any]:
-    found = []
-
-    def look(op: Any) -> Any:
-        known = op.name in EXACT or op.name in DIVISIONS or op.name.startswith("math.")
-        if known and not _is_tensor(op):
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    function.operation.walk(look)
-    return found
 
 
 def _lower(op: Any, name: str, kernel: Kernel) -> Any:
