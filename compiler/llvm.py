@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 from tilec.mlir import ir, translate_to_llvm_ir
-from tilec.passes.base import Diagnostic, ProgramError
+from tilec.passes.base import Diagnostic, ProgramError, walk
 
 from .literals import for_llvm_22
 from .trial import try_translation
@@ -42,8 +43,12 @@ _TRANSLATES = re.compile(
     r"convert\..*|wgmma\.(fence\.aligned|commit\.group\.sync\.aligned|wait\.group\.sync\.aligned))"
 )
 
-_CONSTANT = re.compile(r"\d\.\d|inf|nan|f0x")
-"""What a line with a floating-point constant has in it, and few others have."""
+_CONSTANTS = tuple(map(re.compile, (r"\.(?!0+e\+00\b)\d", "inf", "nan", "f0x")))
+"""What a line with a floating-point constant has in it, and few others have.
+
+Of small integers, which every LLVM reads, none is true. One pattern of all would take ten times
+as long as these do one by one.
+"""
 
 
 def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
@@ -56,63 +61,80 @@ def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
     Raises:
         ProgramError: for operations that LLVM IR or NVPTX cannot say.
     """
-    operation = gpu_module.operation
     faults: list[Diagnostic] = []
     risky = False
-
-    harmless: set[str] = set()
-
-    def look(op: Any) -> Any:
-        nonlocal risky
-        name = op.name
-        if name in harmless:
-            return ir.WalkResult.ADVANCE
-        if fault := _fault(op, name):
-            faults.append(Diagnostic(op.location, fault))
-        elif name == "llvm.call_intrinsic" or (
-            name.startswith("nvvm.") and not _TRANSLATES.fullmatch(name)
-        ):
-            risky = True
-        elif name not in _APPROXIMATE:  # the others' names say it all
-            harmless.add(name)
-        return ir.WalkResult.ADVANCE
-
-    def look_into(op: Any) -> Any:
-        if op.name == "gpu.module":
-            return ir.WalkResult.ADVANCE
-        if op.name not in _OUTSIDE_FUNCTIONS:
-            faults.append(Diagnostic(op.location, f"'{op.name}' stands outside a function"))
-        else:
-            op.walk(look)
-        return ir.WalkResult.SKIP
-
-    operation.walk(look_into, ir.WalkOrder.PRE_ORDER)
+    for op in gpu_module.regions[0].blocks[0].operations:
+        name = op.operation.name
+        if name not in _OUTSIDE_FUNCTIONS:
+            faults.append(Diagnostic(op.location, f"'{name}' stands outside a function"))
+            continue
+        names = _names(op.operation)
+        if doubtful := set(filter(_is_doubtful, names)):
+            faults += _faults(op.operation, doubtful)
+        risky = risky or any(map(_is_risky, names))
     if risky and not faults:
-        faults = list(try_translation(operation))
+        faults = list(try_translation(gpu_module.operation))
     if faults:
         raise ProgramError(faults)
-    return _for_llvm_22(translate_to_llvm_ir(operation), debug=debug)
+    return _for_llvm_22(translate_to_llvm_ir(gpu_module.operation), debug=debug)
+
+
+def _names(function: Any) -> set[str]:
+    """The names of the operations in a function, its own among them."""
+    found: set[str] = set()
+    advance = ir.WalkResult.ADVANCE
+
+    def look(op: Any) -> Any:
+        found.add(op.name)
+        return advance
+
+    function.walk(look)
+    return found
+
+
+def _is_risky(name: str) -> bool:
+    """Whether the translation of operations called `name` may end the process."""
+    return name == "llvm.call_intrinsic" or (
+        name.startswith("nvvm.") and not _TRANSLATES.fullmatch(name)
+    )
+
+
+def _is_doubtful(name: str) -> bool:
+    """Whether an operation called `name` may be a fault."""
+    legal = name.startswith(("llvm.", "nvvm."))
+    return not legal or name in _NO_NVPTX or name in _APPROXIMATE
+
+
+def _faults(function: Any, names: set[str]) -> Iterator[Diagnostic]:
+    """Which of the operations called `names` must reach neither the translation nor NVPTX.
+
+    Either would end the process.
+    """
+    for op in walk(function):
+        name = op.operation.name
+        if name in names and (fault := _fault(op, name)):
+            yield Diagnostic(op.location, fault)
 
 
 def _fault(op: Any, name: str) -> str | None:
-    """Why `op` must not reach the translation, or NVPTX, either of which would end the process."""
-    if not name.startswith(("llvm.", "nvvm.")):
-        return f"'{name}' is not lowered to the LLVM dialect"
     if name in _NO_NVPTX:
         return f"'{name}' has no lowering on NVPTX; write {_NO_NVPTX[name]}"
-    if name in _APPROXIMATE and "afn" not in str(op.attributes["fastmathFlags"]):
+    if name not in _APPROXIMATE:
+        return f"'{name}' is not lowered to the LLVM dialect"
+    if "afn" not in str(op.attributes["fastmathFlags"]):
         return f"'{name}' exists on NVPTX only as an approximation; allow it by fastmath<afn>"
     return None
 
 
 def _with_constants(text: str) -> str:
     """The text with the constants of floating-point types as LLVM 22 reads them."""
+    places = sorted(found.start() for one in _CONSTANTS for found in one.finditer(text))
     done, parts = 0, []
-    for found in _CONSTANT.finditer(text):
-        if found.start() < done:
+    for place in places:
+        if place < done:
             continue  # a further one of a line
-        first = text.rfind("\n", 0, found.start()) + 1
-        last = text.find("\n", found.end())
+        first = text.rfind("\n", 0, place) + 1
+        last = text.find("\n", place)
         parts += [text[done:first], for_llvm_22(text[first:last])]
         done = last
     return "".join([*parts, text[done:]])

@@ -16,10 +16,12 @@ from .codegen import CodegenError, generate
 _LLVM_NEWEST = PtxVersion(9, 0)
 """The newest PTX version that LLVM 22 writes."""
 
-_DECLARED = re.compile(r"^declare .*?@(llvm\.nvvm\.[\w.]+)\(", re.MULTILINE)
+# A module begins with its name, so whatever is looked for has a line before it. `re` finds "\n" at
+# once, where it would try "^" at every character.
+_DECLARED = re.compile(r"\ndeclare .*?@(llvm\.nvvm\.[\w.]+)\(")
 _ASSEMBLY = re.compile(r' asm (?:sideeffect )?"((?:\\.|[^"\\])*)"')
 _MNEMONIC = re.compile(r"\b(?:wmma|mma|ldmatrix|stmatrix|movmatrix)\.[\w.:]+")
-_EXTERN = re.compile(r"^\.extern \.func\s+(?:\([^)]*\)\s*)?([\w.$]+)", re.MULTILINE)
+_EXTERN = re.compile(r"\n\.extern \.func\s+(?:\([^)]*\)\s*)?([\w.$]+)")
 _SYSTEM_CALLS = frozenset({"vprintf", "__assertfail", "malloc", "free"})
 
 # Other instructions whose PTX version may be above the first that knows the target (PTX ISA,
