@@ -102,11 +102,20 @@ def _started(
         from . import codegen  # noqa: PLC0415
 
         codegen.start()  # while MLIR is being imported
-    from .lowering import load  # noqa: PLC0415 (MLIR is imported when first needed)
+    from .contexts import lease  # noqa: PLC0415 (MLIR is imported when first needed)
+    from .dialect_plugins import loaded  # noqa: PLC0415
+    from .lowering import load  # noqa: PLC0415
 
     with options.timed("parse"):
-        module, aim = load(source, target=target, name=text.name if text else "")
-    return Compiled(module, aim, options, text)
+        if text is None:
+            module, aim = load(source, target=target)
+            return Compiled(module, aim, options)
+        leased = lease()
+        module, aim = load(source, target=target, name=text.name, context=leased.context)
+        # Other packages' dialects and passes may leave a context otherwise than they met it.
+        if options.pipeline is None and not loaded(leased.context):
+            leased.end_with(module)
+        return Compiled(module, aim, options, text)
 
 
 def _stage(name: str) -> Stage:
