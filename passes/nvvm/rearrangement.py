@@ -9,7 +9,7 @@ from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from ..emit import create
-from .registers import Packing, bitcast, constant_i32, elements, registers_of, vector
+from .registers import Packing, bitcast, elements, registers_of, vector
 
 
 def rearranged(
@@ -23,8 +23,10 @@ def rearranged(
         order: of each element of the result, which one it is of theirs.
         after: how elements lie in the result's registers.
     """
-    most = min(before.per_register, after.per_register)
-    run = _run(order, most)
+    if after.per_register == 1 and len(order) == len(registers) * before.per_register:
+        held = elements(list(registers), before)
+        return [held[at] for at in order]
+    run = _run(order, min(before.per_register, after.per_register))
     if run == before.per_register == after.per_register:
         return [registers[at // run] for at in order[::run]]
     if before.is_sub_byte:
@@ -69,8 +71,9 @@ def _register(registers: Sequence[Any], before: Packing, wanted: Sequence[int]) 
         return vector([registers[at] for at in wanted])
     if len(wanted) == 1:
         register, at = divmod(wanted[0], size)
+        place = ir.DenseI64ArrayAttr.get([at])
         return create(
-            "llvm.extractelement", [registers[register], constant_i32(at)], before.element
+            "vector.extract", [registers[register]], before.element, static_position=place
         )
     sources = list(dict.fromkeys(at // size for at in wanted))
     if len(sources) > 2:
@@ -86,10 +89,10 @@ def _register(registers: Sequence[Any], before: Packing, wanted: Sequence[int]) 
 def _shuffled(low: Any, high: Any, places: Sequence[int], element: Any) -> Any:
     """The elements at these places of two vectors, one behind the other."""
     return create(
-        "llvm.shufflevector",
+        "vector.shuffle",
         [low, high],
         ir.VectorType.get([len(places)], element),
-        mask=ir.DenseI32ArrayAttr.get(list(places)),
+        mask=ir.DenseI64ArrayAttr.get(list(places)),
     )
 
 

@@ -104,10 +104,13 @@ def elements(registers: list[Any], packed: Packing) -> list[Any]:
         return registers
     if packed.is_sub_byte:
         return [value for register in registers for value in _bit_fields(register, packed)]
+    types = [packed.element] * packed.per_register
     return [
-        create("llvm.extractelement", [register, constant_i32(at)], packed.element)
+        value
         for register in registers
-        for at in range(packed.per_register)
+        for value in ir.Operation.create(
+            "vector.to_elements", results=types, operands=[register]
+        ).results
     ]
 
 
@@ -189,11 +192,7 @@ def vector(values: list[Any]) -> Any:
     """A vector of scalars; one alone stays a scalar."""
     if len(values) == 1:
         return values[0]
-    type_ = ir.VectorType.get([len(values)], values[0].type)
-    whole = create("llvm.mlir.poison", [], type_)
-    for at, value in enumerate(values):
-        whole = create("llvm.insertelement", [whole, value, constant_i32(at)], type_)
-    return whole
+    return create("vector.from_elements", values, ir.VectorType.get([len(values)], values[0].type))
 
 
 def scalar(value: Any, packed: Packing) -> Any:

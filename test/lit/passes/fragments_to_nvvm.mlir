@@ -22,11 +22,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-SAME: %[[X:[a-z0-9]+]]: f16, %[[Y:[a-z0-9]+]]: f32, %[[BF:[a-z0-9]+]]: bf16, %[[D:[a-z0-9]+]]: f64)
   gpu.func @products(%x: f16, %y: f32, %bf: bf16, %d: f64) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // A fill is one register.
-    // CHECK: %[[A0:.*]] = llvm.mlir.poison : vector<2xf16>
-    // CHECK: %[[A1:.*]] = llvm.insertelement %[[X]], %[[A0]][%{{.*}} : i32] : vector<2xf16>
-    // CHECK: %[[A:.*]] = llvm.insertelement %[[X]], %[[A1]][%{{.*}} : i32] : vector<2xf16>
-    // CHECK: %[[B1:.*]] = llvm.insertelement %[[X]]
-    // CHECK: %[[B:.*]] = llvm.insertelement %[[X]], %[[B1]]
+    // CHECK: %[[A:.*]] = vector.from_elements %[[X]], %[[X]] : vector<2xf16>
+    // CHECK: %[[B:.*]] = vector.from_elements %[[X]], %[[X]] : vector<2xf16>
     // CHECK: %[[R:.*]] = llvm.call @llvm.nvvm.mma.m16n8k16.row.col.f32.f32(%[[A]], %[[A]], %[[A]], %[[A]], %[[B]], %[[B]], %[[Y]], %[[Y]], %[[Y]], %[[Y]]) {convergent} :
     // CHECK: %[[D0:.*]] = llvm.extractvalue %[[R]][0]
     // CHECK: %[[D1:.*]] = llvm.extractvalue %[[R]][1]
@@ -65,12 +62,10 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %c = "tile.fill"(%x) : (f32) -> !C
     %n = "tile.elementwise"(%c) {fn = "math.exp2", fastmath = #arith.fastmath<afn>} : (!C) -> !C
     // A cast takes as many elements as the packed side has in a register, in their order.
-    // CHECK: %[[P0:.*]] = llvm.insertelement %[[N0]], %{{.*}}[%{{.*}} : i32] : vector<2xf32>
-    // CHECK: %[[P1:.*]] = llvm.insertelement %[[N1]], %[[P0]][%{{.*}} : i32] : vector<2xf32>
-    // CHECK: %[[P2:.*]] = llvm.insertelement %[[N2]]
-    // CHECK: %[[P3:.*]] = llvm.insertelement %[[N3]], %[[P2]]
-    // CHECK: %[[H0:.*]] = arith.truncf %[[P1]] : vector<2xf32> to vector<2xf16>
-    // CHECK: %[[H1:.*]] = arith.truncf %[[P3]] : vector<2xf32> to vector<2xf16>
+    // CHECK: %[[P0:.*]] = vector.from_elements %[[N0]], %[[N1]] : vector<2xf32>
+    // CHECK: %[[P1:.*]] = vector.from_elements %[[N2]], %[[N3]] : vector<2xf32>
+    // CHECK: %[[H0:.*]] = arith.truncf %[[P0]] : vector<2xf32> to vector<2xf16>
+    // CHECK: %[[H1:.*]] = arith.truncf %[[P1]] : vector<2xf32> to vector<2xf16>
     %h = "tile.cast"(%n) {fn = "arith.truncf"} : (!C) -> !H
     // Joining and cutting only name registers: part 1 of (h, h·h) is h·h.
     // CHECK: %[[Q0:.*]] = arith.mulf %[[H0]], %[[H0]] : vector<2xf16>
@@ -82,16 +77,16 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %p0 = "tile.slice"(%hh) {index = 0} : (!HH) -> !H
     %p1 = "tile.slice"(%hh) {index = 1} : (!HH) -> !H
     %s = "tile.elementwise"(%p1, %p0) {fn = "arith.addf"} : (!H, !H) -> !H
-    // CHECK: %[[BYTES:.*]] = llvm.insertelement %[[I]], %{{.*}}[%{{.*}} : i32] : vector<4xi8>
+    // CHECK: %[[BYTES:.*]] = vector.from_elements %[[I]], %[[I]], %[[I]], %[[I]] : vector<4xi8>
     // CHECK: arith.addi %{{.*}}, %{{.*}} overflow<nsw> : vector<4xi8>
     // CHECK: %[[WIDE:.*]] = arith.extsi %{{.*}} : vector<4xi8> to vector<4xi32>
-    // CHECK: llvm.extractelement %[[WIDE]][%{{.*}} : i32] : vector<4xi32>
+    // CHECK: vector.to_elements %[[WIDE]] : vector<4xi32>
     %b = "tile.fill"(%i) : (i8) -> !I
     %bb = "tile.elementwise"(%b, %b) {fn = "arith.addi", overflowFlags = #arith.overflow<nsw>} : (!I, !I) -> !I
     %w = "tile.cast"(%bb) {fn = "arith.extsi"} : (!I) -> !I32
     // Narrow floats are their bits.
     // CHECK: %[[BITS:.*]] = arith.bitcast %[[E]] : f8E4M3FN to i8
-    // CHECK: llvm.insertelement %[[BITS]], %{{.*}} : vector<4xi8>
+    // CHECK: vector.from_elements %[[BITS]], %[[BITS]], %[[BITS]], %[[BITS]] : vector<4xi8>
     %f = "tile.fill"(%e) : (f8E4M3FN) -> !E
     gpu.return
   }

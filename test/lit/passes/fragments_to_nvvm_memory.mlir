@@ -119,7 +119,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 
   // CHECK-LABEL: gpu.func @store(
   gpu.func @store(%g: memref<16x8xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // CHECK: %[[V:.*]] = llvm.insertelement %{{.*}} : vector<2xf32>
+    // CHECK: vector.from_elements %{{.*}} : vector<2xf32>
     // CHECK: llvm.store %{{.*}}, %[[P:.*]] {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr
     // CHECK: %[[K:.*]] = llvm.mlir.constant(64 : i64) : i64
     // CHECK: %[[P1:.*]] = llvm.getelementptr %[[P]][%[[K]]]

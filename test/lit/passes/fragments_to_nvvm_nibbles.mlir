@@ -13,11 +13,11 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %w = "tile.load"(%m, %z, %z) : (memref<8x16xi8>, index, index) -> !Whole
     // CHECK: %[[W:.*]] = llvm.bitcast %{{.*}} : vector<8xi4> to vector<2xi16>
     // CHECK-NOT: llvm.lshr
-    // CHECK: %[[H:.*]] = llvm.extractelement %[[W]]
+    // CHECK: %[[H:.*]] = vector.extract %[[W]][1]
     // CHECK: llvm.bitcast %[[H]] : i16 to vector<4xi4>
     %p = "tile.slice"(%w) {index = 1 : i64} : (!Whole) -> !Part
     "tile.store"(%p, %n, %z, %z) : (!Part, memref<8x8xi8>, index, index) -> ()
-    // CHECK: llvm.insertelement %{{.*}} : vector<2xi16>
+    // CHECK: vector.from_elements %{{.*}} : vector<2xi16>
     // CHECK: llvm.bitcast %{{.*}} : vector<2xi16> to vector<8xi4>
     %q = "tile.concat"(%p, %p) : (!Part, !Part) -> !Whole
     "tile.store"(%q, %o, %z, %z) : (!Whole, memref<8x16xi8>, index, index) -> ()

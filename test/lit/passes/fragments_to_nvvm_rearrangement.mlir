@@ -32,13 +32,13 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @memory(%m: memref<8x16xf16>, %n: memref<8x16xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
     // CHECK: %[[L:.*]] = llvm.load %{{.*}} -> vector<4xf16>
-    // CHECK-NOT: element
-    // CHECK: %[[P:.*]] = llvm.shufflevector %[[L]], %[[L]] [0, 1] : vector<4xf16>
-    // CHECK: %[[Q:.*]] = llvm.shufflevector %[[L]], %[[L]] [2, 3] : vector<4xf16>
+    // CHECK-NOT: {{element|extract}}
+    // CHECK: %[[P:.*]] = vector.shuffle %[[L]], %[[L]] [0, 1] : vector<4xf16>, vector<4xf16>
+    // CHECK: %[[Q:.*]] = vector.shuffle %[[L]], %[[L]] [2, 3] : vector<4xf16>, vector<4xf16>
     %f = "tile.load"(%m, %z, %z) {vector = 4 : i64} : (memref<8x16xf16>, index, index) -> !Four
-    // CHECK-NOT: element
-    // CHECK: %[[S:.*]] = llvm.shufflevector %[[P]], %[[Q]] [0, 1, 2, 3] : vector<2xf16>
-    // CHECK-NOT: shufflevector
+    // CHECK-NOT: {{element|extract}}
+    // CHECK: %[[S:.*]] = vector.shuffle %[[P]], %[[Q]] [0, 1, 2, 3] : vector<2xf16>, vector<2xf16>
+    // CHECK-NOT: vector.shuffle
     // CHECK: llvm.store %[[S]], %{{.*}} : vector<4xf16>
     "tile.store"(%f, %n, %z, %z) {vector = 4 : i64} : (!Four, memref<8x16xf16>, index, index) -> ()
     gpu.return
@@ -54,9 +54,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[E2:.*]] = math.exp2
     // CHECK: %[[E3:.*]] = math.exp2
     %e = "tile.elementwise"(%f) {fn = "math.exp2"} : (!Eight) -> !Eight
-    // CHECK-DAG: %[[LOW:.*]] = llvm.shufflevector %[[E0]], %[[E1]] [0, 1, 2, 3] : vector<2xf16>
-    // CHECK-DAG: %[[HIGH:.*]] = llvm.shufflevector %[[E2]], %[[E3]] [0, 1, 2, 3] : vector<2xf16>
-    // CHECK: %[[ALL:.*]] = llvm.shufflevector %[[LOW]], %[[HIGH]] [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xf16>
+    // CHECK-DAG: %[[LOW:.*]] = vector.shuffle %[[E0]], %[[E1]] [0, 1, 2, 3] : vector<2xf16>, vector<2xf16>
+    // CHECK-DAG: %[[HIGH:.*]] = vector.shuffle %[[E2]], %[[E3]] [0, 1, 2, 3] : vector<2xf16>, vector<2xf16>
+    // CHECK: %[[ALL:.*]] = vector.shuffle %[[LOW]], %[[HIGH]] [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xf16>, vector<4xf16>
     // CHECK: llvm.store %[[ALL]], %{{.*}} : vector<8xf16>
     "tile.store"(%e, %n, %z, %z) {vector = 8 : i64} : (!Eight, memref<16x16xf16>, index, index) -> ()
     gpu.return
@@ -68,8 +68,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %f = "tile.fill"(%x) : (f16) -> !Four
     // CHECK: %[[E0:.*]] = math.exp2
     // CHECK-NEXT: %[[E1:.*]] = math.exp2
-    // CHECK-NEXT: %[[LOW:.*]] = llvm.shufflevector %[[E0]], %[[E1]] [0, 2] : vector<2xf16>
-    // CHECK-NEXT: %[[HIGH:.*]] = llvm.shufflevector %[[E0]], %[[E1]] [1, 3] : vector<2xf16>
+    // CHECK-NEXT: %[[LOW:.*]] = vector.shuffle %[[E0]], %[[E1]] [0, 2] : vector<2xf16>, vector<2xf16>
+    // CHECK-NEXT: %[[HIGH:.*]] = vector.shuffle %[[E0]], %[[E1]] [1, 3] : vector<2xf16>, vector<2xf16>
     // CHECK-NEXT: arith.negf %[[LOW]]
     // CHECK-NEXT: arith.negf %[[HIGH]]
     %e = "tile.elementwise"(%f) {fn = "math.exp2"} : (!Four) -> !Four

@@ -59,8 +59,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: arith.divf
     // CHECK-NOT: lg2
     %l = math.log2 %x : f32
-    // CHECK: %[[LOW:.*]] = llvm.extractelement %[[H]]
-    // CHECK: arith.extf %[[LOW]] : bf16 to f32
+    // CHECK: %[[LOW:.*]]:2 = vector.to_elements %[[H]] : vector<2xbf16>
+    // CHECK: arith.extf %[[LOW]]#0 : bf16 to f32
     // CHECK: arith.truncf %{{.*}} : f32 to bf16
     // CHECK: arith.truncf %{{.*}} : f32 to bf16
     %g = math.erf %h : vector<2xbf16>
