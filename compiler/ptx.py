@@ -79,7 +79,8 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
     called = set(_DECLARED.findall(ir))
     conversions = [c for c in CONVERSIONS.values() if c.intrinsic in called]
     assembly = _ASSEMBLY.findall(ir)
-    reductions = [r for text in assembly if (r := REDUCTIONS.get(text.partition(" ")[0]))]
+    words = {word for text in assembly for word in text.split()}
+    reductions = [reduction for name, reduction in REDUCTIONS.items() if name in words]
     used: list[Form | Conversion | Reduction] = [*forms_used(ir), *conversions, *reductions]
     for one in used:
         needed = one.min_ptx(target)

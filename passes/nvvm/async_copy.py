@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from typing import Any
 
 from tilec.dialects.tile.ops.memory import vector_of
@@ -16,9 +18,11 @@ from tilec.mlir import dialect, ir
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from ..functions import threads
+from . import predicated
+from .addresses import in_global
 from .global_memory import GlobalAccess
 from .kernel import Kernel
-from .registers import constant_i32, element_type, i32, i64
+from .registers import Packing, i32, i64, vector
 from .shared_memory import SharedAccess, shared_access
 
 
@@ -50,15 +54,17 @@ class AsyncCopies:
             )
         if to.col.multiple % vector:
             raise TilecError(f"the target's column index is not known to be a multiple of {vector}")
-        steps = [
-            layout(register=register) for register in range(0, layout.in_sizes["register"], vector)
-        ]
-
-        def emit() -> None:
-            for step in steps:
-                self._piece(op, from_, to, step, vector, size)
-
-        self._by_holders(place, emit)
+        whole = from_.whole(vector)
+        pieces = _Pieces(from_, to, vector, size, "masked" in op.attributes, whole)
+        attributes = self._attributes(size)
+        spare = place.free("thread")
+        with self._first(spare) if spare else nullcontext():
+            for register in range(0, layout.in_sizes["register"], vector):
+                step = layout(register=register)
+                if attributes is None:
+                    pieces.copy_through_registers(step)
+                else:
+                    pieces.copy(step, attributes)
         return []
 
     def commit(self, _: Any, __: Expansion) -> list[Values]:
@@ -74,95 +80,70 @@ class AsyncCopies:
             ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
         return []
 
-    def _by_holders(self, place: LinearLayout, emit: Callable[[], None]) -> None:
-        """Emit for one thread of those that would copy the same."""
-        spare = place.free("thread")
-        if not spare:
-            emit()
-            return
-        index = ir.IndexType.get()
-        mask = create("arith.constant", [], index, value=ir.IntegerAttr.get(index, spare))
-        zero = create("arith.constant", [], index, value=ir.IntegerAttr.get(index, 0))
-        own = create("arith.andi", [self._kernel.thread.thread, mask], index)
-        arith, scf = dialect("arith"), dialect("scf")
-        branch = scf.IfOp(arith.cmpi(arith.CmpIPredicate.eq, own, zero))
+    def _attributes(self, size: int) -> dict[str, Any] | None:
+        """Those of the op that copies so many bytes; None if the target has none."""
+        if not self._exists or size not in ASYNC_COPY_BYTES:
+            return None
+        # Only 16-byte copies may bypass L1.
+        modifier = f"#nvvm<load_cache_modifier {'cg' if size == 16 else 'ca'}>"
+        return {"size": ir.IntegerAttr.get(i32(), size), "modifier": ir.Attribute.parse(modifier)}
+
+    @contextmanager
+    def _first(self, copies: int) -> Iterator[None]:
+        """For one thread of those that would copy the same."""
+        scf = dialect("scf")
+        branch = scf.IfOp(self._kernel.first_of_copies("thread", copies))
         with ir.InsertionPoint(branch.then_block):
-            emit()
+            yield
             scf.YieldOp([])
 
-    def _piece(
-        self,
-        op: Any,
-        from_: GlobalAccess,
-        to: SharedAccess,
-        step: tuple[int, int],
-        vector: int,
-        size: int,
-    ) -> None:
-        """Copy one vector."""
-        masked = "masked" in op.attributes
-        source = from_.pointer(step)
-        target = to.pointer(step)
-        if not self._exists or size not in ASYNC_COPY_BYTES:
-            self._through_registers(op, from_, source, target, step, vector)
-            return
-        source = (
-            create("llvm.addrspacecast", [source], ir.Type.parse("!llvm.ptr<1>"))
-            if str(source.type) == "!llvm.ptr"
-            else source
-        )
-        operands = [target, source]
-        if masked:
-            operands.append(self._bytes_inside(from_, step, vector, size))
-        ir.Operation.create(
-            "nvvm.cp.async.shared.global",
-            operands=operands,
-            attributes={
-                "size": ir.IntegerAttr.get(i32(), size),
-                # Only 16-byte copies may bypass L1.
-                "modifier": ir.Attribute.parse(
-                    f"#nvvm<load_cache_modifier {'cg' if size == 16 else 'ca'}>"
-                ),
-            },
-        )
 
-    def _bytes_inside(
-        self, from_: GlobalAccess, step: tuple[int, int], vector: int, size: int
-    ) -> Any:
-        """How many bytes of the vector lie in bounds; the rest arrives as zero."""
-        if from_.whole(vector):  # ptxas makes a predicate of all or nothing, and much more of less
-            return create(
-                "llvm.select", [from_.inside(step), constant_i32(size), constant_i32(0)], i32()
-            )
-        left = from_.left(step[-1], vector)
-        count = create("llvm.trunc", [left], i32())
-        count = create("llvm.mul", [count, constant_i32(size // vector)], i32())
-        return create("llvm.select", [from_.inside(step), count, constant_i32(0)], i32())
+@dataclass(frozen=True, slots=True)
+class _Pieces:
+    """The vectors that a thread copies.
 
-    def _through_registers(
-        self,
-        op: Any,
-        from_: GlobalAccess,
-        source: Any,
-        target: Any,
-        step: tuple[int, int],
-        vector: int,
-    ) -> None:
-        element = element_type(op.operands[0].type.element_type)
-        type_ = element if vector == 1 else ir.VectorType.get([vector], element)
-        size = ir.IntegerAttr.get(i64(), vector * int(element.width) // 8)
-        if "masked" in op.attributes:
-            scf = dialect("scf")
+    Attributes:
+        source: where they come from.
+        target: where they go.
+        vector: elements of each.
+        size: bytes of each.
+        masked: whether what is out of bounds arrives as zero.
+        whole: whether all elements of each are in bounds, or none.
+    """
+
+    source: GlobalAccess
+    target: SharedAccess
+    vector: int
+    size: int
+    masked: bool
+    whole: bool
+
+    def copy(self, step: tuple[int, ...], attributes: dict[str, Any]) -> None:
+        """Copy the vector at a place asynchronously."""
+        source = in_global(self.source.pointer(step))
+        operands = [self.target.pointer(step), source]
+        if self.masked:
+            vector = 1 if self.whole else self.vector
+            operands.append(self.source.bytes_inside(step, vector, self.size))
+        ir.Operation.create("nvvm.cp.async.shared.global", operands=operands, attributes=attributes)
+
+    def copy_through_registers(self, step: tuple[int, ...]) -> None:
+        """Copy the vector at a place by a load and a store."""
+        word = ir.IntegerType.get_signless(8 * min(self.size, 4))
+        moved = Packing.dense(word, max(1, self.size // 4))
+        whole = Packing(word, moved.registers, 1)
+        aligned = ir.IntegerAttr.get(i64(), self.size)
+        source = self.source.address(step)
+        if self.masked:
             # Elements are inside or outside together, as the attribute `vector` promises.
-            branch = scf.IfOp(from_.inside(step), [type_], has_else=True)
-            with ir.InsertionPoint(branch.then_block):
-                scf.YieldOp([create("llvm.load", [source], type_, alignment=size)])
-            with ir.InsertionPoint(branch.else_block):
-                scf.YieldOp([create("llvm.mlir.zero", [], type_)])
-            value = branch.results[0]
+            value = vector(predicated.load(source, moved, self.source.inside(step)))
         else:
-            value = create("llvm.load", [source], type_, alignment=size)
-        ir.Operation.create("llvm.store", operands=[value, target], attributes={"alignment": size})
+            value = create("llvm.load", [source.value()], whole.type, alignment=aligned)
+        ir.Operation.create(
+            "llvm.store",
+            operands=[value, self.target.pointer(step)],
+            attributes={"alignment": aligned},
+        )
 
 
 def _by_thread(layout: LinearLayout) -> LinearLayout:

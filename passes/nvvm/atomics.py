@@ -8,15 +8,14 @@ from tilec.dialects.tile.ops.atomic import updates
 from tilec.isa.reductions import Reduction
 from tilec.mlir import ir
 
-from ..emit import create
 from ..fragments.expansion import Expansion, Values
+from . import predicated
+from .addresses import Address, in_global
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
 from .memory import fragment
 from .rearrangement import rearranged
-from .registers import Packing, bitcast, packing
-
-_CONSTRAINTS = {16: "h", 32: "r", 64: "l"}
+from .registers import Packing, packing
 
 
 class Atomics:
@@ -44,19 +43,16 @@ class Atomics:
         )
         form = forms[access.width]
         held = expansion.values(value)
-        bits = 8 * size * access.width // form.registers
-        word = ir.IntegerType.get_signless(bits)
-        moved = Packing(packed.element, bits // (8 * size), form.registers)
-        with access.held_once():
-            for registers, place in access.steps:
-                words = rearranged(held, packed, registers, moved)
-                pointer = self._global(access.pointer(place))
-                operands = [pointer, *(bitcast(value, word) for value in words)]
-
-                def update(operands: list[Any] = operands) -> None:
-                    _emit(form, operands, _CONSTRAINTS[bits])
-
-                access.write(place, update)
+        moved = Packing(packed.element, access.width // form.registers, form.registers)
+        for registers, place in access.steps:
+            address = access.address(place)
+            predicated.update(
+                form.ptx,
+                Address(in_global(address.pointer), address.bytes),
+                rearranged(held, packed, registers, moved),
+                moved,
+                access.predicate(place),
+            )
         return []
 
     def _forms(self, fn: str, element: Any) -> dict[int, Reduction]:
@@ -68,24 +64,3 @@ class Atomics:
         target = self._kernel.target
         found = updates(fn, element, target)
         return {one.elements: one for one in (found if target is not None else found[:1])}
-
-    def _global(self, pointer: Any) -> Any:
-        """The pointer in the global state space."""
-        type_ = ir.Type.parse("!llvm.ptr<1>")
-        return pointer if pointer.type == type_ else create("llvm.addrspacecast", [pointer], type_)
-
-
-def _emit(form: Reduction, operands: list[Any], constraint: str) -> None:
-    names = [f"${at}" for at in range(1, len(operands))]
-    value = f"{{{', '.join(names)}}}" if len(names) > 1 else names[0]
-    ir.Operation.create(
-        "llvm.inline_asm",
-        operands=operands,
-        attributes={
-            "asm_string": ir.StringAttr.get(f"{form.ptx} [$0], {value};"),
-            "constraints": ir.StringAttr.get(
-                ",".join(["l", *[constraint] * len(names), "~{memory}"])
-            ),
-            "has_side_effects": ir.UnitAttr.get(),
-        },
-    )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -14,11 +12,11 @@ from tilec.dialects.tile.stored import check_addressable
 from tilec.dialects.tile.tiles import TileValue, bits_of
 from tilec.layout import LinearLayout
 from tilec.layout.access import Access, vector_access
-from tilec.mlir import dialect, ir
 
-from ..emit import create
+from .addresses import Address
 from .global_memory import GlobalAccess
 from .kernel import Kernel
+from .registers import Packing
 from .shared_memory import SharedAccess, shared_access
 
 VECTOR_BYTES = 16
@@ -76,6 +74,9 @@ class FragmentAccess:
             self._memory = GlobalAccess(kernel, memref, indices, lane, "lane")
             offsets = _row_by_row(self._layout)
             aligned = self._memory.alignment(vector_of(op))
+        stores_once = isinstance(self._memory, GlobalAccess) and not loads
+        self._copies_of_lanes = self._layout.free("lane") if stores_once else 0
+        self._guarded = self._masked or self._copies_of_lanes != 0
         limit = min(aligned * bits // 8, widest)
         access = vector_access(offsets, bits, store=not loads, widest=limit)
         assert access is not None
@@ -90,53 +91,28 @@ class FragmentAccess:
         """The register that holds the same element and is moved; itself, unless it is a copy."""
         return self._copies[register]
 
-    def pointer(self, place: tuple[int, ...]) -> Any:
+    def packing(self, element: Any) -> Packing:
+        """How the elements of one access lie in registers: one, but of those with a predicate."""
+        if self._guarded:
+            return Packing.dense(element, self.width)
+        return Packing(element, self.width, 1)
+
+    def address(self, place: tuple[int, ...]) -> Address:
         """The address of this lane's elements from `place` on."""
-        return self._memory.pointer(place)
+        return self._memory.address(place)
 
-    def read(self, place: tuple[int, ...], read: Callable[[], Any], type_: Any) -> Any:
-        """What `read` emits, of `type_`; zero where the op is masked and the place is outside."""
-        if not self._masked:
-            return read()
-        scf = dialect("scf")
-        branch = scf.IfOp(self._inside(place), [type_], has_else=True)
-        with ir.InsertionPoint(branch.then_block):
-            scf.YieldOp([read()])
-        with ir.InsertionPoint(branch.else_block):
-            scf.YieldOp([create("llvm.mlir.zero", [], type_)])
-        return branch.results[0]
+    def predicate(self, place: tuple[int, ...]) -> Any:
+        """Whether this lane moves its elements from `place` on, an i1; None if it does anyway.
 
-    def write(self, place: tuple[int, ...], write: Callable[[], None]) -> None:
-        """Emit `write`, where the op is masked for places inside only."""
-        if not self._masked:
-            write()
-            return
-        with _where(self._inside(place)):
-            write()
-
-    @contextmanager
-    def held_once(self) -> Iterator[None]:
-        """Of lanes that hold the same elements of global memory, only the first goes in here."""
-        copies = self._layout.free("lane")
-        if not copies or isinstance(self._memory, SharedAccess):
-            yield
-            return
-        with _where(self._kernel.first_of_copies("lane", copies)):
-            yield
-
-    def _inside(self, place: tuple[int, ...]) -> Any:
+        Masked, it does those in bounds. Of lanes that hold the same elements of global memory, only
+        the first stores them.
+        """
+        if not self._guarded:
+            return None
         assert isinstance(self._memory, GlobalAccess)
-        return self._memory.inside(place)
-
-
-@contextmanager
-def _where(condition: Any) -> Iterator[None]:
-    """Under an `scf.if`."""
-    scf = dialect("scf")
-    branch = scf.IfOp(condition)
-    with ir.InsertionPoint(branch.then_block):
-        yield
-        scf.YieldOp([])
+        copies = self._copies_of_lanes
+        first = [self._kernel.first_of_copies("lane", copies)] if copies else []
+        return self._memory.inside(place, *first) if self._masked else first[0]
 
 
 def _row_by_row(layout: LinearLayout) -> LinearLayout:

@@ -11,97 +11,11 @@ from tilec.mlir import ir
 from ..analysis.contiguity import reaches_inside, together
 from ..analysis.multiples import ANY
 from ..emit import create
+from .addresses import Address, address
+from .descriptor import Descriptor
 from .indices import split
 from .kernel import Kernel, nesting
-from .registers import constant_i64, i64
-
-
-class Descriptor:
-    """Pointer, sizes and strides of a memref value.
-
-    The memref is cast to the struct that upstream's conversion makes of it, with which the
-    cast cancels out; what its type says statically is taken from there.
-    """
-
-    def __init__(self, kernel: Kernel, memref: Any) -> None:
-        self._kernel = kernel
-        self._memref = memref
-        self._type = memref.type
-        self._strides, self._offset = self._type.get_strides_and_offset()
-
-    @property
-    def rank(self) -> int:
-        """Dimensions of the memref."""
-        return int(self._type.rank)
-
-    def _field(self, *position: int) -> Any:
-        def whole() -> Any:
-            space = self._type.memory_space
-            number = int(space.value) if isinstance(space, ir.IntegerAttr) else 0
-            pointer = f"ptr<{number}>" if number else "ptr"
-            array = f"array<{self.rank} x i64>"
-            struct = ir.Type.parse(f"!llvm.struct<({pointer}, {pointer}, i64, {array}, {array})>")
-            return create("builtin.unrealized_conversion_cast", [self._memref], struct)
-
-        struct = self._kernel.once("descriptor", [self._memref], whole)
-        type_ = (
-            i64()
-            if position[0] > 1
-            else ir.Type.parse(str(struct.type)[14:].split(",")[0].replace("ptr", "!llvm.ptr"))
-        )
-        return self._kernel.once(
-            ("field", position),
-            [self._memref],
-            lambda: create(
-                "llvm.extractvalue", [struct], type_, position=ir.DenseI64ArrayAttr.get(position)
-            ),
-        )
-
-    def base(self) -> Any:
-        """The aligned pointer, moved by the memref's offset."""
-        pointer = self._field(1)
-        if self._offset == 0:
-            return pointer
-        dynamic = self._offset == ir.ShapedType.get_dynamic_stride_or_offset()
-        offset = self._field(2) if dynamic else constant_i64(self._offset)
-        return self._gep(pointer, offset)
-
-    def size(self, dim: int) -> Any:
-        """Extent of a dimension, i64."""
-        if self._type.is_dynamic_dim(dim):
-            return self._field(3, dim)
-        return constant_i64(self._type.get_dim_size(dim))
-
-    def static_stride(self, dim: int) -> int | None:
-        """Stride of a dimension in elements, if the type says it."""
-        stride = self._strides[dim]
-        return None if stride == ir.ShapedType.get_dynamic_stride_or_offset() else int(stride)
-
-    def stride(self, dim: int) -> Any:
-        """Stride of a dimension in elements, i64."""
-        stride = self.static_stride(dim)
-        return self._field(4, dim) if stride is None else constant_i64(stride)
-
-    def times_stride(self, value: Any, dim: int) -> Any:
-        """`value` (i64) times the stride of a dimension."""
-        if self.static_stride(dim) == 1:
-            return value
-        return create("llvm.mul", [value, self.stride(dim)], i64())
-
-    def _gep(self, pointer: Any, offset: Any) -> Any:
-        element = self._type.element_type
-        bits = int(element.width)
-        return create(
-            "llvm.getelementptr",
-            [pointer, offset],
-            pointer.type,
-            elem_type=ir.TypeAttr.get(ir.IntegerType.get_signless(max(8, bits))),
-            rawConstantIndices=ir.DenseI32ArrayAttr.get([-(1 << 31)]),
-        )
-
-    def step(self, pointer: Any, offset: Any) -> Any:
-        """The pointer `offset` (i64) elements further."""
-        return self._gep(pointer, offset)
+from .registers import constant_i32, constant_i64, i32, i64
 
 
 class GlobalAccess:
@@ -128,6 +42,8 @@ class GlobalAccess:
         self._unsure = [
             dim for dim in range(self._first) if not reaches_inside(memref, dim, indices[dim])
         ]
+        self._starts: dict[tuple[int, ...], Any] = {}
+        self._tests: dict[tuple[int, int], Any] = {}
 
     def alignment(self, promised: int) -> int:
         """Elements that are contiguous and aligned at the tile's origin.
@@ -136,7 +52,7 @@ class GlobalAccess:
             promised: elements that are so from each multiple of it in the last dimension on.
         """
         last = self._indices[-1]
-        if self.descriptor.static_stride(self.descriptor.rank - 1) != 1:
+        if self.descriptor.static_strides[-1] != 1:
             return 1
         start = last.multiple if last.value is not None else ANY
         if last.constant:
@@ -160,75 +76,115 @@ class GlobalAccess:
             return varying
         return create("llvm.add", [varying, constant_i64(constant)], i64())
 
-    def inside(self, further: tuple[int, ...]) -> Any:
-        """Whether this thread's place, `further` on in the tile's dimensions, is in bounds."""
-        conditions = [self._test(self._first + at, step) for at, step in enumerate(further)]
-        return reduce(lambda a, b: create("llvm.and", [a, b], a.type), conditions)
+    def inside(self, further: tuple[int, ...], *others: Any) -> Any:
+        """Whether this thread's place, `further` on in the tile's dimensions, is in bounds.
 
-    def left(self, further: int, most: int) -> Any:
-        """Elements from this thread's place, `further` on, to the row's end; `most` at most."""
+        Args:
+            further: one number a dimension of the tile.
+            others: conditions that must hold, too.
+        """
+        tests = [self._test(self._first + at, step) for at, step in enumerate(further)]
+        *leading, last = [*others, *tests]
+        if len(leading) > 1:
+            leading = [self._kernel.once("all", leading, partial(reduce, _both, leading))]
+        return reduce(_both, [*leading, last])
+
+    def bytes_inside(self, further: tuple[int, ...], parts: int, size: int) -> Any:
+        """Bytes of this thread's vector, `further` on, that are in bounds, i32.
+
+        Args:
+            further: one number a dimension of the tile, of which there are two or more.
+            parts: into how many parts of a vector a row's end may cut it.
+            size: bytes of a vector.
+        """
+        if parts == 1:  # ptxas makes a predicate of all or nothing, and much more of less
+            return _if(self.inside(further), constant_i32(size))
+        *rows, last = further
+        tests = [self._test(self._first + at, step) for at, step in enumerate(rows)]
+        return _if(reduce(_both, tests), self._bytes_of_row(last, parts, size))
+
+    def _bytes_of_row(self, further: int, parts: int, size: int) -> Any:
+        """Bytes of this thread's vector, `further` on in its row, before the row's end, i32."""
         last = self.descriptor.rank - 1
         index = self._indices[last]
 
         def emit() -> Any:
             rest = [self.descriptor.size(last), self.coordinate(last, further)]
-            return create(
-                "llvm.intr.smin", [create("llvm.sub", rest, i64()), constant_i64(most)], i64()
-            )
+            left = create("llvm.sub", rest, i64())
+            left = create("llvm.intr.smin", [left, constant_i64(parts)], i64())
+            count = create("llvm.trunc", [left], i32())
+            count = create("llvm.mul", [count, constant_i32(size // parts)], i32())
+            return _if(self._test(last, further), count)
 
-        key = ("left", index.constant, self._place, further, most)
+        key = ("bytes", index.constant, self._place, further, parts, size)
         return self._kernel.once(key, [self._memref, index.value], emit)
 
     def pointer(self, further: tuple[int, ...]) -> Any:
         """The address of this thread's place, `further` on in the tile's dimensions."""
-        counts = [
-            index.constant + (further[dim - self._first] if dim >= self._first else 0)
-            for dim, index in enumerate(self._indices)
-        ]
-        strides = [self.descriptor.static_stride(dim) for dim in range(self.descriptor.rank)]
-        constant = sum(c * s for c, s in zip(counts, strides, strict=True) if s is not None)
-        rows = [(d, c) for d, c in enumerate(counts) if c and strides[d] is None]
-        pointer = self._origin()
-        if rows:
-            start = pointer
-            pointer = self._kernel.once(
-                ("rows", *rows),
-                [self._memref, start],
-                lambda: self.descriptor.step(start, self._elements(rows)),
-            )
-        return pointer if not constant else self.descriptor.step(pointer, constant_i64(constant))
+        return self.address(further).value()
 
-    def _elements(self, rows: list[tuple[int, int]]) -> Any:
-        """How many elements it is to so many rows further in each dimension, i64."""
-        parts = [
-            self._kernel.once(
-                ("elements", dim, count),
-                [self._memref],
-                partial(self._rows, count, dim),
-            )
-            for dim, count in rows
-        ]
-        return reduce(lambda a, b: create("llvm.add", [a, b], i64()), parts)
+    def address(self, further: tuple[int, ...]) -> Address:
+        """The same as a pointer and a constant."""
+        constant = 0
+        rows = [0] * len(self._indices)
+        for dim, (index, stride) in enumerate(
+            zip(self._indices, self.descriptor.static_strides, strict=True)
+        ):
+            count = index.constant
+            if dim >= self._first:
+                count += further[dim - self._first]
+            if stride is not None:
+                constant += count * stride
+            else:
+                rows[dim] = count
+        return address(self._start(tuple(rows)), constant * self.descriptor.element_bits // 8)
 
-    def _rows(self, count: int, dim: int) -> Any:
+    def _start(self, rows: tuple[int, ...]) -> Any:
+        """The address of this thread's place so many further in each dimension."""
+        if not self._starts:
+            self._starts[(0,) * len(rows)] = self._origin()
+        if rows not in self._starts:
+            origin = next(iter(self._starts.values()))
+            self._starts[rows] = self._kernel.once(
+                ("rows", rows), [self._memref, origin], partial(self._emit_start, rows)
+            )
+        return self._starts[rows]
+
+    def _emit_start(self, rows: tuple[int, ...]) -> Any:
+        """Steps from the last address: they are often of the same size."""
+        last, pointer = next(reversed(self._starts.items()))
+        for dim, (row, at) in enumerate(zip(rows, last, strict=True)):
+            if row != at:
+                distance = self._kernel.once(
+                    ("distance", dim, row - at),
+                    [self._memref],
+                    partial(self._distance, row - at, dim),
+                )
+                pointer = self.descriptor.moved(pointer, distance)
+        return pointer
+
+    def _distance(self, count: int, dim: int) -> Any:
         return self.descriptor.times_stride(constant_i64(count), dim)
 
     def _test(self, dim: int, further: int) -> Any:
         """Whether the index in one dimension is in bounds."""
-
-        def emit() -> Any:
-            return create(
-                "llvm.icmp",
-                [self.coordinate(dim, further), self._bound(dim)],
-                ir.IntegerType.get_signless(1),
-                # unsigned less than: a negative index is outside, too
-                predicate=ir.IntegerAttr.get(i64(), 6),
+        if (dim, further) not in self._tests:
+            constants, values = self._leading()
+            key = ("inside", dim, self._indices[dim].constant, constants, self._place, further)
+            known = [self._memref, self._indices[dim].value, *values]
+            self._tests[dim, further] = self._kernel.once(
+                key, known, partial(self._emit_test, dim, further)
             )
+        return self._tests[dim, further]
 
-        index = self._indices[dim]
-        constants, values = self._leading()
-        key = ("inside", dim, index.constant, constants, self._place, further)
-        return self._kernel.once(key, [self._memref, index.value, *values], emit)
+    def _emit_test(self, dim: int, further: int) -> Any:
+        return create(
+            "llvm.icmp",
+            [self.coordinate(dim, further), self._bound(dim)],
+            ir.IntegerType.get_signless(1),
+            # unsigned less than: a negative index is outside, too
+            predicate=ir.IntegerAttr.get(i64(), 6),
+        )
 
     def _bound(self, dim: int) -> Any:
         """Where a dimension ends: at 0 if an index before the tile's is out of bounds."""
@@ -238,7 +194,7 @@ class GlobalAccess:
 
         def emit() -> Any:
             tests = [self._test(leading, 0) for leading in self._unsure]
-            inside = reduce(lambda a, b: create("llvm.and", [a, b], a.type), tests)
+            inside = reduce(_both, tests)
             return create("llvm.select", [inside, size, constant_i64(0)], i64())
 
         constants, values = self._leading()
@@ -265,7 +221,7 @@ class GlobalAccess:
                 varying = self._varying(dim, value)
                 if varying is not None:
                     offset = self.descriptor.times_stride(varying, dim)
-                    pointer = self.descriptor.step(pointer, offset)
+                    pointer = self.descriptor.moved(pointer, offset)
             return pointer
 
         pointer = self._kernel.once(("origin", self._place), [self._memref, *values], fixed)
@@ -280,7 +236,7 @@ class GlobalAccess:
 
         def emit() -> Any:
             offset = create("arith.index_cast", [value], i64())
-            return self.descriptor.step(pointer, self.descriptor.times_stride(offset, dim))
+            return self.descriptor.moved(pointer, self.descriptor.times_stride(offset, dim))
 
         return self._kernel.once(("moved", dim), [self._memref, pointer, value], emit)
 
@@ -303,3 +259,12 @@ class GlobalAccess:
             return create("arith.index_cast", [total], i64())
 
         return self._kernel.once(("index", self._place if moves else None, at), [value], make)
+
+
+def _both(a: Any, b: Any) -> Any:
+    return create("llvm.and", [a, b], a.type)
+
+
+def _if(condition: Any, value: Any) -> Any:
+    """An i32, or 0."""
+    return create("llvm.select", [condition, value, constant_i32(0)], i32())

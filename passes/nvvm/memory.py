@@ -12,6 +12,7 @@ from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
+from . import predicated
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
 from .rearrangement import rearranged, repacked
@@ -33,19 +34,12 @@ class Memory:
             self._kernel, op, tile, source, expansion.one(source), indices, loads=True
         )
         packed = packing(tile)
-        moved = Packing(packed.element, access.width, 1)
+        moved = access.packing(packed.element)
         words: list[Any] = []
         at: dict[int, int] = {}  # where a register's element is among those of the words
         for registers, place in access.steps:
-            pointer = access.pointer(place)
-
-            def read(pointer: Any = pointer) -> Any:
-                return create(
-                    "llvm.load", [pointer], moved.type, alignment=alignment(access.alignment)
-                )
-
-            at |= zip(registers, count(len(words) * access.width), strict=False)
-            words.append(access.read(place, read, moved.type))
+            at |= zip(registers, count(len(words) * moved.per_register), strict=False)
+            words += _load(access, place, moved)
         order = [at[access.copy_of(r)] for r in range(tile.registers)]
         stored = Packing.dense(packing(whole).element, whole.registers)
         values = [bitcast(v, stored.type) for v in rearranged(words, moved, order, packed)]
@@ -65,18 +59,33 @@ class Memory:
             bitcast(v, packed.type)
             for v in repacked(expansion.values(value), packing(whole), stored)
         ]
-        moved = Packing(packed.element, access.width, 1)
+        moved = access.packing(packed.element)
         words = [rearranged(held, packed, registers, moved) for registers, _ in access.steps]
-        with access.held_once():
-            for (word,), (_, place) in zip(words, access.steps, strict=True):
-                operands = [word, access.pointer(place)]
-
-                def write(operands: list[Any] = operands) -> None:
-                    attributes = {"alignment": alignment(access.alignment)}
-                    ir.Operation.create("llvm.store", operands=operands, attributes=attributes)
-
-                access.write(place, write)
+        for parts, (_, place) in zip(words, access.steps, strict=True):
+            _store(access, place, parts, moved)
         return []
+
+
+def _load(access: FragmentAccess, place: tuple[int, ...], moved: Packing) -> list[Any]:
+    """The registers of one access; zeros where its predicate is false."""
+    address, predicate = access.address(place), access.predicate(place)
+    if predicate is not None:
+        return predicated.load(address, moved, predicate)
+    aligned = alignment(access.alignment)
+    return [create("llvm.load", [address.value()], moved.type, alignment=aligned)]
+
+
+def _store(
+    access: FragmentAccess, place: tuple[int, ...], registers: list[Any], moved: Packing
+) -> None:
+    """Store registers by one access."""
+    address, predicate = access.address(place), access.predicate(place)
+    if predicate is not None:
+        predicated.store(address, registers, moved, predicate)
+        return
+    (word,) = registers
+    attributes = {"alignment": alignment(access.alignment)}
+    ir.Operation.create("llvm.store", operands=[word, address.value()], attributes=attributes)
 
 
 def fragment(value: Any) -> TileValue:

@@ -10,8 +10,8 @@ from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
+from .addresses import step
 from .kernel import Kernel
-from .shared_memory import step
 
 ALIGNMENT = 1024
 """Bytes to which buffers are aligned: every swizzle repeats within them."""

@@ -15,6 +15,7 @@ from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
+from .addresses import in_global
 from .elementwise import function
 from .global_memory import GlobalAccess
 from .kernel import Kernel
@@ -102,9 +103,7 @@ class Wmma:
             shared = shared_access(self._kernel, base, buffer, indices, shape, _NOWHERE, "lane")
             return found, "shared", shared.pointer((0, 0)), constant_i32(buffer.cols * per_byte)
         memory = GlobalAccess(self._kernel, memref, indices, _NOWHERE, "lane")
-        pointer = memory.pointer((0, 0))
-        if str(pointer.type) == "!llvm.ptr":
-            pointer = create("llvm.addrspacecast", [pointer], ir.Type.parse("!llvm.ptr<1>"))
+        pointer = in_global(memory.pointer((0, 0)))
         last = memory.descriptor.rank - 2
         stride = create("llvm.trunc", [memory.descriptor.stride(last)], i32())
         if per_byte > 1:

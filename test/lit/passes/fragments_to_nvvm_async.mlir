@@ -26,29 +26,28 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK-NEXT: %[[MOVE:.*]] = arith.shli %[[R7]], %[[E3]] : index
     // CHECK-NEXT: %[[PLACE:.*]] = arith.xori %[[PLAIN]], %[[MOVE]] : index
     // CHECK: %[[BASE:.*]] = llvm.mlir.addressof @sixteen_bytes_shared : !llvm.ptr<3>
-    // CHECK: %[[P:.*]] = llvm.extractvalue %[[M:.*]][1]
+    // CHECK: %[[PASSED:.*]] = llvm.extractvalue %[[M:.*]][1]
+    // CHECK: %[[P:.*]] = llvm.addrspacecast %[[PASSED]] : !llvm.ptr to !llvm.ptr<1>
     // CHECK: %[[IR:.*]] = arith.addi %[[I]], %[[ROW]] : index
     // CHECK: %[[IR64:.*]] = arith.index_cast %[[IR]] : index to i64
     // CHECK: %[[STRIDE:.*]] = llvm.extractvalue %[[M]][4, 0]
     // CHECK: %[[DOWN:.*]] = llvm.mul %[[IR64]], %[[STRIDE]] : i64
-    // CHECK: %[[P1:.*]] = llvm.getelementptr %[[P]][%[[DOWN]]] : (!llvm.ptr, i64) -> !llvm.ptr, i16
+    // CHECK: %[[P1:.*]] = llvm.getelementptr %[[P]][%[[DOWN]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i16
     // CHECK: %[[JC:.*]] = arith.addi %[[J]], %[[COL]] : index
     // CHECK: %[[JC64:.*]] = arith.index_cast %[[JC]] : index to i64
-    // CHECK: %[[FROM:.*]] = llvm.getelementptr %[[P1]][%[[JC64]]] : (!llvm.ptr, i64) -> !llvm.ptr, i16
+    // CHECK: %[[FROM:.*]] = llvm.getelementptr %[[P1]][%[[JC64]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i16
     // CHECK: %[[PLACE64:.*]] = arith.index_castui %[[PLACE]] : index to i64
     // CHECK: %[[ONE:.*]] = llvm.mlir.constant(1 : i64) : i64
     // CHECK: %[[BYTES:.*]] = llvm.shl %[[PLACE64]], %[[ONE]] : i64
     // CHECK: %[[TO:.*]] = llvm.getelementptr %[[BASE]][%[[BYTES]]] : (!llvm.ptr<3>, i64) -> !llvm.ptr<3>, i8
     // CHECK: %[[TO0:.*]] = llvm.getelementptr %[[TO]][4096] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
-    // CHECK: %[[FROM0:.*]] = llvm.addrspacecast %[[FROM]] : !llvm.ptr to !llvm.ptr<1>
-    // CHECK: nvvm.cp.async.shared.global %[[TO0]], %[[FROM0]], 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
+    // CHECK: nvvm.cp.async.shared.global %[[TO0]], %[[FROM]], 16, cache = cg : !llvm.ptr<3>, !llvm.ptr<1>
     // CHECK: %[[SIXTEEN:.*]] = llvm.mlir.constant(16 : i64) : i64
     // CHECK: %[[ROWS:.*]] = llvm.mul %[[SIXTEEN]], %[[STRIDE]] : i64
-    // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[FROM]][%[[ROWS]]] : (!llvm.ptr, i64) -> !llvm.ptr, i16
+    // CHECK: %[[NEXT:.*]] = llvm.getelementptr %[[FROM]][%[[ROWS]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i16
     // 16 rows of 128 bytes on, which the swizzle leaves alone.
     // CHECK: %[[TO1:.*]] = llvm.getelementptr %[[TO]][6144]
-    // CHECK: %[[FROM1:.*]] = llvm.addrspacecast %[[NEXT]] : !llvm.ptr to !llvm.ptr<1>
-    // CHECK: nvvm.cp.async.shared.global %[[TO1]], %[[FROM1]], 16, cache = cg
+    // CHECK: nvvm.cp.async.shared.global %[[TO1]], %[[NEXT]], 16, cache = cg
     // CHECK-NOT: cp.async.shared
     %z = arith.constant 0 : index
     %one = arith.constant 1 : index
@@ -66,27 +65,27 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
   gpu.func @eight_bytes_masked(%g: memref<?x?xf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[T:.*]] = gpu.thread_id x
     // CHECK: %[[C64:.*]] = arith.constant 64 : index
-    // CHECK: %[[C0:.*]] = arith.constant 0 : index
     // CHECK: %[[BIT:.*]] = arith.andi %[[T]], %[[C64]] : index
+    // CHECK: %[[C0:.*]] = arith.constant 0 : index
     // CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[BIT]], %[[C0]] : index
     // CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i64
     // CHECK: %[[COL:.*]] = arith.index_cast %{{.*}} : index to i64
+    // CHECK: %[[ROWS:.*]] = llvm.extractvalue %[[M:.*]][3, 0]
+    // CHECK: %[[R:.*]] = llvm.icmp "ult" %[[ROW]], %[[ROWS]] : i64
     // The elements left in the row, at most four, two bytes each; none where the row or column is
     // outside, negative indices included.
-    // CHECK: %[[COLS:.*]] = llvm.extractvalue %[[M:.*]][3, 1]
+    // CHECK: %[[COLS:.*]] = llvm.extractvalue %[[M]][3, 1]
     // CHECK: %[[LEFT:.*]] = llvm.sub %[[COLS]], %[[COL]] : i64
     // CHECK: %[[C4:.*]] = llvm.mlir.constant(4 : i64) : i64
     // CHECK: %[[MIN:.*]] = llvm.intr.smin(%[[LEFT]], %[[C4]])
-    // CHECK: %[[ROWS:.*]] = llvm.extractvalue %[[M]][3, 0]
-    // CHECK: %[[R:.*]] = llvm.icmp "ult" %[[ROW]], %[[ROWS]] : i64
-    // CHECK: %[[C:.*]] = llvm.icmp "ult" %[[COL]], %[[COLS]] : i64
-    // CHECK: scf.if %[[OWN]] {
     // CHECK: %[[MIN32:.*]] = llvm.trunc %[[MIN]] : i64 to i32
     // CHECK: %[[C2:.*]] = llvm.mlir.constant(2 : i32) : i32
     // CHECK: %[[COUNT:.*]] = llvm.mul %[[MIN32]], %[[C2]] : i32
-    // CHECK: %[[INSIDE:.*]] = llvm.and %[[R]], %[[C]]
+    // CHECK: %[[C:.*]] = llvm.icmp "ult" %[[COL]], %[[COLS]] : i64
+    // CHECK: %[[INROW:.*]] = llvm.select %[[C]], %[[COUNT]], %{{.*}} : i1, i32
+    // CHECK: scf.if %[[OWN]] {
     // CHECK: %[[NONE:.*]] = llvm.mlir.constant(0 : i32) : i32
-    // CHECK: %[[SIZE:.*]] = llvm.select %[[INSIDE]], %[[COUNT]], %[[NONE]] : i1, i32
+    // CHECK: %[[SIZE:.*]] = llvm.select %[[R]], %[[INROW]], %[[NONE]] : i1, i32
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca, %[[SIZE]] : !llvm.ptr<3>, !llvm.ptr<1>, i32
     %z = arith.constant 0 : index
     %s = "tile.alloc_shared"() : () -> !S
@@ -124,8 +123,8 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @two_bytes(
   gpu.func @two_bytes(%g: memref<?x?xf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK-NOT: cp.async.shared
-    // CHECK: %[[X:.*]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr -> f16
-    // CHECK: llvm.store %[[X]], %{{.*}} {alignment = 2 : i64} : f16, !llvm.ptr<3>
+    // CHECK: %[[X:.*]] = llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> i16
+    // CHECK: llvm.store %[[X]], %{{.*}} {alignment = 2 : i64} : i16, !llvm.ptr<3>
     // CHECK-NOT: llvm.load
     %z = arith.constant 0 : index
     %s = "tile.alloc_shared"() : () -> !S
@@ -139,13 +138,8 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[R:.*]] = llvm.icmp "ult"
     // CHECK: %[[C:.*]] = llvm.icmp "ult"
     // CHECK: %[[INSIDE:.*]] = llvm.and %[[R]], %[[C]] : i1
-    // CHECK: %[[X:.*]] = scf.if %[[INSIDE]] -> (f16) {
-    // CHECK: %[[L:.*]] = llvm.load
-    // CHECK: scf.yield %[[L]] : f16
-    // CHECK: } else {
-    // CHECK: %[[Z:.*]] = llvm.mlir.zero : f16
-    // CHECK: scf.yield %[[Z]] : f16
-    // CHECK: llvm.store %[[X]], %{{.*}} : f16, !llvm.ptr<3>
+    // CHECK: %[[X:.*]] = llvm.inline_asm has_side_effects "mov.b16 $0, 0;\0A\09@$1 ld.global.b16 $0, [$2];", "=h,b,l,~{memory}" %[[INSIDE]], %{{.*}} : (i1, !llvm.ptr<1>) -> i16
+    // CHECK: llvm.store %[[X]], %{{.*}} : i16, !llvm.ptr<3>
     %z = arith.constant 0 : index
     %s = "tile.alloc_shared"() : () -> !S
     "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 8, 16>, masked} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
@@ -170,10 +164,10 @@ gpu.module @turing [#nvvm.target<chip = "sm_75">] {
   // CHECK-LABEL: gpu.func @sixteen_bytes_through_registers(
   gpu.func @sixteen_bytes_through_registers(%g: memref<?x?xf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK-NOT: nvvm.cp.async
-    // CHECK: %[[X:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<8xf16>
-    // CHECK: llvm.store %[[X]], %{{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
-    // CHECK: %[[Y:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr -> vector<8xf16>
-    // CHECK: llvm.store %[[Y]], %{{.*}} {alignment = 16 : i64} : vector<8xf16>, !llvm.ptr<3>
+    // CHECK: %[[X:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    // CHECK: llvm.store %[[X]], %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    // CHECK: %[[Y:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xi32>
+    // CHECK: llvm.store %[[Y]], %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
     // CHECK-NOT: nvvm.cp.async
     // CHECK: gpu.return
     %z = arith.constant 0 : index
@@ -181,6 +175,18 @@ gpu.module @turing [#nvvm.target<chip = "sm_75">] {
     "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 32, 64>, vector = 8} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
     "tile.async_commit"() : () -> ()
     "tile.async_wait"() {pending = 0} : () -> ()
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @sixteen_bytes_masked(
+  gpu.func @sixteen_bytes_masked(%g: memref<?x?xf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK: llvm.inline_asm has_side_effects "mov.b32 $0, 0;\0A\09mov.b32 $1, 0;\0A\09mov.b32 $2, 0;\0A\09mov.b32 $3, 0;\0A\09@$4 ld.global.v4.b32 {$0, $1, $2, $3}, [$5];", "=r,=r,=r,=r,b,l,~{memory}" %{{.*}} : (i1, !llvm.ptr<1>) -> !llvm.struct<(i32, i32, i32, i32)>
+    // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<3>
+    // CHECK-NOT: scf.if
+    // CHECK: gpu.return
+    %z = arith.constant 0 : index
+    %s = "tile.alloc_shared"() : () -> !S
+    "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 16, 64>, vector = 8, masked} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
     gpu.return
   }
 }

@@ -8,7 +8,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @pairs(%x: f16, %g: memref<8x16xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
     %t = "tile.fill"(%x) : (f16) -> !H
-    // CHECK-COUNT-2: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<1>, i32) -> ()
+    // CHECK: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<1>, vector<2xf16>) -> ()
+    // CHECK: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.f16x2 [$0+4], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<1>, vector<2xf16>) -> ()
     "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf", vector = 4 : i64} : (!H, memref<8x16xf16>, index, index) -> ()
     gpu.return
   }
@@ -41,12 +42,15 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[BIT]],
     %z = arith.constant 0 : index
     %t = "tile.fill"(%x) : (i32) -> !C
-    // CHECK: scf.if %[[FIRST]] {
-    // CHECK: "red.relaxed.gpu.global.max.s32 [$0], $1;"
+    // CHECK: "@$0 red.relaxed.gpu.global.max.s32 [$1], $2;", "b,l,r,~{memory}" %[[FIRST]],
     "tile.atomic"(%t, %g, %z, %z) {fn = "arith.maxsi"} : (!C, memref<1x16xi32>, index, index) -> ()
-    // CHECK: scf.if %[[FIRST]] {
-    // CHECK: llvm.store
+    // CHECK: "@$0 st.global.b32 [$1], $2;", "b,l,r,~{memory}" %[[FIRST]],
     "tile.store"(%t, %g, %z, %z) : (!C, memref<1x16xi32>, index, index) -> ()
+    // Of those in bounds.
+    // CHECK: %[[IN:.*]] = llvm.and %[[FIRST]], %{{.*}} : i1
+    // CHECK: %[[BOTH:.*]] = llvm.and %[[IN]], %{{.*}} : i1
+    // CHECK: "@$0 st.global.b32 [$1], $2;", "b,l,r,~{memory}" %[[BOTH]],
+    "tile.store"(%t, %g, %z, %z) {masked} : (!C, memref<1x16xi32>, index, index) -> ()
     gpu.return
   }
 }

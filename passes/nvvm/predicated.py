@@ -1,0 +1,110 @@
+"""Instructions on memory that a predicate guards: without a branch, as PTX has them.
+
+LLVM has none for NVPTX, so they are inline assembly, ordered with all other accesses to memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tilec.mlir import ir
+
+from ..emit import create
+from .addresses import Address
+from .registers import Packing
+
+_CONSTRAINTS = {8: "h", 16: "h", 32: "r", 64: "l"}
+"""The registers that hold operands of so many bits."""
+
+
+def load(address: Address, moved: Packing, predicate: Any) -> list[Any]:
+    """Load registers where a predicate holds; zeros where it does not.
+
+    Args:
+        address: a multiple of the bytes that are loaded.
+        moved: how what is loaded lies in registers, 16 bytes at most.
+        predicate: an i1.
+    """
+    count = moved.registers
+    names = [f"${at}" for at in range(count)]
+    zeros = "".join(f"mov.b{max(16, moved.bits)} {name}, 0;\n\t" for name in names)
+    code = f"@${count} ld{_suffix(address, moved)} {_tuple(names)}, {_place(address, count + 1)};"
+    type_ = moved.type
+    if count > 1:
+        type_ = ir.Type.parse(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
+    result = _assembly(
+        zeros + code,
+        [*[f"={_CONSTRAINTS[moved.bits]}"] * count, "b", "l"],
+        [predicate, address.pointer],
+        [type_],
+    ).result
+    if count == 1:
+        return [result]
+    return [
+        create("llvm.extractvalue", [result], moved.type, position=ir.DenseI64ArrayAttr.get([at]))
+        for at in range(count)
+    ]
+
+
+def store(address: Address, registers: list[Any], moved: Packing, predicate: Any) -> None:
+    """Store registers where a predicate holds.
+
+    Args:
+        address: a multiple of the bytes that are stored.
+        registers: what is stored, 16 bytes at most.
+        moved: how it lies in them.
+        predicate: an i1.
+    """
+    update(f"st{_suffix(address, moved)}", address, registers, moved, predicate)
+
+
+def update(
+    instruction: str, address: Address, registers: list[Any], moved: Packing, predicate: Any
+) -> None:
+    """Emit `instruction [address], registers;`, where a predicate holds.
+
+    Args:
+        instruction: the mnemonic.
+        address: where it goes.
+        registers: its last operand, a vector of registers if there are several.
+        moved: how elements lie in them.
+        predicate: an i1; None to do it in any case.
+    """
+    guards = [] if predicate is None else [predicate]
+    first = len(guards) + 1
+    names = [f"${at}" for at in range(first, first + len(registers))]
+    code = f"{instruction} {_place(address, first - 1)}, {_tuple(names)};"
+    _assembly(
+        f"@$0 {code}" if guards else code,
+        ["b"] * len(guards) + ["l"] + [_CONSTRAINTS[moved.bits]] * len(registers),
+        [*guards, address.pointer, *registers],
+        [],
+    )
+
+
+def _suffix(address: Address, moved: Packing) -> str:
+    """State space, vector and type."""
+    space = ".global" if str(address.pointer.type) == "!llvm.ptr<1>" else ""
+    vector = f".v{moved.registers}" if moved.registers > 1 else ""
+    return f"{space}{vector}.b{moved.bits}"
+
+
+def _place(address: Address, operand: int) -> str:
+    return f"[${operand}{f'+{address.bytes}' if address.bytes else ''}]"
+
+
+def _tuple(names: list[str]) -> str:
+    return f"{{{', '.join(names)}}}" if len(names) > 1 else names[0]
+
+
+def _assembly(code: str, constraints: list[str], operands: list[Any], results: list[Any]) -> Any:
+    return ir.Operation.create(
+        "llvm.inline_asm",
+        results=results,
+        operands=operands,
+        attributes={
+            "asm_string": ir.StringAttr.get(code),
+            "constraints": ir.StringAttr.get(",".join([*constraints, "~{memory}"])),
+            "has_side_effects": ir.UnitAttr.get(),
+        },
+    )
