@@ -9,7 +9,6 @@ from typing import Any
 
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.isa import LANES, MovMatrix, TilecError, forms
-from tilec.isa.llvm import call
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.gf2 import Echelon, combine
@@ -69,7 +68,7 @@ class Conversions:
         for word in range(after.registers):
             (source,) = plan.words(word=word)
             if source not in moved:
-                instruction = call(form, target=self._kernel.target)
+                instruction = self._kernel.call_of(form)
                 (moved[source],) = self._kernel.call(instruction, [held[source]])
             values.append(bitcast(moved[source], after.type))
         return values

@@ -35,12 +35,9 @@ def elementwise(op: Any, expansion: Expansion) -> list[Values]:
     check_kind(name, tile.element)  # upstream's op on a tensor may allow more
     if packed.is_sub_byte:
         return [_apply(name, attributes, inputs, packed, packed)]
-    return [
-        [
-            create(name, list(parts), packed.type, **attributes)
-            for parts in zip(*inputs, strict=True)
-        ]
-    ]
+    type_ = packed.type
+    parts = zip(*inputs, strict=True)
+    return [[create(name, list(each), type_, **attributes) for each in parts]]
 
 
 def _apply(
@@ -61,8 +58,8 @@ def select(op: Any, expansion: Expansion) -> list[Values]:
     conditions, *values = (expansion.values(v) for v in op.operands)
     if isinstance(op.operands[0].type, ir.IntegerType):
         (one,) = conditions
-        both = zip(*values, strict=True)
-        return [[create("llvm.select", [one, *pair], packed.type) for pair in both]]
+        type_, both = packed.type, zip(*values, strict=True)
+        return [[create("llvm.select", [one, *pair], type_) for pair in both]]
     masks = elements(conditions, packing(_tile(op.operands[0])))
     held = [elements(registers, packed) for registers in values]
     chosen = [
@@ -83,8 +80,9 @@ def cast(op: Any, expansion: Expansion) -> list[Values]:
     size = max(before.per_register, after.per_register)
     count = source.registers // size
     given, wide = Packing(before.element, size, count), Packing(after.element, size, count)
+    type_ = wide.type
     converted = [
-        create(name, [value], wide.type, **attributes) for value in repacked(held, before, given)
+        create(name, [value], type_, **attributes) for value in repacked(held, before, given)
     ]
     return [repacked(converted, wide, after)]
 

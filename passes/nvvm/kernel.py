@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tilec.isa import Target
-from tilec.isa.llvm import Call
+from tilec.isa import Form, Target
+from tilec.isa.llvm import Call, call
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
@@ -50,7 +50,9 @@ class Kernel:
         self.thread = ThreadIndex(function)
         self._places: dict[tuple[LinearLayout, str], list[Any]] = {}
         self._computed: dict[Any, Any] = {}
+        self._instructions: dict[str, Call] = {}
         self._signatures: dict[str, _Signature] = {}
+        self._calls: dict[tuple[str, bool], dict[str, Any]] = {}
 
     def places(self, layout: LinearLayout, in_dim: str) -> list[Any]:
         """`layout` applied to this thread's `lane`, `warp` or `thread` number; of type index.
@@ -73,10 +75,9 @@ class Kernel:
             make: emits what has no effect.
         """
         known = [value for value in values if value is not None]
-        place = _outermost(known)
-        found = (place.block, key, *known)
+        found = (key, *known)
         if found not in self._computed:
-            with place:
+            with _outermost(known):
                 self._computed[found] = make()
         return self._computed[found]
 
@@ -91,6 +92,12 @@ class Kernel:
                 index = getattr(self.thread, in_dim)
                 self._computed[key] = is_zero(index, copies)
         return self._computed[key]
+
+    def call_of(self, form: Form) -> Call:
+        """What executes a matrix instruction on the target."""
+        if form.ptx not in self._instructions:
+            self._instructions[form.ptx] = call(form, target=self.target)
+        return self._instructions[form.ptx]
 
     def call(self, call: Call, arguments: list[Any]) -> list[Any]:
         """Emit the call of a matrix instruction.
@@ -136,14 +143,17 @@ class Kernel:
         Returns:
             The result, if it has one.
         """
-        self._declare(name, [o.type for o in operands], result)
-        attributes = {
-            "callee": ir.FlatSymbolRefAttr.get(name),
-            "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
-            "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-        }
-        if convergent:
-            attributes["convergent"] = ir.UnitAttr.get()
+        attributes = self._calls.get((name, convergent))
+        if attributes is None:
+            self._declare(name, [o.type for o in operands], result)
+            attributes = {
+                "callee": ir.FlatSymbolRefAttr.get(name),
+                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
+                "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
+            }
+            if convergent:
+                attributes["convergent"] = ir.UnitAttr.get()
+            self._calls[name, convergent] = attributes
         op = ir.Operation.create(
             "llvm.call",
             results=[] if result is None else [result],
@@ -153,11 +163,8 @@ class Kernel:
         return None if result is None else op.result
 
     def _declare(self, name: str, arguments: list[Any], result: Any) -> None:
+        """Declare an intrinsic, unless the module has it."""
         block = self.module.regions[0].blocks[0]
-        key = ("declared", name)
-        if key in self._computed:
-            return
-        self._computed[key] = True
         for op in block.operations:
             if (
                 op.operation.name == "llvm.func"

@@ -6,7 +6,7 @@ from typing import Any
 
 from tilec.dialects.tile.tiles import tile_value
 from tilec.isa import form
-from tilec.isa.llvm import Value, call
+from tilec.isa.llvm import Value
 from tilec.mlir import ir
 
 from ..emit import create
@@ -30,7 +30,7 @@ class Products:
             for name, value in zip(names, op.operands, strict=True)
         }
         selectors = {selector.name for selector in found.selectors}
-        wanted = call(found, target=self._kernel.target)
+        wanted = self._kernel.call_of(found)
         arguments = [
             _constant(op, value) if value.name in selectors else next(registers[value.name])
             for value in wanted.arguments

@@ -9,9 +9,10 @@ each, for most are conditions.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.dialects.tile.tiles import KNOWN_TYPES, TileValue, bits_of
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
@@ -65,6 +66,7 @@ def element_type(element: Any) -> Any:
     return ir.IntegerType.get_signless(bits_of(element))
 
 
+@lru_cache(maxsize=KNOWN_TYPES)
 def packing(tile: TileValue) -> Packing:
     """How a fragment lies in registers."""
     element = element_type(tile.element)
