@@ -60,11 +60,12 @@ class Kernel:
         Emitted once, at the top of the kernel.
         """
         key = (layout, in_dim)
-        if key not in self._places:
+        places = self._places.get(key)
+        if places is None:
             index = getattr(self.thread, in_dim)
             with self.thread.at_top(), ir.Location.unknown():
-                self._places[key] = linear(layout, in_dim, index)
-        return self._places[key]
+                places = self._places[key] = linear(layout, in_dim, index)
+        return places
 
     def once(self, key: Any, values: Iterable[Any], make: Callable[[], Any]) -> Any:
         """What `make()` computes from `values`, out of all branches and loops that they are out of.
@@ -76,10 +77,11 @@ class Kernel:
         """
         known = [value for value in values if value is not None]
         found = (key, *known)
-        if found not in self._computed:
+        value = self._computed.get(found)
+        if value is None:
             with _outermost(known):
-                self._computed[found] = make()
-        return self._computed[found]
+                value = self._computed[found] = make()
+        return value
 
     def first_of_copies(self, in_dim: str, copies: int) -> Any:
         """Whether the bits `copies` of this thread's `lane` or `warp` number are zero, an i1.
