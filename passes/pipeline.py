@@ -202,10 +202,11 @@ def make_pass(name: str, options: str = "") -> Pass:
         found = registry.pass_class(name)
     except KeyError:
         raise _unknown_pass(name) from None
-    hints = get_type_hints(found)
+    given = parse_options(options)
+    hints = get_type_hints(found) if given else {}
     by_option = {field.name.replace("_", "-"): field.name for field in fields(found)}
     values: dict[str, Any] = {}
-    for option, text in parse_options(options).items():
+    for option, text in given.items():
         if option not in by_option:
             legal = ", ".join(nearest(option, by_option)) or "none"
             raise PipelineError(f"pass '{name}' has no option '{option}'; legal: {legal}")
