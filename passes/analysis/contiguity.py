@@ -83,6 +83,12 @@ def reaches_inside(memref: Any, dim: int, index: Any, extent: int = 1) -> bool:
     )
 
 
+def not_negative(index: Any, depth: int = 8) -> bool:
+    """Whether an index is known not to be negative."""
+    first, _ = _range(index, depth)
+    return first is not None and first >= 0
+
+
 def _below_size(index: Any, memref: Any, dim: int) -> bool:
     """Whether an index counts a loop up to the memref's size in a dimension."""
     block = index.owner
@@ -117,8 +123,16 @@ def _range(value: Any, depth: int = 8) -> tuple[int | None, int | None]:
     match owner.name:
         case "gpu.block_id":
             return 0, _blocks(owner)
-        case "memref.dim":
+        case "memref.dim" | "gpu.thread_id":
             return 0, None
+        case "arith.shrui" if constant_of(operands[1]):
+            return 0, None
+        case "arith.andi" if any(not_negative(v, depth - 1) for v in operands):
+            return 0, None
+        case "arith.shli":
+            low, _ = _range(operands[0], depth - 1)
+            by = constant_of(operands[1])
+            return (None if low is None or by is None else low << by), None
         case "arith.addi":
             sides = [_range(v, depth - 1) for v in operands]
             return _each(sum, [s[0] for s in sides]), _each(sum, [s[1] for s in sides])

@@ -57,10 +57,12 @@ class AsyncCopies:
         whole = from_.whole(vector)
         pieces = _Pieces(from_, to, vector, size, "masked" in op.attributes, whole)
         attributes = self._attributes(size)
+        registers = range(0, layout.in_sizes["register"], vector)
+        steps = [layout(register=register) for register in registers]
+        from_.expect(steps)
         spare = place.free("thread")
         with self._first(spare) if spare else nullcontext():
-            for register in range(0, layout.in_sizes["register"], vector):
-                step = layout(register=register)
+            for step in steps:
                 if attributes is None:
                     pieces.copy_through_registers(step)
                 else:

@@ -84,6 +84,8 @@ class FragmentAccess:
         self.alignment = access.width
         places = [self._layout(register=r) for r in range(tile.registers)]
         self.steps = [(registers, places[registers[0]]) for registers in _registers(access)]
+        if isinstance(self._memory, GlobalAccess):
+            self._memory.expect(place for _, place in self.steps)
         moved = {places[r]: r for registers, _ in self.steps for r in registers}
         self._copies = [moved[place] for place in places]
 

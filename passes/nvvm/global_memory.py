@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from typing import Any
 
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
-from ..analysis.contiguity import reaches_inside, together
+from ..analysis.contiguity import not_negative, reaches_inside, together
 from ..analysis.multiples import ANY
 from ..emit import create
 from .addresses import Address, address
@@ -16,6 +17,10 @@ from .descriptor import Descriptor
 from .indices import split
 from .kernel import Kernel, nesting
 from .registers import constant_i32, constant_i64, i32, i64
+
+_SIGNED_GREATER = 4
+_UNSIGNED_LESS = 6
+"""Predicates of `llvm.icmp`."""
 
 
 class GlobalAccess:
@@ -43,7 +48,15 @@ class GlobalAccess:
             dim for dim in range(self._first) if not reaches_inside(memref, dim, indices[dim])
         ]
         self._starts: dict[tuple[int, ...], Any] = {}
+        self._shared: set[int] = set()
         self._tests: dict[tuple[int, int], Any] = {}
+
+    def expect(self, places: Iterable[tuple[int, ...]]) -> None:
+        """Say at which places of the tile there are accesses, for tests to share what they can."""
+        for dim, at in enumerate(zip(*places, strict=True), start=self._first):
+            counts = {self._indices[dim].constant + further for further in at} - {0}
+            if len(counts) > 1:
+                self._shared.add(dim)
 
     def alignment(self, promised: int) -> int:
         """Elements that are contiguous and aligned at the tile's origin.
@@ -64,17 +77,6 @@ class GlobalAccess:
         start = self._indices[-1]
         aligned = start.multiple % vector == 0 and start.constant % vector == 0
         return aligned and together(self._memref) % vector == 0
-
-    def coordinate(self, dim: int, further: int) -> Any:
-        """Index in a dimension of this thread's place, `further` on, i64."""
-        index = self._indices[dim]
-        constant = index.constant + further
-        varying = self._varying(dim, index.value)
-        if varying is None:
-            return constant_i64(constant)
-        if not constant:
-            return varying
-        return create("llvm.add", [varying, constant_i64(constant)], i64())
 
     def inside(self, further: tuple[int, ...], *others: Any) -> Any:
         """Whether this thread's place, `further` on in the tile's dimensions, is in bounds.
@@ -106,18 +108,16 @@ class GlobalAccess:
     def _bytes_of_row(self, further: int, parts: int, size: int) -> Any:
         """Bytes of this thread's vector, `further` on in its row, before the row's end, i32."""
         last = self.descriptor.rank - 1
-        index = self._indices[last]
+        count = self._indices[last].constant + further
 
         def emit() -> Any:
-            rest = [self.descriptor.size(last), self.coordinate(last, further)]
-            left = create("llvm.sub", rest, i64())
+            left = create("llvm.sub", [self._bound(last), self._coordinate(last, count)], i64())
+            inside = self._test(last, further)
             left = create("llvm.intr.smin", [left, constant_i64(parts)], i64())
-            count = create("llvm.trunc", [left], i32())
-            count = create("llvm.mul", [count, constant_i32(size // parts)], i32())
-            return _if(self._test(last, further), count)
+            rest = create("llvm.trunc", [left], i32())
+            return _if(inside, create("llvm.mul", [rest, constant_i32(size // parts)], i32()))
 
-        key = ("bytes", index.constant, self._place, further, parts, size)
-        return self._kernel.once(key, [self._memref, index.value], emit)
+        return self._once(("bytes", count, parts, size), last, emit)
 
     def pointer(self, further: tuple[int, ...]) -> Any:
         """The address of this thread's place, `further` on in the tile's dimensions."""
@@ -169,22 +169,44 @@ class GlobalAccess:
     def _test(self, dim: int, further: int) -> Any:
         """Whether the index in one dimension is in bounds."""
         if (dim, further) not in self._tests:
-            constants, values = self._leading()
-            key = ("inside", dim, self._indices[dim].constant, constants, self._place, further)
-            known = [self._memref, self._indices[dim].value, *values]
-            self._tests[dim, further] = self._kernel.once(
-                key, known, partial(self._emit_test, dim, further)
+            count = self._indices[dim].constant + further
+            self._tests[dim, further] = self._once(
+                ("inside", count), dim, partial(self._emit_test, dim, count)
             )
         return self._tests[dim, further]
 
-    def _emit_test(self, dim: int, further: int) -> Any:
-        return create(
-            "llvm.icmp",
-            [self.coordinate(dim, further), self._bound(dim)],
-            ir.IntegerType.get_signless(1),
-            # unsigned less than: a negative index is outside, too
-            predicate=ir.IntegerAttr.get(i64(), 6),
-        )
+    def _emit_test(self, dim: int, count: int) -> Any:
+        if count >= 0 and dim in self._shared and self._not_negative(dim):
+            return _greater(self._left(dim), count)
+        # An index that wraps around is outside, too.
+        return _compare(_UNSIGNED_LESS, [self._coordinate(dim, count), self._bound(dim)])
+
+    def _not_negative(self, dim: int) -> bool:
+        """Whether that is known of this thread's place, without the index's constant."""
+        value = self._indices[dim].value
+        return value is None or not_negative(value)
+
+    def _coordinate(self, dim: int, count: int) -> Any:
+        """Index in a dimension of this thread's place, `count` further than its value, i64."""
+        varying = self._varying(dim, self._indices[dim].value)
+        if varying is None:
+            return constant_i64(count)
+        return create("llvm.add", [varying, constant_i64(count)], i64()) if count else varying
+
+    def _left(self, dim: int) -> Any:
+        """Elements from this thread's place, without the index's constant, to the end, i64."""
+
+        def emit() -> Any:
+            bound, varying = self._bound(dim), self._varying(dim, self._indices[dim].value)
+            return bound if varying is None else create("llvm.sub", [bound, varying], i64())
+
+        return self._once(("left",), dim, emit)
+
+    def _once(self, key: tuple[Any, ...], dim: int, emit: Callable[[], Any]) -> Any:
+        """What is computed of the index in a dimension, the memref and the indices before it."""
+        constants, values = self._leading()
+        known = [self._memref, self._indices[dim].value, *values]
+        return self._kernel.once((*key, dim, constants, self._place), known, emit)
 
     def _bound(self, dim: int) -> Any:
         """Where a dimension ends: at 0 if an index before the tile's is out of bounds."""
@@ -263,6 +285,15 @@ class GlobalAccess:
 
 def _both(a: Any, b: Any) -> Any:
     return create("llvm.and", [a, b], a.type)
+
+
+def _greater(value: Any, number: int) -> Any:
+    return _compare(_SIGNED_GREATER, [value, constant_i64(number)])
+
+
+def _compare(predicate: int, operands: list[Any]) -> Any:
+    type_ = ir.IntegerType.get_signless(1)
+    return create("llvm.icmp", operands, type_, predicate=ir.IntegerAttr.get(i64(), predicate))
 
 
 def _if(condition: Any, value: Any) -> Any:
