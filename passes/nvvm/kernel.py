@@ -75,11 +75,10 @@ class Kernel:
             values: values, or None.
             make: emits what has no effect.
         """
-        known = [value for value in values if value is not None]
-        found = (key, *known)
+        found = (key, *values)
         value = self._computed.get(found)
         if value is None:
-            with _outermost(known):
+            with _outermost([known for known in found[1:] if known is not None]):
                 value = self._computed[found] = make()
         return value
 
