@@ -76,12 +76,12 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // outside, negative indices included.
     // CHECK: %[[COLS:.*]] = llvm.extractvalue %[[M]][3, 1]
     // CHECK: %[[LEFT:.*]] = llvm.sub %[[COLS]], %[[COL]] : i64
+    // CHECK: %[[C:.*]] = llvm.icmp "ult" %[[COL]], %[[COLS]] : i64
     // CHECK: %[[C4:.*]] = llvm.mlir.constant(4 : i64) : i64
     // CHECK: %[[MIN:.*]] = llvm.intr.smin(%[[LEFT]], %[[C4]])
     // CHECK: %[[MIN32:.*]] = llvm.trunc %[[MIN]] : i64 to i32
     // CHECK: %[[C2:.*]] = llvm.mlir.constant(2 : i32) : i32
     // CHECK: %[[COUNT:.*]] = llvm.mul %[[MIN32]], %[[C2]] : i32
-    // CHECK: %[[C:.*]] = llvm.icmp "ult" %[[COL]], %[[COLS]] : i64
     // CHECK: %[[INROW:.*]] = llvm.select %[[C]], %[[COUNT]], %{{.*}} : i1, i32
     // CHECK: scf.if %[[OWN]] {
     // CHECK: %[[NONE:.*]] = llvm.mlir.constant(0 : i32) : i32

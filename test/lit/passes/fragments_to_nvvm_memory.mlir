@@ -116,6 +116,27 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
+  // An index that is no less than 0 is compared by what is left behind it, one number a place.
+  // CHECK-LABEL: gpu.func @masked_from_the_end(
+  gpu.func @masked_from_the_end(%g: memref<?x16xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i64
+    // CHECK: %[[ROWS:.*]] = llvm.extractvalue %{{.*}}[3, 0]
+    // CHECK: %[[LEFT:.*]] = llvm.sub %[[ROWS]], %[[ROW]] : i64
+    // CHECK: %[[C32:.*]] = llvm.mlir.constant(32 : i64) : i64
+    // CHECK: llvm.icmp "sgt" %[[LEFT]], %[[C32]] : i64
+    // CHECK: %[[C40:.*]] = llvm.mlir.constant(40 : i64) : i64
+    // CHECK: llvm.icmp "sgt" %[[LEFT]], %[[C40]] : i64
+    %z = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c32 = arith.constant 32 : index
+    %b = gpu.block_id x
+    %first = arith.muli %b, %c64 : index
+    %row = arith.addi %first, %c32 : index
+    %c = "tile.fill"(%x) : (f32) -> !C
+    "tile.store"(%c, %g, %row, %z) {masked} : (!C, memref<?x16xf32>, index, index) -> ()
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @store(
   gpu.func @store(%g: memref<16x8xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: vector.from_elements %{{.*}} : vector<2xf32>
