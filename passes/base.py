@@ -140,4 +140,5 @@ def walk(op: Any) -> Iterator[Any]:
         for block in region:
             for inner in block:
                 yield inner
-                yield from walk(inner.operation)
+                if len(inner.regions):
+                    yield from walk(inner)

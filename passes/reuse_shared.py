@@ -12,6 +12,7 @@ from .analysis.buffer_lifetimes import Lifetime, lifetimes
 from .analysis.shared_space import aligned
 from .base import Pass, remark, walk
 from .functions import functions, gpu_modules, is_automatic
+from .search import named
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class ReuseShared(Pass):
         """Place the buffers of every kernel of `module`."""
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
-                allocs = [op for op in walk(function) if op.operation.name == "tile.alloc_shared"]
+                allocs = named(function, ["tile.alloc_shared"])
                 if is_automatic(function) and len(allocs) > 1:
                     _place(function, allocs)
 

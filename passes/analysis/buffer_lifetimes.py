@@ -7,7 +7,6 @@ from typing import Any
 
 from tilec.dialects.tile.shared import shared_buffer
 
-from ..base import walk
 from ..emit import constant_of
 
 _LOOPS = ("scf.for", "scf.while")
@@ -70,11 +69,17 @@ def _numbers(function: Any) -> tuple[dict[Any, int], dict[Any, int]]:
     """Of each op its number in program order, and the number of the last op inside it."""
     numbers: dict[Any, int] = {}
     ends: dict[Any, int] = {}
-    for op in walk(function):
-        numbers[op.operation] = ends[op.operation] = len(numbers)
-    for op in walk(function):
-        inside = [numbers[inner.operation] for inner in walk(op.operation)]
-        ends[op.operation] = max(inside, default=numbers[op.operation])
+
+    def visit(op: Any) -> None:
+        for region in op.regions:
+            for block in region:
+                for inner in block:
+                    operation = inner.operation
+                    numbers[operation] = len(numbers)
+                    visit(operation)
+                    ends[operation] = len(numbers) - 1
+
+    visit(function.operation)
     return numbers, ends
 
 
