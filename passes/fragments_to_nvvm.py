@@ -34,9 +34,9 @@ class FragmentsToNvvm(Pass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 
     In: level 3, fragments in `gpu.func`s.
-    Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on scalars and short vectors. A matrix instruction
-    becomes a convergent call of its LLVM intrinsic, or inline assembly where LLVM has none.
-    Shared buffers become one array; its size stands in the attribute `tile.dynamic_shared`
+    Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on scalars and short vectors. A matrix
+    instruction becomes a convergent call of its LLVM intrinsic, or inline assembly where LLVM has
+    none. Shared buffers become one array; its size stands in the attribute `tile.dynamic_shared`
     where it is more than a kernel gets without asking.
     """
 
