@@ -73,12 +73,15 @@ class LinearLayout:
                     raise LayoutError(
                         f"a basis of '{name}' has {len(image)} numbers for {len(out_bits)} outputs"
                     )
+                column = low = 0
                 for value, (out, bits) in zip(image, out_bits, strict=True):
                     if not 0 <= value < 1 << bits:
                         raise LayoutError(
                             f"basis {list(image)} of '{name}' leaves '{out}' of size {1 << bits}"
                         )
-                columns.append(_pack(image, out_bits))
+                    column |= value << low
+                    low += bits
+                columns.append(column)
         return cls(tuple((n, len(i)) for n, i in bases.items()), out_bits, tuple(columns))
 
     @classmethod
@@ -125,7 +128,12 @@ class LinearLayout:
 
     def columns_of(self, in_dim: str) -> tuple[int, ...]:
         """The packed images of the bits of one input; none if there is no such input."""
-        return self._by_input().get(in_dim, ())
+        start = 0
+        for name, bits in self.ins:
+            if name == in_dim:
+                return self.columns[start : start + bits]
+            start += bits
+        return ()
 
     @property
     def rank(self) -> int:
@@ -188,10 +196,10 @@ class LinearLayout:
         packed: Any = 0
         start, found = 0, 0
         for name, bits in self.ins:
-            columns = self.columns[start : start + bits]
-            start += bits
+            first, start = start, start + bits
             if name not in indices:
                 continue
+            columns = self.columns[first:start]
             index, found = indices[name], found + 1
             if type(index) is int:
                 packed = packed ^ combine(index, columns)
@@ -242,20 +250,10 @@ class LinearLayout:
         """The direct product: `other` repeats this layout, in the higher bits of each dimension."""
         outs = _merge(self.outs, other.outs)
         ins = _merge(self.ins, other.ins)
-        low = dict(self.outs)
-        mine = {n: [_unpack(c, self.outs) for c in cs] for n, cs in self._by_input().items()}
-        theirs = {n: [_unpack(c, other.outs) for c in cs] for n, cs in other._by_input().items()}
-        columns = []
-        for name, _ in ins:
-            for image in mine.get(name, ()):
-                place = dict(zip(low, image, strict=True))
-                columns.append(_pack([place.get(n, 0) for n, _ in outs], outs))
-            for image in theirs.get(name, ()):
-                place = {
-                    n: value << low.get(n, 0)
-                    for (n, _), value in zip(other.outs, image, strict=True)
-                }
-                columns.append(_pack([place.get(n, 0) for n, _ in outs], outs))
+        at, low = _starts(outs), dict(self.outs)
+        mine = self._moved((n, 0, bits, at[n]) for n, bits in self.outs)
+        theirs = other._moved((n, 0, bits, at[n] + low.get(n, 0)) for n, bits in other.outs)
+        columns = [c for n, _ in ins for of in (mine, theirs) for c in of.get(n, ())]
         return LinearLayout(ins, outs, tuple(columns))
 
     def inverse(self) -> LinearLayout:
@@ -305,28 +303,25 @@ class LinearLayout:
         low_in, low_out = dict(divisor.ins), dict(divisor.outs)
         if not (set(low_in) <= set(dict(self.ins)) and set(low_out) <= set(dict(self.outs))):
             return None
-        outs = []
-        for name, bits in self.outs:
-            if low_out.get(name, 0) > bits:
-                return None
-            outs.append((name, bits - low_out.get(name, 0)))
-        theirs = divisor._by_input()
+        if any(low_out.get(name, 0) > bits for name, bits in self.outs):
+            return None
+        at, low_mask = _starts(self.outs), 0
+        for name, bits in divisor.outs:
+            low_mask |= (1 << bits) - 1 << at[name]
+        outs = tuple((name, bits - low_out.get(name, 0)) for name, bits in self.outs)
+        there = _starts(outs)
+        theirs = divisor._moved((n, 0, bits, at[n]) for n, bits in divisor.outs)
+        rest = self._moved((n, low_out.get(n, 0), bits, there[n]) for n, bits in outs)
         ins, columns = [], []
         for name, images in self._by_input().items():
-            own = [dict(zip(dict(self.outs), _unpack(c, self.outs), strict=True)) for c in images]
             cut = low_in.get(name, 0)
-            if cut > len(own):
+            if list(images[:cut]) != theirs.get(name, []):
                 return None
-            for place, column in zip(own[:cut], theirs.get(name, ()), strict=True):
-                image = dict(zip(low_out, _unpack(column, divisor.outs), strict=True))
-                if any(value != image.get(n, 0) for n, value in place.items()):
-                    return None
-            for place in own[cut:]:
-                if any(value & ((1 << low_out.get(n, 0)) - 1) for n, value in place.items()):
-                    return None
-                columns.append(_pack([place[n] >> low_out.get(n, 0) for n, _ in outs], outs))
-            ins.append((name, len(own) - cut))
-        return LinearLayout(tuple(ins), tuple(outs), tuple(columns))
+            if any(image & low_mask for image in images[cut:]):
+                return None
+            ins.append((name, len(images) - cut))
+            columns += rest[name][cut:]
+        return LinearLayout(tuple(ins), outs, tuple(columns))
 
     # Dimensions
 
@@ -358,18 +353,7 @@ class LinearLayout:
                     f"dimensions ({', '.join(given)}) are not those of the layout: "
                     f"({', '.join(dict(mine))})"
                 )
-        bits, places = dict(self.ins), dict(self.outs)
-        new_outs = tuple((n, places[n]) for n in outs)
-        images = self.bases
-        return LinearLayout(
-            tuple((n, bits[n]) for n in ins),
-            new_outs,
-            tuple(
-                _pack([dict(zip(places, image, strict=True))[n] for n in outs], new_outs)
-                for name in ins
-                for image in images[name]
-            ),
-        )
+        return self._selected(ins, outs)
 
     def restrict(
         self, ins: Sequence[str] | None = None, outs: Sequence[str] | None = None
@@ -383,15 +367,9 @@ class LinearLayout:
             for name in given or ():
                 if name not in dict(mine):
                     raise LayoutError(f"no dimension '{name}'; there are {', '.join(dict(mine))}")
-        images, sizes = self.bases, self.out_sizes
-        kept = [i for i, (n, _) in enumerate(self.outs) if outs is None or n in outs]
-        return LinearLayout.of(
-            {
-                n: [[image[i] for i in kept] for image in images[n]]
-                for n in images
-                if ins is None or n in ins
-            },
-            {self.outs[i][0]: sizes[self.outs[i][0]] for i in kept},
+        return self._selected(
+            [n for n, _ in self.ins if ins is None or n in ins],
+            [n for n, _ in self.outs if outs is None or n in outs],
         )
 
     def flatten_outs(self, name: str) -> LinearLayout:
@@ -406,12 +384,7 @@ class LinearLayout:
 
     def __str__(self) -> str:
         """`register [0,1] [8,0]; lane [0,2] … -> row 16, col 8`; `parse` reads it."""
-        parts = []
-        for name, images in self.bases.items():
-            places = [f"[{','.join(str(n) for n in image)}]" for image in images]
-            parts.append(" ".join([name, *places]))
-        outs = ", ".join(f"{name} {size}" for name, size in self.out_sizes.items())
-        return f"{'; '.join(parts)} -> {outs}"
+        return _text(self)
 
     def _repr_svg_(self) -> str | None:
         """What a notebook shows: who holds each element."""
@@ -460,6 +433,42 @@ class LinearLayout:
     def _by_input(self) -> dict[str, tuple[int, ...]]:
         return {name: self.columns[start : start + bits] for name, start, bits in self._spans()}
 
+    def _selected(self, ins: Sequence[str], outs: Sequence[str]) -> LinearLayout:
+        """The map between these of its dimensions, in this order."""
+        bits, places = dict(self.ins), dict(self.outs)
+        new_outs = tuple((n, places[n]) for n in outs)
+        at = _starts(new_outs)
+        images = self._moved((n, 0, places[n], at[n]) for n in outs)
+        return LinearLayout(
+            tuple((n, bits[n]) for n in ins),
+            new_outs,
+            tuple(image for n in ins for image in images[n]),
+        )
+
+    def _moved(self, moves: Iterable[tuple[str, int, int, int]]) -> dict[str, list[int]]:
+        """The columns of each input with some bits of its outputs, elsewhere.
+
+        Args:
+            moves: an output, the first of its bits that are kept, how many they are, and where in
+                the packed place they go.
+        """
+        starts, moved = _starts(self.outs), [0] * len(self.columns)
+        for name, first, bits, there in moves:
+            shift, mask = starts[name] + first, (1 << bits) - 1
+            moved = [
+                m | (c >> shift & mask) << there for m, c in zip(moved, self.columns, strict=True)
+            ]
+        return {name: moved[start : start + bits] for name, start, bits in self._spans()}
+
+
+def _starts(dims: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """The first bit of each dimension where they are packed into one integer."""
+    starts, start = {}, 0
+    for name, bits in dims:
+        starts[name] = start
+        start += bits
+    return starts
+
 
 def _merge(
     low: tuple[tuple[str, int], ...], high: tuple[tuple[str, int], ...]
@@ -470,12 +479,15 @@ def _merge(
     return tuple(total.items())
 
 
-def _pack(place: Sequence[int], outs: Sequence[tuple[str, int]]) -> int:
-    packed, shift = 0, 0
-    for value, (_, bits) in zip(place, outs, strict=True):
-        packed |= value << shift
-        shift += bits
-    return packed
+@lru_cache(maxsize=4096)
+def _text(layout: LinearLayout) -> str:
+    """The text of a layout; a compilation asks for that of few layouts, often."""
+    parts = []
+    for name, images in layout.bases.items():
+        places = [f"[{','.join(map(str, image))}]" for image in images]
+        parts.append(" ".join([name, *places]))
+    outs = ", ".join(f"{name} {size}" for name, size in layout.out_sizes.items())
+    return f"{'; '.join(parts)} -> {outs}"
 
 
 @lru_cache(maxsize=4096)
