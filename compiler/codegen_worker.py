@@ -18,7 +18,7 @@ TRIPLE = "nvptx64-nvidia-cuda"
 _SELECTION = 2
 """The highest level of instruction selection: 3 takes longer for the same code."""
 
-_NEEDLESS = ("early-cse", "slsr", "nary-reassociate")
+NEEDLESS = ("early-cse", "slsr", "nary-reassociate")
 """Passes of NVPTX's code generation, a fourth of its time, that find next to nothing: MLIR has
 merged what is equal, and addresses are computed in steps where they are made."""
 
@@ -75,7 +75,7 @@ def main() -> None:
     # Addresses are computed where it is cheap already; loop strength reduction would have a counter
     # for each, which costs registers.
     llvm.set_option("", "-disable-lsr")
-    llvm.set_option("", f"-opt-disable={','.join(_NEEDLESS)}")
+    llvm.set_option("", f"-opt-disable={','.join(NEEDLESS)}")
     while True:
         try:
             request = marshal.load(sys.stdin.buffer)

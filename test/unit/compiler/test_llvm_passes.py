@@ -1,0 +1,32 @@
+"""The passes that code generation leaves out are worth next to nothing, as ptxas sees it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tilec.cubin import tools
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks" / "llvm_passes.py"
+
+
+@pytest.mark.skipif(not tools("ptxas") or not tools("nvdisasm"), reason="no ptxas or nvdisasm")
+def test_what_is_left_out_is_not_missed() -> None:
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), "--target", "sm_75", "--rounds", "1", "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    result = json.loads(done.stdout)
+    every, ours = result["ways"]
+    assert result["modules"] > 10
+    assert every["without"] == []
+    assert "early-cse" in ours["without"]
+    for what in ("sass", "sass_loops", "registers"):
+        assert every[what] > 1000
+        assert ours[what] < 1.01 * every[what]
+    assert ours["spills"] <= every["spills"]
