@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from tilec.mlir import ir, translate_to_llvm_ir
+from tilec.mlir import ir, rewrite, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError, walk
 
 from .literals import for_llvm_22
@@ -43,6 +43,22 @@ _TRANSLATES = re.compile(
     r"convert\..*|wgmma\.(fence\.aligned|commit\.group\.sync\.aligned|wait\.group\.sync\.aligned))"
 )
 
+_DOUBTFUL = (*_NO_NVPTX, *_APPROXIMATE, "llvm.call_intrinsic")
+"""Operations of the LLVM dialect that need a closer look."""
+_USUAL = tuple(
+    f"nvvm.{name}"
+    for name in (
+        *(
+            f"read.ptx.sreg.{what}.{d}"
+            for what in ("tid", "ntid", "ctaid", "nctaid")
+            for d in "xyz"
+        ),
+        *("barrier", "bar.warp.sync", "shfl.sync", "redux.sync"),
+        *("cp.async.shared.global", "cp.async.commit.group", "cp.async.wait.group"),
+    )
+)
+"""Operations of NVVM that most kernels are made of; all of them translate."""
+
 _CONSTANTS = tuple(map(re.compile, (r"\.(?!0+e\+00\b)\d", "inf", "nan", "f0x")))
 """What a line with a floating-point constant has in it, and few others have.
 
@@ -68,6 +84,8 @@ def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
         if name not in _OUTSIDE_FUNCTIONS:
             faults.append(Diagnostic(op.location, f"'{name}' stands outside a function"))
             continue
+        if _is_usual(op.operation):
+            continue
         names = _names(op.operation)
         if doubtful := set(filter(_is_doubtful, names)):
             faults += _faults(op.operation, doubtful)
@@ -77,6 +95,23 @@ def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
     if faults:
         raise ProgramError(faults)
     return _for_llvm_22(translate_to_llvm_ir(gpu_module.operation), debug=debug)
+
+
+def _is_usual(function: Any) -> bool:
+    """Whether a function has only operations that need no closer look, which MLIR finds quickly."""
+    legal = rewrite.ConversionTarget(function.context)
+    legal.add_legal_dialect("llvm")
+    legal.add_illegal_op(*_DOUBTFUL)
+    legal.add_legal_op(*_USUAL)
+    unfolded = rewrite.ConversionConfig()
+    unfolded.folding_mode = rewrite.DialectConversionFoldingMode.NEVER
+    with function.context:
+        nothing = rewrite.RewritePatternSet().freeze()
+    try:
+        rewrite.apply_full_conversion(function, legal, nothing, unfolded)
+    except ir.MLIRError:
+        return False
+    return True
 
 
 def _names(function: Any) -> set[str]:
