@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from tilec.isa import Form, PtxVersion, Target, TilecError, UnknownNameError, forms, instruction
@@ -58,10 +58,15 @@ def _by_intrinsic() -> Mapping[str, tuple[Form, ...]]:
 
 def forms_used(ir: str) -> Iterator[Form]:
     """The matrix instruction forms that a module of LLVM IR calls."""
-    for name in _DECLARED.findall(ir):
+    return _forms(_DECLARED.findall(ir), _ASSEMBLY.findall(ir))
+
+
+def _forms(called: Iterable[str], assembly: Iterable[str]) -> Iterator[Form]:
+    """The forms that intrinsics are, and those in the texts of inline assembly."""
+    for name in called:
         stem = re.sub(r"\.p\d+$", "", name)
         yield from _by_intrinsic().get(stem.replace(".stride", ""), ())
-    for text in _ASSEMBLY.findall(ir):
+    for text in assembly:
         for mnemonic in _MNEMONIC.findall(text):
             try:
                 yield instruction(mnemonic)[0]
@@ -81,7 +86,11 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
     assembly = _ASSEMBLY.findall(ir)
     words = {word for text in assembly for word in text.split()}
     reductions = [reduction for name, reduction in REDUCTIONS.items() if name in words]
-    used: list[Form | Conversion | Reduction] = [*forms_used(ir), *conversions, *reductions]
+    used: list[Form | Conversion | Reduction] = [
+        *_forms(called, assembly),
+        *conversions,
+        *reductions,
+    ]
     for one in used:
         needed = one.min_ptx(target)
         if needed is None:
