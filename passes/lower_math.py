@@ -67,6 +67,7 @@ _WITH_FLAG = frozenset({"math.absi", "math.ctlz", "math.cttz"})
 """Whose intrinsics take whether a result may be undefined; it is not."""
 _BY_PERMISSION = frozenset({"math.cos", "math.powf", "math.sin"})
 """Ops that are approximations only, so that `fastmath<afn>` must allow them."""
+_NO_FLAGS = "#arith.fastmath<none>"
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,8 @@ class LowerMath(Pass):
 def _lower(op: Any, name: str, kernel: Kernel) -> Any:
     type_ = op.results[0].type
     operands = list(op.operands)
-    flags = str(op.attributes["fastmath"]) if "fastmath" in op.attributes else ""
-    fast = any(word in flags for word in ("afn", "fast>"))
+    flags = str(op.attributes["fastmath"]) if "fastmath" in op.attributes else _NO_FLAGS
+    fast = "afn" in flags or "fast>" in flags
     if name in DIVISIONS:
         return DIVISIONS[name](*operands)
     if name == "math.rsqrt":
@@ -165,14 +166,14 @@ def _call(name: str, operands: list[Any], type_: Any, flags: str, kernel: Kernel
     if isinstance(type_, ir.VectorType):
         mangled = f"v{type_.shape[0]}{mangled}"
     result = kernel.intrinsic(f"llvm.{name}.{mangled}", operands, type_)
-    if flags:
+    if flags != _NO_FLAGS:
         flag = ir.Attribute.parse(flags.replace("#arith", "#llvm"))
         result.owner.attributes["fastmathFlags"] = flag
     return result
 
 
 def _is_tensor(op: Any) -> bool:
-    return any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
+    return isinstance(op.results[0].type, ir.RankedTensorType)
 
 
 def _scalar(type_: Any) -> Any:
