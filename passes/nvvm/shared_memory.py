@@ -117,23 +117,20 @@ class SharedAccess:
 
     def _check_inside(self, row: int, col: int) -> None:
         """Refuse constant places outside the buffer."""
+        buffer, number = self._buffer, self._number.constant
         rows, cols = self._lanes
-        number = self._number.constant
-        for what, index, first, last, extent in (
-            ("row", self._row, row, row + rows, self._buffer.rows),
-            ("column", self.col, col, col + cols, self._buffer.cols),
-            ("matrix", self._number, number, number, self._buffer.count),
-        ):
-            if index.value is None and (first < 0 or last >= extent):
-                at = first if first < 0 else last
-                raise TilecError(f"reaches {what} {at} of a shared buffer that has {extent}")
+        if self._row.value is None:
+            _refuse_outside("row", row, row + rows, buffer.rows)
+        if self.col.value is None:
+            _refuse_outside("column", col, col + cols, buffer.cols)
+        if self._number.value is None:
+            _refuse_outside("matrix", number, number, buffer.count)
 
     def _disjoint(self, row: int, col: int) -> bool:
         """Whether run-time part, lane's part and constant share no bits, in row and in column."""
-        return not any(
-            constant & lane or bits & (constant | lane)
-            for bits, constant, lane in zip(self._run_time, (row, col), self._lanes, strict=True)
-        )
+        (row_bits, col_bits), (rows, cols) = self._run_time, self._lanes
+        shared_in_row = row & rows | row_bits & (row | rows)
+        return not (shared_in_row or col & cols | col_bits & (col | cols))
 
     @cached_property
     def _reach(self) -> int:
@@ -233,6 +230,12 @@ def shared_access(
         number = Index(value, number.constant + part.constant * stride)
         stride *= extent
     return SharedAccess(kernel, base, buffer, number, split(row), split(col), place, dim)
+
+
+def _refuse_outside(what: str, first: int, last: int, extent: int) -> None:
+    if first < 0 or last >= extent:
+        at = first if first < 0 else last
+        raise TilecError(f"reaches {what} {at} of a shared buffer that has {extent}")
 
 
 @lru_cache(maxsize=1024)
