@@ -125,8 +125,7 @@ def shared_layout(
         raise LayoutError(
             f"order ({', '.join(order)}) is not of the tile's dimensions ({', '.join(shape)})"
         )
-    plain = LinearLayout.empty(("offset",), shape)
-    for name in order:
-        plain *= LinearLayout.identity(shape[name], "offset", name)
-    size = plain.in_sizes["offset"]
-    return swizzle.layout(size, bits).then(plain)
+    dims = tuple((name, log2(shape[name], f"size of '{name}'")) for name in order)
+    places = tuple(1 << bit for bit in range(sum(bits for _, bits in dims)))
+    plain = LinearLayout((("offset", len(places)),), dims, places).reorder(["offset"], list(shape))
+    return plain if swizzle == NO_SWIZZLE else swizzle.layout(1 << len(places), bits).then(plain)

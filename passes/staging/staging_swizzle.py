@@ -71,7 +71,8 @@ def staging(
     """
     rows, cols = shape
     extents = {"row": rows, "col": cols}
-    plain = shared_layout(extents, bits).inverse()
+    unswizzled = shared_layout(extents, bits)
+    plain = unswizzled.inverse()
     units = tuple(1 << bit for bit in range((rows * cols).bit_length() - 1))
     copied = row_tile(rows, cols, vector, warps).then(plain)
     run = units[: vector.bit_length() - 1]
@@ -89,7 +90,7 @@ def staging(
         instructions.append(name)
         patterns.append(pattern)
     found = _find_swizzle(rows * cols, bits, tuple(p for p in patterns if p is not None))
-    places = found.layout.inverse().then(shared_layout(extents, bits))
+    places = found.layout.inverse().then(unswizzled)
     text = str(found.swizzle if found.swizzle is not None else places)
     return Staging(text, tuple(instructions), found)
 
