@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from tilec.dialects.tile.tiles import bits_of
+from tilec.dialects.tile.tiles import KNOWN_TYPES, bits_of
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
@@ -40,15 +41,8 @@ def memory_facts(memref: Any) -> MemoryFacts:
             its type.
     """
     type_ = memref.type
-    strides, offset = type_.get_strides_and_offset()
-    dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
-    sizes = [
-        1 if type_.is_dynamic_dim(dim) else _power(type_.get_dim_size(dim))
-        for dim in range(type_.rank)
-    ]
-    known = [1 if stride == dynamic_stride else _power(stride) for stride in strides]
-    element = max(1, bits_of(type_.element_type) // 8)
-    aligned = element
+    static = _static(type_)
+    aligned = static.element
     root = memref
     while not isinstance(root.owner, ir.Block):
         if root.owner.name == "memref.assume_alignment":
@@ -59,19 +53,43 @@ def memory_facts(memref: Any) -> MemoryFacts:
     promised = argument_attributes(root)
     if "tile.aligned" in promised:
         aligned = max(aligned, _integer(promised, "tile.aligned"))
-    for name, values, static in (
-        ("tile.sizes", sizes, [not type_.is_dynamic_dim(dim) for dim in range(type_.rank)]),
-        ("tile.strides", known, [stride != dynamic_stride for stride in strides]),
-    ):
-        for dim, multiple in enumerate(_integers(promised, name, type_.rank)):
-            if static[dim] and values[dim] < multiple:
+    known = []
+    for name, said in (("tile.sizes", static.sizes), ("tile.strides", static.strides)):
+        multiples = _integers(promised, name, len(said)) or [1] * len(said)
+        for dim, (own, multiple) in enumerate(zip(said, multiples, strict=True)):
+            if own is not None and own < multiple:
                 raise TilecError(
                     f"{name} promises a multiple of {multiple} for dimension {dim} of {type_}, "
                     "which says otherwise"
                 )
-            values[dim] = max(values[dim], multiple)
-    first = 1 if offset == dynamic_stride else _power(offset)
-    return MemoryFacts(min(aligned, first * element), tuple(sizes), tuple(known))
+        known.append(tuple(own or n for own, n in zip(said, multiples, strict=True)))
+    return MemoryFacts(min(aligned, static.offset * static.element), *known)
+
+
+class _Static(NamedTuple):
+    """What a memref's type says, in powers of two; None where it is dynamic."""
+
+    element: int
+    """Bytes of an element."""
+    offset: int
+    """What divides the offset, in elements; 1 if it is dynamic."""
+    sizes: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+
+
+@lru_cache(maxsize=KNOWN_TYPES)
+def _static(type_: Any) -> _Static:
+    strides, offset = type_.get_strides_and_offset()
+    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
+    return _Static(
+        max(1, bits_of(type_.element_type) // 8),
+        1 if offset == dynamic else _power(offset),
+        tuple(
+            None if type_.is_dynamic_dim(dim) else _power(type_.get_dim_size(dim))
+            for dim in range(type_.rank)
+        ),
+        tuple(None if stride == dynamic else _power(stride) for stride in strides),
+    )
 
 
 def argument_attributes(value: Any) -> Any:
