@@ -16,10 +16,11 @@ from tilec.mlir import ir
 
 from .analysis.effects import is_shared
 from .analysis.shared_space import SharedSpace
-from .base import Diagnostic, Pass, PassError, remark, walk
+from .base import Diagnostic, Pass, PassError, remark
 from .emit import create
 from .functions import functions, gpu_modules, is_automatic, target_of
 from .layouts.layout_wants import memory_layout
+from .search import named
 
 _SECTOR = 1
 """What a sector costs, in the unit of a conversion's price. A round figure, not a measurement."""
@@ -43,8 +44,8 @@ class CoalesceStores(Pass):
         for gpu_module in gpu_modules(module):
             target = target_of(gpu_module)
             for function in functions(gpu_module):
-                stores = [op for op in walk(function) if op.operation.name == "tile.store"]
-                for store in stores if is_automatic(function) else ():
+                stores = named(function, ["tile.store"]) if is_automatic(function) else []
+                for store in stores:
                     try:
                         with store.location:
                             _coalesce(store, function, target)

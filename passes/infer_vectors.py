@@ -12,8 +12,10 @@ from tilec.mlir import ir
 
 from .analysis.contiguity import contiguous, in_bounds, together, why_narrow
 from .analysis.memory_facts import memory_facts
-from .base import Diagnostic, Pass, PassError, remark, walk
+from .base import Diagnostic, Pass, PassError, remark
 from .functions import functions, gpu_modules
+from .layouts.tile_classes import MEMORY
+from .search import named
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,8 @@ class InferVectors(Pass):
                 errors += _check_arguments(function)
                 if errors:
                     continue
-                for op in walk(function):
-                    if op.operation.name in ("tile.atomic", "tile.load", "tile.store"):
-                        _annotate(op)
+                for op in named(function, MEMORY):
+                    _annotate(op)
         if errors:
             raise PassError(errors)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.mlir import ir
 
-from .analysis.buffer_lifetimes import Lifetime, lifetimes
+from .analysis.buffer_lifetimes import Lifetime, lifetimes, places_of
 from .analysis.shared_space import aligned
 from .base import Pass, remark, walk
 from .functions import functions, gpu_modules, is_automatic
@@ -37,7 +37,7 @@ class ReuseShared(Pass):
 
 
 def _place(function: Any, allocs: list[Any]) -> None:
-    buffers = lifetimes(function, allocs)
+    buffers = lifetimes(allocs, places_of(function))
     placed: list[tuple[int, Lifetime]] = []
     i64 = ir.IntegerType.get_signless(64)
     # Large buffers first, so that small ones find room beside each other in their place.

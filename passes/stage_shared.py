@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -46,11 +47,12 @@ class StageShared(Pass):
             target = target_of(gpu_module)
             for function in functions(gpu_module):
                 loads = operand_loads(function, target) if is_automatic(function) else []
+                stage = _Stage(function, target)
                 for group in list(grouped(loads, Writers(function))):
                     first = group.first.location
                     try:
                         with first:
-                            _Stage(function, target).group(group)
+                            stage.group(group)
                     except TilecError as error:
                         errors.append(Diagnostic(first, f"'tile.load' op {error}"))
         if errors:
@@ -63,14 +65,21 @@ class _Stage:
     def __init__(self, function: Any, target: Target | None) -> None:
         self._function = function
         self._target = target
-        self._types = FragmentTypes(function)
-        self._warps = threads(function) // LANES
-        self._space = SharedSpace(function, target)
+        self._space: SharedSpace
         self._left = 0
+
+    @cached_property
+    def _types(self) -> FragmentTypes:
+        return FragmentTypes(self._function)
+
+    @cached_property
+    def _warps(self) -> int:
+        return threads(self._function) // LANES
 
     def group(self, group: Group) -> None:
         """Stage the loads of a group, those of the same memory from one buffer."""
         staged = []
+        self._space = SharedSpace(self._function, self._target)
         self._left = self._space.left(*_needing(group.first))
         for loads in group.by_memory():
             buffer = self._buffer(loads)

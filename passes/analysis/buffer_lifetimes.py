@@ -9,6 +9,9 @@ from tilec.dialects.tile.shared import shared_buffer
 
 from ..emit import constant_of
 
+Places = dict[Any, tuple[int, int]]
+"""Of each op its number in program order, and the number of the last op inside it."""
+
 _LOOPS = ("scf.for", "scf.while")
 
 
@@ -39,54 +42,47 @@ class Lifetime:
         return other.last < self.first or looped
 
 
-def lifetimes(function: Any, allocs: list[Any]) -> list[Lifetime]:
+def lifetimes(allocs: list[Any], places: Places) -> list[Lifetime]:
     """The lifetimes of the buffers that are used.
 
     A buffer used in a loop is needed throughout, for what it holds may be carried from round to
     round; not so one that each round first writes as a whole and uses in one block.
 
     Args:
-        function: the kernel.
-        allocs: its `tile.alloc_shared`, outside of loops.
+        allocs: the `tile.alloc_shared` of a kernel, outside of loops.
+        places: of the kernel's ops.
     """
-    numbers, ends = _numbers(function)
     found = []
     for alloc in allocs:
         users = {use.owner.operation for use in alloc.results[0].uses}
-        uses = sorted(users, key=numbers.__getitem__)
+        uses = sorted(users, key=places.__getitem__)
         if not uses:
             uses = [alloc.operation]
         if _begins_anew(uses, alloc.results[0]):
-            spans = [(numbers[use], ends[use]) for use in uses]
+            spans = [places[use] for use in uses]
         else:
-            spans = [_span(use, numbers, ends) for use in uses]
+            spans = [places[_outermost_loop(use) or use] for use in uses]
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
         found.append(Lifetime(alloc, uses, first, last, _outermost_loop(uses[0])))
     return found
 
 
-def _numbers(function: Any) -> tuple[dict[Any, int], dict[Any, int]]:
-    """Of each op its number in program order, and the number of the last op inside it."""
-    numbers: dict[Any, int] = {}
-    ends: dict[Any, int] = {}
+def places_of(function: Any) -> Places:
+    """The places of the ops of a kernel."""
+    places: Places = {}
 
     def visit(op: Any) -> None:
         for region in op.regions:
             for block in region:
                 for inner in block:
-                    operation = inner.operation
-                    numbers[operation] = len(numbers)
-                    visit(operation)
-                    ends[operation] = len(numbers) - 1
+                    operation, number = inner.operation, len(places)
+                    places[operation] = number, number
+                    if len(operation.regions):
+                        visit(operation)
+                        places[operation] = number, len(places) - 1
 
     visit(function.operation)
-    return numbers, ends
-
-
-def _span(use: Any, numbers: dict[Any, int], ends: dict[Any, int]) -> tuple[int, int]:
-    """The numbers of a use, or of the outermost loop around it."""
-    whole = _outermost_loop(use) or use
-    return numbers[whole], ends[whole]
+    return places
 
 
 def _outermost_loop(op: Any) -> Any:

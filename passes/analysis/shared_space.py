@@ -6,7 +6,6 @@ counts is what is needed at some place of the program.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from math import prod
 from typing import Any
 
@@ -17,9 +16,9 @@ from tilec.layout import LayoutError
 from tilec.layout.conversion import convert
 from tilec.layout.plans import SharedTrip
 
-from ..base import walk
 from ..nvvm.shared_buffers import ALIGNMENT
-from .buffer_lifetimes import lifetimes
+from ..search import named
+from .buffer_lifetimes import lifetimes, places_of
 
 
 class SharedSpace:
@@ -34,27 +33,29 @@ class SharedSpace:
         targets = [target] if target else list(TARGETS.values())
         self.limit = max(t.shared_per_cta for t in targets)
         self._whole = max(t.shared_per_sm for t in targets)
-        ops = [op.operation for op in walk(function)]
-        self._numbers = {op: number for number, op in enumerate(ops)}
-        allocs = [op for op in ops if op.name == "tile.alloc_shared"]
+        self._places = places_of(function)
+        allocs = named(function, ["tile.alloc_shared"])
         self._spans = [
             (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.results[0].type).bytes))
-            for buffer in lifetimes(function, [op.opview for op in allocs])
+            for buffer in lifetimes(allocs, self._places)
         ]
-        for op in ops:
-            size = self._trip(op)
-            if size:
-                self._spans.append((self._numbers[op], self._numbers[op], size))
+        for op in named(function, ["tile.convert_layout", "tile.reduce"]):
+            self._spans.append((*self._places[op], self._trip(op)))
 
     def left(self, *within: Any) -> int:
         """Bytes that nothing takes, wherever in these ops: those inside them, too."""
-        numbers = {self._numbers[op] for op in _inside(within)}
-        return max(0, self.limit - max(map(self._taken, numbers), default=0))
+        begins = [begin for begin, _, _ in self._spans]
+        taken = [
+            self._taken(number)
+            for first, last in (self._places[op.operation] for op in within)
+            for number in (first, *(begin for begin in begins if first < begin <= last))
+        ]
+        return max(0, self.limit - max(taken, default=0))
 
     def has_room(self, at: Any, source: Any, result: Any) -> bool:
         """Whether a conversion of a type to another before `at` leaves an SM as many CTAs."""
         now = max((self._taken(first) for first, _, _ in self._spans), default=0)
-        more = self._taken(self._numbers[at.operation]) + self._conversion(source, result)
+        more = self._taken(self._places[at.operation][0]) + self._conversion(source, result)
         then = max(now, more)
         return then <= self.limit and (not now or self._whole // then == self._whole // now)
 
@@ -92,12 +93,6 @@ def _reduction(op: Any) -> int:
     return aligned(rest * source.warps * max(bits_of(source.element), 8) // 8) * any(
         image[axis] for image in source.layout.bases["warp"]
     )
-
-
-def _inside(ops: Iterable[Any]) -> Iterator[Any]:
-    for op in ops:
-        yield op.operation
-        yield from (inner.operation for inner in walk(op.operation))
 
 
 def aligned(size: int) -> int:

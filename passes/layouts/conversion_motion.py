@@ -12,6 +12,7 @@ from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
 from ..base import walk
+from ..search import named
 from .layout_types import converted, has_one_use, laid, set_layout, with_layout
 from .layout_ways import PIN, Ways, price
 from .tile_classes import FREE, is_elementwise
@@ -21,9 +22,9 @@ _LOOPS = ("scf.for", "scf.while")
 
 def conversions(function: Any) -> Iterator[Any]:
     """The conversions of tensors in a function, in program order."""
-    for op in list(walk(function)):
-        if op.operation.name == "tile.convert_layout" and laid(op.results[0]) is not None:
-            yield op
+    for op in named(function, ["tile.convert_layout"]):
+        if laid(op.results[0]) is not None:
+            yield op.opview
 
 
 def reuse(function: Any) -> bool:

@@ -6,8 +6,8 @@ from typing import Any
 
 from tilec.mlir import ir
 
-from ..base import walk
 from ..emit import create
+from ..search import named
 from .tile_classes import plain
 
 
@@ -17,8 +17,8 @@ def fold_transposes(function: Any) -> None:
     Args:
         function: a `gpu.func`.
     """
-    for op in list(walk(function)):
-        if op.operation.name == "tile.transpose" and list(op.permutation) == [1, 0]:
+    for op in named(function, ["tile.transpose"]):
+        if list(op.attributes["permutation"]) == [1, 0]:
             load = op.operands[0].owner
             if getattr(load, "name", None) == "tile.load" and plain(op.results[0]) is not None:
                 _fold(op, load)

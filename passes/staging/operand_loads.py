@@ -13,7 +13,7 @@ from tilec.isa import Target
 from tilec.mlir import ir
 
 from ..analysis.effects import is_shared
-from ..base import walk
+from ..search import named
 from .staging_vectors import copied_async
 
 _VIEWS = ("tile.broadcast", "tile.expand", "tile.reshape", "tile.transpose")
@@ -35,22 +35,20 @@ def operand_loads(function: Any, target: Target | None) -> list[Any]:
         function: the kernel.
         target: what it is for.
     """
-    operands = [item for op in walk(function) for item in _operands(op)]
+    operands = [item for op in named(function, DOTS) for item in _operands(op)]
     factors = _feeding([value for name, value in operands if name in _FACTORS])
     others = _feeding([value for name, value in operands if name not in _FACTORS])
     return [
-        op
-        for op in walk(function)
-        if op.operation.name == "tile.load"
-        and _stageable(op)
+        op.opview
+        for op in named(function, ["tile.load"])
+        if _stageable(op)
         and (op.results[0] in factors or (op.results[0] in others and copied_async(op, target)))
     ]
 
 
 def _operands(op: Any) -> Iterator[tuple[str, Any]]:
     """What a product multiplies or takes with it, by name."""
-    if op.operation.name in DOTS:
-        yield from ((n, value) for n, value in dot_values(op).items() if n not in ("c", "d"))
+    yield from ((n, value) for n, value in dot_values(op).items() if n not in ("c", "d"))
 
 
 def _feeding(values: list[Any]) -> set[Any]:
