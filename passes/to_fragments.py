@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.stored import check_addressable, stored_places
-from tilec.dialects.tile.tiles import TileValue, frag_type
+from tilec.dialects.tile.tiles import TileValue
 from tilec.isa import Target, TilecError
 from tilec.mlir import dialect, ir
 
@@ -66,7 +66,8 @@ class _Rewrite:
             "tile.load": self._load,
             "tile.store": self._store,
         }
-        Expansion(self._types.of, handlers).run(self._function)
+        with self._function.location:  # for types that are made where no op is emitted
+            Expansion(self._types.of, handlers).run(self._function)
 
     def _convert(self, op: Any, expansion: Expansion) -> list[Values] | None:
         source, result = op.operands[0], op.results[0]
@@ -83,13 +84,10 @@ class _Rewrite:
                 ]
             ]
         # Within a warp: all that it holds as one fragment, converted, and cut again.
-        wholes = []
-        for tile in (before, after):
-            whole = tile.layout.restrict(ins=("register", "lane"))
-            wholes.append(frag_type(tile.shape, tile.element, whole))
-        if before.layout.restrict(ins=["warp"]) != after.layout.restrict(ins=["warp"]):
+        if before.layout.columns_of("warp") != after.layout.columns_of("warp"):
             raise TilecError("moves elements between warps: run tile-stage-conversions first")
-        whole = create("tile.convert_layout", [join(values, wholes[0])], wholes[1])
+        whole = join(values, self._types.whole(source.type))
+        whole = create("tile.convert_layout", [whole], self._types.whole(result.type))
         return [cut(whole, len(types), types[0])]
 
     def _access(self, tile: TileValue, op: Any, indices: list[Any]) -> list[Any]:

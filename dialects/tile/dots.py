@@ -46,17 +46,22 @@ DOTS: Mapping[str, Dot] = MappingProxyType(
 """The products by the op's name."""
 
 
-@lru_cache(maxsize=1024)
 def unit_of(form: Mma, name: str, layout: LinearLayout) -> LinearLayout:
     """The one of `units` that a tile's layout repeats.
 
     Raises:
         TilecError: if there is none.
     """
+    return _division(form, name, layout)[0]
+
+
+@lru_cache(maxsize=1024)
+def _division(form: Mma, name: str, layout: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
+    """The unit that a layout repeats, and how."""
     for unit in units(form, name):
         quotient = layout.divide_left(unit)
-        if quotient is not None and quotient.in_sizes["lane"] == 1:
-            return unit
+        if quotient is not None and quotient.in_size("lane") == 1:
+            return unit, quotient
     raise TilecError(
         f"layout '{layout}' of operand {name} is no repetition of the fragment "
         f"'{units(form, name)[0]}' of {form.ptx}"
@@ -73,9 +78,7 @@ def repetition(form: Mma, name: str, tile: TileValue) -> LinearLayout:
         TilecError: if the tile's element type or layout is not made of the form's fragments.
     """
     check_element(form, name, tile)
-    quotient = tile.layout.divide_left(unit_of(form, name, tile.layout))
-    assert quotient is not None
-    return quotient
+    return _division(form, name, tile.layout)[1]
 
 
 def check_element(form: Mma, name: str, tile: Tile) -> None:

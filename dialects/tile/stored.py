@@ -48,6 +48,8 @@ def stored_places(layout: LinearLayout, element: Any, *, transposed: bool) -> Li
         transposed: whether memory holds the tile's transpose.
     """
     together = max(1, 8 // bits_of(element))
+    if together == 1:
+        return layout
     last = list(layout.out_sizes)[-2 if transposed else -1]
     sizes = {n: s // together if n == last else s for n, s in layout.out_sizes.items()}
     return LinearLayout.of(

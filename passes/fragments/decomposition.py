@@ -25,10 +25,12 @@ class Decomposition:
     @property
     def count(self) -> int:
         """Fragments that a warp holds."""
-        return self.repeats.in_sizes["register"]
+        return self.repeats.in_size("register")
 
     def group(self, size: int) -> LinearLayout:
         """(register, lane) -> place of `size` consecutive fragments taken as one."""
+        if size == 1:
+            return self.unit
         images = self.repeats.bases["register"][: size.bit_length() - 1]
         registers = [*self.unit.bases["register"], *images]
         extents = [
@@ -50,7 +52,7 @@ def decompose(layout: LinearLayout, unit: LinearLayout | None) -> Decomposition:
         unit: the fragment that it repeats, or None to take all that a warp holds as one.
     """
     quotient = layout.divide_left(unit) if unit is not None else None
-    if unit is not None and quotient is not None and quotient.in_sizes["lane"] == 1:
+    if unit is not None and quotient is not None and quotient.in_size("lane") == 1:
         sizes = unit.out_sizes
         images = {
             name: [

@@ -28,6 +28,7 @@ class FragmentTypes:
         self.function = function
         self._units = _units(function)
         self._types: dict[Any, list[Any]] = {}
+        self._wholes: dict[Any, Any] = {}
 
     def tile(self, type_: Any) -> TileValue | None:
         """The tile that a type is, or None for what is no tensor.
@@ -35,8 +36,9 @@ class FragmentTypes:
         Raises:
             TilecError: for a tensor without a layout, or with one of other warps than the kernel's.
         """
-        if not isinstance(type_, ir.RankedTensorType):
-            return None
+        return self._tile(type_) if isinstance(type_, ir.RankedTensorType) else None
+
+    def _tile(self, type_: Any) -> TileValue:
         tile = tile_value(type_)
         if tile is None:
             raise TilecError(
@@ -62,14 +64,26 @@ class FragmentTypes:
         Raises:
             TilecError: as of `tile`.
         """
+        if not isinstance(type_, ir.RankedTensorType):
+            return None
         if type_ not in self._types:
-            tile = self.tile(type_)
-            if tile is None:
-                return None
+            tile = self._tile(type_)
             parts = self.parts(tile)
             shape = tuple(parts.unit.out_sizes.values())
             self._types[type_] = [frag_type(shape, tile.element, parts.unit)] * parts.count
         return self._types[type_]
+
+    def whole(self, type_: Any) -> Any:
+        """The type of all that a warp holds of a tensor, as one fragment.
+
+        Raises:
+            TilecError: as of `tile`.
+        """
+        if type_ not in self._wholes:
+            tile = self._tile(type_)
+            layout = tile.layout.restrict(ins=("register", "lane"))
+            self._wholes[type_] = frag_type(tile.shape, tile.element, layout)
+        return self._wholes[type_]
 
 
 def _units(function: Any) -> dict[LinearLayout, LinearLayout]:
@@ -87,5 +101,5 @@ def _units(function: Any) -> dict[LinearLayout, LinearLayout]:
                 if tile is not None:
                     unit = unit_of(form, name, tile.layout)
                     known = units.setdefault(tile.layout, unit)
-                    units[tile.layout] = min(known, unit, key=lambda u: u.in_sizes["register"])
+                    units[tile.layout] = min(known, unit, key=lambda u: u.in_size("register"))
     return units

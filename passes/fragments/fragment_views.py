@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilec.dialects.tile.tiles import TileValue, frag_type
 from tilec.isa import TilecError
 from tilec.layout.reduction import reduction
 from tilec.mlir import ir
@@ -75,25 +74,17 @@ class FragmentViews:
 
     def _whole(self, value: Any, expansion: Expansion) -> Any:
         """All that the warp holds of a tensor."""
-        tile = self._types.tile(value.type)
-        assert tile is not None
-        return join(expansion.values(value), _whole_type(tile))
+        return join(expansion.values(value), self._types.whole(value.type))
 
     def _of_whole(self, op: Any, operands: list[Any]) -> Values:
         """The fragments of the op's result, from the op on what the warp holds."""
         type_ = op.results[0].type
-        tile, types = self._types.tile(type_), self._types.of(type_)
-        assert tile is not None
+        types = self._types.of(type_)
         assert types is not None
-        return cut(_copied(op, operands, _whole_type(tile)), len(types), types[0])
+        return cut(_copied(op, operands, self._types.whole(type_)), len(types), types[0])
 
 
 def _copied(op: Any, operands: list[Any], type_: Any) -> Any:
     """The op on other operands, with a result of another type."""
     attributes = op.operation.attributes
     return create(op.operation.name, operands, type_, **{a: attributes[a] for a in attributes})
-
-
-def _whole_type(tile: TileValue) -> Any:
-    layout = tile.layout.restrict(ins=("register", "lane"))
-    return frag_type(tile.shape, tile.element, layout)
