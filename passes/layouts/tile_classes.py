@@ -21,7 +21,7 @@ VIEWS = frozenset(
 MEMORY = frozenset({"tile.atomic", "tile.load", "tile.store"})
 """Ops that move a tile from or to memory, under any layout."""
 _OWN = frozenset({*FREE, *VIEWS, *MEMORY, *DOTS, "tile.convert_layout"})
-_TERMINATORS = frozenset({"scf.condition", "scf.yield"})
+_KNOWN = _OWN | {"scf.condition", "scf.yield"}
 
 
 def plain(value: Any) -> PlainTile | None:
@@ -56,7 +56,7 @@ def is_soft(op: Any) -> bool:
 
     Their layouts in memory are few, so such a cast may stand before or behind a conversion.
     """
-    if len(op.operands) != 1 or not op.operation.name.startswith("arith."):
+    if not op.operation.name.startswith("arith.") or len(op.operands) != 1:
         return False
     source, result = plain(op.operands[0]), plain(op.results[0])
     if source is None or result is None:
@@ -164,7 +164,7 @@ class Classes:
         if not tiles:
             return
         groups = list(joined(op))
-        if not groups and op.operation.name not in _OWN | _TERMINATORS and not is_soft(op):
+        if not groups and op.operation.name not in _KNOWN and not is_soft(op):
             raise TilecError(
                 "takes no tiles without layouts; legal: arith and math ops, scf.for, scf.if, "
                 f"scf.while, {', '.join(sorted(_OWN))}"
@@ -179,7 +179,8 @@ class Classes:
 
     def _add(self, value: Any) -> bool:
         """Enter a tile, if it is one whose layout must be chosen once; whether it is."""
-        if plain(value) is None or is_free(value):
-            return False
-        self._parents.setdefault(value, value)
+        if value not in self._parents:
+            if plain(value) is None or is_free(value):
+                return False
+            self._parents[value] = value
         return True
