@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from tilec.dialects.tile.ops.memory import vector_of
@@ -57,7 +58,7 @@ class AsyncCopies:
         whole = from_.whole(vector)
         pieces = _Pieces(from_, to, vector, size, "masked" in op.attributes, whole)
         attributes = self._attributes(size)
-        registers = range(0, layout.in_sizes["register"], vector)
+        registers = range(0, layout.in_size("register"), vector)
         steps = [layout(register=register) for register in registers]
         from_.expect(steps)
         spare = place.free("thread")
@@ -148,6 +149,7 @@ class _Pieces:
         )
 
 
+@lru_cache(maxsize=1024)
 def _by_thread(layout: LinearLayout) -> LinearLayout:
     """(thread) -> place, of a layout over lanes and warps, register 0."""
     bases = layout.bases

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.matrices import in_memory
@@ -62,32 +63,29 @@ class FragmentAccess:
         self._layout = in_memory(tile, transposed="transposed" in op.attributes)
         self._masked = "masked" in op.attributes
         check_addressable(tile.layout)
-        lane = self._layout.restrict(ins=("lane",))
+        lane = _by_lane(self._layout)
         self._memory: SharedAccess | GlobalAccess
         if isinstance(memref.type.memory_space, SharedAttr):
             shape = tuple(memref.type.shape)
             buffer = shared_buffer(memref.type)
             shared = shared_access(kernel, lowered, buffer, indices, shape, lane, "lane")
-            offsets = self._layout.then(buffer.layout)
+            memory: LinearLayout | None = buffer.layout
             aligned, self._memory = shared.alignment(), shared
         else:
             self._memory = GlobalAccess(kernel, memref, indices, lane, "lane")
-            offsets = _row_by_row(self._layout)
+            memory = None
             aligned = self._memory.alignment(vector_of(op))
         stores_once = isinstance(self._memory, GlobalAccess) and not loads
         self._copies_of_lanes = self._layout.free("lane") if stores_once else 0
         self._guarded = self._masked or self._copies_of_lanes != 0
         limit = min(aligned * bits // 8, widest)
-        access = vector_access(offsets, bits, store=not loads, widest=limit)
-        assert access is not None
-        self.width = access.width * 8 // bits
-        self.alignment = access.width
-        places = [self._layout(register=r) for r in range(tile.registers)]
-        self.steps = [(registers, places[registers[0]]) for registers in _registers(access)]
+        moves = _moves(self._layout, memory, bits, limit, store=not loads)
+        self.width = moves.bytes * 8 // bits
+        self.alignment = moves.bytes
+        self.steps = moves.steps
+        self._copies = moves.copies
         if isinstance(self._memory, GlobalAccess):
             self._memory.expect(place for _, place in self.steps)
-        moved = {places[r]: r for registers, _ in self.steps for r in registers}
-        self._copies = [moved[place] for place in places]
 
     def copy_of(self, register: int) -> int:
         """The register that holds the same element and is moved; itself, unless it is a copy."""
@@ -117,16 +115,58 @@ class FragmentAccess:
         return self._memory.inside(place, *first) if self._masked else first[0]
 
 
+class _Moves(NamedTuple):
+    """How accesses share a fragment.
+
+    Attributes:
+        bytes: those of an access.
+        steps: of each access, the registers that it moves and the place of the first.
+        copies: of each register, that which holds the same element and is moved.
+    """
+
+    bytes: int
+    steps: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    copies: tuple[int, ...]
+
+
+@lru_cache(maxsize=1024)
+def _moves(
+    layout: LinearLayout, memory: LinearLayout | None, bits: int, widest: int, *, store: bool
+) -> _Moves:
+    """The accesses to a fragment.
+
+    Args:
+        layout: (register, lane, …) -> place.
+        memory: place -> offset, in elements; None if rows follow each other.
+        bits: bits of an element.
+        widest: bytes that an access may move.
+        store: whether it stores.
+    """
+    offsets = _row_by_row(layout) if memory is None else layout.then(memory)
+    access = vector_access(offsets, bits, store=store, widest=widest)
+    assert access is not None
+    places = [layout(register=r) for r in range(layout.in_size("register"))]
+    steps = tuple((registers, places[registers[0]]) for registers in _registers(access))
+    moved = {places[r]: r for registers, _ in steps for r in registers}
+    return _Moves(access.width, steps, tuple(moved[place] for place in places))
+
+
+@lru_cache(maxsize=1024)
+def _by_lane(layout: LinearLayout) -> LinearLayout:
+    """(lane) -> place, of register 0."""
+    return layout.restrict(ins=("lane",))
+
+
 def _row_by_row(layout: LinearLayout) -> LinearLayout:
     """-> offset, in elements, as if the tile lay alone in memory, row by row."""
     fastest_first = tuple(reversed(layout.out_sizes))
     return layout.reorder(tuple(layout.in_sizes), fastest_first).flatten_outs("offset")
 
 
-def _registers(access: Access) -> list[list[int]]:
+def _registers(access: Access) -> list[tuple[int, ...]]:
     """The registers that each instruction moves, low to high."""
     sizes = access.registers.in_sizes
     return [
-        [access.registers(element=e, instruction=n)[0] for e in range(sizes["element"])]
+        tuple(access.registers(element=e, instruction=n)[0] for e in range(sizes["element"]))
         for n in range(sizes["instruction"])
     ]
