@@ -104,6 +104,12 @@ class SharedAccess:
 
     def _near(self, constant: int) -> Any:
         """The address of this thread's place, moved within the bits that it may set."""
+        buffer = self._buffer
+        key = "pointer", constant, self._place, buffer.layout, buffer.element_bytes
+        known = [self._base, self._number.value, self._row.value, self.col.value]
+        return self._kernel.once(key, known, partial(self._emit_near, constant))
+
+    def _emit_near(self, constant: int) -> Any:
         varying = offset = self._varying()
         if constant:
             count = constant * self._buffer.element_bytes
@@ -112,8 +118,7 @@ class SharedAccess:
                 [varying],
                 lambda: create("llvm.xor", [varying, constant_i64(count)], i64()),
             )
-        known = [self._base, self._number.value, offset]
-        return self._kernel.once("pointer", known, partial(self._based, offset))
+        return self._based(offset)
 
     def _check_inside(self, row: int, col: int) -> None:
         """Refuse constant places outside the buffer."""
@@ -142,11 +147,10 @@ class SharedAccess:
         """Offsets of the bits of row and column that what is known at run time only may set."""
         if not any(self._run_time):
             return []
-        bases = self._buffer.layout.bases
         return [
             image
             for name, bits in zip(("row", "col"), self._run_time, strict=True)
-            for bit, (image,) in enumerate(bases[name])
+            for bit, image in enumerate(self._buffer.layout.columns_of(name))
             if bits >> bit & 1
         ]
 
