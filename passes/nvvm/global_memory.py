@@ -100,10 +100,10 @@ class GlobalAccess:
             size: bytes of a vector.
         """
         if parts == 1:  # ptxas makes a predicate of all or nothing, and much more of less
-            return _if(self.inside(further), constant_i32(size))
+            return self._if(self.inside(further), self._constant(size))
         *rows, last = further
         tests = [self._test(self._first + at, step) for at, step in enumerate(rows)]
-        return _if(reduce(_both, tests), self._bytes_of_row(last, parts, size))
+        return self._if(reduce(_both, tests), self._bytes_of_row(last, parts, size))
 
     def _bytes_of_row(self, further: int, parts: int, size: int) -> Any:
         """Bytes of this thread's vector, `further` on in its row, before the row's end, i32."""
@@ -115,9 +115,18 @@ class GlobalAccess:
             inside = self._test(last, further)
             left = create("llvm.intr.smin", [left, constant_i64(parts)], i64())
             rest = create("llvm.trunc", [left], i32())
-            return _if(inside, create("llvm.mul", [rest, constant_i32(size // parts)], i32()))
+            bytes_ = create("llvm.mul", [rest, self._constant(size // parts)], i32())
+            return self._if(inside, bytes_)
 
         return self._once(("bytes", count, parts, size), last, emit)
+
+    def _if(self, condition: Any, value: Any) -> Any:
+        """An i32, or 0."""
+        return create("llvm.select", [condition, value, self._constant(0)], i32())
+
+    def _constant(self, value: int) -> Any:
+        """An i32, for the whole kernel."""
+        return self._kernel.once(("i32", value), (), partial(constant_i32, value))
 
     def pointer(self, further: tuple[int, ...]) -> Any:
         """The address of this thread's place, `further` on in the tile's dimensions."""
@@ -294,8 +303,3 @@ def _greater(value: Any, number: int) -> Any:
 def _compare(predicate: int, operands: list[Any]) -> Any:
     type_ = ir.IntegerType.get_signless(1)
     return create("llvm.icmp", operands, type_, predicate=ir.IntegerAttr.get(i64(), predicate))
-
-
-def _if(condition: Any, value: Any) -> Any:
-    """An i32, or 0."""
-    return create("llvm.select", [condition, value, constant_i32(0)], i32())
