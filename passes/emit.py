@@ -7,12 +7,12 @@ from typing import Any
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
+_create = ir.Operation.create
+
 
 def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> Any:
     """One op with one result."""
-    return ir.Operation.create(
-        name, results=[result], operands=operands, attributes=attributes
-    ).result
+    return _create(name, [result], operands, attributes).result
 
 
 def index_constant(value: int) -> Any:

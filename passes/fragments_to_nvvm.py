@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
@@ -106,12 +107,5 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
         "tile.wmma_mma": wmma.mma,
         "tile.wmma_store": wmma.store,
     }
-    types: dict[Any, list[Any] | None] = {}
-
-    def expand(type_: Any) -> list[Any] | None:
-        if type_ not in types:
-            types[type_] = _expand(type_)
-        return types[type_]
-
-    Expansion(expand, handlers).run(function)
+    Expansion(cache(_expand), handlers).run(function)
     buffers.finish()

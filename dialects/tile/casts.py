@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +12,7 @@ from tilec.isa import ElementType, TilecError, element_type
 from tilec.mlir import ir
 
 from .dialect import ByteType, value_of
-from .tiles import bits_of
+from .tiles import KNOWN_TYPES, bits_of
 
 CASTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -58,6 +59,7 @@ class NarrowElement:
     shift: int = 0
 
 
+@lru_cache(maxsize=KNOWN_TYPES)
 def narrow_element(element: Any) -> NarrowElement | None:
     """The narrow float that an MLIR element type is; None if it is none that casts know."""
     if isinstance(element, ByteType):
@@ -68,6 +70,7 @@ def narrow_element(element: Any) -> NarrowElement | None:
     return NarrowElement(found, found.bits) if found else None
 
 
+@lru_cache(maxsize=KNOWN_TYPES)
 def is_special(element: Any) -> bool:
     """Whether upstream's lowering has no instruction for a float: tf32, and the narrow ones."""
     return str(element) == "tf32" or narrow_element(element) is not None
@@ -85,6 +88,13 @@ def check_cast(name: str, source: Any, result: Any, attributes: Container[str] =
     Raises:
         TilecError: naming what would be legal.
     """
+    _check_types(name, source, result)
+    if "roundingmode" in attributes and is_special(result):
+        raise TilecError(f"to {result} there is one rounding: leave out roundingmode")
+
+
+@lru_cache(maxsize=KNOWN_TYPES)
+def _check_types(name: str, source: Any, result: Any) -> None:
     for element, kind in zip((source, result), CASTS[name], strict=True):
         if kind not in ("any", _kind(element)):
             raise TilecError(f"{name} goes from {' to '.join(CASTS[name])}, not {_kind(element)}")
@@ -102,8 +112,6 @@ def check_cast(name: str, source: Any, result: Any, attributes: Container[str] =
         raise TilecError(f"{name} does not take {source} to {result}")
     if name != "arith.bitcast":
         _check_reached(source, result)
-    if "roundingmode" in attributes and is_special(result):
-        raise TilecError(f"to {result} there is one rounding: leave out roundingmode")
 
 
 def _kind(element: Any) -> str:

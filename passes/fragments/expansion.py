@@ -79,7 +79,12 @@ class Expansion:
 
     def values(self, value: Any) -> Values:
         """What replaces `value`: itself, if its type stays."""
-        return self._values.get(value, [value])
+        found = self._values.get(value)
+        return [value] if found is None else found
+
+    def all(self, values: Iterable[Any]) -> Values:
+        """What replaces each of these values, one behind the other."""
+        return [new for value in values for new in self.values(value)]
 
     def one(self, value: Any) -> Any:
         """What replaces `value` where it is one value."""
@@ -92,30 +97,37 @@ class Expansion:
             handler = self._handlers.get(name)
             try:
                 with ir.InsertionPoint(op), op.location:
-                    results = handler(op, self) if handler is not None else None
-                    if results is not None:
-                        for result, values in zip(op.results, results, strict=True):
-                            self._values[result] = list(values)
-                            if len(values) == 1 and values[0].type == result.type:
-                                result.replace_all_uses_with(values[0])  # by ops that stay, too
-                        self._dead.append(op.operation)
-                    elif name in _CARRIERS and self._touches(op):
-                        self._carrier(op)
-                    elif name in _TERMINATORS and self._touches(op):
-                        operation = op.operation
-                        ir.Operation.create(name, operands=self._all(operation.operands))
-                        self._dead.append(operation)
+                    results = None if handler is None else handler(op, self)
+                    if results is None:
+                        self._keep(op, name)
                     else:
-                        self._refuse(op)
-                        for region in op.regions:
-                            for inner in region:
-                                self._block(inner)
+                        self._replace(op, results)
             except PassError as error:
                 self._errors += error.diagnostics
                 self._skip(op)
             except TilecError as error:
                 self._errors.append(Diagnostic(op.location, f"'{name}' op {error}"))
                 self._skip(op)
+
+    def _replace(self, op: Any, results: Sequence[Values]) -> None:
+        for result, values in zip(op.results, results, strict=True):
+            self._values[result] = values
+            if len(values) == 1 and values[0].type == result.type:
+                result.replace_all_uses_with(values[0])  # by ops that stay, too
+        self._dead.append(op)
+
+    def _keep(self, op: Any, name: str) -> None:
+        """Keep an op, or one like it that takes expanded values."""
+        if name in _CARRIERS and self._touches(op):
+            self._carrier(op.operation)
+        elif name in _TERMINATORS and self._touches(op):
+            ir.Operation.create(name, operands=self.all(op.operation.operands))
+            self._dead.append(op)
+        else:
+            self._refuse(op, name)
+            for region in op.regions:
+                for inner in region:
+                    self._block(inner)
 
     def _skip(self, op: Any) -> None:
         """Let what uses an op that failed be rewritten all the same, to find more errors."""
@@ -139,15 +151,12 @@ class Expansion:
         values: Iterable[Any] = (*op.operation.operands, *op.results)
         return any(v in self._values or self._expand(v.type) is not None for v in values)
 
-    def _refuse(self, op: Any) -> None:
-        if op.operation.name == "builtin.unrealized_conversion_cast":
+    def _refuse(self, op: Any, name: str) -> None:
+        if name == "builtin.unrealized_conversion_cast":
             return
         for value in (*op.operation.operands, *op.results):
             if self._expand(value.type) is not None:
                 raise TilecError(f"cannot be lowered with a value of type {value.type}")
-
-    def _all(self, values: Iterable[Any]) -> Values:
-        return [new for value in values for new in self.values(value)]
 
     def _types(self, types: Iterable[Any]) -> list[Any]:
         expanded = []
@@ -156,13 +165,12 @@ class Expansion:
             expanded += [type_] if found is None else found
         return expanded
 
-    def _carrier(self, op: Any) -> None:
+    def _carrier(self, old: Any) -> None:
         """Rebuild an `scf` op with its values expanded; the regions move over."""
-        old = op.operation
         new = ir.Operation.create(
             old.name,
             results=self._types(r.type for r in old.results),
-            operands=self._all(old.operands),
+            operands=self.all(old.operands),
             attributes={a: old.attributes[a] for a in old.attributes},
             regions=len(old.regions),
         )

@@ -13,9 +13,8 @@ from . import predicated
 from .addresses import Address, in_global
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
-from .memory import fragment
 from .rearrangement import rearranged
-from .registers import Packing, packing
+from .registers import Packing, fragment, packing
 
 
 class Atomics:

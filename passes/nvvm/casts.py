@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from tilec.dialects.tile.casts import NarrowElement, check_cast, is_special, narrow_element
-from tilec.dialects.tile.tiles import TileValue, tile_value
+from tilec.dialects.tile.tiles import TileValue
 from tilec.isa.conversions import Conversion, conversion
 from tilec.mlir import ir
 
@@ -27,7 +27,16 @@ from .narrow_floats import (
     widen,
 )
 from .rearrangement import rearranged
-from .registers import Packing, bitcast, elements, i32, packing, registers_of, vector
+from .registers import (
+    Packing,
+    bitcast,
+    elements,
+    fragment,
+    i32,
+    packing_of,
+    registers_of,
+    vector,
+)
 from .small_integers import widen_integers
 
 _ZERO_BYTE = 4
@@ -42,14 +51,13 @@ class Casts:
 
     def cast(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.cast`."""
-        source, result = (tile_value(v.type) for v in (op.operands[0], op.results[0]))
-        assert source is not None
-        assert result is not None
-        before, after = packing(source), packing(result)
-        held = expansion.values(op.operands[0])
-        name, _ = elementwise.function(op)
+        operand, value = op.operands[0], op.results[0]
+        source, result = fragment(operand), fragment(value)
+        before, after = packing_of(operand), packing_of(value)
+        held = expansion.values(operand)
+        name, attributes = elementwise.function(op)
         # Upstream's op on a tensor allows more.
-        check_cast(name, source.element, result.element, op.attributes)
+        check_cast(name, source.element, result.element, attributes)
         if name == "arith.bitcast":
             return [[bitcast(register, after.type) for register in held]]
         if name in ("arith.sitofp", "arith.uitofp") and _through_f16(source, result):
@@ -67,7 +75,7 @@ class Casts:
             return [registers_of([_resized(v, after.element) for v in values], after)]
         special = is_special(source.element) or is_special(result.element)
         if not special and name != "arith.convertf":
-            return elementwise.cast(op, expansion)
+            return [elementwise.cast(name, attributes, held, before, after)]
         pairs = self._read(held, source.element, before)
         exact = str(source.element) != "f32"
         return [self._given(pairs, result.element, after, source.registers, exact=exact)]

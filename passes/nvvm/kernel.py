@@ -20,17 +20,19 @@ class _Signature:
 
     Attributes:
         arguments: one a register.
-        fields: type and position of each result.
+        results: one a register.
+        positions: where each result is in a struct of them.
         result: the type of all results: none, the only one, or a struct of them.
     """
 
     def __init__(self, call: Call) -> None:
         self.arguments = [llvm_type(value.type) for value in call.arguments]
-        types = [llvm_type(value.type) for value in call.results]
-        self.fields = [(t, ir.DenseI64ArrayAttr.get([at])) for at, t in enumerate(types)]
-        self.result = types[0] if types else None
-        if len(types) > 1:
-            self.result = ir.Type.parse(f"!llvm.struct<({', '.join(str(t) for t in types)})>")
+        self.results = [llvm_type(value.type) for value in call.results]
+        self.positions = [ir.DenseI64ArrayAttr.get([at]) for at in range(len(self.results))]
+        self.result = self.results[0] if self.results else None
+        if len(self.results) > 1:
+            fields = ", ".join(str(type_) for type_ in self.results)
+            self.result = ir.Type.parse(f"!llvm.struct<({fields})>")
 
 
 class Kernel:
@@ -100,12 +102,13 @@ class Kernel:
             self._instructions[form.ptx] = call(form, target=self.target)
         return self._instructions[form.ptx]
 
-    def call(self, call: Call, arguments: list[Any]) -> list[Any]:
+    def call(self, call: Call, arguments: list[Any], register: Any = None) -> list[Any]:
         """Emit the call of a matrix instruction.
 
         Args:
             call: what `tilec.isa.llvm.call` says.
             arguments: one value each of its arguments, of the right width.
+            register: type of the results, of the right width; None for the call's own.
 
         Returns:
             One value each of its results.
@@ -113,21 +116,23 @@ class Kernel:
         signature = self._signatures.get(call.assembly)
         if signature is None:
             signature = self._signatures[call.assembly] = _Signature(call)
-        operands = [
-            bitcast(value, type_)
-            for value, type_ in zip(arguments, signature.arguments, strict=True)
-        ]
+        if [value.type for value in arguments] != signature.arguments:
+            pairs = zip(arguments, signature.arguments, strict=True)
+            arguments = [bitcast(value, type_) for value, type_ in pairs]
         value = (
-            self.intrinsic(call.intrinsic, operands, signature.result, convergent=True)
+            self.intrinsic(call.intrinsic, arguments, signature.result, convergent=True)
             if call.intrinsic is not None
-            else _inline_assembly(call, operands, signature.result)
+            else _inline_assembly(call, arguments, signature.result)
         )
-        if len(signature.fields) < 2:
-            return [value] if signature.fields else []
-        return [
-            create("llvm.extractvalue", [value], type_, position=position)
-            for type_, position in signature.fields
-        ]
+        results = [value] if signature.results else []
+        if len(signature.results) > 1:
+            results = [
+                create("llvm.extractvalue", [value], type_, position=position)
+                for type_, position in zip(signature.results, signature.positions, strict=True)
+            ]
+        if register is None or all(type_ == register for type_ in signature.results):
+            return results
+        return [create("llvm.bitcast", [value], register) for value in results]
 
     def intrinsic(
         self, name: str, operands: list[Any], result: Any, *, convergent: bool = False

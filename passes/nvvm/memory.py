@@ -6,8 +6,6 @@ from itertools import count
 from typing import Any
 
 from tilec.dialects.tile.stored import stored_tile
-from tilec.dialects.tile.tiles import TileValue, tile_value
-from tilec.isa import TilecError
 from tilec.mlir import ir
 
 from ..emit import create
@@ -16,7 +14,7 @@ from . import predicated
 from .fragment_access import FragmentAccess
 from .kernel import Kernel
 from .rearrangement import rearranged, repacked
-from .registers import Packing, bitcast, packing
+from .registers import Packing, bitcast, fragment, packing
 
 
 class Memory:
@@ -86,18 +84,6 @@ def _store(
     (word,) = registers
     attributes = {"alignment": alignment(access.alignment)}
     ir.Operation.create("llvm.store", operands=[word, address.value()], attributes=attributes)
-
-
-def fragment(value: Any) -> TileValue:
-    """The fragment that a value is.
-
-    Raises:
-        TilecError: if it is a tile of level 2.
-    """
-    tile = tile_value(value.type)
-    if tile is None or not tile.is_fragment:
-        raise TilecError("works on fragments here: run tile-to-fragments first")
-    return tile
 
 
 def alignment(bytes_: int) -> Any:

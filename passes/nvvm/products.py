@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.dialects.tile.tiles import tile_value
 from tilec.isa import form
 from tilec.isa.llvm import Value
 from tilec.mlir import ir
@@ -12,7 +11,24 @@ from tilec.mlir import ir
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel, llvm_type
-from .registers import bitcast, packing
+from .registers import packing_of
+
+
+class _Product:
+    """What the products of one form have in common.
+
+    Attributes:
+        call: the call of the instruction.
+        selectors: the arguments that are attributes of the op, and their positions.
+    """
+
+    def __init__(self, kernel: Kernel, name: str) -> None:
+        found = form(name)
+        names = {selector.name for selector in found.selectors}
+        self.call = kernel.call_of(found)
+        self.selectors = [
+            (at, value) for at, value in enumerate(self.call.arguments) if value.name in names
+        ]
 
 
 class Products:
@@ -20,26 +36,18 @@ class Products:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
+        self._known: dict[Any, _Product] = {}
 
     def product(self, op: Any, expansion: Expansion) -> list[Values]:
         """`tile.mma` and its sparse and scaled kin, `tile.movmatrix`."""
-        found = form(op.attributes["form"].value)
-        names = [operand.name for operand in found.operands]
-        registers = {
-            name: iter(expansion.values(value))
-            for name, value in zip(names, op.operands, strict=True)
-        }
-        selectors = {selector.name for selector in found.selectors}
-        wanted = self._kernel.call_of(found)
-        arguments = [
-            _constant(op, value) if value.name in selectors else next(registers[value.name])
-            for value in wanted.arguments
-        ]
-        results = self._kernel.call(wanted, arguments)
-        tile = tile_value(op.results[0].type)
-        assert tile is not None
-        type_ = packing(tile).type
-        return [[bitcast(value, type_) for value in results]]
+        name = op.attributes["form"]
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = _Product(self._kernel, name.value)
+        arguments = expansion.all(op.operands)
+        for at, selector in known.selectors:
+            arguments.insert(at, _constant(op, selector))
+        return [self._kernel.call(known.call, arguments, packing_of(op.results[0]).type)]
 
 
 def _constant(op: Any, selector: Value) -> Any:

@@ -20,9 +20,8 @@ from tilec.mlir import ir
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
-from .memory import fragment
 from .rearrangement import order_of, rearranged
-from .registers import Packing, constant_i32, elements, packing, registers_of
+from .registers import Packing, constant_i32, elements, fragment, packing, registers_of
 from .shuffles import butterfly
 
 _REDUX = {

@@ -9,10 +9,10 @@ each, for most are conditions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
-from tilec.dialects.tile.tiles import KNOWN_TYPES, TileValue, bits_of
+from tilec.dialects.tile.tiles import KNOWN_TYPES, TileValue, bits_of, tile_value
 from tilec.isa import TilecError
 from tilec.mlir import ir
 
@@ -21,7 +21,7 @@ from ..emit import create, wrapped
 REGISTER_BITS = 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Packing:
     """How elements of a type lie in registers.
 
@@ -41,7 +41,7 @@ class Packing:
         per_register = max(1, min(REGISTER_BITS // int(element.width), count))
         return cls(element, per_register, count // per_register)
 
-    @property
+    @cached_property
     def type(self) -> Any:
         """Type of a register."""
         if self.per_register == 1:
@@ -49,11 +49,20 @@ class Packing:
         return ir.VectorType.get([self.per_register], self.element)
 
     @property
+    def elements(self) -> int:
+        """Elements that a lane holds."""
+        return self.per_register * self.registers
+
+    def by(self, per_register: int) -> Packing:
+        """The same elements, so many a register."""
+        return Packing(self.element, per_register, self.elements // per_register)
+
+    @property
     def bits(self) -> int:
         """Bits of a register."""
         return self.per_register * int(self.element.width)
 
-    @property
+    @cached_property
     def is_sub_byte(self) -> bool:
         """Whether an element is narrower than a byte."""
         return int(self.element.width) < 8
@@ -73,6 +82,36 @@ def packing(tile: TileValue) -> Packing:
     if int(element.width) == 1 and tile.registers < REGISTER_BITS:
         return Packing(element, 1, tile.registers)
     return Packing.dense(element, tile.registers)
+
+
+def fragment(value: Any) -> TileValue:
+    """The fragment that a value is.
+
+    Raises:
+        TilecError: if it is a tile of level 2.
+    """
+    return _fragment(value.type)
+
+
+def packing_of(value: Any) -> Packing:
+    """How the fragment that a value is lies in registers.
+
+    Raises:
+        TilecError: if it is a tile of level 2.
+    """
+    return _packing_of_type(value.type)
+
+
+@lru_cache(maxsize=KNOWN_TYPES)
+def _packing_of_type(type_: Any) -> Packing:
+    return packing(_fragment(type_))
+
+
+def _fragment(type_: Any) -> TileValue:
+    tile = tile_value(type_)
+    if tile is None or not tile.is_fragment:
+        raise TilecError("works on fragments here: run tile-to-fragments first")
+    return tile
 
 
 def i32() -> Any:

@@ -9,9 +9,8 @@ from tilec.mlir import ir
 from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
-from .memory import fragment
 from .rearrangement import order_of, rearranged
-from .registers import packing, registers_of
+from .registers import fragment, packing, registers_of
 
 
 def view(op: Any, expansion: Expansion) -> list[Values]:

@@ -1,6 +1,7 @@
 """`tile.fill`, `tile.elementwise`, `tile.cast`: register by register."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -9,7 +10,7 @@ from tilec.mlir import ext, ir
 
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
-from ..tiles import TileValue
+from ..tiles import KNOWN_TYPES, TileValue
 from .base import TileOp, any_tile_of, fragment_of, integer
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
@@ -135,6 +136,7 @@ def check_function(op: TileOp, element: Callable[[], Any]) -> None:
     check_kind(name, found)
 
 
+@lru_cache(maxsize=KNOWN_TYPES)
 def check_kind(name: str, element: Any) -> None:
     """Check that an elementwise op takes such elements; raises TilecError if not."""
     is_float = isinstance(element, (ir.FloatType, ByteType))
