@@ -111,7 +111,7 @@ class Uniformity:
 
     def _simple(self, op: Any, name: str) -> None:
         operation = op.operation
-        spread = max((self.of(v) for v in operation.operands), default=Spread.CTA)
+        spread = max(map(self.of, operation.operands), default=Spread.CTA)
         if spread is Spread.THREAD:
             spread = self._of_thread(operation, name)
         if name in _THREAD_OPS:
@@ -130,8 +130,9 @@ class Uniformity:
                 self._block(block)
                 yielded = [v for inner in list(block.operations)[-1:] for v in inner.operands]
                 spread = max([spread, *map(self.of, yielded)])
-        for result in operation.results:
-            self._set(result, spread)
+        if spread is not Spread.CTA:
+            for result in operation.results:
+                self._set(result, spread)
 
     def _of_index(self, operation: Any) -> Spread:
         dimension = (
@@ -254,5 +255,5 @@ def _diverges(uniformity: Uniformity, parent: Any, inner: Any, limit: Spread) ->
     if any(uniformity.of(value) > limit for value in deciding):
         return True
     # Blocks that branch to each other: only what every path passes is sure to be whole.
-    region = next((r for r in parent.regions if len(list(r.blocks)) > 1), None)
+    region = next((r for r in parent.regions if len(r.blocks) > 1), None)
     return region is not None and inner.block != region.blocks[0]

@@ -172,6 +172,7 @@ def _rank(form: Mma, extents: Extents, target: Target) -> tuple[float, bool, boo
     return whole * slots(form, target), emulated, form.kind is not None, form.ptx
 
 
+@cache
 def slots(form: Mma, target: Target) -> float:
     """Machine instructions that one instruction of the form becomes."""
     how = execution(form, target)
