@@ -77,14 +77,14 @@ class _Fragments:
         unit = unit_of(form, name, tile.layout)
         self.values = _joined(values, form, name, unit, count)
         self.steps = steps(form, name, unit)
-        self._along = INDICES[name]
+        self._along = tuple(INDICES[name])
         self.places = [repeats(register=part) for part in range(count)]
         self._parts = {self.places[part]: part for part in reversed(range(count))}
 
     def at(self, at: Mapping[str, int]) -> Any:
         """The fragment for the instruction number `at` along `m`, `n` and `k`."""
-        row, col = (at[index] // self.steps[index] for index in self._along)
-        return self.values[self._parts[row, col]]
+        row, col = self._along
+        return self.values[self._parts[at[row] // self.steps[row], at[col] // self.steps[col]]]
 
 
 def _joined(values: Values, form: Mma, name: str, unit: LinearLayout, count: int) -> Values:
