@@ -177,16 +177,17 @@ def _with_constants(text: str) -> str:
 
 def _for_llvm_22(text: str, *, debug: bool) -> str:
     """What MLIR's LLVM prints, as LLVM 22 reads it and NVPTX needs it."""
+    # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
+    text = re.sub(r"(\ndeclare .*@llvm\..*?) #\d+(?=\n)", r"\1", text)
+    uses = Counter(re.findall(r"#\d+", text))
+    functions, end, rest = text.rpartition("\n}")
+    rest = re.sub(r"\nattributes (#\d+) .*", lambda m: m[0] if uses[m[1]] > 1 else "", rest)
     # With the flag "Debug Info Version", without which it ignores debug locations, LLVM aborts
     # on a wrong intrinsic signature.
     if not debug:
         flags = r"\n!llvm\.module\.flags = .*|\n!\d+ = .*\"Debug Info Version\".*"
-        text = re.sub(flags, "", text)
-    # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
-    text = re.sub(r"(\ndeclare .*@llvm\..*?) #\d+(?=\n)", r"\1", text)
-    uses = Counter(re.findall(r"#\d+", text))
-    text = re.sub(r"\nattributes (#\d+) .*", lambda m: m[0] if uses[m[1]] > 1 else "", text)
-    text = _with_constants(text)
+        rest = re.sub(flags, "", rest)
+    text = _with_constants(f"{functions}{end}{rest}")
     # The LLVM dialect cannot say `convergent` of inline assembly, which may hold a warp's
     # matrix instruction or barrier.
     if " asm sideeffect " in text:
