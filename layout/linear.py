@@ -56,6 +56,9 @@ class LinearLayout:
     outs: tuple[tuple[str, int], ...]
     columns: tuple[int, ...]
 
+    def __hash__(self) -> int:
+        return hash(self.columns)  # names and sizes seldom make the difference
+
     # Construction
 
     @classmethod
