@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from tilec.dialects.tile.tiles import KNOWN_TYPES, bits_of
 from tilec.isa import TilecError
@@ -40,56 +40,50 @@ def memory_facts(memref: Any) -> MemoryFacts:
         TilecError: for attributes that are none of these, not of the memref's rank, or against
             its type.
     """
-    type_ = memref.type
-    static = _static(type_)
-    aligned = static.element
-    root = memref
+    assumed, root = 1, memref
     while not isinstance(root.owner, ir.Block):
         if root.owner.name == "memref.assume_alignment":
-            aligned = max(aligned, _power(int(root.owner.attributes["alignment"].value)))
+            assumed = max(assumed, _power(int(root.owner.attributes["alignment"].value)))
         elif root.owner.name != "memref.cast":
             break
         root = root.owner.operands[0]
-    promised = argument_attributes(root)
+    return _facts(memref.type, argument_attributes(root) or None, assumed)
+
+
+@lru_cache(maxsize=KNOWN_TYPES)
+def _facts(type_: Any, attributes: Any, assumed: int) -> MemoryFacts:
+    """What is known of a memref of a type, of which an argument's attributes may say more.
+
+    Args:
+        type_: the memref's.
+        attributes: a dictionary of them, or None.
+        assumed: bytes of which its address is known to be a multiple.
+    """
+    promised = attributes or {}
+    strides, offset = type_.get_strides_and_offset()
+    dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
+    sizes = [
+        1 if type_.is_dynamic_dim(dim) else _power(type_.get_dim_size(dim))
+        for dim in range(type_.rank)
+    ]
+    known = [1 if stride == dynamic_stride else _power(stride) for stride in strides]
+    element = max(1, bits_of(type_.element_type) // 8)
+    aligned = max(element, assumed)
     if "tile.aligned" in promised:
         aligned = max(aligned, _integer(promised, "tile.aligned"))
-    known = []
-    for name, said in (("tile.sizes", static.sizes), ("tile.strides", static.strides)):
-        multiples = _integers(promised, name, len(said)) or [1] * len(said)
-        for dim, (own, multiple) in enumerate(zip(said, multiples, strict=True)):
-            if own is not None and own < multiple:
+    for name, values, static in (
+        ("tile.sizes", sizes, [not type_.is_dynamic_dim(dim) for dim in range(type_.rank)]),
+        ("tile.strides", known, [stride != dynamic_stride for stride in strides]),
+    ):
+        for dim, multiple in enumerate(_integers(promised, name, type_.rank)):
+            if static[dim] and values[dim] < multiple:
                 raise TilecError(
                     f"{name} promises a multiple of {multiple} for dimension {dim} of {type_}, "
                     "which says otherwise"
                 )
-        known.append(tuple(own or n for own, n in zip(said, multiples, strict=True)))
-    return MemoryFacts(min(aligned, static.offset * static.element), *known)
-
-
-class _Static(NamedTuple):
-    """What a memref's type says, in powers of two; None where it is dynamic."""
-
-    element: int
-    """Bytes of an element."""
-    offset: int
-    """What divides the offset, in elements; 1 if it is dynamic."""
-    sizes: tuple[int | None, ...]
-    strides: tuple[int | None, ...]
-
-
-@lru_cache(maxsize=KNOWN_TYPES)
-def _static(type_: Any) -> _Static:
-    strides, offset = type_.get_strides_and_offset()
-    dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-    return _Static(
-        max(1, bits_of(type_.element_type) // 8),
-        1 if offset == dynamic else _power(offset),
-        tuple(
-            None if type_.is_dynamic_dim(dim) else _power(type_.get_dim_size(dim))
-            for dim in range(type_.rank)
-        ),
-        tuple(None if stride == dynamic else _power(stride) for stride in strides),
-    )
+            values[dim] = max(values[dim], multiple)
+    first = 1 if offset == dynamic_stride else _power(offset)
+    return MemoryFacts(min(aligned, first * element), tuple(sizes), tuple(known))
 
 
 def argument_attributes(value: Any) -> Any:
