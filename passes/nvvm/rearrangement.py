@@ -46,7 +46,7 @@ def repacked(registers: Sequence[Any], before: Packing, after: Packing) -> list[
 
 
 def order_of(layout: LinearLayout) -> list[int]:
-    """The order that a layout (register of the result) -> (register of the source) says."""
+    """The place of each register under a layout with one output, such as the source's register."""
     order = [0]
     for column in layout.columns_of("register"):
         order += [at ^ column for at in order]

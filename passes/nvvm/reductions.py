@@ -94,7 +94,7 @@ class _Steps:
                 combined[first] = self._tree([values[first ^ step] for step in words])
             return combined[first]
 
-        kept = [plan.kept(register=r)[0] for r in range(plan.kept.in_sizes["register"])]
+        kept = order_of(plan.kept)
         size = self._packed.per_register
         if not inside and size == together and whole_words(plan.kept, together):
             return [word(register) for register in kept[::together]]

@@ -33,12 +33,10 @@ class Iotas:
         packed = packing(tile)
         axis = list(tile.layout.out_sizes)[int(op.attributes["axis"].value)]
         along = tile.layout.restrict(outs=[axis])
-        own = along.restrict(ins=["register"])
-        numbers = [own(register=r)[0] for r in range(tile.registers)]
         (place,) = self._kernel.places(along, "lane")
         base = create("arith.index_castui", [place], packed.element)
         values = []
-        for number in numbers:
+        for number in order_of(along):
             constant = ir.IntegerAttr.get(packed.element, number)
             changed = create("llvm.mlir.constant", [], packed.element, value=constant)
             values.append(create("llvm.xor", [base, changed], packed.element) if number else base)
