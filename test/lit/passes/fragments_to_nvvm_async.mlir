@@ -82,9 +82,9 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[MIN32:.*]] = llvm.trunc %[[MIN]] : i64 to i32
     // CHECK: %[[C2:.*]] = llvm.mlir.constant(2 : i32) : i32
     // CHECK: %[[COUNT:.*]] = llvm.mul %[[MIN32]], %[[C2]] : i32
-    // CHECK: %[[INROW:.*]] = llvm.select %[[C]], %[[COUNT]], %{{.*}} : i1, i32
-    // CHECK: scf.if %[[OWN]] {
     // CHECK: %[[NONE:.*]] = llvm.mlir.constant(0 : i32) : i32
+    // CHECK: %[[INROW:.*]] = llvm.select %[[C]], %[[COUNT]], %[[NONE]] : i1, i32
+    // CHECK: scf.if %[[OWN]] {
     // CHECK: %[[SIZE:.*]] = llvm.select %[[R]], %[[INROW]], %[[NONE]] : i1, i32
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca, %[[SIZE]] : !llvm.ptr<3>, !llvm.ptr<1>, i32
     %z = arith.constant 0 : index
@@ -97,9 +97,9 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @whole_pieces(
   gpu.func @whole_pieces(%g: memref<?x?xf16> {tile.sizes = array<i64: 1, 8>}, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK-NOT: llvm.intr.smin
-    // CHECK: %[[INSIDE:.*]] = llvm.and
     // CHECK: %[[C8:.*]] = llvm.mlir.constant(8 : i32) : i32
     // CHECK: %[[NONE:.*]] = llvm.mlir.constant(0 : i32) : i32
+    // CHECK: %[[INSIDE:.*]] = llvm.and
     // CHECK: %[[SIZE:.*]] = llvm.select %[[INSIDE]], %[[C8]], %[[NONE]] : i1, i32
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca, %[[SIZE]]
     %z = arith.constant 0 : index
