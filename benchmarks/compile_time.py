@@ -96,8 +96,10 @@ class Compiler:
         self.cold = cold
         self.cached = cached
         self.warm = warm
+        # The first process leaves the bytecode of a checkout behind, which what is installed has.
+        inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
         self._with_cache = {
-            **os.environ,
+            **inherited,
             "TILEC_CACHE": "1",
             "TILEC_CACHE_DIR": str(Path(folder, "tilec")),
             "TRITON_ALWAYS_COMPILE": "0",
