@@ -15,6 +15,21 @@ def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> An
     return _create(name, [result], operands, attributes).result
 
 
+def inline_assembly(code: str, constraints: str, operands: list[Any], result: Any) -> Any:
+    """Inline assembly with effects; its result of that type, or None if the type is None."""
+    op = ir.Operation.create(
+        "llvm.inline_asm",
+        results=[] if result is None else [result],
+        operands=operands,
+        attributes={
+            "asm_string": ir.StringAttr.get(code),
+            "constraints": ir.StringAttr.get(constraints),
+            "has_side_effects": ir.UnitAttr.get(),
+        },
+    )
+    return None if result is None else op.result
+
+
 def index_constant(value: int) -> Any:
     """An `arith.constant` of type index."""
     type_ = ir.IndexType.get()

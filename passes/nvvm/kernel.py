@@ -10,7 +10,7 @@ from tilec.isa.llvm import Call, call
 from tilec.layout import LinearLayout
 from tilec.mlir import ir
 
-from ..emit import create, is_zero, linear
+from ..emit import create, inline_assembly, is_zero, linear
 from ..thread_index import ThreadIndex
 from .registers import bitcast, i32
 
@@ -122,7 +122,7 @@ class Kernel:
         value = (
             self.intrinsic(call.intrinsic, arguments, signature.result, convergent=True)
             if call.intrinsic is not None
-            else _inline_assembly(call, arguments, signature.result)
+            else inline_assembly(call.assembly, call.constraints, arguments, signature.result)
         )
         results = [value] if signature.results else []
         if len(signature.results) > 1:
@@ -213,20 +213,6 @@ def _home(value: Any) -> Any:
     """The block in which a value becomes known."""
     owner = value.owner
     return owner if isinstance(owner, ir.Block) else owner.operation.block
-
-
-def _inline_assembly(call: Call, operands: list[Any], result: Any) -> Any:
-    op = ir.Operation.create(
-        "llvm.inline_asm",
-        results=[] if result is None else [result],
-        operands=operands,
-        attributes={
-            "asm_string": ir.StringAttr.get(call.assembly),
-            "constraints": ir.StringAttr.get(call.constraints),
-            "has_side_effects": ir.UnitAttr.get(),
-        },
-    )
-    return None if result is None else op.result
 
 
 def llvm_type(text: str) -> Any:

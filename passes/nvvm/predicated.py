@@ -9,12 +9,14 @@ from typing import Any
 
 from tilec.mlir import ir
 
-from ..emit import create
+from ..emit import create, inline_assembly
 from .addresses import Address
 from .registers import Packing
 
 _CONSTRAINTS = {8: "h", 16: "h", 32: "r", 64: "l"}
 """The registers that hold operands of so many bits."""
+_MEMORY = "~{memory}"
+"""Keeps the order with other accesses to memory."""
 
 
 def load(address: Address, moved: Packing, predicate: Any) -> list[Any]:
@@ -32,12 +34,9 @@ def load(address: Address, moved: Packing, predicate: Any) -> list[Any]:
     type_ = moved.type
     if count > 1:
         type_ = ir.Type.parse(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
-    result = _assembly(
-        zeros + code,
-        [*[f"={_CONSTRAINTS[moved.bits]}"] * count, "b", "l"],
-        [predicate, address.pointer],
-        [type_],
-    ).result
+    constraints = [*[f"={_CONSTRAINTS[moved.bits]}"] * count, "b", "l", _MEMORY]
+    operands = [predicate, address.pointer]
+    result = inline_assembly(zeros + code, ",".join(constraints), operands, type_)
     if count == 1:
         return [result]
     return [
@@ -74,11 +73,12 @@ def update(
     first = len(guards) + 1
     names = [f"${at}" for at in range(first, first + len(registers))]
     code = f"{instruction} {_place(address, first - 1)}, {_tuple(names)};"
-    _assembly(
+    constraints = ["b"] * len(guards) + ["l"] + [_CONSTRAINTS[moved.bits]] * len(registers)
+    inline_assembly(
         f"@$0 {code}" if guards else code,
-        ["b"] * len(guards) + ["l"] + [_CONSTRAINTS[moved.bits]] * len(registers),
+        ",".join([*constraints, _MEMORY]),
         [*guards, address.pointer, *registers],
-        [],
+        None,
     )
 
 
@@ -95,16 +95,3 @@ def _place(address: Address, operand: int) -> str:
 
 def _tuple(names: list[str]) -> str:
     return f"{{{', '.join(names)}}}" if len(names) > 1 else names[0]
-
-
-def _assembly(code: str, constraints: list[str], operands: list[Any], results: list[Any]) -> Any:
-    return ir.Operation.create(
-        "llvm.inline_asm",
-        results=results,
-        operands=operands,
-        attributes={
-            "asm_string": ir.StringAttr.get(code),
-            "constraints": ir.StringAttr.get(",".join([*constraints, "~{memory}"])),
-            "has_side_effects": ir.UnitAttr.get(),
-        },
-    )
