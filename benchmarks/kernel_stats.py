@@ -245,6 +245,11 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
                 lines.append([f"{part.replace('_', ' ')}: {kind}", *map(str, values)])
     for what in ("registers", "spills", "shared", "conflicts", "wavefronts"):
         lines.append([what, *(str(r[what]) for r in rows)])
+    return aligned(lines)
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> str:
+    """Cells in columns, the first to the left."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import tilec
-from kernel_stats import sass_counts
+from kernel_stats import aligned, sass_counts
 from tilec.codegen_worker import NEEDLESS
 from tilec.cubin import assemble, disassemble
 from tilec.isa import TilecError
@@ -133,14 +133,7 @@ def table(ways: Sequence[Way]) -> str:
             share = f" {(value / first[what] - 1) * 100:+.1f}%" if first[what] else ""
             cells.append(text + ("" if way is ways[0] else share))
         lines.append(cells)
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(width) if at == 0 else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in lines
-    )
+    return aligned(lines)
 
 
 def main() -> None:

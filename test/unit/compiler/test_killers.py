@@ -10,6 +10,7 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
+from tilec import llvm
 
 Outcome = subprocess.CompletedProcess[str]
 
@@ -192,3 +193,8 @@ def test_macros_for_ptx_are_expanded(
     done = python(DRIVER, scale, stdin=kernel(body, target="sm_90a"))
     assert done.returncode == 0, done.stderr
     assert done.stdout == "compiled\nalive: True\n"
+
+
+def test_what_gets_no_closer_look_translates() -> None:
+    assert [name for name in llvm._USUAL if not llvm._TRANSLATES.fullmatch(name)] == []
+    assert not set(llvm._USUAL) & set(llvm._DOUBTFUL)
