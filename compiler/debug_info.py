@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.mlir import ir, passmanager
+from tilec.ir.mlir import ir, passmanager
 
 from .diagnostics import SOURCE, place
 

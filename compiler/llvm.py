@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from tilec.mlir import ir, rewrite, translate_to_llvm_ir
+from tilec.ir.mlir import ir, rewrite, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError, walk
 
 from .literals import for_llvm_22

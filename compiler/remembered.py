@@ -144,7 +144,7 @@ def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
 
 def _restored(fields: dict[str, Any], context: Any) -> Diagnostic:
     """The diagnostic that `_plain` wrote."""
-    from tilec.mlir import ir  # noqa: PLC0415
+    from tilec.ir.mlir import ir  # noqa: PLC0415
     from tilec.passes.base import Diagnostic  # noqa: PLC0415
 
     with context:

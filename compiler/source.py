@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from tilec import dialects
+from tilec.ir.mlir import ir
 from tilec.isa import nearest
-from tilec.mlir import ir
 from tilec.passes.base import Diagnostic, ProgramError
 from tilec.passes.pipeline import from_mlir_diagnostic
 

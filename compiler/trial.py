@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from tilec.mlir import ir, translate_to_llvm_ir
+from tilec.ir.mlir import ir, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic
 
 _CHILD = "import sys; from tilec.trial import translate; translate(sys.stdin.read())"

@@ -16,7 +16,7 @@ from typing import Any
 
 from generated import ROOT, table, write_or_check
 from tilec.dialects.tile import builders, dialect, ops
-from tilec.mlir import ext
+from tilec.ir.mlir import ext
 
 _TESTS = ROOT / "test" / "lit" / "dialect"
 

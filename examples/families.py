@@ -8,8 +8,8 @@ from typing import Any
 
 import tilec
 from tilec.dialects.tile import builders as tile
+from tilec.ir.mlir import dialect
 from tilec.isa import form as find_form
-from tilec.mlir import dialect
 
 ONE_WARP = (1, 1)
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import tilec
 from tilec.dialects.tile import builders as tile
+from tilec.ir.mlir import dialect, ir
 from tilec.isa import form as find_form
-from tilec.mlir import dialect, ir
 
 FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 

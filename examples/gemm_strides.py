@@ -8,7 +8,7 @@ from typing import Any
 
 import tilec
 from tilec.dialects.tile import builders as tile
-from tilec.mlir import dialect
+from tilec.ir.mlir import dialect
 
 FORM = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
 TILE, DEPTH, WARPS = 64, 32, (2, 2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import tilec
 from tilec.dialects.tile import builders as tile
-from tilec.mlir import dialect
+from tilec.ir.mlir import dialect
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 LDMATRIX = "ldmatrix.sync.aligned.m8n8.x4.b16"

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, walk
 from .functions import AUTOMATIC, functions, gpu_modules, warps

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.tiles import tile_value
+from tilec.ir.mlir import ir
 from tilec.layout.reduction import reduction
-from tilec.mlir import ir
 
 from .analysis.uniformity import Spread, Uniformity, control_of
 from .base import Diagnostic, Pass, PassError, walk

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.ops.atomic import updates
 from tilec.dialects.tile.ops.base import any_tile_of
 from tilec.dialects.tile.tiles import bits_of, plain_tile
+from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, Form, Mma, Target, TilecError, form, forms, nearest, target
 from tilec.isa.sass import execution, sorts_metadata
-from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, advise, walk
 from .functions import block_size, functions, gpu_modules, known_target

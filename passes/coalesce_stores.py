@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.matrices import in_memory
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import convert
 from tilec.layout.sectors import Traffic, traffic
-from tilec.mlir import ir
 
 from .analysis.effects import is_shared
 from .analysis.shared_space import SharedSpace

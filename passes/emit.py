@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 _create = ir.Operation.create
 

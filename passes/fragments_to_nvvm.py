@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
 from tilec.dialects.tile.tiles import tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import Target
-from tilec.mlir import ir
 
 from .base import Pass
 from .fragments.expansion import Expansion

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError, target
-from tilec.mlir import ir
 
 
 def gpu_modules(module: Any) -> Iterator[Any]:

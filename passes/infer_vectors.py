@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from .analysis.contiguity import contiguous, in_bounds, together, why_narrow
 from .analysis.memory_facts import memory_facts

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from .emit import create
 

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from .analysis.memory_facts import argument_attributes
 from .base import Diagnostic, Pass, PassError

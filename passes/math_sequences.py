@@ -12,7 +12,7 @@ from struct import pack, unpack
 from types import MappingProxyType
 from typing import Any
 
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from .emit import create
 from .nvvm.kernel import Kernel

@@ -14,8 +14,8 @@ from enum import Enum
 from itertools import groupby
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from tilec.ir.mlir import ir, passmanager
 from tilec.isa import nearest
-from tilec.mlir import ir, passmanager
 
 from . import registry
 from .base import Diagnostic, Pass, PassError, running

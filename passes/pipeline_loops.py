@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
-from tilec.mlir import ir
 
 from .analysis.effects import Writers
 from .analysis.shared_space import SharedSpace, aligned

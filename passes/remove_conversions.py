@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
 from tilec.layout.conversion import convert
 from tilec.layout.plans import Nothing, Permutation, Plan, SharedTrip, Shuffles, Transposition
-from tilec.mlir import ir
 
 from .base import Pass, remark, walk
 from .functions import functions, gpu_modules, is_automatic, target_of

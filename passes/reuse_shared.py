@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.shared import shared_buffer
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from .analysis.buffer_lifetimes import Lifetime, lifetimes, places_of
 from .analysis.shared_space import aligned

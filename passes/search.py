@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tilec.mlir import rewrite
+from tilec.ir.mlir import rewrite
 
 
 def named(root: Any, names: Iterable[str]) -> list[Any]:

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
 from tilec.isa.sass import execution
-from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, remark
 from .functions import functions, gpu_modules, known_target, warps

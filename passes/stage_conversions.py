@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.stored import stored_elements
 from tilec.dialects.tile.tiles import bits_of, tensor_type, tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.plans import Plan, SharedTrip
 from tilec.layout.views import reshaped
-from tilec.mlir import ir
 
 from .base import Diagnostic, Pass, PassError, remark, walk
 from .emit import create, index_constant

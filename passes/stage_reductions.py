@@ -9,11 +9,11 @@ from math import prod
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.tiles import bits_of, tensor_type, tile_value
+from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 from tilec.layout.gf2 import Echelon
 from tilec.layout.reduction import Reduction, reduction
 from tilec.layout.views import expanded, reshaped, sliced, transposed
-from tilec.mlir import ir
 
 from .base import Pass, remark, walk
 from .emit import create

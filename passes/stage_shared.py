@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
-from tilec.mlir import ir
 
 from .analysis.effects import Writers
 from .analysis.shared_space import SharedSpace, aligned

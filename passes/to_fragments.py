@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.stored import check_addressable, stored_places
 from tilec.dialects.tile.tiles import TileValue
+from tilec.ir.mlir import dialect, ir
 from tilec.isa import Target, TilecError
-from tilec.mlir import dialect, ir
 
 from .base import Pass, walk
 from .emit import create, is_zero, linear

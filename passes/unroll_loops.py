@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.ir.mlir import dialect, ir
 from tilec.isa import TilecError
-from tilec.mlir import dialect, ir
 
 from .base import Diagnostic, Pass, PassError, remark, walk
 from .emit import constant_of, create

@@ -14,8 +14,8 @@ from typing import Any
 from tilec.dialects.tile import builders as tile
 from tilec.dialects.tile.builders.types import retyped
 from tilec.dialects.tile.tiles import element_name
+from tilec.ir.mlir import dialect, ir
 from tilec.isa import form as find_form
-from tilec.mlir import dialect, ir
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Any
 from tilec.compiled import Compiled, Options
 from tilec.cubin import AssemblerError
 from tilec.diagnostics import SOURCE, Source, places
+from tilec.ir.mlir import ir
 from tilec.isa import Target
 from tilec.lowering import load
-from tilec.mlir import ir
 from tilec.passes.instrumentation import Instrumentation
 from tilec.printing import to_text
 

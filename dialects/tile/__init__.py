@@ -8,7 +8,7 @@ from typing import Any
 
 def load(context: Any = None) -> None:
     """Load the dialect into `context` (the current one by default); again does nothing."""
-    from tilec.mlir import ir  # noqa: PLC0415 (MLIR is imported when first needed)
+    from tilec.ir.mlir import ir  # noqa: PLC0415 (MLIR is imported when first needed)
 
     from . import ops  # noqa: F401, PLC0415 (importing them defines them)
     from .dialect import Tile  # noqa: PLC0415
@@ -26,6 +26,6 @@ def _tell_bindings() -> None:
     Unfound, they would search for it whenever they meet one of its ops, types or attributes:
     half of a compilation's time.
     """
-    from tilec.mlir import ext  # noqa: PLC0415
+    from tilec.ir.mlir import ext  # noqa: PLC0415
 
     ext._cext.globals.append_dialect_search_prefix("tilec.dialects")

@@ -8,8 +8,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import ElementType, TilecError, element_type
-from tilec.mlir import ir
 
 from .dialect import ByteType, value_of
 from .tiles import KNOWN_TYPES, bits_of

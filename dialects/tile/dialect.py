@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
-from tilec.mlir import ext, ir
+from tilec.ir.mlir import ext, ir
 
 # MLIR's bindings read the annotations of these classes, so they must be objects: no
 # `from __future__ import annotations` here and in `ops/`.

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from tilec.ir.mlir import ir
 from tilec.isa import (
     Family,
     Form,
@@ -27,7 +28,6 @@ from tilec.isa import (
 from tilec.isa.kernel import ENTRY, choose
 from tilec.layout import LinearLayout, fragment_of
 from tilec.layout.operands import operand_layout
-from tilec.mlir import ir
 
 from . import load
 from .families import TILE_OPS

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import LANES
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from .tiles import TileValue, bits_of, frag_type
 

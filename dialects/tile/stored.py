@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from .dialect import ByteType
 from .tiles import TileValue, bits_of

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.views import dims
-from tilec.mlir import ir
 
 from .dialect import ByteType, FragType, LayoutAttr, value_of
 

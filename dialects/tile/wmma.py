@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import Form, Operand, TilecError, UnknownNameError, WmmaMemory, WmmaMma, forms
-from tilec.mlir import ir
 
 from .dialect import WmmaType, value_of
 

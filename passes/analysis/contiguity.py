@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.dialects.tile.tiles import bits_of
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import constant_of
 from .memory_facts import memory_facts

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tilec.dialects.tile.dialect import SharedAttr
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..base import walk
 from .memory_facts import argument_attributes

@@ -7,8 +7,8 @@ from functools import lru_cache
 from typing import Any
 
 from tilec.dialects.tile.tiles import KNOWN_TYPES, bits_of
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 ANY = 1 << 30
 """Zero is a multiple of every power of two; more than any extent."""

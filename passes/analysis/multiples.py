@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import constant_of
 from .memory_facts import ANY, memory_facts

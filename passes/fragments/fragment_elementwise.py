@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilec.dialects.tile.ops import CASTS, COMPARISONS, ELEMENTWISE
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from ..emit import create
 from .expansion import Expansion, Handler, Values

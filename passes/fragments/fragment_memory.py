@@ -11,8 +11,8 @@ from tilec.dialects.tile.matrices import matrices_of
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, bits_of, frag_type
+from tilec.ir.mlir import ir
 from tilec.isa import Family, MatrixMemory, Target, forms
-from tilec.mlir import ir
 
 from ..analysis.multiples import multiple_of
 from ..emit import add, add_constant, create

@@ -8,10 +8,10 @@ from typing import Any
 from tilec.dialects.tile.dots import DOTS, extents, repetition, selectors, steps, unit_of
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, element_name, frag_type
+from tilec.ir.mlir import ir
 from tilec.isa import Mma
 from tilec.layout import LinearLayout
 from tilec.layout.operands import INDICES
-from tilec.mlir import ir
 
 from ..emit import create
 from .expansion import Expansion, Handler, Values

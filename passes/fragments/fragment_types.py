@@ -8,9 +8,9 @@ from typing import Any
 from tilec.dialects.tile.dots import DOTS, unit_of
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..base import walk
 from ..functions import threads

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout.reduction import reduction
-from tilec.mlir import ir
 
 from ..emit import create, linear
 from ..thread_index import ThreadIndex

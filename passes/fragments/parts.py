@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import create
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from tilec.dialects.tile.tiles import TileValue
+from tilec.ir.mlir import ir
 from tilec.isa import Target
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..base import walk
 from ..search import named

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.dialects.tile.tiles import TileValue, tensor_type, tile_value
+from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..emit import create
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.ir.mlir import ir
 from tilec.isa import Target
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.conversion import convert
-from tilec.mlir import ir
 
 from .layout_relations import agree, backward
 from .layout_types import converted, has_one_use, laid, set_layout

@@ -7,8 +7,8 @@ from typing import Any
 
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from ..base import Diagnostic, PassError, walk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import create, wrapped
 from .registers import constant_i64

@@ -11,10 +11,10 @@ from typing import Any
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.mlir import dialect, ir
 from tilec.isa import ASYNC_COPY_BYTES, LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
-from tilec.mlir import dialect, ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.dialects.tile.ops.atomic import updates
+from tilec.ir.mlir import ir
 from tilec.isa.reductions import Reduction
-from tilec.mlir import ir
 
 from ..fragments.expansion import Expansion, Values
 from . import predicated

@@ -11,8 +11,8 @@ from typing import Any
 
 from tilec.dialects.tile.casts import NarrowElement, check_cast, is_special, narrow_element
 from tilec.dialects.tile.tiles import TileValue
+from tilec.ir.mlir import ir
 from tilec.isa.conversions import Conversion, conversion
-from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, MovMatrix, TilecError, forms
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.gf2 import Echelon, combine
 from tilec.layout.plans import Nothing, Permutation, Shuffles, Transposition
-from tilec.mlir import ir
 
 from ..emit import create, index_constant
 from ..fragments.expansion import Expansion, Values

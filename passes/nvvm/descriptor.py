@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import create
 from ..functions import is_kernel

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilec.dialects.tile.ops.elementwise import COMPARISONS, check_kind
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

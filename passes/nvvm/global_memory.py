@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from functools import partial, reduce
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..analysis.contiguity import not_negative, reaches_inside, together
 from ..analysis.multiples import ANY

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import Form, Target
 from tilec.isa.llvm import Call, call
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..emit import create, inline_assembly, is_zero, linear
 from ..thread_index import ThreadIndex

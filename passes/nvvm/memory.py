@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any
 
 from tilec.dialects.tile.stored import stored_tile
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import ElementType
-from tilec.mlir import ir
 
 from ..emit import create
 from .registers import bitcast, i32

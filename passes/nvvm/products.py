@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import form
 from tilec.isa.llvm import Value
-from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

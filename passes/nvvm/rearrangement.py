@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..emit import create
 from .registers import Packing, bitcast, elements, registers_of, vector

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilec.dialects.tile.tiles import tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import LANES
 from tilec.layout.gf2 import Echelon, combine
 from tilec.layout.plans import whole_words
 from tilec.layout.reduction import Exchange, Reduction, reduction
 from tilec.layout.views import renaming
-from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

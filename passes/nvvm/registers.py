@@ -13,8 +13,8 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from tilec.dialects.tile.tiles import KNOWN_TYPES, TileValue, bits_of, tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from ..emit import create, wrapped
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, TilecError
-from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

@@ -13,9 +13,9 @@ from functools import cached_property, lru_cache, partial, reduce
 from typing import Any
 
 from tilec.dialects.tile.shared import SharedBuffer
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..analysis.multiples import ANY
 from ..analysis.possible_bits import possible_bits

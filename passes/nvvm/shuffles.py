@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import LANES
-from tilec.mlir import ir
 
 from ..emit import create
 from .registers import (

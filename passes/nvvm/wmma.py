@@ -8,10 +8,10 @@ from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import element_name
 from tilec.dialects.tile.wmma import wmma_operand
+from tilec.ir.mlir import ir
 from tilec.isa import WmmaMemory, form
 from tilec.isa.llvm import call
 from tilec.layout import LinearLayout
-from tilec.mlir import ir
 
 from ..emit import create
 from ..fragments.expansion import Expansion, Values

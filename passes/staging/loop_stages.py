@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tilec.mlir import dialect, ir
+from tilec.ir.mlir import dialect, ir
 
 from ..emit import add_constant, constant_of, create, index_constant
 from .staged_copies import StagedCopy

@@ -9,8 +9,8 @@ from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops import CASTS, ELEMENTWISE
 from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.tiles import tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import Target
-from tilec.mlir import ir
 
 from ..analysis.effects import is_shared
 from ..search import named

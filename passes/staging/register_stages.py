@@ -8,9 +8,9 @@ from typing import Any
 
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import bits_of, tensor_type
+from tilec.ir.mlir import dialect, ir
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
-from tilec.mlir import dialect, ir
 
 from ..emit import add, create, index_constant
 from .loop_stages import LoopStages

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
-from tilec.mlir import ir
 
 from ..base import Diagnostic, PassError, remark
 from ..functions import block_size, is_kernel, threads

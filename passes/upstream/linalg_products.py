@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from tilec.dialects.tile.ops.base import memory
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from ..base import Diagnostic, PassError
 from .contractions import contraction

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from tilec.dialects.tile.tiles import bits_of, element_name
+from tilec.ir.mlir import ir
 from tilec.isa import Family, Mma, TilecError, forms
-from tilec.mlir import ir
 
 TF32 = "tile.tf32"
 """Unit attribute of a product of f32: its operands may be taken as tf32."""

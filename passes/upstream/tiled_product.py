@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 from ..emit import create, index_constant
 from .memory_product import MemoryProduct

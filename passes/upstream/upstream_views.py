@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.mlir import passmanager
+from tilec.ir.mlir import passmanager
 
 from .outline_functions import outermost
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from tilec.dialects.tile.casts import CASTS
 from tilec.dialects.tile.ops.elementwise import COMPARISONS, ELEMENTWISE
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from ..base import Diagnostic
 from .vector_memory import TRANSFERS

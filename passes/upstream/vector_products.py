@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 from ..emit import create
 from .contractions import contraction

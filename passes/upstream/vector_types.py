@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 
 def is_vector(value: Any) -> bool:

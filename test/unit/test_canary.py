@@ -8,7 +8,7 @@ import importlib
 
 import numpy as np
 import pytest
-from tilec.mlir import dialect, ext, ir, passmanager, provider
+from tilec.ir.mlir import dialect, ext, ir, passmanager, provider
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@
 Indices are values of type index or Python integers; element types are MLIR types or their
 names; a layout is a `LinearLayout`, or the text of a `#tile.layout`. Every function raises
 `BuildError`, a `TilecError` that names file, line and column of the call, where the op would
-not verify. Control flow and scalars are upstream's: `tilec.mlir.dialect("scf")` and so on.
+not verify. Control flow and scalars are upstream's: `tilec.ir.mlir.dialect("scf")` and so on.
 """
 
 from .caller import BuildError

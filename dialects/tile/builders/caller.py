@@ -11,8 +11,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-from tilec.mlir import ir
 
 P = ParamSpec("P")
 T = TypeVar("T")

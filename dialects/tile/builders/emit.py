@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import Form, TilecError
-from tilec.mlir import ir
 
 from .types import parsed_type
 

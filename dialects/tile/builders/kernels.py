@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from tilec.mlir import dialect, ir
+from tilec.ir.mlir import dialect, ir
 
 from .. import load
 from .caller import BuildError, Place, caller, located, traced

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import Family, Form, TilecError
 from tilec.layout import fragment_of
-from tilec.mlir import ir
 
 from .. import tiles
 from ..ops.elementwise import COMPARISONS

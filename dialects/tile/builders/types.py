@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import Family, Form, TilecError, WmmaMemory, WmmaMma, form
 from tilec.layout import LinearLayout
 from tilec.layout.operands import operand_layout
 from tilec.layout.tiling import operand_tile
-from tilec.mlir import ir
 
 from .. import tiles
 from ..dialect import SharedAttr, value_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout, views
-from tilec.mlir import ir
 
 from .. import tiles
 from ..ops.base import any_tile_of

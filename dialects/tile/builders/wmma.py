@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import Family, Form
-from tilec.mlir import ir
 
 from ..tiles import element_name
 from ..wmma import wmma_operand

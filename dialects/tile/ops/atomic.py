@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import Target, TilecError, UnknownNameError
 from tilec.isa.reductions import Reduction, reductions
-from tilec.mlir import ext, ir
 
 from ..dialect import SharedAttr
 from .base import TileOp, any_tile_of, memory

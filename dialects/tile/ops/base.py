@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
 from tilec.layout.operands import units
-from tilec.mlir import ext, ir
 
 from ..dialect import Tile, WmmaType
 from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value

@@ -10,9 +10,9 @@ hold the rows of A and the columns of B that their part of C needs, and all of K
 
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import Mma, TilecError
 from tilec.layout.operands import INDICES
-from tilec.mlir import ext, ir
 
 from ..dots import DOTS, Tile, check_element, check_layouts, extents
 from ..tiles import TileValue

@@ -5,8 +5,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
-from tilec.mlir import ext, ir
 
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
-from tilec.mlir import ext, ir
 
 from .base import TileOp, any_tile_of
 from .views import axis_of

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
-from tilec.mlir import ext, ir
 
 from ..tiles import PlainTile, TileValue
 from .base import TileOp, any_tile_of, fragment_of

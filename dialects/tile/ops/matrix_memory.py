@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, MatrixMemory, TilecError
-from tilec.mlir import ext, ir
 
 from ..dialect import SharedAttr
 from ..matrices import matrix_origins

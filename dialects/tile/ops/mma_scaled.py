@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Mma
-from tilec.mlir import ext, ir
 
 from .base import TileOp, check_selectors, form_of
 from .mma import check_product

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 from tilec.layout import LinearLayout, fragment_of
-from tilec.mlir import ext, ir
 
 from ..tiles import bits_of
 from .base import TileOp, form_of

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
 from tilec.layout.views import sliced
-from tilec.mlir import ext, ir
 
 from ..tiles import TileValue
 from .base import TileOp, any_tile_of

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from tilec.ir.mlir import ext
 from tilec.isa import TilecError
-from tilec.mlir import ext
 
 from .base import TileOp, fragment_of
 from .elementwise import check_mask

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.views import collapsed, expanded, renaming, reshaped, transposed
-from tilec.mlir import ext, ir
 
 from ..tiles import PlainTile, TileValue
 from .base import TileOp, any_tile_of, without_layouts

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import tilec
 from tilec import codegen
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 
 Outcome = subprocess.CompletedProcess[str]
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from tilec.diagnostics import Source, place, places, render
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 from tilec.passes.base import Diagnostic
 
 SOURCE = Source("prog.mlir", "first\n\tsecond line\nthird\n")

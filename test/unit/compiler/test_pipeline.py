@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tilec.diagnostics import Source, place
-from tilec.mlir import ir, passmanager
+from tilec.ir.mlir import ir, passmanager
 from tilec.passes import registry
 from tilec.passes.base import Diagnostic, Pass, PassError
 from tilec.passes.instrumentation import Instrumentation, Selection

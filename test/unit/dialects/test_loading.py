@@ -8,8 +8,8 @@ import pytest
 from tilec import dialects
 from tilec.dialects.tile.dialect import FragType, LayoutAttr
 from tilec.dialects.tile.tiles import resolve, tile_layout, tile_value
+from tilec.ir.mlir import ir
 from tilec.isa import forms
-from tilec.mlir import ir
 
 FILL = """
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>

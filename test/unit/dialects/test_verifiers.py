@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec import dialects
 from tilec.dialects.tile import ops
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 from tilec.passes.base import walk
 
 LIT = Path(__file__).parents[2] / "lit" / "dialect"

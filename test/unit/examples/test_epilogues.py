@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
+from tilec.ir.mlir import dialect
 from tilec.layout.tiling import row_tile
-from tilec.mlir import dialect
 
 FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 DEPTH = 32

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
+from tilec.ir.mlir import dialect
 from tilec.isa import TARGETS, forms
-from tilec.mlir import dialect
 from tilec.sim import tensor
 
 F16_K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"

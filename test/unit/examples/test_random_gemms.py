@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
+from tilec.ir.mlir import dialect
 from tilec.isa import form as find_form
-from tilec.mlir import dialect
 
 COUNT = int(os.environ.get("TILEC_RANDOM_GEMMS", "32"))
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
-from tilec.mlir import dialect, ir
+from tilec.ir.mlir import dialect, ir
 from tilec.sim import launch
 
 LAYOUT = "register [0,1] [0,2] [0,4]; lane [0,8] [0,16] [1,0] [2,0] [4,0] -> row 8, col 32"

@@ -15,8 +15,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tilec.diagnostics import SOURCE, Source
 from tilec.dialects.tile.tiles import plain_tile
+from tilec.ir.mlir import ir
 from tilec.isa import target
-from tilec.mlir import ir
 from tilec.passes.layouts.mma_choice import Product, best_choice, candidates, grids
 from tilec.passes.pipeline import run_pipeline
 from tilec.printing import to_text

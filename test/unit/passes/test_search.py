@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tilec.diagnostics import Source
-from tilec.mlir import dialect
+from tilec.ir.mlir import dialect
 from tilec.passes import lower_math, walk
 from tilec.passes.search import named
 from tilec.source import new_context, parse

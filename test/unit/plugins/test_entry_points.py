@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import tilec
 from tilec.isa import target
-from tilec.mlir import ext, ir
+from tilec.ir.mlir import ext, ir
 from tilec.passes import Pass, remark, walk
 from tilec.pipelines import pipeline
 
@@ -174,7 +174,7 @@ def test_a_dialect_in_a_program_built_in_python(run: Run) -> None:
     code = (
         "import sys, tilec\n"
         "from tilec.dialect_plugins import load_dialect\n"
-        "from tilec.mlir import ir\n"
+        "from tilec.ir.mlir import ir\n"
         "from tilec.source import new_context\n"
         "context = new_context()\n"
         "load_dialect('acme', context)\n"

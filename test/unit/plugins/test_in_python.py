@@ -15,8 +15,8 @@ import pytest
 import tilec
 from hypothesis import given
 from hypothesis import strategies as st
+from tilec.ir.mlir import ir
 from tilec.isa import target
-from tilec.mlir import ir
 from tilec.passes import Pass, PassError, register, registry, remark, walk
 from tilec.passes.base import ProgramError
 from tilec.passes.pipeline import make_pass, run_pipeline

@@ -6,7 +6,7 @@ import random
 
 import pytest
 from tilec.dialects import load
-from tilec.mlir import ir
+from tilec.ir.mlir import ir
 from tilec.passes.analysis.multiples import ANY, multiple_of
 from tilec.passes.analysis.possible_bits import possible_bits
 from tilec.passes.base import walk

@@ -1,0 +1,1 @@
+"""The floor that the dialects and the passes stand on: MLIR's bindings, with types."""

@@ -1,0 +1,109 @@
+"""MLIR's Python bindings: the only file that names who provides them.
+
+Upstream's own package `mlir` is taken where it is installed with all that tilec needs, else
+the LLVM project's wheel `torch-mlir`, which carries the whole upstream bindings under the
+prefix `torch_mlir`. Elsewhere in tilec: `from tilec.ir.mlir import ir`, and
+`dialect("scf")` for a dialect's module.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from tilec.isa.errors import TilecError
+
+__all__ = ["dialect", "ext", "ir", "passmanager", "provider", "rewrite"]
+
+with_numpy = True
+"""Whether the bindings may import numpy, if asked before they are imported themselves.
+
+They use it to build dense attributes from arrays, and it takes as long to import as they do: a
+command line, whose process is its own, need not wait for it.
+"""
+
+_PROVIDERS = ("mlir", "torch_mlir")
+_NEEDED = ("ir", "passmanager", "rewrite", "dialects.ext", "dialects.nvvm", "dialects.gpu")
+
+
+def _complete(provider: str) -> bool:
+    """Whether `provider` is installed with every module that tilec uses, without importing it."""
+    spec = find_spec(provider)
+    if spec is None or not spec.submodule_search_locations:
+        return False
+    from pathlib import Path  # noqa: PLC0415 (only where a provider was found)
+
+    return all(
+        any(
+            (Path(root, *name.split(".")).with_suffix(".py")).exists()
+            or Path(root, *name.split(".")).is_dir()
+            for root in spec.submodule_search_locations
+        )
+        for name in _NEEDED
+    )
+
+
+@cache
+def provider() -> str:
+    """Name of the package that provides the bindings.
+
+    Raises:
+        TilecError: if none is installed.
+    """
+    for name in _PROVIDERS:
+        if name in sys.modules or _complete(name):
+            return name
+    raise TilecError(
+        "MLIR's Python bindings are not installed; `pip install torch-mlir` brings them, "
+        "or install LLVM's own package `mlir`"
+    )
+
+
+def translate_to_llvm_ir(operation: Any) -> str:
+    """LLVM IR of a module-like operation in the LLVM dialect; a failure ends the process."""
+    # The extension itself: the dialect's Python module, with its hundreds of ops, is not needed.
+    extension = import_module(f"{provider()}._mlir_libs._mlirDialectsLLVM")
+    text: str = extension.translate_module_to_llvmir(operation)
+    return text
+
+
+def dialect(name: str) -> Any:
+    """The bindings' module of dialect `name`, such as `scf`."""
+    return import_module(f"{provider()}.dialects.{name}")
+
+
+@contextmanager
+def _numpy_hidden() -> Iterator[None]:
+    """Makes `import numpy` fail, unless it has been imported."""
+    if "numpy" in sys.modules:
+        yield
+        return
+    sys.modules["numpy"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["numpy"]
+
+
+if TYPE_CHECKING:
+    from torch_mlir import ir, passmanager, rewrite
+    from torch_mlir.dialects import ext
+else:
+
+    def __getattr__(name: str) -> ModuleType:
+        """`ir`, `passmanager`, `rewrite` or `ext`, imported when first asked for."""
+        if name == "ext":
+            module = import_module(f"{provider()}.dialects.ext")
+        elif name in ("ir", "passmanager", "rewrite"):
+            with nullcontext() if with_numpy else _numpy_hidden():
+                module = import_module(f"{provider()}.{name}")
+        else:
+            raise AttributeError(name)
+        globals()[name] = module
+        return module
