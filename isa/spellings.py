@@ -7,7 +7,7 @@ orders are those that NVIDIA's own headers and examples print, and ptxas takes t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import permutations, product
 
 from .forms import Form, MatrixMemory, Mma, WmmaMemory, WmmaMma
 
@@ -53,11 +53,12 @@ def _wmma(form: WmmaMma | WmmaMemory) -> Iterator[str]:
 
 
 def _matrix(form: MatrixMemory) -> Iterator[str]:
-    """The count, and `.trans` with it, before the shape."""
+    """The shape, the count and `.trans` in any order."""
     head, _, rest = form.ptx.partition(".aligned.")
     words = rest.split(".")
     at = 3 if form.transposed else 2
-    yield ".".join((f"{head}.aligned", *words[1:at], words[0], *words[at:]))
+    for order in permutations(words[:at]):
+        yield ".".join((f"{head}.aligned", *order, *words[at:]))
 
 
 def spellings(form: Form) -> tuple[str, ...]:
@@ -72,6 +73,17 @@ def spellings(form: Form) -> tuple[str, ...]:
         case _:
             found = iter(())
     return tuple(s for s in dict.fromkeys(found) if s != form.ptx)
+
+
+def modern(mnemonic: str) -> str:
+    """A mnemonic with the `.aligned` that wmma had not before PTX 6.3.
+
+    PTX ISA, "wmma.load: PTX ISA Notes".
+    """
+    head, sync, rest = mnemonic.partition(".sync.")
+    if mnemonic.startswith("wmma.") and sync and not rest.startswith("aligned."):
+        return f"{head}.sync.aligned.{rest}"
+    return mnemonic
 
 
 def split_space(mnemonic: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from . import block_scale, matrix_memory, mma, mma_sp, wmma
 from .errors import TilecError, UnknownNameError
 from .forms import Form
-from .spellings import spellings, split_space
+from .spellings import modern, spellings, split_space
 
 _FAMILIES = (mma, block_scale, mma_sp, wmma, matrix_memory)
 
@@ -65,7 +65,7 @@ def instruction(mnemonic: str) -> tuple[Form, str]:
         >>> str(form), space
         ('ldmatrix.sync.aligned.m8n8.x4.b16', 'shared')
     """
-    ptx, space = split_space(mnemonic)
+    ptx, space = split_space(modern(mnemonic))
     found = form(ptx)
     if space and space not in found.spaces:
         legal = [found.mnemonic(s) for s in found.spaces] or [found.ptx]
