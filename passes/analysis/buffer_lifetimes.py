@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tilec.dialects.semantics import is_loop
+from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.shared import shared_buffer
 
 from ..emit import constant_of
 
 Places = dict[Any, tuple[int, int]]
 """Of each op its number in program order, and the number of the last op inside it."""
-
-_LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _outermost_loop(op: Any) -> Any:
     found = None
     parent = op.parent
     while parent is not None and parent.name != "gpu.func":
-        if parent.name in _LOOPS:
+        if is_loop(parent):
             found = parent
         parent = parent.parent
     return found
@@ -101,13 +101,11 @@ def _begins_anew(uses: list[Any], buffer: Any) -> bool:
     if any(use.block != first.block for use in uses):
         return False
     whole = shared_buffer(buffer.type)
-    if first.name == "tile.store":
-        value, _, *indices = first.operands
-        shape = tuple(value.type.shape)
-    elif first.name == "tile.async_copy":
-        rank = first.operands[0].type.rank
-        indices = list(first.operands)[2 + rank :]
-        shape = tuple(first.attributes["shape"])
+    op = first.opview
+    if isinstance(op, StoreOp):
+        indices, shape = op.place, tuple(op.moved.type.shape)
+    elif isinstance(op, AsyncCopyOp):
+        indices, shape = op.target_indices, tuple(op.shape)
     else:
         return False
     return (

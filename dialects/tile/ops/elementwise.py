@@ -5,6 +5,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule
+from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
 
@@ -47,6 +49,8 @@ _ON_INTEGERS = frozenset({"math.absi", "math.ctlz", "math.ctpop", "math.cttz"})
 class FillOp(TileOp, name="fill"):
     """A tile or fragment whose elements all are one scalar."""
 
+    SEMANTICS = PURE.but(layouts=LayoutRule.FREE, cost=0)
+
     value: ext.Operand[Any]
     tile: ext.Result[Any]
 
@@ -68,6 +72,7 @@ class ElementwiseOp(TileOp, name="elementwise"):
     """
 
     OPEN = True
+    SEMANTICS = PURE
 
     inputs: Sequence[ext.Operand[Any]]
     fn: ir.StringAttr
@@ -164,6 +169,7 @@ class CastOp(TileOp, name="cast"):
     """
 
     OPEN = True
+    SEMANTICS = PURE
 
     source: ext.Operand[Any]
     fn: ir.StringAttr
