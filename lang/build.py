@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilec import mlir
-from tilec.diagnostics import Place
+from tilec.ir import mlir
+from tilec.report.diagnostics import Place
 
 from .array import Array, Facts
 from .emit import i64, i64s, located, operation
@@ -42,7 +42,7 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
     Raises:
         KernelError: for what is wrong in the kernel, at its place.
     """
-    from tilec.source import new_context  # noqa: PLC0415 (imports MLIR)
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415 (imports MLIR)
 
     place = source.place
     name = source.tree.name
@@ -123,7 +123,7 @@ def _of_array(facts: Facts) -> dict[str, Any]:
 
 
 def _verify(whole: Any, place: Place) -> None:
-    from tilec.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
+    from tilec.report.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
 
     try:
         whole.operation.verify()

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
+def without_gc() -> Iterator[None]:
     """Put off garbage collection: one amid a compile's many objects walks all of the process's."""
     was_on = gc.isenabled()
     gc.disable()

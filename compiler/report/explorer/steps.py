@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tilec.backend.cubin import AssemblerError
 from tilec.compiled import Compiled, Options
-from tilec.cubin import AssemblerError
-from tilec.diagnostics import SOURCE, Source, places
 from tilec.ir.mlir import ir
 from tilec.isa import Target
 from tilec.lowering import load
 from tilec.passes.instrumentation import Instrumentation
-from tilec.printing import to_text
+from tilec.report.diagnostics import SOURCE, Source, places
+from tilec.report.printing import to_text
 
 from . import lines
 from .lines import Line

@@ -14,8 +14,8 @@ from typing import Any
 from tilec.ir.mlir import ir, rewrite, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError, walk
 
-from .literals import for_llvm_22
-from .trial import try_translation
+from .constants import for_llvm_22
+from .translation_check import try_translation
 
 TRIPLE = "nvptx64-nvidia-cuda"
 DATA_LAYOUT = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.ir.mlir import ir, passmanager
-
-from .diagnostics import SOURCE, place
+from tilec.report.diagnostics import SOURCE, place
 
 # Lines without DWARF: what nvcc's -lineinfo asks of LLVM too. LLVM does not let debug locations
 # change the code that it generates.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+from tilec.backend.cubin import AssemblerError
 from tilec.compiled import Compiled
-from tilec.cubin import AssemblerError
 
 
 def summary(compiled: Compiled) -> str:

@@ -9,14 +9,14 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tilec.isa import Target, TilecError
+from tilec.launch.occupancy import Limit, occupancy
 from tilec.passes.base import Diagnostic
 
 from .diagnostics import SOURCE, Source, place
-from .occupancy import Limit, occupancy
 
 if TYPE_CHECKING:
-    from .compiled import Compiled
-    from .cubin import Resources
+    from tilec.backend.cubin import Resources
+    from tilec.compiled import Compiled
 
 
 def chosen(found: Iterable[Diagnostic], wanted: str | None) -> list[Diagnostic]:

@@ -12,7 +12,9 @@ from typing import Any
 from tilec.ir.mlir import ir, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic
 
-_CHILD = "import sys; from tilec.trial import translate; translate(sys.stdin.read())"
+_CHILD = (
+    "import sys; from tilec.backend.translation_check import translate; translate(sys.stdin.read())"
+)
 
 
 def try_translation(gpu_module: Any) -> Iterator[Diagnostic]:
@@ -42,10 +44,9 @@ def try_translation(gpu_module: Any) -> Iterator[Diagnostic]:
 
 def translate(text: str) -> None:
     """Translate the only operation of `text`, and print what is reported as lines of JSON."""
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415
     from tilec.passes.pipeline import from_mlir_diagnostic  # noqa: PLC0415 (only in the child)
-
-    from .diagnostics import place  # noqa: PLC0415
-    from .source import new_context  # noqa: PLC0415
+    from tilec.report.diagnostics import place  # noqa: PLC0415
 
     def tell(diagnostic: Any) -> bool:
         at = place(from_mlir_diagnostic(diagnostic).location)

@@ -14,8 +14,9 @@ from tilec.runtime.cuda.views import is_shared
 from .arguments import passed
 
 if TYPE_CHECKING:
+    from tilec.compiled import Compiled
+
     from .abi import Kernel
-    from .compiled import Compiled
 
 DEVICES = ("cuda", "sim")
 

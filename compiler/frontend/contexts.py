@@ -7,8 +7,31 @@ handlers of diagnostics would hear each other's.
 
 from __future__ import annotations
 
+import threading
 import weakref
 from typing import Any
+
+from tilec import dialects
+from tilec.ir.mlir import ir
+
+# Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.
+# The parser and the pass manager load others when they meet them.
+_LOADED = (
+    "arith",
+    "builtin",
+    "cf",
+    "func",
+    "gpu",
+    "irdl",
+    "llvm",
+    "math",
+    "memref",
+    "nvvm",
+    "scf",
+    "tensor",
+    "ub",
+    "vector",
+)
 
 _WAITING = 4
 """Contexts that are kept for compilations to come, at most."""
@@ -16,6 +39,21 @@ _RETIREMENT = 64
 """Programs after which a context is given up: it keeps all types and places that it has met."""
 
 _free: list[Lease] = []  # `append` and `pop` are atomic
+
+
+LOADING = threading.Lock()
+"""Held while a Python-defined dialect is loaded: two threads that do so at once crash."""
+
+
+def new_context() -> Any:
+    """An `ir.Context` with upstream's dialects and tilec's."""
+    context = ir.Context(load_on_create_dialects=[])
+    for name in _LOADED:
+        context.get_dialect_descriptor(name)
+    context.enable_multithreading(False)  # verifiers in Python would wait for each other
+    with LOADING:
+        dialects.load(context)
+    return context
 
 
 class Lease:
@@ -44,8 +82,6 @@ class Lease:
 
 def lease() -> Lease:
     """A context that no other program is in, for one that is to be compiled."""
-    from .source import new_context  # noqa: PLC0415 (MLIR is imported when first needed)
-
     try:
         return _free.pop()
     except IndexError:

@@ -1,55 +1,24 @@
-"""From text to a module: contexts with tilec's dialects, and parsing with located errors."""
+"""From text to a module, with located errors."""
 
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tilec import dialects
+from tilec.dialect_plugins import load_named
 from tilec.ir.mlir import ir
 from tilec.isa import nearest
 from tilec.passes.base import Diagnostic, ProgramError
 from tilec.passes.pipeline import from_mlir_diagnostic
+from tilec.report.diagnostics import SOURCE, Source
 
-from .diagnostics import SOURCE, Source
-from .dialect_plugins import load_named
+from .contexts import LOADING
 
-# Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.
-# The parser and the pass manager load others when they meet them.
-_LOADED = (
-    "arith",
-    "builtin",
-    "cf",
-    "func",
-    "gpu",
-    "irdl",
-    "llvm",
-    "math",
-    "memref",
-    "nvvm",
-    "scf",
-    "tensor",
-    "ub",
-    "vector",
-)
 _DEEPEST = 256
-_loading = threading.Lock()  # two threads that load a Python-defined dialect at once crash
 _NO_DIALECT = re.compile("unregistered dialect|^Dialect `.*' not found")
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
-
-
-def new_context() -> Any:
-    """An `ir.Context` with upstream's dialects and tilec's."""
-    context = ir.Context(load_on_create_dialects=[])
-    for name in _LOADED:
-        context.get_dialect_descriptor(name)
-    context.enable_multithreading(False)  # verifiers in Python would wait for each other
-    with _loading:
-        dialects.load(context)
-    return context
 
 
 @contextmanager
@@ -85,7 +54,7 @@ def parse(source: Source, context: Any) -> Any:
         except ir.MLIRError as error:
             found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
             if any(_NO_DIALECT.search(d.message) for d in found):
-                with _loading:
+                with LOADING:
                     loaded = load_named(source.text, context)
                 if loaded:
                     return parse(source, context)

@@ -9,10 +9,10 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
+from tilec.backend.cubin import AssemblerError
 from tilec.compiled import Compiled, Options
-from tilec.cubin import AssemblerError
-from tilec.diagnostics import Source, places
 from tilec.isa import Target
+from tilec.report.diagnostics import Source, places
 
 from .diff import changes
 from .kernels import kernel_table

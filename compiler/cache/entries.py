@@ -1,4 +1,4 @@
-"""The compile cache: what compilations gave, on disk, so that the same need not be done again.
+"""Plain data by key: what compilations gave.
 
 It holds the PTX of a program with what is launched and remarked, and the binaries that ptxas made.
 `environment` says whether to use it, and where it is. Trouble with the disk costs a warning and the
@@ -16,7 +16,7 @@ from typing import Any
 
 from tilec.isa import TilecError
 
-from .cache_store import BusyError, Store
+from .database import BusyError, Store
 from .environment import cache_folder
 from .fingerprint import fingerprint
 

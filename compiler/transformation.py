@@ -10,9 +10,10 @@ from typing import Any
 from tilec.passes.base import Diagnostic, Pass, remarks
 from tilec.passes.pipeline import run_pipeline, verify
 
-from .diagnostics import Source, render
-from .printing import to_text
-from .source import new_context, parse
+from .frontend.contexts import new_context
+from .frontend.parsing import parse
+from .report.diagnostics import Source, render
+from .report.printing import to_text
 
 
 @dataclass(frozen=True)
