@@ -138,7 +138,9 @@ class _Stage:
 
     def _copy(self, load: Any, buffer: Any, vector: int, zero: Any) -> None:
         source, *indices = load.operands
-        attributes = {"shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))}
+        attributes: dict[str, ir.Attribute] = {
+            "shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))
+        }
         if "masked" in load.attributes:
             attributes["masked"] = load.attributes["masked"]
         if vector > 1:

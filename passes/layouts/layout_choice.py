@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from tilec.dialects.tile.dialect import LayoutAttr, value_of
+from tilec.dialects.tile.dialect import LayoutAttr
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
@@ -101,7 +101,7 @@ class LayoutChoice:
             if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
                 raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
             shape, element = tuple(tiles[0].type.shape), tiles[0].type.element_type
-            known = tile_value(tensor_type(shape, element, value_of(attribute.text)))
+            known = tile_value(tensor_type(shape, element, attribute.text.value))
             assert known is not None
             self._give_pinned(tiles[0], known, op)
 

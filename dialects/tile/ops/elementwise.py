@@ -5,6 +5,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
 
@@ -122,7 +123,7 @@ def check_function(op: TileOp, element: Callable[[], Any]) -> None:
     Raises:
         TilecError: for an unknown op, another number of operands or another type.
     """
-    name = op.fn.value
+    name = attribute(op, "fn", ir.StringAttr).value
     if name not in ELEMENTWISE:
         raise UnknownNameError("elementwise op", name, ELEMENTWISE)
     if len(op.operands) != ELEMENTWISE[name]:
