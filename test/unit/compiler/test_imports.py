@@ -54,7 +54,7 @@ def test_command_line_does_without_numpy(
 
 def test_numpy_that_is_there_is_left_alone(python: Callable[..., Outcome]) -> None:
     code = (
-        "import sys, numpy\nfrom tilec import mlir\nmlir.with_numpy = False\nmlir.ir\n"
+        "import sys, numpy\nfrom tilec.ir import mlir\nmlir.with_numpy = False\nmlir.ir\n"
         "print(sys.modules['numpy'] is numpy)"
     )
     assert python(code).stdout == "True\n"
