@@ -60,11 +60,9 @@ def operation(
         loc=here(),
     )
     if name.startswith("tile."):
-        try:
-            op.opview.check()
-        except TilecError as error:
-            op.erase()
-            raise TilecError(f"'{name}' op {error}") from None
+        from tilec.dialects.tile.ops.base import check_op  # noqa: PLC0415 (imports MLIR)
+
+        check_op(op)
     return op
 
 

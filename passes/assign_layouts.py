@@ -83,7 +83,7 @@ class _Assignment:
         if is_related(op):
             return partial(_mend_view, op) if plain(op.results[0]) is not None else None
         if isinstance(op, MemoryOp):
-            tile = plain(op.moved)
+            tile = plain(op.tile)
             assert tile is not None
             return partial(self._access, op, tile) if bits_of(tile.element) < 8 else None
         return None
@@ -98,7 +98,7 @@ class _Assignment:
 
     def _access(self, op: MemoryOp, tile: PlainTile) -> None:
         """Move a tile that shares bytes under a layout that can, if its own cannot."""
-        own = laid(op.moved)
+        own = laid(op.tile)
         assert own is not None
         if legal_layout(op, tile, own.layout):
             return

@@ -54,7 +54,7 @@ class CheckDivergence(KernelPass):
 
 def _check_place(kernel: Kernel, uniformity: Uniformity, op: MemoryOp | AsyncCopyOp) -> None:
     """Refuse a CTA's tile of which threads disagree where in memory it lies."""
-    if isinstance(op, MemoryOp) and isinstance(op.moved.type, FragType):
+    if isinstance(op, MemoryOp) and isinstance(op.tile.type, FragType):
         return
     indices = [v for v in op.operation.operands if isinstance(v.type, ir.IndexType)]
     for number, index in enumerate(indices):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import ir
 from tilec.isa import UnknownNameError
 
@@ -107,11 +108,11 @@ def _check_arguments(function: Any) -> Iterator[str]:
     attributes = function.operation.attributes
     if "arg_attrs" not in attributes:
         return
-    types = attributes["function_type"].value.inputs
+    types = signature(function.operation).inputs
     for number, (type_, given) in enumerate(
-        zip(types, ir.ArrayAttr(attributes["arg_attrs"]), strict=True)
+        zip(types, attribute(function, "arg_attrs", ir.ArrayAttr), strict=True)
     ):
-        for name in (one.name for one in given):
+        for name in (one.name for one in ir.DictAttr(given)):
             if not name.startswith(_PREFIX):
                 continue
             if name not in _OF_ARGUMENTS:

@@ -44,7 +44,7 @@ class CoalesceStores(KernelPass):
 
 
 def _coalesce(store: StoreOp, kernel: Kernel) -> None:
-    value, memref, target = store.moved, store.memref, kernel.target
+    value, memref, target = store.tile, store.memref, kernel.target
     tile = tile_value(value.type)
     if tile is None or tile.is_fragment or is_shared(memref) or bits_of(tile.element) < 8:
         return

@@ -49,8 +49,8 @@ def _check_arguments(kernel: Kernel) -> None:
 
 
 def _annotate(op: MemoryOp, kernel: Kernel) -> None:
-    memref, indices = op.memref, op.place
-    tile = plain_tile(op.moved.type)
+    memref, indices = op.memref, op.indices
+    tile = plain_tile(op.tile.type)
     if tile is None or is_shared(memref):
         return
     shape = _in_memory(tile, transposed=op.is_transposed)

@@ -132,12 +132,14 @@ class _Stage:
         return Reader(tile, self._types.parts(tile).unit, "transposed" in load.attributes)
 
     def _copy(self, load: LoadOp, buffer: ir.Value, vector: int, zero: ir.Value) -> None:
-        attributes = {"shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))}
+        attributes: dict[str, ir.Attribute] = {
+            "shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))
+        }
         if "masked" in load.attributes:
             attributes["masked"] = load.attributes["masked"]
         if vector > 1:
             attributes["vector"] = i64(vector)
-        operands = [load.memref, buffer, *load.place, zero, zero]
+        operands = [load.memref, buffer, *load.indices, zero, zero]
         emit_effect(AsyncCopyOp, operands, load.location, **attributes)
 
 
@@ -158,7 +160,7 @@ def _reload(load: LoadOp, buffer: ir.Value, zero: ir.Value) -> None:
     order = [op.operation for op in load.operation.block.operations]
     first = min(uses, key=order.index, default=load.operation)
     with ir.InsertionPoint(first), load.location:
-        loaded = emit(LoadOp, [buffer, zero, zero], load.moved.type, **kept)
+        loaded = emit(LoadOp, [buffer, zero, zero], load.tile.type, **kept)
     load.results[0].replace_all_uses_with(loaded)
     load.operation.erase()
 

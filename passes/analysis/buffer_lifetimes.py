@@ -103,7 +103,7 @@ def _begins_anew(uses: list[Any], buffer: Any) -> bool:
     whole = shared_buffer(buffer.type)
     op = first.opview
     if isinstance(op, StoreOp):
-        indices, shape = op.place, tuple(op.moved.type.shape)
+        indices, shape = op.indices, tuple(op.tile.type.shape)
     elif isinstance(op, AsyncCopyOp):
         indices, shape = op.target_indices, tuple(op.shape)
     else:

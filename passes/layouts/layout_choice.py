@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from tilec.dialects.semantics import is_loop
-from tilec.dialects.tile.dialect import LayoutAttr, value_of
+from tilec.dialects.tile.dialect import LayoutAttr
 from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.ops.memory import MemoryOp
@@ -75,7 +75,7 @@ class LayoutChoice:
             if isinstance(op, ReduceOp):
                 self._reduced.setdefault(of(tiles[0]), set()).add(int(op.axis.value))
         elif isinstance(op, MemoryOp):
-            self._accesses.setdefault(of(op.moved), []).append(op)
+            self._accesses.setdefault(of(op.tile), []).append(op)
         elif is_product(op):
             self._guard(op, self._note_dot)
 
@@ -102,7 +102,7 @@ class LayoutChoice:
             if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
                 raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
             shape, element = tuple(tiles[0].type.shape), tiles[0].type.element_type
-            known = tile_value(tensor_type(shape, element, value_of(attribute.text)))
+            known = tile_value(tensor_type(shape, element, attribute.text.value))
             assert known is not None
             self._give_pinned(tiles[0], known, op)
 
@@ -135,7 +135,7 @@ class LayoutChoice:
         for root in roots:
             accesses = self._accesses.get(root, [])
             if accesses:
-                tile, why = accesses[0].moved, "wide accesses to memory"
+                tile, why = accesses[0].tile, "wide accesses to memory"
                 self._give(tile, self._wide(root), accesses[0], why)
                 self._spread()
         for root in roots:

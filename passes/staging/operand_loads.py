@@ -79,7 +79,7 @@ def _stageable(load: LoadOp) -> bool:
     """Whether a load is of a matrix in global memory that has a layout, and not pinned."""
     if DIRECT in load.attributes:
         return False
-    if is_shared(load.memref) or not isinstance(load.moved.type, ir.RankedTensorType):
+    if is_shared(load.memref) or not isinstance(load.tile.type, ir.RankedTensorType):
         return False
-    tile = tile_value(load.moved.type)
+    tile = tile_value(load.tile.type)
     return tile is not None and len(tile.shape) == 2

@@ -95,7 +95,7 @@ class _Emission:
         loop = ir.Operation.create(
             "scf.for", results=[initial.type], operands=[*bounds, initial], regions=1
         )
-        here = ir.Location.current
+        here = ir.Location.current or ir.Location.unknown()
         body = loop.regions[0].blocks.append(self._index, initial.type, arg_locs=[here, here])
         with ir.InsertionPoint(body):
             k, before = body.arguments

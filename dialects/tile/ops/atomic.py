@@ -93,13 +93,3 @@ class AtomicOp(MemoryOp, name="atomic"):
     def memref(self) -> ir.Value:
         """What is updated."""
         return self.operands[1]
-
-    @property
-    def moved(self) -> ir.Value:
-        """The operand."""
-        return self.operands[0]
-
-    @property
-    def place(self) -> list[ir.Value]:
-        """The indices."""
-        return list(self.operands)[2:]

@@ -10,6 +10,7 @@ from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, 
 from tilec.layout import LinearLayout
 from tilec.layout.operands import units
 
+from ..accessors import define_operands
 from ..dialect import FragType, Tile, WmmaType
 from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value
 
@@ -31,6 +32,12 @@ class TileOp(Tile.Operation):
     OPEN = False
     SEMANTICS = UNKNOWN
 
+    @classmethod
+    def __init_subclass__(cls, *, name: str | None = None) -> None:
+        super().__init_subclass__(name=name)
+        if name is not None:
+            define_operands(cls)
+
     def check(self) -> None:
         """Verify the op.
 
@@ -50,6 +57,22 @@ class TileOp(Tile.Operation):
             self.location.emit_error(f"'{self.OPERATION_NAME}' op {error}")
             return False
         return True
+
+
+def check_op(op: ir.Operation) -> None:
+    """Verify an op of the dialect as far as its class does; one that has just been made.
+
+    Raises:
+        TilecError: naming the op; it is then gone again.
+    """
+    view = op.opview
+    assert isinstance(view, TileOp), op.name
+    try:
+        view.check()
+    except TilecError as error:
+        name = op.name
+        op.erase()
+        raise TilecError(f"'{name}' op {error}") from None
 
 
 def _is_well_formed(op: Any) -> bool:

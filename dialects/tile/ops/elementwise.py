@@ -7,6 +7,7 @@ from typing import Any
 
 from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
 
@@ -127,7 +128,7 @@ def check_function(op: TileOp, element: Callable[[], Any]) -> None:
     Raises:
         TilecError: for an unknown op, another number of operands or another type.
     """
-    name = op.fn.value
+    name = attribute(op, "fn", ir.StringAttr).value
     if name not in ELEMENTWISE:
         raise UnknownNameError("elementwise op", name, ELEMENTWISE)
     if len(op.operands) != ELEMENTWISE[name]:

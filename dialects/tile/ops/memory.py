@@ -1,7 +1,7 @@
 """`tile.alloc_shared`, `tile.load`, `tile.store`: tiles and fragments in memory."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Variation
 from tilec.dialects.semantics.effects import ALLOCATES_SHARED, reads, writes_to
@@ -75,19 +75,13 @@ def check_access(
 class MemoryOp(TileOp):
     """What the ops that move a tile or fragment from or to memory have in common."""
 
+    if TYPE_CHECKING:  # fields of each
+        tile: ir.Value
+        indices: Sequence[ir.Value]
+
     @property
     def memref(self) -> ir.Value:
         """The memory."""
-        raise NotImplementedError
-
-    @property
-    def moved(self) -> ir.Value:
-        """The tile or fragment."""
-        raise NotImplementedError
-
-    @property
-    def place(self) -> list[ir.Value]:
-        """The indices in memory of its first element."""
         raise NotImplementedError
 
     @property
@@ -138,16 +132,6 @@ class LoadOp(MemoryOp, name="load"):
         """What is read."""
         return self.operands[0]
 
-    @property
-    def moved(self) -> ir.Value:
-        """The result."""
-        return self.results[0]
-
-    @property
-    def place(self) -> list[ir.Value]:
-        """The indices."""
-        return list(self.operands)[1:]
-
 
 class StoreOp(MemoryOp, name="store"):
     """A tile or fragment to memory; the attributes are those of `tile.load`."""
@@ -173,16 +157,6 @@ class StoreOp(MemoryOp, name="store"):
     def memref(self) -> ir.Value:
         """What is written."""
         return self.operands[1]
-
-    @property
-    def moved(self) -> ir.Value:
-        """The operand."""
-        return self.operands[0]
-
-    @property
-    def place(self) -> list[ir.Value]:
-        """The indices."""
-        return list(self.operands)[2:]
 
 
 def _check(op: Any, tile: PlainTile | TileValue, type_: Any, indices: Sequence[Any]) -> None:

@@ -8,7 +8,7 @@ from tilec.dialects.semantics.effects import reads, writes_to
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError, WmmaMemory, WmmaMma
 
-from ..dialect import SharedAttr, WmmaType, value_of
+from ..dialect import SharedAttr, WmmaType
 from ..stored import stored_elements
 from ..tiles import element_name
 from ..wmma import check_wmma, wmma_operand
@@ -131,10 +131,7 @@ def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
     legal = stored_elements(ir.Type.parse(element_name(inside)))
     if str(type_.element_type) not in legal:
         raise TilecError(f"{form.ptx} takes a memref of {legal[0]}, not {type_}")
-    if (
-        isinstance(type_.memory_space, SharedAttr)
-        and value_of(type_.memory_space.swizzle) != "none"
-    ):
+    if isinstance(type_.memory_space, SharedAttr) and type_.memory_space.swizzle.value != "none":
         raise TilecError(f'{form.ptx} cannot read swizzled memory; take #tile.shared<"none">')
     strides, offset = type_.get_strides_and_offset()
     if strides[-1] != 1:

@@ -271,10 +271,7 @@ SCALED = (
 
 def filled(form: str, names: str, *further: str) -> list[Any]:
     types = [tile.operand_fragment(form, name) for name in (*names, *further)]
-    numbers = [
-        0 if isinstance(t.tile.maybe_downcast().value.element_type, ir.IntegerType) else 0.0
-        for t in types
-    ]
+    numbers = [0 if isinstance(t.tile.element_type, ir.IntegerType) else 0.0 for t in types]
     return [tile.fill(n, t) for n, t in zip(numbers, types, strict=True)]
 
 
