@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from tilec import mlir
+from tilec.ir import mlir
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 

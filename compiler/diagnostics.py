@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tilec import mlir
+from tilec.ir import mlir
 
 if TYPE_CHECKING:
     from tilec.passes.base import Diagnostic

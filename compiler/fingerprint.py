@@ -8,7 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 
 import tilec
-from tilec import mlir
+from tilec.ir import mlir
 
 _OURS = ("tilec", "tilec.dialects", "tilec.isa", "tilec.lang", "tilec.layout", "tilec.passes")
 

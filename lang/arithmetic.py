@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
-from tilec import mlir
+from tilec.ir import mlir
 from tilec.isa import TilecError
 
 from .casts import astype, check_computed, matched

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilec import mlir
 from tilec.diagnostics import Place
+from tilec.ir import mlir
 
 from .array import Array, Facts
 from .emit import i64, i64s, located, operation

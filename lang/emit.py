@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from tilec import mlir
 from tilec.diagnostics import Place
+from tilec.ir import mlir
 from tilec.isa import TilecError
 
 from .dtypes import DType

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilec import mlir
+from tilec.ir import mlir
 from tilec.isa import TilecError
 
 from .tile import Tile
