@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.mlir import ir
+from tilec.isa import Target
 
-from .analysis.buffer_lifetimes import Lifetime, lifetimes, places_of
+from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
+from .analysis.places import places_of
 from .analysis.shared_space import aligned
 from .base import Pass, remark, walk
-from .functions import functions, gpu_modules, is_automatic
+from .functions import functions, gpu_modules, is_automatic, target_of
 from .search import named
 
 
@@ -30,14 +32,15 @@ class ReuseShared(Pass):
     def apply(self, module: Any) -> None:
         """Place the buffers of every kernel of `module`."""
         for gpu_module in gpu_modules(module):
+            target = target_of(gpu_module)
             for function in functions(gpu_module):
                 allocs = named(function, ["tile.alloc_shared"])
                 if is_automatic(function) and len(allocs) > 1:
-                    _place(function, allocs)
+                    _place(function, allocs, target)
 
 
-def _place(function: Any, allocs: list[Any]) -> None:
-    buffers = lifetimes(allocs, places_of(function))
+def _place(function: Any, allocs: list[Any], target: Target | None) -> None:
+    buffers = lifetimes(allocs, places_of(function), target)
     placed: list[tuple[int, Lifetime]] = []
     i64 = ir.IntegerType.get_signless(64)
     # Large buffers first, so that small ones find room beside each other in their place.
@@ -52,7 +55,7 @@ def _place(function: Any, allocs: list[Any]) -> None:
             if other is not buffer and _overlap(at, buffer, start, other) and buffer.follows(other)
         ]
         if before:
-            _order(buffer, before)
+            _order(buffer, before, target)
     total = max(at + _size(buffer) for at, buffer in placed)
     apart = sum(map(_size, buffers))
     if total < apart:
@@ -79,14 +82,14 @@ def _overlap(at: int, buffer: Lifetime, start: int, other: Lifetime) -> bool:
     return at < start + _size(other) and start < at + _size(buffer)
 
 
-def _order(buffer: Lifetime, others: list[Lifetime]) -> None:
+def _order(buffer: Lifetime, others: list[Lifetime], target: Target | None) -> None:
     """See to it that all threads have done with `others` when `buffer` is first written."""
     first = buffer.uses[0]
     barrier = _barrier_before(first)
     if barrier is None:
         with ir.InsertionPoint(first), first.location:
             barrier = ir.Operation.create("gpu.barrier")
-    if any(use.name == "tile.async_copy" for other in others for use in other.uses):
+    if any(copies_async(use, target) for other in others for use in other.uses):
         i64 = ir.IntegerType.get_signless(64)
         with ir.InsertionPoint(barrier), first.location:
             none = {"pending": ir.IntegerAttr.get(i64, 0)}

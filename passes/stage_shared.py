@@ -13,13 +13,14 @@ from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
 
 from .analysis.effects import Writers
+from .analysis.places import outermost_loop
 from .analysis.shared_space import SharedSpace, aligned
 from .base import Diagnostic, Pass, PassError, remark
 from .emit import create, index_constant
 from .fragments.fragment_types import FragmentTypes
 from .functions import functions, gpu_modules, is_automatic, target_of, threads
 from .staging.operand_loads import operand_loads
-from .staging.staging_groups import Group, grouped, outermost_loop
+from .staging.staging_groups import Group, grouped
 from .staging.staging_swizzle import Reader, Staging, staging
 from .staging.staging_vectors import copy_vector, memory_shape
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from tilec.ir.mlir import ir
 
+from ..analysis.places import outermost_loop
 from ..emit import add, index_constant
 from .loop_stages import LoopStages
-from .staging_groups import outermost_loop
 
 
 class Multistage(LoopStages):

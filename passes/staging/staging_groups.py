@@ -11,8 +11,6 @@ from tilec.ir.mlir import ir
 from ..analysis.effects import Writers
 from .staging_vectors import memory_shape
 
-_LOOPS = ("scf.for", "scf.while")
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -92,14 +90,3 @@ def is_pure(op: Any) -> bool:
         op.name.startswith(("arith.", "index.", "gpu.block_id", "gpu.grid_dim"))
         or op.name in ("memref.cast", "memref.dim", "memref.subview", "memref.reinterpret_cast")
     ) and not any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
-
-
-def outermost_loop(op: Any) -> Any:
-    """The outermost loop around an op, or None."""
-    found = None
-    parent = op.operation.parent
-    while parent is not None and parent.operation.name != "gpu.func":
-        if parent.operation.name in _LOOPS:
-            found = parent.operation
-        parent = parent.operation.parent
-    return found
