@@ -17,6 +17,7 @@ from .frames import Frame
 from .machine import Geometry, Machine
 from .memory import Memory
 from .observer import Observer
+from .order import Together, WarpByWarp
 from .placement import Placement
 from .program import Program
 from .ptx import Module, read
@@ -55,6 +56,7 @@ def launch(
     numerics: str = "exact",
     checks: bool = True,
     max_steps: int | None = None,
+    order: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Run a kernel.
@@ -73,7 +75,12 @@ def launch(
         numerics: `exact` for the hardware's bits, `fast` for float accuracy.
         checks: look for errors, and count memory traffic, at every access. Without, an access
             outside all memory ends the run, and other errors go unseen.
-        max_steps: limit on the steps of each wave of CTAs; by default `DEFAULT_STEPS`.
+        max_steps: limit on the steps of each wave of CTAs; by default `DEFAULT_STEPS`, for every
+            warp of a CTA where `order` is given.
+        order: a seed. Without, the warps of a CTA run together, instruction by instruction, as far
+            as they can; with it, one of them as far as it can go, then another, in an order that
+            the seed decides. What a kernel without races gives does not depend on it, unless
+            it asks in which order atomics came or what a clock shows.
         progress: told, after every wave, how many CTAs have ended and how many there are.
 
     Returns:
@@ -103,14 +110,16 @@ def launch(
     if checks:
         machine.observer = Observer(program, findings)
     entry = Frame(program, function)
-    limit = DEFAULT_STEPS if max_steps is None else max_steps
+    turns = Together() if order is None else WarpByWarp(order)
+    limit = DEFAULT_STEPS * (1 if order is None else geometry.warps)
+    limit = limit if max_steps is None else max_steps
     completed = True
     for first in range(0, geometry.ctas, resident):
         machine.begin(first, min(resident, geometry.ctas - first))
         if machine.observer is not None:
             machine.observer.begin()
         try:
-            Scheduler(machine, entry, limit).run()
+            Scheduler(machine, entry, limit, turns).run()
         except StoppedError as error:
             completed = False
             findings.append(stopped(program, error))

@@ -1,10 +1,8 @@
 """Runs the groups of a wave until all threads have exited.
 
 While all threads stand at one instruction there is one group without a mask. A branch that
-they decide differently splits it; groups that come to the same instruction become one. The
-group of the lowest block runs first, so that groups meet again where their paths join (see
-`control`). A group that has waited `PATIENCE` turns goes first for as many, so that threads,
-warps and CTAs that spin on memory let the others run.
+they decide differently splits it; groups that come to the same instruction become one. `order`
+says which group runs next; groups that spin on memory let the others run.
 
 Instructions that need a warp (`.sync`) or a CTA (`bar`) hold their threads until the
 others have come.
@@ -12,6 +10,7 @@ others have come.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -22,14 +21,12 @@ from .blocks import Call, Code, Indexed, Return, Where
 from .errors import PtxError, SimulationError, StoppedError
 from .frames import Frame
 from .groups import Group, Key, lane_bits, whole_warps
+from .order import Together, WarpByWarp
 from .sync import BarrierSync, Members
 
 if TYPE_CHECKING:
     from .alu import Array
     from .machine import Machine
-
-PATIENCE = 64
-"""Turns, of a block each, that a group waits before it goes first."""
 
 
 def _fail(error: Exception, place: str) -> NoReturn:
@@ -49,14 +46,18 @@ class Scheduler:
 
     Attributes:
         machine: its state.
+        order: which group runs next.
         max_steps: the wave's limit on `machine.steps`.
         groups: groups that can run, by key.
         parked: threads that wait for the rest of their warp, by key.
         barriers: threads that wait at CTA barriers.
     """
 
-    def __init__(self, machine: Machine, entry: Frame, max_steps: int) -> None:
+    def __init__(
+        self, machine: Machine, entry: Frame, max_steps: int, order: Together | WarpByWarp
+    ) -> None:
         self.machine = machine
+        self.order = order
         self.max_steps = machine.steps + max_steps
         self._limit = max_steps
         self.groups: dict[Key, Group] = {}
@@ -66,7 +67,18 @@ class Scheduler:
         ctas, warps, lanes = machine.shape
         group = Group(entry, 0, 0, None, None, ctas * warps * lanes, ctas * warps)
         group.narrow(machine.live, machine.live)
-        self.enter(group)
+        for part in [group] if isinstance(order, Together) else self._warps(group):
+            self.enter(part)
+
+    def _warps(self, group: Group) -> Iterator[Group]:
+        """Every warp of the CTAs as a group of its own."""
+        active = self.machine.active() if group.mask is None else group.mask
+        for warp in range(active.shape[1]):
+            mask = np.zeros_like(active)
+            mask[:, warp] = active[:, warp]
+            part = group.at(group.frame, 0, 0, mask, self.machine.live)
+            part.warp = warp
+            yield part
 
     # Groups
 
@@ -85,11 +97,7 @@ class Scheduler:
         """The group that runs next, taken out."""
         if len(self.groups) == 1:
             return self.groups.popitem()[1]
-        oldest = min(self.groups.values(), key=lambda g: g.turn)
-        if self.turn - oldest.turn > PATIENCE:
-            oldest.boost = self.turn + PATIENCE
-        boosted = max(self.groups.items(), key=lambda item: item[1].boost)
-        key = boosted[0] if boosted[1].boost > self.turn else min(self.groups)
+        key = self.order.pick(self.groups, self.turn)
         return self.groups.pop(key)
 
     def run(self) -> None:

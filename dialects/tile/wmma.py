@@ -11,7 +11,7 @@ from typing import Any
 from tilec.ir.mlir import ir
 from tilec.isa import Form, Operand, TilecError, UnknownNameError, WmmaMemory, WmmaMma, forms
 
-from .dialect import WmmaType, value_of
+from .dialect import WmmaType
 
 
 def wmma_text(form: Form, operand: Operand) -> str:
@@ -40,13 +40,13 @@ def _operands() -> dict[str, Operand]:
     return found
 
 
-def wmma_operand(type_: Any) -> Operand:
+def wmma_operand(type_: WmmaType) -> Operand:
     """The operand that a `!tile.wmma` type names: its registers and element type.
 
     Raises:
         UnknownNameError: if there is none, naming the nearest.
     """
-    text = value_of(type_.operand)
+    text = type_.operand.value
     try:
         return _operands()[text]
     except KeyError:
