@@ -29,8 +29,8 @@ from typing import (
     get_type_hints,
 )
 
-from tilec.diagnostics import Place
 from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from .array import Array, Facts
 from .dtypes import DType, bool_, dtype_of, float32, intp

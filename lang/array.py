@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, TypeVarTuple, cast
 
-from tilec import mlir
+from tilec.ir import mlir
 from tilec.isa import TilecError
 
 from .dtypes import DType, intp, per_byte

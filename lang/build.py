@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilec import mlir
-from tilec.diagnostics import Place
+from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
+from tilec.ir import mlir
+from tilec.report.diagnostics import Place
 
 from .array import Array, Facts
 from .emit import i64, i64s, located, operation
@@ -42,7 +43,7 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
     Raises:
         KernelError: for what is wrong in the kernel, at its place.
     """
-    from tilec.source import new_context  # noqa: PLC0415 (imports MLIR)
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415 (imports MLIR)
 
     place = source.place
     name = source.tree.name
@@ -115,15 +116,15 @@ def _facts(arguments: dict[str, Any]) -> Any:
 def _of_array(facts: Facts) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if facts.aligned > 1:
-        found["tile.aligned"] = i64(facts.aligned)
-    for name, known in (("tile.sizes", facts.sizes), ("tile.strides", facts.strides)):
+        found[ALIGNED] = i64(facts.aligned)
+    for name, known in ((SIZES, facts.sizes), (STRIDES, facts.strides)):
         if any(number > 1 for number in known):
             found[name] = i64s(known)
     return found
 
 
 def _verify(whole: Any, place: Place) -> None:
-    from tilec.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
+    from tilec.report.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
 
     try:
         whole.operation.verify()

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from tilec import mlir
-from tilec.diagnostics import Place
+from tilec.ir import mlir
 from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from .dtypes import DType
 
@@ -60,11 +60,9 @@ def operation(
         loc=here(),
     )
     if name.startswith("tile."):
-        try:
-            op.opview.check()
-        except TilecError as error:
-            op.erase()
-            raise TilecError(f"'{name}' op {error}") from None
+        from tilec.dialects.tile.ops.base import check_op  # noqa: PLC0415 (imports MLIR)
+
+        check_op(op)
     return op
 
 

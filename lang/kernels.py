@@ -19,7 +19,7 @@ from .specialization import Specialization, of_annotations, of_values
 if TYPE_CHECKING:
     from tilec import Compiled
     from tilec.sim import Report
-    from tilec.transformed import Transformed
+    from tilec.transformation import Transformed
 
 Extents: TypeAlias = int | Sequence[int]
 Grid: TypeAlias = Extents | Callable[[Mapping[str, Any]], Extents]
@@ -114,7 +114,7 @@ class Kernel:
             KernelError: for what is wrong in the kernel.
             LaunchError: for arguments that it does not take.
         """
-        from tilec.transformed import Transformed  # noqa: PLC0415 (imports MLIR)
+        from tilec.transformation import Transformed  # noqa: PLC0415 (imports MLIR)
 
         from .build import build  # noqa: PLC0415
 

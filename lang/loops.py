@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tilec import mlir
+from tilec.ir import mlir
 from tilec.isa import TilecError
 
 from .carried import Undefined, alike, fitted, is_number, leaves, rebuilt, same, scalar

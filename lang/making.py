@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from tilec.collection import uncollected
-from tilec.diagnostics import Place
-from tilec.environment import cache_wanted
+from tilec.cache.environment import cache_wanted
+from tilec.garbage_collection import without_gc
 from tilec.isa import LaunchError, TilecError
+from tilec.report.diagnostics import Place
 
 from .dependencies import UnknownStateError, described
 from .errors import KernelError
@@ -81,7 +81,7 @@ def make(
         state = None
     key = (specialization, settings._replace(device=None), state)
     if key not in known:
-        with _placed(source), uncollected():
+        with _placed(source), without_gc():
             known[key] = _made(source, specialization, settings, state)
     return known[key]
 
@@ -90,7 +90,7 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
     written: list[str] = []
 
     def start() -> Compiled:
-        from tilec import codegen  # noqa: PLC0415
+        from tilec.backend import codegen  # noqa: PLC0415
 
         codegen.start()  # while MLIR is being imported
         from tilec.driver import compile as compile_program  # noqa: PLC0415
@@ -111,8 +111,8 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
     if not plain or not cache_wanted(settings.cache, default=True):
         return Made(start(), specialization, lambda: written)
     from tilec import cache  # noqa: PLC0415
+    from tilec.cache.compilations import through_cache  # noqa: PLC0415
     from tilec.compiled import Options  # noqa: PLC0415
-    from tilec.remembered import through_cache  # noqa: PLC0415
 
     where = str(source.place) if settings.lineinfo else ""
     parts = (state, specialization.lines(), settings.warps, settings.target, settings.opt_level)
@@ -137,7 +137,7 @@ def _placed(source: Source) -> Iterator[None]:
         found = getattr(error, "diagnostics", ())
         if not found:
             raise
-        from tilec.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
+        from tilec.report.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
 
         said = [
             (Place(*(place(one.location) or source.place)), one.severity, one.message)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from tilec import mlir
+from tilec.ir import mlir
 from tilec.isa import TilecError
 
 from .dtypes import intp

@@ -135,6 +135,12 @@ class Tile:
     def __rmod__(self, other: Operand) -> Tile:
         return _binary("remainder", other, self)
 
+    def __divmod__(self, other: Operand) -> tuple[Tile, Tile]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Operand) -> tuple[Tile, Tile]:
+        return other // self, other % self
+
     def __pow__(self, other: Operand) -> Tile:
         return _binary("power", self, other)
 

@@ -6,11 +6,14 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.attributes import STAGES
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
 
+from .analysis.async_copies import is_asynchronous
 from .analysis.effects import Writers
+from .analysis.places import outermost_loop
 from .analysis.shared_space import SharedSpace, aligned
 from .base import Diagnostic, Pass, PassError, remark, walk
 from .emit import constant_of
@@ -18,11 +21,6 @@ from .functions import functions, gpu_modules, is_automatic, target_of, threads
 from .staging.multistage import Multistage
 from .staging.register_stages import RegisterStages, fits_registers
 from .staging.staged_copies import CopyGroup, StagedCopy, copy_groups
-from .staging.staging_groups import outermost_loop
-from .staging.staging_vectors import is_asynchronous
-
-STAGES = "tile.stages"
-"""The attribute of a loop that says how many buffers it shall have."""
 
 
 @dataclass(frozen=True)

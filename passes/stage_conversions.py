@@ -7,6 +7,8 @@ from math import prod
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.emit import emit, emit_effect
+from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, LoadOp, ReshapeOp, StoreOp
 from tilec.dialects.tile.stored import stored_elements
 from tilec.dialects.tile.tiles import bits_of, tensor_type, tile_value
 from tilec.ir.mlir import ir
@@ -67,7 +69,7 @@ def _stage(op: Any, function: Any, target: Target | None) -> None:
             assert source is not None
             if _stays(source.layout, result.layout, 8, target):
                 wide = tensor_type(source.shape, source.element, result.layout)
-                moved = create("tile.convert_layout", [value], wide)
+                moved = emit(ConvertLayoutOp, [value], wide)
             else:
                 moved = _trip(op, value, result.layout, function, target)
             moved = _narrowed(moved, op.results[0].type)
@@ -128,20 +130,20 @@ def _trip(op: Any, value: Any, wanted: LinearLayout, function: Any, target: Targ
     with ir.InsertionPoint(function.regions[0].blocks[0].operations[0]):
         space = SharedAttr.get(ir.StringAttr.get(text))
         type_ = ir.MemRefType.get(list(shape), element, memory_space=space)
-        buffer = create("tile.alloc_shared", [], type_)
+        buffer = emit(AllocSharedOp, [], type_)
     is_matrix = tile.shape == shape
     if not is_matrix:
-        value = create("tile.reshape", [value], tensor_type(shape, tile.element, source))
+        value = emit(ReshapeOp, [value], tensor_type(shape, tile.element, source))
     zero = index_constant(0)
     # Whoever still reads what an earlier round of a loop left must be done first.
     ir.Operation.create("gpu.barrier")
-    ir.Operation.create("tile.store", operands=[value, buffer, zero, zero])
+    emit_effect(StoreOp, [value, buffer, zero, zero])
     ir.Operation.create("gpu.barrier")
     type_ = tensor_type(tile.shape, tile.element, wanted)
     if is_matrix:
-        return create("tile.load", [buffer, zero, zero], type_)
+        return emit(LoadOp, [buffer, zero, zero], type_)
     matrix = tensor_type(shape, tile.element, result)
-    return create("tile.reshape", [create("tile.load", [buffer, zero, zero], matrix)], type_)
+    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], type_)
 
 
 def _is_emitted(plan: SharedTrip) -> bool:

@@ -8,6 +8,8 @@ from itertools import groupby
 from math import prod
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp, ReshapeOp, TransposeOp
 from tilec.dialects.tile.tiles import bits_of, tensor_type, tile_value
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
@@ -16,7 +18,6 @@ from tilec.layout.reduction import Reduction, reduction
 from tilec.layout.views import expanded, reshaped, sliced, transposed
 
 from .base import Pass, remark, walk
-from .emit import create
 from .functions import functions, gpu_modules
 
 
@@ -121,24 +122,24 @@ class _Steps:
         parts = [[1 << bit if name == along else 0 for name in extents] for bit in bits]
         bases = expanded(plan.result, plan.axis).bases
         layout = LinearLayout.of({**bases, "register": [*bases["register"], *parts]}, extents)
-        self._value = create("tile.convert_layout", [self._value], self._type(layout))
+        self._value = emit(ConvertLayoutOp, [self._value], self._type(layout))
 
     def reduce(self, axis: int, type_: Any) -> Any:
         """The value reduced along one dimension."""
         fn = self._op.attributes["fn"]
         axis_attr = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis)
-        return create("tile.reduce", [self._value], type_, axis=axis_attr, fn=fn)
+        return emit(ReduceOp, [self._value], type_, axis=axis_attr, fn=fn)
 
     def _reshape(self, shape: tuple[int, ...]) -> None:
         if shape != self.shape:
             type_ = self._type(reshaped(self._layout, shape))
-            self._value = create("tile.reshape", [self._value], type_)
+            self._value = emit(ReshapeOp, [self._value], type_)
 
     def _transpose(self, permutation: tuple[int, ...]) -> None:
         if list(permutation) != sorted(permutation):
             type_ = self._type(transposed(self._layout, permutation))
             attribute = ir.DenseI64ArrayAttr.get(permutation)
-            self._value = create("tile.transpose", [self._value], type_, permutation=attribute)
+            self._value = emit(TransposeOp, [self._value], type_, permutation=attribute)
 
     @property
     def shape(self) -> tuple[int, ...]:

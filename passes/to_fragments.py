@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import ConvertLayoutOp
 from tilec.dialects.tile.stored import check_addressable, stored_places
 from tilec.dialects.tile.tiles import TileValue
 from tilec.ir.mlir import dialect, ir
 from tilec.isa import Target, TilecError
 
+from . import lowerings
 from .base import Pass, walk
-from .emit import create, is_zero, linear
+from .emit import is_zero, linear
 from .fragments.expansion import Expansion, Handler, Values
 from .fragments.fragment_elementwise import FragmentElementwise
 from .fragments.fragment_memory import FragmentMemory
@@ -58,6 +61,7 @@ class _Rewrite:
 
     def run(self) -> None:
         handlers: dict[str, Handler] = {
+            **lowerings.to_fragments(),
             **FragmentElementwise(self._types).handlers(),
             **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
@@ -79,7 +83,7 @@ class _Rewrite:
         if before.layout == after.layout:
             return [
                 [
-                    v if v.type == t else create("tile.convert_layout", [v], t)
+                    v if v.type == t else emit(ConvertLayoutOp, [v], t)
                     for v, t in zip(values, types, strict=True)
                 ]
             ]
@@ -87,7 +91,7 @@ class _Rewrite:
         if before.layout.columns_of("warp") != after.layout.columns_of("warp"):
             raise TilecError("moves elements between warps: run tile-stage-conversions first")
         whole = join(values, self._types.whole(source.type))
-        whole = create("tile.convert_layout", [whole], self._types.whole(result.type))
+        whole = emit(ConvertLayoutOp, [whole], self._types.whole(result.type))
         return [cut(whole, len(types), types[0])]
 
     def _access(self, tile: TileValue, op: Any, indices: list[Any]) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tilec.isa import Mma, WmmaMma
 from tilec.isa import form as find_form
 from tilec.isa import instruction as find_instruction
 
@@ -40,21 +39,15 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
         made.lines.append(line)
     made.warp_instructions = kinds.total()
     made.instructions = dict(kinds.most_common())
-    made.matrix = [_matrix(form, warps) for form, warps in matrix.most_common()]
+    made.matrix = [
+        MatrixCount(name, warps, find_form(name).flops * warps)
+        for name, warps in matrix.most_common()
+    ]
     made.requests = sum(line.requests for line in made.lines if line.sectors)
     made.sectors = sum(line.sectors for line in made.lines)
     made.wavefronts = sum(line.wavefronts for line in made.lines)
     made.conflicts = sum(line.conflicts for line in made.lines)
     return made
-
-
-def _matrix(name: str, warps: int) -> MatrixCount:
-    form = find_form(name)
-    flops = 0
-    if isinstance(form, Mma | WmmaMma):
-        products = form.products if isinstance(form, Mma) else 1
-        flops = 2 * form.shape.m * form.shape.n * form.shape.k * products * warps
-    return MatrixCount(name, warps, flops)
 
 
 def _executed(entry: Frame) -> dict[int, tuple[Instruction, int, int]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 import tilec
-from tilec import mlir
+from tilec.ir import mlir
 from tilec.isa import TilecError
 
 

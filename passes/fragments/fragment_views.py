@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import ElementwiseOp, FillOp
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout.reduction import reduction
@@ -67,10 +69,10 @@ class FragmentViews:
         (place,) = linear(warps, "warp", self._thread.warp)
         number = create("arith.index_castui", [place], tile.element)
         (type_,) = {value.type for value in values}
-        first = create("tile.fill", [number], type_)
+        first = emit(FillOp, [number], type_)
         # Indices are linear over bits: what the warp adds to them is added without carry.
         fn = ir.StringAttr.get("arith.xori")
-        return [[create("tile.elementwise", [value, first], type_, fn=fn) for value in values]]
+        return [[emit(ElementwiseOp, [value, first], type_, fn=fn) for value in values]]
 
     def _whole(self, value: Any, expansion: Expansion) -> Any:
         """All that the warp holds of a tensor."""
