@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -41,6 +42,7 @@ def is_type(modifier: str) -> bool:
     return _TYPE.fullmatch(modifier) is not None
 
 
+@cache
 def width(type_: str) -> int:
     """Bits of the register that an operand of a PTX type takes; 1 for predicates and carries."""
     found = _TYPE.fullmatch(type_)
