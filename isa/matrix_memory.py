@@ -12,7 +12,7 @@ from .operands import Operand, matrix
 from .targets import Since
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MatrixMemory(Form):
     """`ldmatrix` and `stmatrix`.
 
@@ -74,7 +74,7 @@ class MatrixMemory(Form):
         return {"rows": self.matrices * self.rows, "row_bytes": self.row_bytes}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MovMatrix(Form):
     """`movmatrix`: the transpose of an 8×8 matrix of 16-bit elements within a warp."""
 

@@ -15,7 +15,7 @@ from .operands import Major, Operand, Shape, matrix
 from .targets import Since
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WmmaMma(Product):
     """`wmma.mma`."""
 
@@ -24,7 +24,7 @@ class WmmaMma(Product):
         return _shape_first(self.ptx, self.shape, self.rounding)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WmmaMemory(Form):
     """`wmma.load` and `wmma.store`; the memory operand has a stride in elements.
 
