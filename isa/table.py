@@ -62,12 +62,21 @@ class Table:
                 table[spelling] = (*others, one)
         return MappingProxyType(table)
 
-    def form(self, ptx: str) -> Form:
-        """The form that `ptx` spells, as `form` has it."""
+    @cached_property
+    def opcodes(self) -> tuple[str, ...]:
+        """First words of the mnemonics."""
+        return tuple(dict.fromkeys(key.partition(".")[0] for key in self.forms))
+
+    def named(self, ptx: str) -> tuple[Form, ...]:
+        """The forms that `ptx` spells, the state space left out; several as `form` says."""
         spelled = with_aligned(ptx)
         if spelled in self.forms:
-            return self.forms[spelled]
-        found = self._spelled.get(spelled, ())
+            return (self.forms[spelled],)
+        return self._spelled.get(spelled, ())
+
+    def form(self, ptx: str) -> Form:
+        """The form that `ptx` spells, as `form` has it."""
+        found = self.named(ptx)
         if not found:
             raise UnknownNameError("instruction form", ptx, self.forms)
         if len(found) > 1:
