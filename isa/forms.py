@@ -165,6 +165,10 @@ class Form:
         """Mnemonics that PTX allows besides `mnemonic()`, which may be among them."""
         return iter(())
 
+    def rare_spellings(self) -> Iterator[str]:
+        """Mnemonics that are understood besides: of old PTX versions, in orders of ptxas alone."""
+        return iter(())
+
     @property
     def preferred(self) -> str | None:
         """The key of a form that does the same and is faster somewhere; None if there is none."""

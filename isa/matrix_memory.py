@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from itertools import product as cross
 
 from .form_parts import Memory
@@ -67,6 +68,14 @@ class MatrixMemory(Form):
         words = rest.split(".")
         at = 3 if self.transposed else 2
         yield ".".join((f"{head}.aligned", *words[1:at], words[0], *words[at:]))
+
+    def rare_spellings(self) -> Iterator[str]:
+        """Shape, count and `.trans` in any order."""
+        head, _, rest = self.ptx.partition(".aligned.")
+        words = rest.split(".")
+        at = 3 if self.transposed else 2
+        for order in permutations(words[:at]):
+            yield ".".join((f"{head}.aligned", *order, *words[at:]))
 
     @property
     def facts(self) -> dict[str, str | int]:

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 from . import block_scale, matrix_memory, mma_dense, mma_sp, wmma
 from .errors import TilecError, UnknownNameError
 from .forms import Family, Form
-from .spellings import spellings, split_space, with_aligned
+from .spellings import every_spelling, split_space
 
 _FAMILIES = (mma_dense, block_scale, mma_sp, wmma, matrix_memory)
 """A module a family, or a generation of families; each has a function `forms`."""
@@ -55,7 +55,7 @@ class Table:
         """The forms of every spelling that is no key: several if only operands tell them apart."""
         table: dict[str, tuple[Form, ...]] = {}
         for one in self.forms.values():
-            for spelling in spellings(one):
+            for spelling in every_spelling(one):
                 others = table.get(spelling, ())
                 if spelling in self.forms or any(o.mnemonic() != one.mnemonic() for o in others):
                     raise TilecError(f"'{spelling}' spells two forms")
@@ -69,10 +69,9 @@ class Table:
 
     def named(self, ptx: str) -> tuple[Form, ...]:
         """The forms that `ptx` spells, the state space left out; several as `form` says."""
-        spelled = with_aligned(ptx)
-        if spelled in self.forms:
-            return (self.forms[spelled],)
-        return self._spelled.get(spelled, ())
+        if ptx in self.forms:
+            return (self.forms[ptx],)
+        return self._spelled.get(ptx, ())
 
     def form(self, ptx: str) -> Form:
         """The form that `ptx` spells, as `form` has it."""
