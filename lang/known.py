@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.tile.ops import FillOp
+from tilec.dialects.tile.ops.base import RelatedOp
 from tilec.ir.mlir import ir
 from tilec.passes.analysis import multiples
 
@@ -12,7 +14,6 @@ from .tile import Tile
 
 _DEPTH = 8
 """How many ops are looked back."""
-_SAME_ELEMENTS = ("tile.fill", "tile.broadcast", "tile.expand", "tile.reshape", "tile.transpose")
 
 
 def number_of(tile: Tile) -> int | None:
@@ -37,9 +38,13 @@ def _number(value: Any, dtype: type[DType]) -> int | None:
 
 def _same_elements(value: Any) -> Any:
     """What a value was made of without a change to its elements."""
-    while getattr(value.owner, "name", "") in _SAME_ELEMENTS:
+    while not isinstance(value.owner, ir.Block) and _keeps_elements(value.owner.opview):
         value = value.owner.operands[0]
     return value
+
+
+def _keeps_elements(op: ir.OpView) -> bool:
+    return isinstance(op, FillOp) or (isinstance(op, RelatedOp) and op.KEEPS_ELEMENTS)
 
 
 def at_most(tile: Tile, depth: int = _DEPTH) -> int | None:

@@ -42,7 +42,7 @@ class StageConversions(Pass):
             target = target_of(gpu_module)
             for function in functions(gpu_module):
                 for op in list(walk(function)):
-                    if op.operation.name != "tile.convert_layout":
+                    if not isinstance(op, ConvertLayoutOp):
                         continue
                     try:
                         _stage(op, function, target)

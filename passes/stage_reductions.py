@@ -38,7 +38,7 @@ class StageReductions(Pass):
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
                 for op in list(walk(function)):
-                    if op.operation.name == "tile.reduce":
+                    if isinstance(op, ReduceOp):
                         _stage(op)
 
 
