@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.ir import mlir
 from tilec.report.diagnostics import Place
 
@@ -122,8 +123,8 @@ def _facts(arguments: dict[str, Any]) -> Any:
 def _of_array(facts: Facts) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if facts.aligned > 1:
-        found["tile.aligned"] = i64(facts.aligned)
-    for name, known in (("tile.sizes", facts.sizes), ("tile.strides", facts.strides)):
+        found[ALIGNED] = i64(facts.aligned)
+    for name, known in ((SIZES, facts.sizes), (STRIDES, facts.strides)):
         if any(number > 1 for number in known):
             found[name] = i64s(known)
     return found

@@ -11,6 +11,7 @@ from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.mlir import ir
 from tilec.isa import Target
 
+from . import lowerings
 from .base import Pass
 from .fragments.expansion import Expansion
 from .functions import functions, gpu_modules, target_of
@@ -74,6 +75,7 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
     products, copies = Products(kernel), AsyncCopies(kernel)
     wmma = Wmma(kernel)
     handlers = {
+        **lowerings.to_registers(),
         "tile.alloc_shared": buffers.alloc,
         "tile.async_commit": copies.commit,
         "tile.async_copy": copies.copy,

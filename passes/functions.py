@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any
 
+from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError, target
 
@@ -59,10 +60,6 @@ def known_target(gpu_module: Any) -> Target:
             'names no target; give it [#nvvm.target<chip = "sm_80">] or compile with --target'
         )
     return found
-
-
-AUTOMATIC = "tile.automatic"
-"""Unit attribute of a kernel whose tiles had no layouts: how they move is the compiler's choice."""
 
 
 def is_automatic(function: Any) -> bool:

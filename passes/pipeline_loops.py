@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.attributes import STAGES
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
@@ -20,9 +21,6 @@ from .functions import functions, gpu_modules, is_automatic, target_of, threads
 from .staging.multistage import Multistage
 from .staging.register_stages import RegisterStages, fits_registers
 from .staging.staged_copies import CopyGroup, StagedCopy, copy_groups
-
-STAGES = "tile.stages"
-"""The attribute of a loop that says how many buffers it shall have."""
 
 
 @dataclass(frozen=True)

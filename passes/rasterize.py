@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.attributes import RASTERIZE
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from .base import Diagnostic, Pass, PassError, remark, walk
 from .emit import create, index_constant
 from .functions import functions, gpu_modules
-
-ATTRIBUTE = "tile.rasterize"
-"""The attribute of a kernel that says how many rows of CTAs a group has."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +33,14 @@ class Rasterize(Pass):
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
                 attributes = function.operation.attributes
-                if ATTRIBUTE not in attributes:
+                if RASTERIZE not in attributes:
                     continue
                 try:
-                    rows = _rows(attributes[ATTRIBUTE])
+                    rows = _rows(attributes[RASTERIZE])
                 except TilecError as error:
                     errors.append(Diagnostic(function.location, f"'gpu.func' op {error}"))
                     continue
-                del attributes[ATTRIBUTE]
+                del attributes[RASTERIZE]
                 _renumber(function, rows)
         if errors:
             raise PassError(errors)
@@ -51,7 +49,7 @@ class Rasterize(Pass):
 def _rows(attribute: Any) -> int:
     rows = int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else 0
     if rows < 1:
-        raise TilecError(f"{ATTRIBUTE} must be a positive integer, not {attribute}")
+        raise TilecError(f"{RASTERIZE} must be a positive integer, not {attribute}")
     return rows
 
 

@@ -12,6 +12,7 @@ from tilec.dialects.tile.tiles import TileValue
 from tilec.ir.mlir import dialect, ir
 from tilec.isa import Target, TilecError
 
+from . import lowerings
 from .base import Pass, walk
 from .emit import is_zero, linear
 from .fragments.expansion import Expansion, Handler, Values
@@ -60,6 +61,7 @@ class _Rewrite:
 
     def run(self) -> None:
         handlers: dict[str, Handler] = {
+            **lowerings.to_fragments(),
             **FragmentElementwise(self._types).handlers(),
             **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.attributes import UNROLL, UNROLL_NOW
 from tilec.ir.mlir import dialect, ir
 from tilec.isa import TilecError
 
@@ -12,15 +13,12 @@ from .base import Diagnostic, Pass, PassError, remark, walk
 from .emit import constant_of, create
 from .functions import functions, gpu_modules
 
-UNROLL = "tile.unroll"
-"""The attribute of a loop that says how many rounds become one."""
 MOST = 256
 """Rounds that may become one: more code than that fits no instruction cache."""
-_NOW = "tile.unroll_now"
 _SCRIPT = f"""
 module attributes {{transform.with_named_sequence}} {{
   transform.named_sequence @unroll(%root: !transform.any_op {{transform.readonly}}) {{
-    %loop = transform.structured.match ops{{["scf.for"]}} attributes {{{_NOW}}} in %root
+    %loop = transform.structured.match ops{{["scf.for"]}} attributes {{{UNROLL_NOW}}} in %root
         : (!transform.any_op) -> !transform.any_op
     transform.loop.unroll %loop {{factor = FACTOR}} : !transform.any_op
     transform.yield
@@ -74,13 +72,13 @@ def _unroll(function: Any, loop: Any) -> None:
         return
     remark(loop.location, f"'scf.for' op: {factor} rounds become one, as {UNROLL} says")
     _order_bounds(loop)
-    attributes[_NOW] = ir.UnitAttr.get()
+    attributes[UNROLL_NOW] = ir.UnitAttr.get()
     script = ir.Module.parse(_SCRIPT.replace("FACTOR", str(factor)))
     interpreter = dialect("transform.interpreter")
     interpreter.apply_named_sequence(function, script.body.operations[0], script)
     for op in walk(function):
-        if _NOW in op.operation.attributes:
-            del op.operation.attributes[_NOW]
+        if UNROLL_NOW in op.operation.attributes:
+            del op.operation.attributes[UNROLL_NOW]
 
 
 def _order_bounds(loop: Any) -> None:
