@@ -11,6 +11,11 @@ from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 
+<<<<<<< HEAD
+=======
+from . import lowerings
+from .base import Pass
+>>>>>>> main
 from .fragments.expansion import Expansion
 from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
@@ -70,6 +75,7 @@ def _lower(kernel: Lowering) -> None:
     products, copies = Products(kernel), AsyncCopies(kernel)
     wmma = Wmma(kernel)
     handlers = {
+        **lowerings.to_registers(),
         "tile.alloc_shared": buffers.alloc,
         "tile.async_commit": copies.commit,
         "tile.async_copy": copies.copy,

@@ -14,6 +14,7 @@ from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir, scf
 from tilec.isa import TilecError
 
+from . import lowerings
 from .emit import is_zero, linear
 from .fragments.expansion import Expansion, Handler, Values
 from .fragments.fragment_elementwise import FragmentElementwise
@@ -59,6 +60,7 @@ class _Rewrite:
 
     def run(self) -> None:
         handlers: dict[str, Handler] = {
+            **lowerings.to_fragments(),
             **FragmentElementwise(self._types).handlers(),
             **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),

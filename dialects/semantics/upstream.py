@@ -36,11 +36,11 @@ def upstream(name: str) -> Semantics | None:
     Args:
         name: the op's full name, such as `arith.addi`.
     """
-    found = _OPS.get(name)
+    found = OPS.get(name)
     if found is not None:
         return found
-    beginnings = [start for start in _BEGINNINGS if name.startswith(start)]
-    return _BEGINNINGS[max(beginnings, key=len)] if beginnings else None
+    beginnings = [start for start in BEGINNINGS if name.startswith(start)]
+    return BEGINNINGS[max(beginnings, key=len)] if beginnings else None
 
 
 _READS_MEMORY = tuple(Touch(Access.READ, resource) for resource in MEMORIES)
@@ -75,7 +75,7 @@ def _each(prefix: str, names: str, meaning: Semantics) -> Iterator[tuple[str, Se
         yield f"{prefix}.{name}", meaning
 
 
-_OPS: Mapping[str, Semantics] = MappingProxyType(
+OPS: Mapping[str, Semantics] = MappingProxyType(
     dict(
         (
             # Arithmetic, each lane for itself; on tiles element by element.
@@ -122,7 +122,6 @@ _OPS: Mapping[str, Semantics] = MappingProxyType(
             *_each("nvvm", "elect.sync match.sync", _PER_LANE),
             # Order.
             ("gpu.barrier", _BARRIER),
-            ("nvvm.barrier0", _BARRIER),
             ("nvvm.barrier", _BARRIER),
             # Memory.
             *_each("memref", "load", _READER),
@@ -178,7 +177,7 @@ _OPS: Mapping[str, Semantics] = MappingProxyType(
     )
 )
 
-_BEGINNINGS: Mapping[str, Semantics] = MappingProxyType(
+BEGINNINGS: Mapping[str, Semantics] = MappingProxyType(
     {
         "arith.": _ELEMENTWISE,
         "math.": _ELEMENTWISE,
