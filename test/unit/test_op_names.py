@@ -34,7 +34,10 @@ REGISTRIES = {
 UPSTREAM = re.compile(r"(arith|cf|func|gpu|llvm|math|memref|nvgpu|nvvm|scf|vector)\.[a-z_0-9.]+")
 
 
-LOWERINGS = ("nvvm", "upstream", "from_linalg", "from_vector", "lower_math", "math_sequences")
+LOWERINGS = {
+    *("nvvm", "upstream", "from_linalg", "from_vector"),
+    *("lower_math", "math_sequences", "integer_division", "float_to_integer"),
+}
 """Folders and files of passes/ whose business is what upstream's ops become."""
 
 
