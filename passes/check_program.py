@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from tilec.dialects.semantics import control_flow
 from tilec.dialects.semantics.control import Counted
+from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
 from tilec.dialects.tile.attributes import (
     ABI,
     AUTOMATIC,
@@ -30,7 +31,6 @@ from .functions import functions, gpu_modules
 _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
 _CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID})
 """Those whose values no other pass looks at closely."""
-_LAUNCHES = ("gpu.launch", "gpu.launch_func")
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class CheckProgram(Pass):
                 errors += _errors(op, _check_attributes(op))
                 if op.operation.name == "scf.for":
                     errors += _errors(op, _check_step(op))
-                elif op.operation.name in _LAUNCHES:
+                elif op.operation.name in LAUNCHES:
                     errors += _errors(op, ["stands in a kernel; kernels are launched by the host"])
             for function in functions(gpu_module):
                 errors += _errors(function, _check_arguments(function))
@@ -82,7 +82,7 @@ def _check_attributes(op: ir.OpView) -> Iterator[str]:
 def _legal(op: ir.OpView) -> tuple[str, ...]:
     """The attributes that mean something on an op."""
     bearers: set[Bearer] = set()
-    if op.operation.name in ("gpu.func", "llvm.func"):
+    if op.operation.name in FUNCTIONS:
         bearers.add(Bearer.FUNCTION)
     elif isinstance(control_flow(op), Counted):
         bearers |= {Bearer.LOOP, Bearer.TILE}
