@@ -14,7 +14,7 @@ from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, bits_of, frag_type
 from tilec.ir.mlir import ir
-from tilec.isa import Family, MatrixMemory, Target, forms
+from tilec.isa import Family, MatrixMemory, Target, forms_of
 
 from ..analysis.multiples import multiple_of
 from ..emit import add, add_constant
@@ -145,8 +145,7 @@ class FragmentMemory:
 @cache
 def _forms(family: Family) -> tuple[MatrixMemory, ...]:
     """The forms that move elements as they are."""
-    moves = (f for f in forms().values() if isinstance(f, MatrixMemory) and f.source is None)
-    return tuple(f for f in moves if f.family is family)
+    return tuple(f for f in forms_of(MatrixMemory) if f.source is None and f.family is family)
 
 
 def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:
