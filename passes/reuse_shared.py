@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.semantics import Access, Resource, Scope, effects_of, orders, scope_of
+from tilec.dialects.semantics import Resource, Scope, orders, scope_of, touches
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AllocSharedOp, AsyncWaitOp
 from tilec.dialects.tile.shared import shared_buffer
@@ -109,10 +109,6 @@ def _barrier_before(op: Any) -> Any:
 
 def _uses_shared(op: ir.Operation) -> bool:
     """Whether an op, or one inside it, may use shared memory, or will when it is lowered."""
-    for inner in (op, *walk(op)):
-        effects = effects_of(inner)
-        if effects is None or scope_of(inner) >= Scope.CTA:
-            return True
-        if any(e.resource is Resource.SHARED and e.access is not Access.ALLOCATE for e in effects):
-            return True
-    return False
+    return any(
+        touches(inner, Resource.SHARED) or scope_of(inner) >= Scope.CTA for inner in (op, *walk(op))
+    )

@@ -8,11 +8,12 @@ from types import MappingProxyType
 
 from tilec.dialects.semantics import (
     ControlFlow,
+    Semantics,
     Spread,
     Variation,
     control_flow,
     is_function,
-    variation_of,
+    semantics_of,
 )
 from tilec.dialects.semantics.control import last_of
 from tilec.ir.mlir import ir
@@ -68,14 +69,14 @@ class Uniformity:
 
     def _block(self, block: ir.Block) -> None:
         for op in block.operations:
-            control = control_flow(op)
-            if control is not None:
-                self._structured(op.operation, control)
+            declared = semantics_of(op)
+            if declared.control is not None:
+                self._structured(op.operation, declared.control)
             else:
-                self._simple(op.operation)
+                self._simple(op.operation, declared)
 
-    def _simple(self, op: ir.Operation) -> None:
-        spread = self._of_results(op)
+    def _simple(self, op: ir.Operation, declared: Semantics) -> None:
+        spread = self._of_results(op, declared)
         for region in op.regions:
             for block in region:
                 for argument in block.arguments:
@@ -87,9 +88,10 @@ class Uniformity:
             for result in op.results:
                 self._set(result, spread)
 
-    def _of_results(self, op: ir.Operation) -> Spread:
+    def _of_results(self, op: ir.Operation, declared: Semantics) -> Spread:
         """How the results of an op vary, by its declaration."""
-        variation = variation_of(op)
+        varies = declared.varies
+        variation = varies if isinstance(varies, Variation) else varies(op.opview)
         match variation:
             case Variation.CTA:
                 return Spread.CTA
