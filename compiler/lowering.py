@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.isa import Target, TilecError
+from tilec.isa import DEFAULT_TARGET, Target, TilecError
 from tilec.isa import target as find_target
 from tilec.passes.base import Diagnostic, Pass, ProgramError, remarks
 from tilec.passes.check_target import set_target
@@ -21,9 +21,6 @@ from .frontend.parsing import parse
 from .launch.abi import Kernel, kernels
 from .report.diagnostics import Source
 from .report.printing import to_text
-
-DEFAULT_TARGET = "sm_80"
-"""The target of a program that names none: the first with `cp.async`, and `mma` on bf16 and f64."""
 
 
 def load(
