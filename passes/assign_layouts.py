@@ -8,6 +8,7 @@ from functools import partial
 from typing import ClassVar
 
 from tilec.dialects.semantics import LayoutRule, layout_rule
+from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops import LoadOp
 from tilec.dialects.tile.ops.memory import MemoryOp
@@ -16,7 +17,6 @@ from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 
 from .base import Diagnostic, PassError, walk
-from .functions import AUTOMATIC
 from .kernel_pass import Kernel, KernelPass
 from .layouts.layout_choice import LayoutChoice
 from .layouts.layout_relations import agree, backward, forward

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.attributes import ABI, ALIGNED
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
@@ -35,7 +36,7 @@ class KernelAbi(Pass):
         errors: list[Diagnostic] = []
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
-                if not is_kernel(function) or "tile.abi" in function.operation.attributes:
+                if not is_kernel(function) or ABI in function.operation.attributes:
                     continue
                 try:
                     _rewrite(function)
@@ -65,7 +66,7 @@ def _rewrite(function: Any) -> None:
     for name in ("arg_attrs", "res_attrs"):
         if name in attributes:
             del attributes[name]
-    attributes["tile.abi"] = ir.StringAttr.get(json.dumps(described))
+    attributes[ABI] = ir.StringAttr.get(json.dumps(described))
 
 
 def _name(argument: Any) -> str | None:
@@ -157,8 +158,8 @@ def _promised(argument: Any) -> dict[str, Any]:
     """What the attributes of a memref argument promise, none if nothing."""
     attributes = argument_attributes(argument)
     found: dict[str, Any] = {}
-    if "tile.aligned" in attributes:
-        found["aligned"] = int(attributes["tile.aligned"].value)
+    if ALIGNED in attributes:
+        found["aligned"] = int(attributes[ALIGNED].value)
     for name in ("sizes", "strides"):
         if f"tile.{name}" in attributes:
             found[name] = list(attributes[f"tile.{name}"])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics import control_flow, is_removable
+from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
@@ -16,7 +17,7 @@ from .base import walk
 from .kernel_pass import Kernel, KernelPass
 from .layouts.conversion_motion import carry, conversions, hoist, reuse, sink
 from .layouts.layout_types import laid
-from .layouts.layout_ways import PIN, Ways
+from .layouts.layout_ways import Ways
 from .layouts.tile_classes import is_product
 from .remove_dead import is_unused
 
@@ -51,8 +52,8 @@ class RemoveConversions(KernelPass):
         for op in conversions(function):
             _explain(op, kernel)
         for op in kernel.walk():
-            if PIN in op.attributes:
-                del op.attributes[PIN]
+            if LAYOUT in op.attributes:
+                del op.attributes[LAYOUT]
 
 
 def _step(function: ir.OpView, target: Target | None) -> bool:

@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 
 from tilec.dialects.semantics import Access, Resource, Scope, effects_of, orders, scope_of
 from tilec.dialects.tile.emit import emit_effect, i64
-from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, AsyncWaitOp
+from tilec.dialects.tile.ops import AllocSharedOp, AsyncWaitOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.mlir import ir
+from tilec.isa import Target
 
-from .analysis.buffer_lifetimes import Lifetime, lifetimes, places_of
+from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
+from .analysis.places import places_of
 from .analysis.shared_space import aligned
 from .base import remark, walk
 from .kernel_pass import Kernel, KernelPass
@@ -38,7 +40,7 @@ class ReuseShared(KernelPass):
 
 
 def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
-    buffers = lifetimes(allocs, places_of(kernel.function))
+    buffers = lifetimes(allocs, places_of(kernel.function), kernel.target)
     placed: list[tuple[int, Lifetime]] = []
     # Large buffers first, so that small ones find room beside each other in their place.
     for buffer in sorted(buffers, key=lambda b: -_size(b)):
@@ -52,7 +54,7 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
             if other is not buffer and _overlap(at, buffer, start, other) and buffer.follows(other)
         ]
         if before:
-            _order(buffer, before)
+            _order(buffer, before, kernel.target)
     total = max(at + _size(buffer) for at, buffer in placed)
     apart = sum(map(_size, buffers))
     if total < apart:
@@ -79,14 +81,14 @@ def _overlap(at: int, buffer: Lifetime, start: int, other: Lifetime) -> bool:
     return at < start + _size(other) and start < at + _size(buffer)
 
 
-def _order(buffer: Lifetime, others: list[Lifetime]) -> None:
+def _order(buffer: Lifetime, others: list[Lifetime], target: Target | None) -> None:
     """See to it that all threads have done with `others` when `buffer` is first written."""
     first = buffer.uses[0]
     barrier = _barrier_before(first)
     if barrier is None:
         with ir.InsertionPoint(first), first.location:
             barrier = ir.Operation.create("gpu.barrier")
-    if any(isinstance(use.opview, AsyncCopyOp) for other in others for use in other.uses):
+    if any(copies_async(use, target) for other in others for use in other.uses):
         with ir.InsertionPoint(barrier), first.location:
             emit_effect(AsyncWaitOp, pending=i64(0))
 

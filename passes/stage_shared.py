@@ -21,12 +21,13 @@ from tilec.ir.mlir import ir
 from tilec.isa import LANES
 
 from .analysis.effects import Writers
+from .analysis.places import outermost_loop
 from .analysis.shared_space import SharedSpace, aligned
 from .emit import index_constant
 from .fragments.fragment_types import FragmentTypes
 from .kernel_pass import Kernel, KernelPass
 from .staging.operand_loads import operand_loads
-from .staging.staging_groups import Group, grouped, outermost_loop
+from .staging.staging_groups import Group, grouped
 from .staging.staging_swizzle import Reader, Staging, staging
 from .staging.staging_vectors import copy_vector, memory_shape
 

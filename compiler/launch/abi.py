@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
@@ -263,8 +264,8 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
         if "nvvm.kernel" not in attributes:
             continue
         name = mlir.ir.StringAttr(attributes["sym_name"]).value
-        if "tile.abi" in attributes:
-            text = mlir.ir.StringAttr(attributes["tile.abi"]).value
+        if ABI in attributes:
+            text = mlir.ir.StringAttr(attributes[ABI]).value
             try:
                 arguments = tuple(map(_argument, json.loads(text)))
             except (AttributeError, KeyError, TypeError, ValueError):
@@ -278,8 +279,8 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
                 for i, type_ in enumerate(types)
             )
         shared = 0
-        if "tile.dynamic_shared" in attributes:
-            shared = mlir.ir.IntegerAttr(attributes["tile.dynamic_shared"]).value
+        if DYNAMIC_SHARED in attributes:
+            shared = mlir.ir.IntegerAttr(attributes[DYNAMIC_SHARED]).value
         yield Kernel(name, arguments, _block(attributes), shared, _grid_of(attributes))
 
 
@@ -298,9 +299,9 @@ def _llvm_functions(gpu_module: Any) -> list[Any]:
 
 
 def _grid_of(attributes: Any) -> tuple[tuple[Extent, ...], ...] | None:
-    if "tile.grid" not in attributes:
+    if GRID not in attributes:
         return None
-    axes = [[*mlir.ir.DenseI64ArrayAttr(a)] for a in mlir.ir.ArrayAttr(attributes["tile.grid"])]
+    axes = [[*mlir.ir.DenseI64ArrayAttr(a)] for a in mlir.ir.ArrayAttr(attributes[GRID])]
     return tuple(
         tuple(Extent(*numbers[at : at + 3]) for at in range(0, len(numbers), 3)) for numbers in axes
     )

@@ -12,7 +12,7 @@ from .effects import MEMORIES, Access, Effect, Resource
 from .layouts import LayoutRule
 from .scope import Scope
 from .spread import Variation
-from .upstream import upstream
+from .upstream import FUNCTIONS, upstream
 
 Op = ir.Operation | ir.OpView
 
@@ -101,6 +101,11 @@ def is_free(value: ir.Value) -> bool:
 def control_flow(op: Op) -> ControlFlow | None:
     """What an op does with its regions; None where it has none, or that is not known."""
     return semantics_of(op).control
+
+
+def is_function(op: Op) -> bool:
+    """Whether an op is a function, which control flow does not leave."""
+    return op.operation.name in FUNCTIONS
 
 
 def is_loop(op: Op) -> bool:

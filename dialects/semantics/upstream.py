@@ -28,6 +28,13 @@ from .layouts import LayoutRule
 from .scope import Scope
 from .spread import Variation
 
+FUNCTIONS = frozenset({"func.func", "gpu.func", "llvm.func"})
+"""What control flow does not leave."""
+LAUNCHES = frozenset({"gpu.launch", "gpu.launch_func"})
+"""What only a host may do."""
+CONSTANTS = frozenset({"arith.constant", "llvm.mlir.constant"})
+"""Whose attribute `value` is the result."""
+
 
 @lru_cache(maxsize=4096)
 def upstream(name: str) -> Semantics | None:
@@ -36,11 +43,11 @@ def upstream(name: str) -> Semantics | None:
     Args:
         name: the op's full name, such as `arith.addi`.
     """
-    found = _OPS.get(name)
+    found = OPS.get(name)
     if found is not None:
         return found
-    beginnings = [start for start in _BEGINNINGS if name.startswith(start)]
-    return _BEGINNINGS[max(beginnings, key=len)] if beginnings else None
+    beginnings = [start for start in BEGINNINGS if name.startswith(start)]
+    return BEGINNINGS[max(beginnings, key=len)] if beginnings else None
 
 
 _READS_MEMORY = tuple(Touch(Access.READ, resource) for resource in MEMORIES)
@@ -75,7 +82,7 @@ def _each(prefix: str, names: str, meaning: Semantics) -> Iterator[tuple[str, Se
         yield f"{prefix}.{name}", meaning
 
 
-_OPS: Mapping[str, Semantics] = MappingProxyType(
+OPS: Mapping[str, Semantics] = MappingProxyType(
     dict(
         (
             # Arithmetic, each lane for itself; on tiles element by element.
@@ -122,7 +129,6 @@ _OPS: Mapping[str, Semantics] = MappingProxyType(
             *_each("nvvm", "elect.sync match.sync", _PER_LANE),
             # Order.
             ("gpu.barrier", _BARRIER),
-            ("nvvm.barrier0", _BARRIER),
             ("nvvm.barrier", _BARRIER),
             # Memory.
             *_each("memref", "load", _READER),
@@ -178,7 +184,7 @@ _OPS: Mapping[str, Semantics] = MappingProxyType(
     )
 )
 
-_BEGINNINGS: Mapping[str, Semantics] = MappingProxyType(
+BEGINNINGS: Mapping[str, Semantics] = MappingProxyType(
     {
         "arith.": _ELEMENTWISE,
         "math.": _ELEMENTWISE,

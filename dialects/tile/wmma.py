@@ -14,7 +14,7 @@ from tilec.isa import Form, Operand, TilecError, UnknownNameError, WmmaMemory, W
 from .dialect import WmmaType
 
 
-def wmma_text(form: WmmaMma | WmmaMemory, operand: Operand) -> str:
+def wmma_text(form: Form, operand: Operand) -> str:
     """The text of the type of an operand: shape, operand, layout of a multiplicand, PTX type.
 
     An accumulator is `c`, whether read or written, and has no layout.
@@ -34,8 +34,8 @@ def _operands() -> dict[str, Operand]:
     """An operand of each fragment type there is, by the type's text."""
     found: dict[str, Operand] = {}
     for form in forms().values():
-        if isinstance(form, (WmmaMma, WmmaMemory)):
-            for operand in (*form.results, *form.operands):
+        for operand in form.all_operands:
+            if operand.opaque:
                 found.setdefault(wmma_text(form, operand), operand)
     return found
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.dialects.semantics import is_loop
 from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.mlir import ir
+from tilec.isa import Target
 
 from ..emit import constant_of
-
-Places = dict[Any, tuple[int, int]]
-"""Of each op its number in program order, and the number of the last op inside it."""
+from .async_copies import is_asynchronous, open_span
+from .places import Places, outermost_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +42,18 @@ class Lifetime:
         return other.last < self.first or looped
 
 
-def lifetimes(allocs: list[Any], places: Places) -> list[Lifetime]:
+def lifetimes(allocs: list[Any], places: Places, target: Target | None) -> list[Lifetime]:
     """The lifetimes of the buffers that are used.
 
     A buffer used in a loop is needed throughout, for what it holds may be carried from round to
-    round; not so one that each round first writes as a whole and uses in one block.
+    round; not so one that each round first writes as a whole and uses in one block. One that is
+    copied to is needed until the copies' group is closed, whoever reads it: from there on a wait
+    for all groups covers them.
 
     Args:
         allocs: the `tile.alloc_shared` of a kernel, outside of loops.
         places: of the kernel's ops.
+        target: what the kernel is for.
     """
     found = []
     for alloc in allocs:
@@ -61,38 +64,16 @@ def lifetimes(allocs: list[Any], places: Places) -> list[Lifetime]:
         if _begins_anew(uses, alloc.results[0]):
             spans = [places[use] for use in uses]
         else:
-            spans = [places[_outermost_loop(use) or use] for use in uses]
+            spans = [places[outermost_loop(use) or use] for use in uses]
+        spans += [open_span(use, places) for use in uses if copies_async(use, target)]
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
-        found.append(Lifetime(alloc, uses, first, last, _outermost_loop(uses[0])))
+        found.append(Lifetime(alloc, uses, first, last, outermost_loop(uses[0])))
     return found
 
 
-def places_of(function: Any) -> Places:
-    """The places of the ops of a kernel."""
-    places: Places = {}
-
-    def visit(op: Any) -> None:
-        for region in op.regions:
-            for block in region:
-                for inner in block:
-                    operation, number = inner.operation, len(places)
-                    places[operation] = number, number
-                    if len(operation.regions):
-                        visit(operation)
-                        places[operation] = number, len(places) - 1
-
-    visit(function.operation)
-    return places
-
-
-def _outermost_loop(op: Any) -> Any:
-    found = None
-    parent = op.parent
-    while parent is not None and parent.name != "gpu.func":
-        if is_loop(parent):
-            found = parent
-        parent = parent.parent
-    return found
+def copies_async(use: ir.Operation, target: Target | None) -> bool:
+    """Whether a use of a buffer is an asynchronous copy to it."""
+    return isinstance(use.opview, AsyncCopyOp) and is_asynchronous(use, target)
 
 
 def _begins_anew(uses: list[Any], buffer: Any) -> bool:

@@ -19,7 +19,8 @@ from tilec.layout.plans import SharedTrip
 
 from ..nvvm.shared_buffers import ALIGNMENT
 from ..search import named
-from .buffer_lifetimes import lifetimes, places_of
+from .buffer_lifetimes import lifetimes
+from .places import places_of
 
 
 class SharedSpace:
@@ -38,7 +39,7 @@ class SharedSpace:
         allocs = named(function, [AllocSharedOp])
         self._spans = [
             (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.results[0].type).bytes))
-            for buffer in lifetimes(allocs, self._places)
+            for buffer in lifetimes(allocs, self._places, target)
         ]
         for op in named(function, [ConvertLayoutOp, ReduceOp]):
             self._spans.append((*self._places[op], self._trip(op)))

@@ -8,6 +8,7 @@ from typing import Any
 
 from tilec.dialects.semantics import is_free as can_be_free
 from tilec.dialects.semantics import is_loop
+from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.ops import ConvertLayoutOp
 from tilec.dialects.tile.tiles import TileValue
 from tilec.ir.mlir import ir
@@ -17,7 +18,7 @@ from tilec.layout import LinearLayout
 from ..base import walk
 from ..search import defining_op, named
 from .layout_types import converted, has_one_use, laid, set_layout, with_layout
-from .layout_ways import PIN, Ways, price
+from .layout_ways import Ways, price
 from .tile_classes import is_elementwise
 
 
@@ -77,7 +78,7 @@ def sink(function: ir.OpView, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if not is_elementwise(op) or len(op.results) != 1 or PIN in op.attributes:
+        if not is_elementwise(op) or len(op.results) != 1 or LAYOUT in op.attributes:
             continue
         if laid(op.results[0]) is not None:
             changed |= _sink(op, target)
@@ -118,7 +119,7 @@ def carry(function: ir.OpView, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if op.operation.name == "scf.for" and PIN not in op.attributes:
+        if op.operation.name == "scf.for" and LAYOUT not in op.attributes:
             for number in range(len(op.results)):
                 if laid(op.results[number]) is not None:
                     changed |= _carry(op, number, Ways(target, staged=False))

@@ -7,6 +7,7 @@ from math import prod
 from typing import Any
 
 from tilec.dialects.semantics import is_loop
+from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.dialect import LayoutAttr
 from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.ops.dots import dot_values
@@ -18,7 +19,6 @@ from tilec.layout import LinearLayout
 from ..base import Diagnostic, PassError, remark
 from .layout_relations import backward, forward, leaves_open
 from .layout_wants import dot_layouts, legal_layout, memory_layout
-from .layout_ways import PIN
 from .tile_classes import Classes, is_product, is_related, plain
 
 Rule = Callable[[Any, LinearLayout, tuple[int, ...]], LinearLayout | None]
@@ -96,11 +96,13 @@ class LayoutChoice:
                 known = tile_value(other.type)
                 if known is not None and plain(value) is not None:
                     self._give_pinned(value, known, op)
-        elif PIN in op.attributes:
-            attribute = op.attributes[PIN]
+        elif LAYOUT in op.attributes:
+            attribute = op.attributes[LAYOUT]
             tiles = [result for result in op.results if plain(result) is not None]
             if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
-                raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
+                raise TilecError(
+                    f"{LAYOUT} must be a #tile.layout, on an op whose result is one tile"
+                )
             shape, element = tuple(tiles[0].type.shape), tiles[0].type.element_type
             known = tile_value(tensor_type(shape, element, attribute.text.value))
             assert known is not None

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from tilec.dialects.semantics import LayoutRule, layout_rule, semantics_of
+from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.ops import ConvertLayoutOp, LoadOp
 from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.tiles import TileValue, bits_of
@@ -20,8 +21,6 @@ from .layout_relations import agree, backward
 from .layout_types import converted, has_one_use, laid, set_layout
 from .layout_wants import contiguous_axis, legal_layout
 
-PIN = "tile.layout"
-"""The attribute of an op that pins the layout of its result."""
 DEPTH = 16
 """Ops looked through."""
 ACCESS = 4
@@ -84,7 +83,7 @@ class Ways:
         owner = value.owner
         if isinstance(owner, ir.Block) or not depth:
             return direct
-        made = None if PIN in owner.attributes else self._made(owner.opview, layout, depth)
+        made = None if LAYOUT in owner.attributes else self._made(owner.opview, layout, depth)
         return made if made is not None and made.cost <= direct.cost else direct
 
     def _made(self, op: ir.OpView, layout: LinearLayout, depth: int) -> Way | None:

@@ -9,9 +9,9 @@ from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.mlir import ir
 
+from ..analysis.places import outermost_loop
 from ..emit import add, index_constant
 from .loop_stages import LoopStages
-from .staging_groups import outermost_loop
 
 
 class Multistage(LoopStages):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tilec.dialects.semantics import LayoutRule, layout_rule
+from tilec.dialects.tile.attributes import DIRECT
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops import LoadOp
 from tilec.dialects.tile.ops.base import RelatedOp
@@ -18,8 +19,6 @@ from ..search import named
 from .staging_vectors import copied_async
 
 _FACTORS = ("a", "b")
-DIRECT = "tile.direct"
-"""Attribute of a load that shall go from global memory to registers."""
 
 
 def operand_loads(function: ir.OpView, target: Target | None) -> list[LoadOp]:

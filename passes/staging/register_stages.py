@@ -14,10 +14,10 @@ from tilec.ir.mlir import dialect, ir
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
 
+from ..analysis.places import outermost_loop
 from ..emit import add, create, index_constant
 from .loop_stages import LoopStages
 from .staged_copies import StagedCopy
-from .staging_groups import outermost_loop
 
 _REGISTERS = 32
 """Registers of a thread that may hold tiles of the next round."""

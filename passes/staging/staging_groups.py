@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.dialects.semantics import is_loop, is_movable
+from tilec.dialects.semantics import is_movable
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
@@ -90,14 +90,3 @@ def is_pure(op: Any) -> bool:
     return is_movable(op) and not any(
         isinstance(result.type, ir.RankedTensorType) for result in op.results
     )
-
-
-def outermost_loop(op: Any) -> Any:
-    """The outermost loop around an op, or None."""
-    found = None
-    parent = op.operation.parent
-    while parent is not None and parent.operation.name != "gpu.func":
-        if is_loop(parent):
-            found = parent.operation
-        parent = parent.operation.parent
-    return found
