@@ -11,11 +11,7 @@ from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 
-<<<<<<< HEAD
-=======
 from . import lowerings
-from .base import Pass
->>>>>>> main
 from .fragments.expansion import Expansion
 from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
