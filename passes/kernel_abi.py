@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.attributes import ABI, ALIGNED
+from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES
 from tilec.ir.aliases import Block, Type, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import gpu, ir
@@ -154,11 +154,12 @@ def _replace_memref(
 
 def _promised(argument: Value) -> dict[str, Any]:
     """What the attributes of a memref argument promise, none if nothing."""
-    attributes = argument_attributes(argument)
     found: dict[str, Any] = {}
-    if ALIGNED in attributes:
-        found["aligned"] = int(attributes[ALIGNED].value)
-    for name in ("sizes", "strides"):
-        if f"tile.{name}" in attributes:
-            found[name] = list(attributes[f"tile.{name}"])
+    attributes = {one.name: one.attr for one in argument_attributes(argument)}
+    for name, key in ((ALIGNED, "aligned"), (SIZES, "sizes"), (STRIDES, "strides")):
+        match attributes.get(name):
+            case ir.IntegerAttr() as number:
+                found[key] = number.value
+            case ir.DenseI64ArrayAttr() as numbers:
+                found[key] = list(numbers)
     return {"promised": found} if found else {}

@@ -29,7 +29,7 @@ def _read(op: ir.Operation) -> Value:
 def _write(op: ir.Operation) -> None:
     value, target, *indices = _without_mask(op)
     attributes = _attributes(op, target, type_of(value))
-    emit_effect(StoreOp, [value, target, *indices], **attributes)
+    emit_effect(StoreOp, [value, target, *indices], None, **attributes)
 
 
 def _without_mask(op: ir.Operation) -> list[Value]:
