@@ -8,7 +8,7 @@ from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.ir import mlir
 from tilec.report.diagnostics import Place
 
-from .array import Array, Facts
+from .array import Array, Assumption, Facts
 from .emit import i64, i64s, located, operation
 from .errors import KernelError
 from .interpreter import call
@@ -23,10 +23,12 @@ class Program(NamedTuple):
     Attributes:
         module: an `ir.Module` with one kernel.
         written: the arrays that it changes.
+        assumptions: what it assumes of them.
     """
 
     module: Any
     written: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 def build(source: Source, specialization: Specialization, *, warps: int) -> Program:
@@ -62,7 +64,12 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
             operation("gpu.return")
         function.attributes["arg_attrs"] = _facts(arguments)
         _verify(whole, place)
-    return Program(whole, tuple(n for n, v in arguments.items() if getattr(v, "written", False)))
+    arrays = [value for value in arguments.values() if isinstance(value, Array)]
+    return Program(
+        whole,
+        tuple(array.name for array in arrays if array.written),
+        tuple(assumption for array in arrays for assumption in array.assumptions),
+    )
 
 
 def _location(place: Place) -> Any:

@@ -48,7 +48,7 @@ class CheckDivergence(KernelPass):
                 control = control_of(uniformity, op, limit)
                 if control is not None:
                     _refuse(kernel, op, control, scope)
-            if isinstance(op, MemoryOp | AsyncCopyOp):
+            if isinstance(op, (MemoryOp, AsyncCopyOp)):
                 uniformity = uniformity or Uniformity(kernel.function)
                 _check_place(kernel, uniformity, op)
 

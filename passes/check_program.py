@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
 from tilec.dialects.tile.attributes import (
     ABI,
     AUTOMATIC,
@@ -29,7 +30,6 @@ from .report import Report
 _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
 _CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID})
 """Those whose values no other pass looks at closely."""
-_LAUNCHES = ("gpu.launch", "gpu.launch_func")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _check_attributes(op: ir.OpView) -> Iterator[str]:
 def _legal(op: ir.OpView) -> tuple[str, ...]:
     """The attributes that mean something on an op."""
     bearers: set[Bearer] = set()
-    if op.operation.name in ("gpu.func", "llvm.func"):
+    if op.operation.name in FUNCTIONS:
         bearers.add(Bearer.FUNCTION)
     elif isinstance(op, scf.ForOp):
         bearers |= {Bearer.LOOP, Bearer.TILE}
@@ -111,5 +111,5 @@ def _check_step(op: ir.OpView) -> Iterator[str]:
 
 
 def _check_place(op: ir.OpView) -> Iterator[str]:
-    if op.operation.name in _LAUNCHES:
+    if op.operation.name in LAUNCHES:
         yield "stands in a kernel; kernels are launched by the host"

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.ops import AtomicOp
-from tilec.dialects.tile.ops.atomic import updates
+from tilec.dialects.tile.ops.atomic import AtomicOp, updates
 from tilec.dialects.tile.ops.base import TileOp, any_tile_of
 from tilec.dialects.tile.tiles import bits_of, plain_tile
 from tilec.ir.aliases import Op

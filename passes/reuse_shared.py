@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
 
-from tilec.dialects.semantics import Access, Resource, Scope, effects_of, orders, scope_of
+from tilec.dialects.semantics import Resource, Scope, orders, scope_of, touches
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AllocSharedOp, AsyncWaitOp
 from tilec.dialects.tile.shared import shared_buffer
@@ -113,10 +113,4 @@ def _barrier_before(op: ir.Operation) -> ir.Operation | None:
 def _uses_shared(op: ir.Operation) -> bool:
     """Whether an op, or one inside it, may use shared memory, or will when it is lowered."""
     inside: Iterator[Op] = chain([op], walk(op))
-    for inner in inside:
-        effects = effects_of(inner)
-        if effects is None or scope_of(inner) >= Scope.CTA:
-            return True
-        if any(e.resource is Resource.SHARED and e.access is not Access.ALLOCATE for e in effects):
-            return True
-    return False
+    return any(touches(inner, Resource.SHARED) or scope_of(inner) >= Scope.CTA for inner in inside)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from tilec.isa import LaunchError, element_type
 from tilec.isa.dtypes import numpy_type
+from tilec.isa.host_memory import HostBlock, host_blocks
 from tilec.runtime.cuda.streams import handle
 from tilec.runtime.cuda.views import is_shared, view
 
@@ -32,10 +33,11 @@ def passed(kernel: Kernel, values: Sequence[Any], stream: Any = None) -> list[An
             f"kernel '{kernel.name}' takes {len(kernel.arguments)} arguments ({listed}), "
             f"not {len(values)}"
         )
+    blocks = host_blocks(values)
     return [
         parameter
         for number, (argument, value) in enumerate(zip(kernel.arguments, values, strict=True))
-        for parameter in _passed(argument, value, number, stream)
+        for parameter in _passed(argument, value, number, blocks, stream)
     ]
 
 
@@ -46,7 +48,9 @@ def _written(argument: Argument) -> str:
     return f"{extents}x{argument.type}"
 
 
-def _passed(argument: Argument, value: Any, number: int, stream: Any) -> list[Any]:
+def _passed(
+    argument: Argument, value: Any, number: int, blocks: Sequence[HostBlock], stream: Any
+) -> list[Any]:
     is_array = isinstance(value, np.ndarray) or is_shared(value)
     if not isinstance(argument, MemRef):
         if is_array and argument.type != "ptr":
@@ -63,13 +67,17 @@ def _passed(argument: Argument, value: Any, number: int, stream: Any) -> list[An
         strides = value.strides
     strides = _counting(argument, value.shape, strides)
     _check(argument, value.shape, strides, value.dtype, number)
-    # A numpy array is copied to where it is aligned to whatever a kernel may ask for.
-    address = 0 if isinstance(value, np.ndarray) else value.pointer
+    address = _copied_to(value, blocks) if isinstance(value, np.ndarray) else value.pointer
     _check_promises(argument, value.shape, strides, address, number)
     given = (*value.shape, *strides, 0)
     known = (*argument.shape, *argument.strides, argument.offset)
     dynamic = [n for n, fixed in zip(given, known, strict=True) if fixed is None]
     return [value, *dynamic]
+
+
+def _copied_to(array: np.ndarray[Any, Any], blocks: Sequence[HostBlock]) -> int:
+    """An address that is aligned as the array's copy will be: 0 where as a kernel may ask for."""
+    return array.ctypes.data if any(block.place(array) for block in blocks) else 0
 
 
 def _counting(

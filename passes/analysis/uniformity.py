@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import prod
+from types import MappingProxyType
 
-from tilec.dialects.semantics import ControlFlow, Spread, Variation, control_flow, variation_of
+from tilec.dialects.semantics import (
+    ControlFlow,
+    Semantics,
+    Spread,
+    Variation,
+    control_flow,
+    is_function,
+    semantics_of,
+)
 from tilec.dialects.semantics.control import last_of
 from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import attribute
@@ -62,14 +72,14 @@ class Uniformity:
 
     def _block(self, block: ir.Block) -> None:
         for op in block.operations:
-            control = control_flow(op)
-            if control is not None:
-                self._structured(op.operation, control)
+            declared = semantics_of(op)
+            if declared.control is not None:
+                self._structured(op.operation, declared.control)
             else:
-                self._simple(op.operation)
+                self._simple(op.operation, declared)
 
-    def _simple(self, op: ir.Operation) -> None:
-        spread = self._of_results(op)
+    def _simple(self, op: ir.Operation, declared: Semantics) -> None:
+        spread = self._of_results(op, declared)
         for region in op.regions:
             for block in region:
                 for argument in block.arguments:
@@ -81,9 +91,10 @@ class Uniformity:
             for result in op.results:
                 self._set(result, spread)
 
-    def _of_results(self, op: ir.Operation) -> Spread:
+    def _of_results(self, op: ir.Operation, declared: Semantics) -> Spread:
         """How the results of an op vary, by its declaration."""
-        variation = variation_of(op)
+        varies = declared.varies
+        variation = varies if isinstance(varies, Variation) else varies(op.opview)
         match variation:
             case Variation.CTA:
                 return Spread.CTA
@@ -110,19 +121,11 @@ class Uniformity:
 
     def _of_thread(self, op: ir.Operation) -> Spread:
         """What becomes of a thread number."""
-        name, operands = op.name, list(op.operands)
+        operands = list(op.operands)
         if len(operands) == 2 and self.of(operands[0]) is Spread.THREAD:
             by = constant_of(operands[1])
-            if by is not None and (
-                (name == "arith.cmpi" and _parts_warps(op, by))
-                or (name in ("arith.shrui", "arith.shrsi") and by >= WARP_BITS)
-                or (
-                    name in ("arith.divui", "arith.divsi", "arith.floordivsi")
-                    and by > 0
-                    and by % (1 << WARP_BITS) == 0
-                )
-                or (name == "arith.andi" and by & ((1 << WARP_BITS) - 1) == 0)
-            ):
+            drops_lanes = _DROPS_LANES.get(op.name)
+            if by is not None and drops_lanes is not None and drops_lanes(op, by):
                 return self._warp
         return Spread.DIVERGENT
 
@@ -158,6 +161,35 @@ def _parts_warps(comparison: ir.Operation, bound: int) -> bool:
     return low is not None and (bound - low) % (1 << WARP_BITS) == 0
 
 
+def _shifts_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by >= WARP_BITS
+
+
+def _divides_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by > 0 and by % (1 << WARP_BITS) == 0
+
+
+def _masks_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by & ((1 << WARP_BITS) - 1) == 0
+
+
+_DROPS_LANES: Mapping[str, Callable[[ir.Operation, int], bool]] = MappingProxyType(
+    {
+        "arith.andi": _masks_out,
+        "arith.cmpi": _parts_warps,
+        "arith.divsi": _divides_out,
+        "arith.divui": _divides_out,
+        "arith.floordivsi": _divides_out,
+        "arith.shrsi": _shifts_out,
+        "arith.shrui": _shifts_out,
+    }
+)
+"""Whether arithmetic on a thread number and a constant gives all lanes of a warp one value."""
+
+
 def control_of(uniformity: Uniformity, op: Op, limit: Spread) -> Op | None:
     """The innermost op under which `op` stands that sends threads different ways, or None.
 
@@ -165,7 +197,7 @@ def control_of(uniformity: Uniformity, op: Op, limit: Spread) -> Op | None:
     blocks that branch to each other.
     """
     inner = op.operation
-    while inner.parent is not None and inner.name not in ("gpu.func", "func.func", "llvm.func"):
+    while inner.parent is not None and not is_function(inner):
         parent = inner.parent
         if _diverges(uniformity, parent.operation, inner, limit):
             return parent
