@@ -175,6 +175,11 @@ class Form:
         return None
 
     @property
+    def flops(self) -> int:
+        """Multiplications and additions of one execution; 0 if it is a move."""
+        return 0
+
+    @property
     def facts(self) -> dict[str, str | int]:
         """What is particular to the family, by name: for people and JSON."""
         return {} if self.shape is None else {"shape": str(self.shape)}
@@ -199,6 +204,11 @@ class Product(Form):
     satfinite: bool = False
     bit_op: str | None = None
     rounding: str | None = None
+
+    @property
+    def flops(self) -> int:
+        """2·m·n·k of every product, zeros of a sparse A included."""
+        return 2 * self.shape.m * self.shape.n * self.shape.k * self.products
 
     @property
     def chunk(self) -> int:

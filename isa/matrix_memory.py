@@ -63,11 +63,12 @@ class MatrixMemory(Form):
         return ".".join((*words[:at], space, *words[at:]))
 
     def other_spellings(self) -> Iterator[str]:
-        """The count, and `.trans` with it, before the shape."""
+        """The shape, the count and `.trans` in any order."""
         head, _, rest = self.ptx.partition(".aligned.")
         words = rest.split(".")
         at = 3 if self.transposed else 2
-        yield ".".join((f"{head}.aligned", *words[1:at], words[0], *words[at:]))
+        for order in permutations(words[:at]):
+            yield ".".join((f"{head}.aligned", *order, *words[at:]))
 
     def rare_spellings(self) -> Iterator[str]:
         """Shape, count and `.trans` in any order."""

@@ -212,6 +212,10 @@ def _position(target: Target) -> int:
     return 110 if target.number == 101 else target.number
 
 
+H200_SMS = 132
+"""SMs of an H200, a GPU of sm_90 (NVIDIA H200 data sheet)."""
+
+
 def min_ptx(clauses: tuple[Since, ...], target: Target) -> PtxVersion | None:
     """The lowest PTX version with which one of `clauses` holds on `target`; None if none does."""
     versions = [max(c.ptx, target.min_ptx) for c in clauses if c.covers(target)]

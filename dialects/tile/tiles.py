@@ -199,7 +199,9 @@ def layout_attr(layout: LinearLayout | str) -> LayoutAttr:
     return LayoutAttr.get(ir.StringAttr.get(str(layout)))
 
 
-def tensor_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> Any:
+def tensor_type(
+    shape: tuple[int, ...], element: Any, layout: LinearLayout | str
+) -> ir.RankedTensorType:
     """`tensor<…, #tile.layout<…>>`."""
     return ir.RankedTensorType.get(list(shape), element, encoding=layout_attr(layout))
 
