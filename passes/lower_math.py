@@ -12,11 +12,11 @@ from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from .emit import create
-from .float_to_integer import NAMES as TO_INTEGER
-from .float_to_integer import lower_float_to_integer
-from .integer_division import DIVISIONS
 from .kernel_pass import Kernel, KernelPass
-from .math_sequences import SEQUENCES, Scalars
+from .math.float_to_integer import NAMES as TO_INTEGER
+from .math.float_to_integer import lower_float_to_integer
+from .math.integer_division import DIVISIONS
+from .math.sequences import SEQUENCES, Scalars
 from .nvvm.kernel import Kernel as Lowering
 from .nvvm.registers import Packing, elements, vector
 from .search import named

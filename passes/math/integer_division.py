@@ -8,7 +8,7 @@ from types import MappingProxyType
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 
-from .emit import create
+from ..emit import create
 
 _NE, _SLT = 1, 2
 """Predicates of `arith.cmpi`."""

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 
-from .emit import create
-from .nvvm.kernel import Kernel
+from ..emit import create
+from ..nvvm.kernel import Kernel
 
 _OEQ, _OLT = 1, 4
 """Predicates of `arith.cmpf`."""

@@ -11,9 +11,9 @@ from tilec.dialects.tile.emit import i64
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 
-from .emit import create
-from .nvvm.kernel import Kernel as Lowering
-from .nvvm.registers import Packing, elements, vector
+from ..emit import create
+from ..nvvm.kernel import Kernel as Lowering
+from ..nvvm.registers import Packing, elements, vector
 
 NAMES = ("arith.fptosi", "arith.fptoui")
 """The ops that are lowered here."""
