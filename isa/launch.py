@@ -17,6 +17,12 @@ from .types import TYPE_BITS
 Extents = tuple[int, int, int]
 """CTAs of a grid, or threads of a CTA, along x, y and z."""
 
+GRID_LIMIT: Extents = (2**31 - 1, 65535, 65535)
+"""The most CTAs along x, y and z (CUDA Programming Guide, "Compute Capabilities")."""
+
+LOCAL_LIMIT = 512 * 1024
+"""The most bytes of local memory of a thread (as above)."""
+
 Address = Callable[[Any, str], int | None]
 """The address of a value that is passed as a pointer, called by a name; None for other values."""
 

@@ -11,7 +11,7 @@ from tilec.layout import LinearLayout
 _create = ir.Operation.create
 
 
-def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> Any:
+def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> ir.OpResult:
     """One op with one result."""
     return _create(name, [result], operands, attributes).result
 

@@ -126,8 +126,8 @@ def _trip(op: ConvertLayoutOp, value: Value, wanted: LinearLayout, kernel: Kerne
     text = str(plan.swizzle if plan.swizzle is not None and row_major else plan.shared)
     with ir.InsertionPoint(kernel.function.entry_block.operations[0]):
         space = SharedAttr.get(ir.StringAttr.get(text))
-        type_ = ir.MemRefType.get(list(shape), element, memory_space=space)
-        buffer = emit(AllocSharedOp, [], type_)
+        memory = ir.MemRefType.get(list(shape), element, memory_space=space)
+        buffer = emit(AllocSharedOp, [], memory)
     is_matrix = tile.shape == shape
     if not is_matrix:
         value = emit(ReshapeOp, [value], tensor_type(shape, tile.element, source))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -92,7 +91,7 @@ class _Rewrite:
         whole = emit(ConvertLayoutOp, [whole], self._types.whole(result.type))
         return [cut(whole, len(types), types[0])]
 
-    def _access(self, tile: TileValue, op: ir.OpView, indices: Sequence[Value]) -> list[Value]:
+    def _access(self, tile: TileValue, op: ir.OpView, indices: list[Value]) -> list[Value]:
         """The indices of warp w's first fragment: the op's, and the warp's place."""
         transposed = "transposed" in op.attributes
         check_addressable(tile.layout)

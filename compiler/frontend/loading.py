@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tilec.ir.aliases import Location
 from tilec.ir.mlir import ir
-from tilec.isa import Target, TilecError
+from tilec.isa import DEFAULT_TARGET, Target, TilecError
 from tilec.isa import target as find_target
 from tilec.passes.base import Diagnostic, ProgramError
 from tilec.passes.check_target import set_target
@@ -16,9 +16,6 @@ from tilec.passes.upstream.outline_functions import outline_functions
 
 from .contexts import new_context
 from .inputs import Built, Input
-
-DEFAULT_TARGET = "sm_80"
-"""The target of a program that names none: the first with `cp.async`, and `mma` on bf16 and f64."""
 
 
 class Loaded(NamedTuple):

@@ -8,13 +8,17 @@ from types import MappingProxyType
 
 from tilec.dialects.semantics import (
     ControlFlow,
+    Semantics,
     Spread,
     Variation,
     control_flow,
     is_function,
-    variation_of,
+    semantics_of,
 )
 from tilec.dialects.semantics.control import last_of
+from tilec.ir.aliases import Op, Value
+from tilec.ir.attributes import attribute
+from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
 
 from ..emit import constant_of
@@ -44,7 +48,7 @@ class Uniformity:
         self._along_x = size is not None and (size[0] % 32 == 0 or size[1] == size[2] == 1)
         one_warp = size is not None and prod(size) <= 1 << WARP_BITS
         self._warp = Spread.CTA if one_warp else Spread.WARP
-        self._known: dict[ir.Value, Spread] = {}
+        self._known: dict[Value, Spread] = {}
         if not is_kernel(function):
             for argument in function.regions[0].blocks[0].arguments:
                 self._known[argument] = Spread.DIVERGENT
@@ -57,25 +61,25 @@ class Uniformity:
                     self._block(block)
             changed = self._changed
 
-    def of(self, value: ir.Value) -> Spread:
+    def of(self, value: Value) -> Spread:
         """How `value` varies."""
         return self._known.get(value, Spread.CTA)
 
-    def _set(self, value: ir.Value, spread: Spread) -> None:
+    def _set(self, value: Value, spread: Spread) -> None:
         if spread > self.of(value):
             self._known[value] = spread
             self._changed = True
 
     def _block(self, block: ir.Block) -> None:
         for op in block.operations:
-            control = control_flow(op)
-            if control is not None:
-                self._structured(op.operation, control)
+            declared = semantics_of(op)
+            if declared.control is not None:
+                self._structured(op.operation, declared.control)
             else:
-                self._simple(op.operation)
+                self._simple(op.operation, declared)
 
-    def _simple(self, op: ir.Operation) -> None:
-        spread = self._of_results(op)
+    def _simple(self, op: ir.Operation, declared: Semantics) -> None:
+        spread = self._of_results(op, declared)
         for region in op.regions:
             for block in region:
                 for argument in block.arguments:
@@ -87,9 +91,10 @@ class Uniformity:
             for result in op.results:
                 self._set(result, spread)
 
-    def _of_results(self, op: ir.Operation) -> Spread:
+    def _of_results(self, op: ir.Operation, declared: Semantics) -> Spread:
         """How the results of an op vary, by its declaration."""
-        variation = variation_of(op)
+        varies = declared.varies
+        variation = varies if isinstance(varies, Variation) else varies(op.opview)
         match variation:
             case Variation.CTA:
                 return Spread.CTA
@@ -110,7 +115,7 @@ class Uniformity:
         """Of the number of a thread along a dimension; upstream's register is that along x."""
         if not self._along_x:
             return Spread.DIVERGENT
-        if "dimension" not in op.attributes or " x" in str(op.attributes["dimension"]):
+        if "dimension" not in op.attributes or dimension_of(op) == 0:
             return Spread.THREAD
         return self._warp
 
@@ -152,7 +157,7 @@ class Uniformity:
 
 def _parts_warps(comparison: ir.Operation, bound: int) -> bool:
     """Whether a comparison of the thread number with `bound` has one outcome in each warp."""
-    low = _ORDER.get(int(comparison.attributes["predicate"].value))
+    low = _ORDER.get(attribute(comparison, "predicate", ir.IntegerAttr).value)
     return low is not None and (bound - low) % (1 << WARP_BITS) == 0
 
 
@@ -185,7 +190,7 @@ _DROPS_LANES: Mapping[str, Callable[[ir.Operation, int], bool]] = MappingProxyTy
 """Whether arithmetic on a thread number and a constant gives all lanes of a warp one value."""
 
 
-def control_of(uniformity: Uniformity, op: ir.OpView, limit: Spread) -> ir.OpView | None:
+def control_of(uniformity: Uniformity, op: Op, limit: Spread) -> Op | None:
     """The innermost op under which `op` stands that sends threads different ways, or None.
 
     That is a structured op whose condition or bounds vary more than `limit`, or any op with

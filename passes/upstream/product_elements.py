@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tilec.dialects.tile.tiles import bits_of, element_name
+from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 from tilec.isa import Family, Mma, TilecError, forms
 
@@ -26,12 +27,12 @@ class Elements(NamedTuple):
         total: of the accumulators; of the result, or f32 that is rounded to it at the end.
     """
 
-    a: Any
-    b: Any
-    total: Any
+    a: Type
+    b: Type
+    total: Type
 
 
-def product_elements(a: Any, b: Any, result: Any, *, tf32: bool) -> Elements:
+def product_elements(a: Type, b: Type, result: Type, *, tf32: bool) -> Elements:
     """The element types in which a product is computed.
 
     Args:

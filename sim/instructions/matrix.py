@@ -3,81 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
-from tilec.isa import (
-    LANES,
-    Form,
-    Major,
-    MatrixMemory,
-    Mma,
-    MovMatrix,
-    WmmaMemory,
-    WmmaMma,
-    forms,
-)
-from tilec.isa import (
-    Operand as MatrixOperand,
-)
-from tilec.isa import (
-    form as find_form,
-)
+from tilec.isa import LANES, Major, MatrixMemory, Mma, MovMatrix, WmmaMemory, WmmaMma
+from tilec.isa import Operand as MatrixOperand
+from tilec.isa import instruction as find_instruction
 
 from .. import tensor
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
-from ..ptx.module import Instruction, Operand, Vector
+from ..ptx.module import Operand, Vector
 from ..sync import Members
+from ..traits import Sync, Traits
 from ..widths import dtype_of
-
-FAMILIES = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
-"""Opcodes of the matrix instructions."""
-
-_SPACES = ("global", "shared", "shared::cta")
-
-
-def form_of(instruction: Instruction) -> Form:
-    """The form of a matrix instruction, however its qualifiers are spelled.
-
-    Raises:
-        UnknownNameError: naming the nearest, if there is none.
-    """
-    words = [instruction.opcode, *(m for m in instruction.modifiers if m not in _SPACES)]
-    for key in _spellings(words):
-        if key in forms():
-            return forms()[key]
-    return find_form(".".join(words))
-
-
-def _spellings(words: list[str]) -> Iterator[str]:
-    """The mnemonic as written, with defaults filled in, and in the table's order."""
-    yield ".".join(words)
-    if words[0] == "mma" and words[-4:] == ["f64"] * 4:
-        yield ".".join([*words, "rn"])
-    if "block_scale" in words:
-        at = words.index("block_scale") + 1
-        for default in ("scale_vec::1X", "scale_vec::2X"):
-            yield ".".join([*words[:at], default, *words[at:]])
-    if words[0] == "wmma":
-        if "aligned" not in words and "sync" in words:
-            at = words.index("sync") + 1
-            words = [*words[:at], "aligned", *words[at:]]
-            yield ".".join(words)
-        shape = next((w for w in words if w.startswith("m") and w[1:2].isdecimal()), None)
-        if shape:
-            rest = [w for w in words if w != shape]
-            majors = [i for i, w in enumerate(rest) if w in ("row", "col")]
-            if majors:
-                at = majors[-1] + 1
-                yield ".".join([*rest[:at], shape, *rest[at:]])
-                yield ".".join([*rest[:at], shape, *rest[at:], "rn"])
-    if "trans" in words:
-        at = words.index("trans")
-        rest = words[:at] + words[at + 1 :]
-        for place in range(3, len(rest)):
-            yield ".".join([*rest[:place], "trans", *rest[place:]])
+from .registry import instruction
 
 
 def _fragment(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[Operand]:
@@ -100,8 +42,13 @@ def _targets(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[
     return [binding.target(o, type_) for o in _fragment(binding, operand, matrix)]
 
 
+_MATRIX = Traits(sync=Sync.WARP, matrix=True)
+
+
+@instruction("wmma", "ldmatrix", "stmatrix", "movmatrix", traits=_MATRIX)
+@instruction("mma", traits=replace(_MATRIX, product=True))
 def _bind(binding: Binding) -> Step:
-    form = form_of(binding.instruction)
+    form, _ = find_instruction(binding.instruction.mnemonic)
     binding.sync = Members()
     match form:
         case Mma() | WmmaMma():
@@ -114,13 +61,13 @@ def _bind(binding: Binding) -> Step:
             step = _move(binding, form)
         case _:
             raise binding.error(f"'{form.ptx}' is not simulated")
-    observer, site, machine = binding.machine.observer, binding.site, binding.machine
+    observer, where, machine = binding.machine.observer, binding.instruction, binding.machine
     if observer is None:
         return step
 
     def whole() -> None:
         if machine.mask is not None:
-            observer.whole_warps(site)
+            observer.whole_warps(where)
         step()
 
     return whole
@@ -186,7 +133,7 @@ def _load(binding: Binding, form: MatrixMemory) -> Step:
     targets = _targets(binding, target, form.results[0])
     locate = binding.locate(address)
     lanes, supplies = _address_lanes(form)
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, fragments = machine.observer, machine.fragments
     bits = form.row_bytes * 8
 
@@ -197,7 +144,7 @@ def _load(binding: Binding, form: MatrixMemory) -> Step:
             if observer is not None:
                 supplied = supplies if mask is None else supplies & mask
                 mask = observer.access(
-                    site, space, offsets, form.row_bytes, supplied, Access.READ, form
+                    where, space, offsets, form.row_bytes, supplied, Access.READ, form
                 )
             places = machine.full(space.place(offsets))[:, :, :lanes]
             wanted = None if mask is None else machine.full(mask)[:, :, :lanes]
@@ -217,7 +164,7 @@ def _store(binding: Binding, form: MatrixMemory) -> Step:
     slots = _sources(binding, source, form.operands[0])
     locate = binding.locate(address)
     lanes, supplies = _address_lanes(form)
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, fragments = machine.observer, machine.fragments
 
     def step() -> None:
@@ -228,7 +175,7 @@ def _store(binding: Binding, form: MatrixMemory) -> Step:
             mask = active
             if observer is not None:
                 supplied = supplies if mask is None else supplies & mask
-                mask = observer.access(site, space, offsets, 16, supplied, Access.WRITE, form)
+                mask = observer.access(where, space, offsets, 16, supplied, Access.WRITE, form)
             places = machine.full(space.place(offsets))[:, :, :lanes]
             wanted = None if mask is None else machine.full(mask)[:, :, :lanes]
             memory.store(places, 128, values, wanted)
@@ -267,7 +214,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
     together = operand.per_register if operand.container < 8 else 1
     unit = operand.container * together
     major, minor = (rows, cols) if row_major else (cols, rows)
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, registers, fragments = machine.observer, machine.registers, machine.fragments
     bits = operand.register.bits
 
@@ -278,7 +225,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
         line = registers[step_slot].astype(np.int64) * operand.container // 8
         low = min(form.alignment, 16) - 1
         for space, offsets, mask in locate():
-            observer.aligned(site, space, offsets | line & low, form.alignment, mask)
+            observer.aligned(where, space, offsets | line & low, form.alignment, mask)
 
     def units() -> Iterator[tuple[int, Callable[[Array], Array]]]:
         """Each unit of a lane, with what takes the matrix's offset to the unit's."""
@@ -296,7 +243,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
                 mask = active
                 at = move(offsets)
                 if observer is not None:
-                    mask = observer.access(site, space, at, unit // 8, mask, Access.READ)
+                    mask = observer.access(where, space, at, unit // 8, mask, Access.READ)
                 part = memory.load(space.place(at), unit, mask)
                 values[:, :, number] = (
                     part if mask is None else np.where(mask, part, values[:, :, number])
@@ -316,10 +263,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
                 mask = active
                 at = move(offsets)
                 if observer is not None:
-                    mask = observer.access(site, space, at, unit // 8, mask, Access.WRITE)
+                    mask = observer.access(where, space, at, unit // 8, mask, Access.WRITE)
                 memory.store(space.place(at), unit, values[:, :, number], mask)
 
     return read if load else write
-
-
-BINDERS = dict.fromkeys(FAMILIES, _bind)
