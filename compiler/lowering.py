@@ -72,7 +72,7 @@ def llvm_ir(module: ir.Module, source: Source | None, *, lineinfo: bool) -> str:
             module = clone_module(module)
             add_scopes(module)
         (gpu_module,) = gpu_modules(module)
-        text = to_llvm_ir(gpu_module, debug=lineinfo)
+        text = to_llvm_ir(gpu_module)
     return name_file(text, source.name) if lineinfo and source else text
 
 

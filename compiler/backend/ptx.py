@@ -15,9 +15,7 @@ from tilec.isa.spellings import split_space
 from tilec.isa.table import current
 
 from .codegen import CodegenError, generate
-
-_LLVM_NEWEST = PtxVersion(9, 0)
-"""The newest PTX version that LLVM 22 writes."""
+from .llvm_22 import NEWEST, with_version
 
 # A module begins with its name, so whatever is looked for has a line before it. `re` finds "\n" at
 # once, where it would try "^" at every character.
@@ -102,13 +100,10 @@ def to_ptx(ir: str, target: Target, *, level: int = 3) -> str:
             a function that nobody defines.
     """
     needed = ptx_version(ir, target)
-    version = min(needed, _LLVM_NEWEST)
-    text = generate(ir, cpu=target.name, features=version.llvm_feature, level=level)
+    feature = min(needed, NEWEST).llvm_feature
+    text = generate(ir, cpu=target.name, features=feature, level=level)
     _refuse_undefined(text)
-    if needed > version:
-        # Inline assembly newer than LLVM: the header is all that it writes for the version.
-        text = text.replace(f".version {version}\n", f".version {needed}\n", 1)
-    return text
+    return with_version(text, needed)
 
 
 def written_version(ptx: str) -> PtxVersion:
