@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from math import gcd
 from typing import Any, NamedTuple
 
 import numpy as np
 from tilec.isa import LaunchError
+from tilec.runtime.overlap import Extent, overlap
 
 from .annotations import ArrayParameter, ConstantParameter, Parameter, ScalarParameter
 from .array import Facts, joined
@@ -25,12 +27,14 @@ class ArrayType(NamedTuple):
         shape: extents, None for one known at the launch.
         strides: in elements, None for one known at the launch.
         facts: what is known of its address, extents and strides.
+        alone: whether it is known to have no memory in common with another array.
     """
 
     dtype: type[DType]
     shape: tuple[int | None, ...]
     strides: tuple[int | None, ...]
     facts: Facts
+    alone: bool = False
 
     @property
     def mlir(self) -> str:
@@ -43,7 +47,7 @@ class ArrayType(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.dtype!r} {_written(self.shape)}, strides {_written(self.strides)}; "
-            f"{_written(self.facts)}"
+            f"{_written(self.facts)}{', no memory in common with other arrays' * self.alone}"
         )
 
 
@@ -110,6 +114,9 @@ def _differences(value: Any, before: Any) -> Iterator[str]:
         new, old = getattr(value, what), getattr(before, what)
         if new != old:
             yield f"{what} {_written(new)}, there {_written(old)}"
+    if value.alone != before.alone:
+        new, old = ("no", "maybe some") if value.alone else ("maybe some", "none")
+        yield f"{new} memory in common with other arrays, there {old}"
 
 
 def _written(value: Any) -> str:
@@ -174,11 +181,18 @@ def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Spe
     Raises:
         LaunchError: for a value that is not what the annotation of its argument says.
     """
+    arrays = {
+        parameter.name: _held(parameter, values[parameter.name])
+        for parameter in parameters
+        if isinstance(parameter, ArrayParameter)
+    }
+    alone = _alone({name: held.memory for name, held in arrays.items()})
     found: list[tuple[str, ArrayType | ScalarType | ConstantValue]] = []
     for parameter in parameters:
         value = values[parameter.name]
         if isinstance(parameter, ArrayParameter):
-            found.append((parameter.name, _array(parameter, value)))
+            type_ = _array(parameter, arrays[parameter.name])
+            found.append((parameter.name, type_._replace(alone=parameter.name in alone)))
         elif isinstance(parameter, ConstantParameter):
             found.append((parameter.name, _constant(parameter.name, value)))
         else:
@@ -215,6 +229,21 @@ class _Held(NamedTuple):
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: str
+    itemsize: int
+
+    @property
+    def memory(self) -> Extent:
+        """Where its elements lie."""
+        strides = tuple(stride * self.itemsize for stride in self.strides)
+        return Extent(self.address, self.shape, strides, self.itemsize)
+
+
+def _alone(arrays: Mapping[str, Extent]) -> set[str]:
+    """The arrays that have no memory in common with another, where there is another."""
+    if len(arrays) == 1:
+        return set()
+    shared = [pair for pair in combinations(arrays, 2) if overlap(*(arrays[name] for name in pair))]
+    return arrays.keys() - {name for pair in shared for name in pair}
 
 
 def _held(parameter: ArrayParameter, value: Any) -> _Held:
@@ -222,7 +251,7 @@ def _held(parameter: ArrayParameter, value: Any) -> _Held:
         strides = tuple(stride // value.itemsize for stride in value.strides)
         if any(stride % value.itemsize for stride in value.strides):
             raise LaunchError(f"argument '{parameter.name}': strides are no whole elements")
-        return _Held(value.ctypes.data, value.shape, strides, value.dtype.name)
+        return _Held(value.ctypes.data, value.shape, strides, value.dtype.name, value.itemsize)
     from tilec.runtime.cuda.views import is_shared, view  # noqa: PLC0415 (only for such arrays)
 
     if not is_shared(value):
@@ -232,11 +261,11 @@ def _held(parameter: ArrayParameter, value: Any) -> _Held:
         )
     seen = view(value, f"argument '{parameter.name}'")
     dtype = seen.dtype.name if seen.dtype is not None else str(parameter.dtype)
-    return _Held(seen.pointer, seen.shape, seen.strides, dtype)
+    itemsize = seen.dtype.itemsize if seen.dtype is not None else 1  # numpy lacks narrow floats
+    return _Held(seen.pointer, seen.shape, seen.strides, dtype, itemsize)
 
 
-def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
-    held = _held(parameter, value)
+def _array(parameter: ArrayParameter, held: _Held) -> ArrayType:
     name = parameter.name
     if held.dtype not in DTYPES:
         legal = [n for n, d in DTYPES.items() if d.bits >= 8 and n not in ("tfloat32", "intp")]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from tilec.ir.mlir import ir
 from tilec.isa import UnknownNameError
 
+from .analysis.written_arguments import WRITTEN
 from .base import Diagnostic, Pass, PassError, walk
 from .emit import constant_of
 from .functions import AUTOMATIC, functions, gpu_modules
@@ -21,7 +22,7 @@ from .unroll_loops import UNROLL
 
 _PREFIX = "tile."
 _OF_ARGUMENTS = ("tile.aligned", "tile.sizes", "tile.strides")
-_OF_FUNCTIONS = (RASTERIZE, AUTOMATIC, "tile.abi", "tile.dynamic_shared", "tile.grid")
+_OF_FUNCTIONS = (RASTERIZE, AUTOMATIC, "tile.abi", "tile.dynamic_shared", "tile.grid", WRITTEN)
 _OF_LOOPS = (STAGES, UNROLL)
 _ALL = (*_OF_ARGUMENTS, *_OF_FUNCTIONS, *_OF_LOOPS, DIRECT, PIN)
 _KINDS: Mapping[str, tuple[type, str]] = MappingProxyType(
@@ -31,6 +32,7 @@ _KINDS: Mapping[str, tuple[type, str]] = MappingProxyType(
         "tile.abi": (ir.StringAttr, "a string, as tile-kernel-abi writes it"),
         "tile.dynamic_shared": (ir.IntegerAttr, "a number of bytes"),
         "tile.grid": (ir.ArrayAttr, "an array, as tile-from-linalg writes it"),
+        WRITTEN: (ir.DenseI64ArrayAttr, "array<i64: …>, as tile-order-memory writes it"),
     }
 )
 _LAUNCHES = ("gpu.launch", "gpu.launch_func")

@@ -10,6 +10,7 @@ from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
+from .analysis.written_arguments import WRITTEN, disjoint_arguments
 from .base import Diagnostic, Pass, PassError
 from .emit import create
 from .functions import functions, gpu_modules, is_kernel
@@ -25,7 +26,8 @@ class KernelAbi(Pass):
     descriptor that upstream's conversions expect. The attribute `tile.abi` lists the arguments
     as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
     null standing for what is passed; `{"promised"}` gives the argument's attributes `tile.aligned`,
-    `tile.sizes` and `tile.strides`.
+    `tile.sizes` and `tile.strides`, and of one that is `llvm.noalias` as `disjoint` the memrefs
+    that it must share no memory with, one of the two being written.
     """
 
     name: ClassVar[str] = "tile-kernel-abi"
@@ -51,10 +53,14 @@ def _rewrite(function: Any) -> None:
     old = list(block.arguments)
     attributes = function.operation.attributes
     count = len(attributes["function_type"].value.inputs)
+    disjoint = disjoint_arguments(function)
     described = []
     with top, function.location:
         for number, argument in enumerate(old[:count]):
-            described.append(_replace(block, argument, _name(argument) or f"arg{number}"))
+            found = _replace(block, argument, _name(argument) or f"arg{number}")
+            if number in disjoint:
+                found.setdefault("promised", {})["disjoint"] = disjoint[number]
+            described.append(found)
     types = [argument.type for argument in list(block.arguments)[len(old) :]]
     # Behind the arguments stand buffers that the function declares for itself.
     for buffer in old[count:]:
@@ -62,7 +68,7 @@ def _rewrite(function: Any) -> None:
     for _ in old:
         block.erase_argument(0)
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
-    for name in ("arg_attrs", "res_attrs"):
+    for name in ("arg_attrs", "res_attrs", WRITTEN):
         if name in attributes:
             del attributes[name]
     attributes["tile.abi"] = ir.StringAttr.get(json.dumps(described))

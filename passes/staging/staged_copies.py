@@ -9,7 +9,8 @@ from typing import Any
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
-from .staging_groups import is_pure, slice_of
+from ..analysis.index_forms import is_pure
+from .staging_groups import slice_of
 
 _FRAME = ("gpu.barrier", "tile.async_commit", "tile.async_wait", "gpu.barrier")
 """The ops of a group, but for the copies, which follow the first."""

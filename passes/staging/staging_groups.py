@@ -9,6 +9,7 @@ from typing import Any
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
+from ..analysis.index_forms import is_pure
 from .staging_vectors import memory_shape
 
 
@@ -82,11 +83,3 @@ def slice_of(load: Any, block: Any) -> list[Any]:
             found.append(operation)
             pending += operation.operands
     return found
-
-
-def is_pure(op: Any) -> bool:
-    """Whether an op of scalars only computes, so that it may be moved and repeated."""
-    return bool(
-        op.name.startswith(("arith.", "index.", "gpu.block_id", "gpu.grid_dim"))
-        or op.name in ("memref.cast", "memref.dim", "memref.subview", "memref.reinterpret_cast")
-    ) and not any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
