@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .driver import compile  # noqa: A004
     from .lang import function, kernel
     from .pipelines import Pipeline
-    from .transformed import transform
+    from .transformation import transform
 
 __version__ = "0.1.0"
 
@@ -43,7 +43,7 @@ _HOMES = {
     "compile": ".driver",
     "function": ".lang",
     "kernel": ".lang",
-    "transform": ".transformed",
+    "transform": ".transformation",
 }
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
 
-from .abi import Abi, Kernel
-from .diagnostics import Source
+from .launch.abi import Abi, Kernel
+from .report.diagnostics import Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tilec.passes.instrumentation import Instrumentation
     from tilec.sim import Report
 
-    from .cubin import Assembled, Resources
+    from .backend.cubin import Assembled, Resources
     from .pipeline_choice import PipelineLike
     from .pipelines import Pipeline
 
@@ -129,7 +129,7 @@ class Compiled:
     @cached_property
     def nvvm(self) -> str:
         """MLIR in the LLVM and NVVM dialects."""
-        from .printing import to_text  # noqa: PLC0415
+        from .report.printing import to_text  # noqa: PLC0415
 
         return to_text(self._registers)
 
@@ -145,7 +145,7 @@ class Compiled:
     @cached_property
     def ptx(self) -> str:
         """PTX."""
-        from .ptx import to_ptx  # noqa: PLC0415
+        from .backend.ptx import to_ptx  # noqa: PLC0415
 
         ir_text = self.llvm
         with self._options.timed("LLVM to PTX"):
@@ -155,9 +155,9 @@ class Compiled:
     def _assembled(self) -> Assembled:
         ptx, options = self.ptx, self._options
         if options.cache:
-            from .remembered import assembled as assemble  # noqa: PLC0415
+            from .cache.compilations import assembled as assemble  # noqa: PLC0415
         else:
-            from .cubin import assemble  # noqa: PLC0415
+            from .backend.cubin import assemble  # noqa: PLC0415
         with options.timed("ptxas"):
             return assemble(ptx, self.target, lineinfo=options.lineinfo)
 
@@ -169,7 +169,7 @@ class Compiled:
     @cached_property
     def sass(self) -> str:
         """The binary disassembled."""
-        from .cubin import disassemble  # noqa: PLC0415
+        from .backend.cubin import disassemble  # noqa: PLC0415
 
         return disassemble(self.cubin, lineinfo=self._options.lineinfo)
 
@@ -193,7 +193,7 @@ class Compiled:
     @cached_property
     def abi(self) -> Abi:
         """The JSON beside the PTX, by `str`."""
-        from .ptx import written_version  # noqa: PLC0415
+        from .backend.ptx import written_version  # noqa: PLC0415
 
         return Abi(self.target, written_version(self.ptx), self.kernels)
 
@@ -232,7 +232,7 @@ class Compiled:
             SimulationError: if the simulator finds something wrong with the kernel.
             CudaError: if something goes wrong on the GPU.
         """
-        from .launch import launch  # noqa: PLC0415 (with the simulator and the runtime)
+        from .launch.run import launch  # noqa: PLC0415 (with the simulator and the runtime)
 
         return launch(
             self,
@@ -248,13 +248,13 @@ class Compiled:
 
     def explore(self) -> str:
         """A page of HTML: the program after every pass and stage, tied to its source lines."""
-        from .explorer import explore  # noqa: PLC0415 (it compiles, by this module)
+        from .report.explorer import explore  # noqa: PLC0415 (it compiles, by this module)
 
         return explore(self._source, self.target, self._options, self._text)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the kernels, and the PTX to unfold."""
-        from .explorer import summary  # noqa: PLC0415
+        from .report.explorer import summary  # noqa: PLC0415
 
         return summary(self)
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from tilec.isa import TilecError
 from tilec.passes.base import ProgramError
 
-from .collection import uncollected
+from .cache.environment import cache_wanted
 from .compiled import Compiled, Options, Stage
-from .diagnostics import Source, render
-from .environment import cache_wanted
+from .garbage_collection import without_gc
+from .report.diagnostics import Source, render
 
 if TYPE_CHECKING:
     from tilec.passes.instrumentation import Instrumentation
@@ -74,7 +74,7 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         return _started(source, target, options, text, stage)
 
     try:
-        with uncollected():
+        with without_gc():
             compiled = _remembered(text, target, options, start) if text and cached else start()
             compiled.emit(stage)
     except ProgramError as error:
@@ -86,8 +86,8 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
 def _remembered(
     text: Source, target: str | None, options: Options, start: Callable[[], Compiled]
 ) -> Compiled:
-    from .cache import key  # noqa: PLC0415
-    from .remembered import through_cache  # noqa: PLC0415
+    from .cache.compilations import through_cache  # noqa: PLC0415
+    from .cache.entries import key  # noqa: PLC0415
 
     name = text.name if options.lineinfo else ""
     known = key("mlir", text.text, target, options.opt_level, options.lineinfo, name)
@@ -99,11 +99,11 @@ def _started(
 ) -> Compiled:
     """The compilation, with no stage made."""
     if stage not in _BEFORE_PTX:
-        from . import codegen  # noqa: PLC0415
+        from .backend import codegen  # noqa: PLC0415
 
         codegen.start()  # while MLIR is being imported
-    from .contexts import lease  # noqa: PLC0415 (MLIR is imported when first needed)
     from .dialect_plugins import loaded  # noqa: PLC0415
+    from .frontend.contexts import lease  # noqa: PLC0415 (MLIR is imported when first needed)
     from .lowering import load  # noqa: PLC0415
 
     with options.timed("parse"):

@@ -13,13 +13,14 @@ from tilec.passes.functions import gpu_modules, is_kernel, target_of
 from tilec.passes.pipeline import run_pipeline, verify
 from tilec.passes.upstream.outline_functions import outline_functions
 
-from .abi import Kernel, kernels
+from .backend.debug_info import add_scopes, name_file
+from .backend.llvm_ir import to_llvm_ir
 from .compiled import Options
-from .debug_info import add_scopes, name_file
-from .diagnostics import Source
-from .llvm import to_llvm_ir
-from .printing import to_text
-from .source import new_context, parse
+from .frontend.contexts import new_context
+from .frontend.parsing import parse
+from .launch.abi import Kernel, kernels
+from .report.diagnostics import Source
+from .report.printing import to_text
 
 DEFAULT_TARGET = "sm_80"
 """The target of a program that names none: the first with `cp.async`, and `mma` on bf16 and f64."""

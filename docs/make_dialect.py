@@ -58,7 +58,7 @@ _GROUPS = {
 
 def _parameters() -> Iterator[str]:
     """The types and attributes."""
-    for kind, base in (("Attributes", dialect.Tile.Attribute), ("Types", dialect.Tile.Type)):
+    for kind, base in (("Attributes", dialect.TileAttr), ("Types", dialect.TileType)):
         yield f"\n## {kind}\n"
         for found in vars(dialect).values():
             if isinstance(found, type) and issubclass(found, base) and found is not base:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilec.diagnostics import Place
+from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.ir import mlir
+from tilec.report.diagnostics import Place
 
-from .array import Array, Facts
+from .array import Array, Assumption, Facts
 from .emit import i64, i64s, located, operation
 from .errors import KernelError
 from .interpreter import call
@@ -22,10 +23,12 @@ class Program(NamedTuple):
     Attributes:
         module: an `ir.Module` with one kernel.
         written: the arrays that it changes.
+        assumptions: what it assumes of them.
     """
 
     module: Any
     written: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 def build(source: Source, specialization: Specialization, *, warps: int) -> Program:
@@ -42,7 +45,7 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
     Raises:
         KernelError: for what is wrong in the kernel, at its place.
     """
-    from tilec.source import new_context  # noqa: PLC0415 (imports MLIR)
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415 (imports MLIR)
 
     place = source.place
     name = source.tree.name
@@ -61,7 +64,12 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
             operation("gpu.return")
         function.attributes["arg_attrs"] = _facts(arguments, specialization)
         _verify(whole, place)
-    return Program(whole, tuple(n for n, v in arguments.items() if getattr(v, "written", False)))
+    arrays = [value for value in arguments.values() if isinstance(value, Array)]
+    return Program(
+        whole,
+        tuple(array.name for array in arrays if array.written),
+        tuple(assumption for array in arrays for assumption in array.assumptions),
+    )
 
 
 def _location(place: Place) -> Any:
@@ -118,15 +126,15 @@ def _facts(arguments: dict[str, Any], specialization: Specialization) -> Any:
 def _of_array(facts: Facts, *, alone: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"llvm.noalias": mlir.ir.UnitAttr.get()} if alone else {}
     if facts.aligned > 1:
-        found["tile.aligned"] = i64(facts.aligned)
-    for name, known in (("tile.sizes", facts.sizes), ("tile.strides", facts.strides)):
+        found[ALIGNED] = i64(facts.aligned)
+    for name, known in ((SIZES, facts.sizes), (STRIDES, facts.strides)):
         if any(number > 1 for number in known):
             found[name] = i64s(known)
     return found
 
 
 def _verify(whole: Any, place: Place) -> None:
-    from tilec.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
+    from tilec.report.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
 
     try:
         whole.operation.verify()

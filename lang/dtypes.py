@@ -195,3 +195,10 @@ def stored(dtype: type[DType]) -> str:
     if dtype.kind == "bool" or dtype.bits < 8:
         return "i8"
     return "f32" if dtype is tfloat32 else dtype.mlir
+
+
+def limits(dtype: type[DType]) -> tuple[int, int]:
+    """The least and the largest integer of an integer type, or of truth values."""
+    if dtype.kind in ("int", "index"):
+        return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+    return 0, (1 << dtype.bits) - 1

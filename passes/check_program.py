@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, ClassVar
 
+from tilec.dialects.semantics import control_flow
+from tilec.dialects.semantics.control import Counted
+from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
+from tilec.dialects.tile.attributes import (
+    ABI,
+    AUTOMATIC,
+    DIRECT,
+    DISCARDABLE,
+    DYNAMIC_SHARED,
+    GRID,
+    PREFIX,
+    WRITTEN,
+    Bearer,
+)
+from tilec.dialects.tile.ops import LoadOp
+from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import ir
 from tilec.isa import UnknownNameError
 
-from .analysis.written_arguments import WRITTEN
 from .base import Diagnostic, Pass, PassError, walk
 from .emit import constant_of
-from .functions import AUTOMATIC, functions, gpu_modules
-from .layouts.layout_ways import PIN
-from .pipeline_loops import STAGES
-from .rasterize import ATTRIBUTE as RASTERIZE
-from .staging.operand_loads import DIRECT
-from .unroll_loops import UNROLL
+from .functions import functions, gpu_modules
 
-_PREFIX = "tile."
-_OF_ARGUMENTS = ("tile.aligned", "tile.sizes", "tile.strides")
-_OF_FUNCTIONS = (RASTERIZE, AUTOMATIC, "tile.abi", "tile.dynamic_shared", "tile.grid", WRITTEN)
-_OF_LOOPS = (STAGES, UNROLL)
-_ALL = (*_OF_ARGUMENTS, *_OF_FUNCTIONS, *_OF_LOOPS, DIRECT, PIN)
-_KINDS: Mapping[str, tuple[type, str]] = MappingProxyType(
-    {
-        AUTOMATIC: (ir.UnitAttr, "a unit attribute: it has no value; leave it out for no"),
-        DIRECT: (ir.UnitAttr, "a unit attribute: it has no value; leave it out for no"),
-        "tile.abi": (ir.StringAttr, "a string, as tile-kernel-abi writes it"),
-        "tile.dynamic_shared": (ir.IntegerAttr, "a number of bytes"),
-        "tile.grid": (ir.ArrayAttr, "an array, as tile-from-linalg writes it"),
-        WRITTEN: (ir.DenseI64ArrayAttr, "array<i64: …>, as tile-order-memory writes it"),
-    }
-)
-_LAUNCHES = ("gpu.launch", "gpu.launch_func")
+_OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
+_CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID, WRITTEN})
+"""Those whose values no other pass looks at closely."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class CheckProgram(Pass):
                 errors += _errors(op, _check_attributes(op))
                 if op.operation.name == "scf.for":
                     errors += _errors(op, _check_step(op))
-                elif op.operation.name in _LAUNCHES:
+                elif op.operation.name in LAUNCHES:
                     errors += _errors(op, ["stands in a kernel; kernels are launched by the host"])
             for function in functions(gpu_module):
                 errors += _errors(function, _check_arguments(function))
@@ -69,52 +65,46 @@ def _errors(op: Any, found: Iterable[str]) -> list[Diagnostic]:
     return [Diagnostic(op.location, f"'{op.operation.name}' op {message}") for message in found]
 
 
-def _check_attributes(op: Any) -> Iterator[str]:
+def _check_attributes(op: ir.OpView) -> Iterator[str]:
     attributes = op.operation.attributes
+    legal = _legal(op)
     for name in attributes:
-        if not name.startswith(_PREFIX):
+        if not name.startswith(PREFIX):
             continue
-        if name not in _ALL:
-            yield str(UnknownNameError("attribute", name, _legal(op) or _ALL))
-        elif name not in _legal(op):
-            yield f"does not take {name}, {_belongs(name)}"
-        elif name in _KINDS and not isinstance(attributes[name], _KINDS[name][0]):
-            yield f"{name} is {_KINDS[name][1]}"
+        known = DISCARDABLE.get(name)
+        if known is None:
+            yield str(UnknownNameError("attribute", name, legal or DISCARDABLE))
+        elif name not in legal:
+            yield f"does not take {name}, {known.bearer.value}"
+        elif name in _CHECKED and not isinstance(attributes[name], getattr(ir, known.kind)):
+            yield f"{name} is {known.written}"
 
 
-def _legal(op: Any) -> tuple[str, ...]:
+def _legal(op: ir.OpView) -> tuple[str, ...]:
     """The attributes that mean something on an op."""
-    name = op.operation.name
-    if name in ("gpu.func", "llvm.func"):
-        return _OF_FUNCTIONS
-    if name == "scf.for":
-        return (*_OF_LOOPS, PIN)
-    if name == "tile.load":
-        return (DIRECT, PIN)
-    tiles = [r for r in op.results if isinstance(r.type, ir.RankedTensorType)]
-    return (PIN,) if tiles else ()
-
-
-def _belongs(name: str) -> str:
-    if name in _OF_ARGUMENTS:
-        return "an attribute of a memref argument of gpu.func"
-    if name in _OF_FUNCTIONS:
-        return "an attribute of gpu.func"
-    if name in _OF_LOOPS:
-        return "an attribute of scf.for"
-    return "an attribute of tile.load" if name == DIRECT else "an attribute of ops that give a tile"
+    bearers: set[Bearer] = set()
+    if op.operation.name in FUNCTIONS:
+        bearers.add(Bearer.FUNCTION)
+    elif isinstance(control_flow(op), Counted):
+        bearers |= {Bearer.LOOP, Bearer.TILE}
+    elif isinstance(op, LoadOp):
+        bearers |= {Bearer.LOAD, Bearer.TILE}
+    elif any(isinstance(r.type, ir.RankedTensorType) for r in op.results):
+        bearers.add(Bearer.TILE)
+    known = (one for one in DISCARDABLE.values() if not one.transient)
+    return tuple(one.name for one in known if one.bearer in bearers)
 
 
 def _check_arguments(function: Any) -> Iterator[str]:
     attributes = function.operation.attributes
     if "arg_attrs" not in attributes:
         return
-    types = attributes["function_type"].value.inputs
+    types = signature(function.operation).inputs
     for number, (type_, given) in enumerate(
-        zip(types, ir.ArrayAttr(attributes["arg_attrs"]), strict=True)
+        zip(types, attribute(function, "arg_attrs", ir.ArrayAttr), strict=True)
     ):
-        for name in (one.name for one in given):
-            if not name.startswith(_PREFIX):
+        for name in (one.name for one in ir.DictAttr(given)):
+            if not name.startswith(PREFIX):
                 continue
             if name not in _OF_ARGUMENTS:
                 yield f"argument {number}: {UnknownNameError('attribute', name, _OF_ARGUMENTS)}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.ops.atomic import updates
+from tilec.dialects.tile.ops.atomic import AtomicOp, updates
 from tilec.dialects.tile.ops.base import any_tile_of
 from tilec.dialects.tile.tiles import bits_of, plain_tile
 from tilec.ir.mlir import ir
@@ -62,7 +62,7 @@ def check_forms(gpu_module: Any, chosen: Target) -> list[Diagnostic]:
     errors = [d for function in functions(gpu_module) for d in _check_block(function, chosen)]
     for op in walk(gpu_module):
         errors += _check_tiles(op, chosen)
-        if op.operation.name == "tile.atomic":
+        if isinstance(op, AtomicOp):
             errors += _check_update(op, chosen)
         if not op.operation.name.startswith("tile.") or "form" not in op.attributes:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.semantics.upstream import CONSTANTS
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 
@@ -44,7 +45,7 @@ def wrapped(value: int) -> int:
 def constant_of(value: Any) -> int | None:
     """The integer that `value` is known to be, or None."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in ("arith.constant", "llvm.mlir.constant"):
+    if isinstance(owner, ir.Block) or owner.name not in CONSTANTS:
         return None
     attribute = owner.attributes["value"]
     return int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else None

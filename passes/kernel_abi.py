@@ -6,11 +6,12 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from tilec.dialects.tile.attributes import ABI, ALIGNED, WRITTEN
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
-from .analysis.written_arguments import WRITTEN, disjoint_arguments
+from .analysis.written_arguments import disjoint_arguments
 from .base import Diagnostic, Pass, PassError
 from .emit import create
 from .functions import functions, gpu_modules, is_kernel
@@ -37,7 +38,7 @@ class KernelAbi(Pass):
         errors: list[Diagnostic] = []
         for gpu_module in gpu_modules(module):
             for function in functions(gpu_module):
-                if not is_kernel(function) or "tile.abi" in function.operation.attributes:
+                if not is_kernel(function) or ABI in function.operation.attributes:
                     continue
                 try:
                     _rewrite(function)
@@ -71,7 +72,7 @@ def _rewrite(function: Any) -> None:
     for name in ("arg_attrs", "res_attrs", WRITTEN):
         if name in attributes:
             del attributes[name]
-    attributes["tile.abi"] = ir.StringAttr.get(json.dumps(described))
+    attributes[ABI] = ir.StringAttr.get(json.dumps(described))
 
 
 def _name(argument: Any) -> str | None:
@@ -163,8 +164,8 @@ def _promised(argument: Any) -> dict[str, Any]:
     """What the attributes of a memref argument promise, none if nothing."""
     attributes = argument_attributes(argument)
     found: dict[str, Any] = {}
-    if "tile.aligned" in attributes:
-        found["aligned"] = int(attributes["tile.aligned"].value)
+    if ALIGNED in attributes:
+        found["aligned"] = int(attributes[ALIGNED].value)
     for name in ("sizes", "strides"):
         if f"tile.{name}" in attributes:
             found[name] = list(attributes[f"tile.{name}"])

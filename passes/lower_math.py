@@ -12,6 +12,8 @@ from tilec.isa import TilecError
 
 from .base import Diagnostic, Pass, PassError
 from .emit import create
+from .float_to_integer import NAMES as TO_INTEGER
+from .float_to_integer import lower_float_to_integer
 from .functions import functions, gpu_modules, target_of
 from .integer_division import DIVISIONS
 from .math_sequences import SEQUENCES, Scalars
@@ -60,8 +62,11 @@ _NO_INSTRUCTION = frozenset(
 )
 """Upstream's others, which would be calls of libdevice."""
 
-LOOKED_FOR = (*EXACT, *APPROXIMATE, *SEQUENCES, *DIVISIONS, "math.rsqrt", *_NO_INSTRUCTION)
-"""Every op of the `math` dialect, and of `arith` those without an instruction."""
+LOOKED_FOR = (
+    *(*EXACT, *APPROXIMATE, *SEQUENCES, *DIVISIONS, *TO_INTEGER),
+    *("math.rsqrt", *_NO_INSTRUCTION),
+)
+"""Every op of the `math` dialect, and of `arith` those without an instruction of all they take."""
 
 _WITH_FLAG = frozenset({"math.absi", "math.ctlz", "math.cttz"})
 """Whose intrinsics take whether a result may be undefined; it is not."""
@@ -77,7 +82,8 @@ class LowerMath(Pass):
     In: anything below tiles. Out: on scalars and vectors no `math` op, which upstream would make
     a call of libdevice, CUDA's library of bitcode, which is not linked: calls of LLVM's
     intrinsics, or a few instructions, fewer where `fastmath<afn>` allows an approximation. Nor
-    `arith`'s maxnumf, minnumf, and divisions that round up or down.
+    `arith`'s maxnumf, minnumf, divisions that round up or down, and conversions from float to
+    integer, which upstream leaves undefined for floats out of the integer's range.
     """
 
     name: ClassVar[str] = "tile-lower-math"
@@ -112,6 +118,9 @@ def _lower(op: Any, name: str, kernel: Kernel) -> Any:
     fast = "afn" in flags or "fast>" in flags
     if name in DIVISIONS:
         return DIVISIONS[name](*operands)
+    if name in TO_INTEGER:
+        _check_shape(type_)
+        return lower_float_to_integer(name, operands[0], type_, kernel)
     if name == "math.rsqrt":
         root = _call("sqrt", operands, type_, flags, kernel)
         return create("arith.divf", [_one(type_), root], type_, **_fastmath(op))

@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
+from tilec.dialects.semantics import Spread, is_function
+from tilec.dialects.tile.emit import emit_effect, i64
+from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 
 from .analysis.cta_accesses import CtaAccess, Role
 from .analysis.memory_order import Hazard, MemoryOrder
 from .analysis.memory_steps import StepReader, accesses_in
-from .analysis.uniformity import Spread, control_of
+from .analysis.uniformity import control_of
 from .analysis.written_arguments import record_written
-from .base import Diagnostic, Pass, PassError, remark
-from .functions import functions, gpu_modules
+from .base import Diagnostic
+from .kernel_pass import Kernel, KernelPass
 
 
 @dataclass(frozen=True)
-class OrderMemory(Pass):
+class OrderMemory(KernelPass):
     """Put a barrier between accesses to global memory of which one depends on the other.
 
     In and out: level 2. The elements of a tile belong to threads of the CTA as its layout says, so
@@ -42,93 +46,86 @@ class OrderMemory(Pass):
 
     name: ClassVar[str] = "tile-order-memory"
 
-    def apply(self, module: ir.Module) -> None:
-        """Order the accesses of every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                errors += _Ordering(function).run()
-        if errors:
-            raise PassError(errors)
-
-
-class _Ordering:
-    """The ordering of one kernel."""
-
-    def __init__(self, function: ir.OpView) -> None:
-        self._function = function
-        self._order = MemoryOrder(function)
-
-    def run(self) -> list[Diagnostic]:
-        """Insert the barriers; the error of what none can order."""
-        reader = StepReader(self._function)
+    def run(self, kernel: Kernel) -> None:
+        """Order the accesses of a kernel."""
+        reader = StepReader(kernel.function)
         steps = reader.read()
         accesses = accesses_in(steps)
-        record_written(self._function, accesses)
+        record_written(kernel.function, accesses)
         if not any(access.of_cta for access in accesses):
-            return []
-        while (hazard := self._order.hazard(steps)) is not None:
-            place = hazard.before
-            while (branch := self._branch(place)) is not None:
-                if any(_inside(access.op, branch) for access, _ in hazard.first):
-                    return [_refused(hazard, branch)]
-                place = branch
-            _explain(hazard)
+            return
+        order = MemoryOrder(kernel.function)
+        while (hazard := order.hazard(steps)) is not None:
+            place, branch = _place(order, hazard)
+            if branch is not None:
+                _refuse(kernel, hazard, branch)
+                return
+            _explain(kernel, hazard)
             _insert(hazard, place)
             steps = reader.read()
-        return []
-
-    def _branch(self, op: ir.Operation) -> ir.Operation | None:
-        """The innermost op around `op` under which not all threads of the CTA may come to it."""
-        if op.parent.operation == self._function.operation and op.block == _entry(self._function):
-            return None
-        found = control_of(self._order.uniformity, op, Spread.CTA)
-        return None if found is None else found.operation
 
 
-def _entry(function: ir.OpView) -> ir.Block:
-    return function.regions[0].blocks[0]
+def _place(order: MemoryOrder, hazard: Hazard) -> tuple[Op, Op | None]:
+    """Where a barrier may stand: outside of control flow that parts the threads of the CTA.
+
+    Returns:
+        The op that it stands before; and such control flow, if it holds both accesses.
+    """
+    place: Op = hazard.before
+    while (branch := _branch_around(order, place)) is not None:
+        if any(_is_inside(access.op, branch) for access, _ in hazard.first):
+            return place, branch
+        place = branch
+    return place, None
 
 
-def _inside(op: ir.Operation, outer: ir.Operation) -> bool:
-    while op is not None and op.operation != outer:
-        op = op.operation.parent
-    return op is not None
+def _branch_around(order: MemoryOrder, op: Op) -> Op | None:
+    """The innermost op around `op` under which not all threads of the CTA may come to it."""
+    parent, block = op.operation.parent, op.operation.block
+    if parent is not None and is_function(parent) and block == parent.regions[0].blocks[0]:
+        return None
+    return control_of(order.uniformity, op.operation.opview, Spread.CTA)
 
 
-def _insert(hazard: Hazard, place: ir.Operation) -> None:
+def _is_inside(op: Op, outer: Op) -> bool:
+    inner: Op | None = op
+    while inner is not None and inner.operation != outer.operation:
+        inner = inner.operation.parent
+    return inner is not None
+
+
+def _insert(hazard: Hazard, place: Op) -> None:
     """Let all threads, and the copies that still read, have done with the first accesses."""
-    i64 = ir.IntegerType.get_signless(64)
     with ir.InsertionPoint(place), hazard.second.op.location:
         if hazard.age < 0:
-            ir.Operation.create("tile.async_commit")
+            emit_effect(AsyncCommitOp)
         if hazard.age < inf:
-            pending = ir.IntegerAttr.get(i64, max(0, int(hazard.age)))
-            ir.Operation.create("tile.async_wait", attributes={"pending": pending})
+            emit_effect(AsyncWaitOp, pending=i64(max(0, int(hazard.age))))
         ir.Operation.create("gpu.barrier")
 
 
-def _explain(hazard: Hazard) -> None:
+def _explain(kernel: Kernel, hazard: Hazard) -> None:
     (first, _), *others = hazard.first
-    where = "it" if hazard.before == hazard.second.op else f"the '{hazard.before.name}' around it"
+    second = hazard.second
+    above = hazard.before.operation
+    where = "it" if above == second.op.operation else f"the '{above.name}' around it"
     more = f" and {len(others)} more" if others else ""
-    remark(
-        hazard.second.op.location,
-        f"{_told(hazard)}{more}, so that a barrier stands before {where}; none is needed between "
-        f"{_promise(first, hazard.second)}",
-        (Diagnostic(first.op.location, f"the '{first.op.name}' is here", "note"),),
-    )
-
-
-def _told(hazard: Hazard) -> str:
-    second, (first, _) = hazard.second, hazard.first[0]
-    return (
-        f"'{second.op.name}' op {second.role.value} what other threads may not have "
-        f"{_DONE[first.role]} yet by '{first.op.name}'"
+    kernel.remark(
+        second.op,
+        f"{_depends(first, second)}{more}, so that a barrier stands before {where}; none is "
+        f"needed between {_promise(first, second)}",
+        notes=(Diagnostic(first.op.location, f"the '{first.op.operation.name}' is here", "note"),),
     )
 
 
 _DONE = {Role.READ: "read", Role.WRITE: "written", Role.UPDATE: "updated"}
+
+
+def _depends(first: CtaAccess, second: CtaAccess) -> str:
+    return (
+        f"{second.role.value} what other threads may not have {_DONE[first.role]} yet by "
+        f"'{first.op.operation.name}'"
+    )
 
 
 def _promise(first: CtaAccess, second: CtaAccess) -> str:
@@ -140,15 +137,15 @@ def _promise(first: CtaAccess, second: CtaAccess) -> str:
     return "elements that lie apart, or accesses of one place under one layout"
 
 
-def _refused(hazard: Hazard, branch: ir.Operation) -> Diagnostic:
-    first, _ = hazard.first[0]
-    return Diagnostic(
-        hazard.second.op.location,
-        f"{_told(hazard)}, and no barrier can stand between them under a '{branch.name}' that may "
-        "send threads different ways; legal: conditions and bounds that are the same in all "
-        f"threads, or {_promise(first, hazard.second)}",
+def _refuse(kernel: Kernel, hazard: Hazard, branch: Op) -> None:
+    (first, _), second = hazard.first[0], hazard.second
+    kernel.error(
+        second.op,
+        f"{_depends(first, second)}, and no barrier can stand between them under a "
+        f"'{branch.operation.name}' that may send threads different ways; legal: conditions and "
+        f"bounds that are the same in all threads, or {_promise(first, second)}",
         notes=(
             Diagnostic(branch.location, "the divergent control flow is here", "note"),
-            Diagnostic(first.op.location, f"the '{first.op.name}' is here", "note"),
+            Diagnostic(first.op.location, f"the '{first.op.operation.name}' is here", "note"),
         ),
     )

@@ -126,7 +126,7 @@ def launch(
             break
         if progress is not None:
             progress(min(first + resident, geometry.ctas), geometry.ctas)
-    buffers.copy_back(memory)
+    buffers.copy_back()
     report = Report.of(program, entry, findings, completed=completed)
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)

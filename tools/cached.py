@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tilec.environment import cache_wanted
+from tilec.cache.environment import cache_wanted
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled

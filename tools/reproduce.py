@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from tilec.isa import TilecError
-from tilec.printing import to_text
-from tilec.reproducer import Reproducer
+from tilec.report.printing import to_text
+from tilec.report.reproducer import Reproducer
 
 from .files import write_output
 

@@ -15,7 +15,7 @@ from .files import read_input
 from .run_arguments import Value
 
 if TYPE_CHECKING:
-    from tilec.abi import Kernel
+    from tilec.launch.abi import Kernel
 
 _PTX = re.compile(r"^\s*\.version\b", re.MULTILINE)
 
@@ -84,7 +84,7 @@ class Program:
         known = self.kernels.get(name)
         if known is None:
             return list(values)
-        from tilec.arguments import passed  # noqa: PLC0415
+        from tilec.launch.arguments import passed  # noqa: PLC0415
 
         return passed(known, values)
 
@@ -121,8 +121,8 @@ def load(path: str, *, arch: str | None, level: int) -> Program:
 
 def _compiled(text: str, name: str, arch: str | None, level: int) -> Program:
     import tilec  # noqa: PLC0415 (with MLIR)
-    from tilec.diagnostics import Source, render  # noqa: PLC0415
     from tilec.passes.base import ProgramError  # noqa: PLC0415
+    from tilec.report.diagnostics import Source, render  # noqa: PLC0415
 
     try:
         compiled = tilec.compile(text, target=arch, opt_level=level, name=name, lineinfo=True)

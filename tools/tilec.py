@@ -85,16 +85,17 @@ def _main(arguments: argparse.Namespace) -> int:
 
 
 def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
-    from tilec import codegen  # noqa: PLC0415
+    from tilec.backend import codegen  # noqa: PLC0415
 
     if _STAGES.index(_last_stage(arguments)) >= _STAGES.index("ptx"):
         codegen.start()  # while MLIR is being imported
     from tilec.compiled import Compiled, Options  # noqa: PLC0415
-    from tilec.diagnostics import Source, render  # noqa: PLC0415
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415
+    from tilec.frontend.parsing import collected  # noqa: PLC0415
     from tilec.lowering import load  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
-    from tilec.remarks import occupancy_remarks  # noqa: PLC0415
-    from tilec.source import collected, new_context  # noqa: PLC0415
+    from tilec.report.diagnostics import Source, render  # noqa: PLC0415
+    from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415
 
     from .reproduce import reproducible  # noqa: PLC0415
 
@@ -128,9 +129,9 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
 
 def _recall(text: str, name: str, arguments: argparse.Namespace) -> int:
     """The same through the compile cache."""
-    from tilec.diagnostics import Source, render  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
-    from tilec.remarks import occupancy_remarks  # noqa: PLC0415
+    from tilec.report.diagnostics import Source, render  # noqa: PLC0415
+    from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415
 
     source = Source(name, text)
     errors: tuple[Diagnostic, ...] = ()
@@ -176,7 +177,7 @@ def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
 
 
 def _report(compiled: Compiled) -> None:
-    from tilec.remarks import resident  # noqa: PLC0415
+    from tilec.report.remarks import resident  # noqa: PLC0415
 
     say = sys.stderr.write
     for name, used in compiled.resources.items():

@@ -11,7 +11,7 @@ from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.views import dims
 
-from .dialect import ByteType, FragType, LayoutAttr, value_of
+from .dialect import ByteType, FragType, LayoutAttr
 
 _NAMES = {
     # PTX's name of an element type: MLIR's
@@ -154,12 +154,12 @@ def tile_value(type_: Any) -> TileValue | None:
             elements are no numbers.
     """
     if isinstance(type_, FragType):
-        tile, layout = value_of(type_.tile), value_of(type_.layout.maybe_downcast().text)
+        tile, layout = type_.tile, type_.layout.text.value
         if tile.encoding is not None:
             raise TilecError(f"a fragment's layout stands beside its tensor, not in it: {type_}")
         return _checked(tile, layout, is_fragment=True)
     if isinstance(type_, ir.RankedTensorType) and isinstance(type_.encoding, LayoutAttr):
-        return _checked(type_, value_of(type_.encoding.text), is_fragment=False)
+        return _checked(type_, type_.encoding.text.value, is_fragment=False)
     return None
 
 
@@ -210,6 +210,15 @@ def _named(layout: LinearLayout) -> LinearLayout:
         tuple((n, bits) for n, (_, bits) in zip(dims(len(layout.outs)), layout.outs, strict=True)),
         layout.columns,
     )
+
+
+def layout_text(type_: ir.Type) -> str:
+    """The text of the layout of a tensor or fragment that has one."""
+    if isinstance(type_, FragType):
+        return type_.layout.text.value
+    assert isinstance(type_, ir.RankedTensorType)
+    assert isinstance(type_.encoding, LayoutAttr)
+    return type_.encoding.text.value
 
 
 def layout_attr(layout: LinearLayout | str) -> LayoutAttr:

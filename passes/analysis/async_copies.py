@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.semantics import is_loop
+from tilec.dialects.tile.ops import AsyncCommitOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import bits_of
 from tilec.isa import ASYNC_COPY_BYTES, Target
 
-from .places import LOOPS, Places
+from .places import Places
 
 
 def is_asynchronous(copy: Any, target: Target | None) -> bool:
@@ -36,7 +38,7 @@ def open_span(copy: Any, places: Places) -> tuple[int, int]:
         if commit is not None:
             return first, places[commit][1]
         op = op.parent.operation
-        if op.name in LOOPS:  # the copy is still open when the next round begins
+        if is_loop(op):  # the copy is still open when the next round begins
             first, last = places[op]
     return first, max(last, *(end for _, end in places.values()))
 
@@ -45,7 +47,7 @@ def _commit_after(op: Any) -> Any:
     """The first `tile.async_commit` that follows `op` in its block, or None."""
     behind = False
     for other in op.block.operations:
-        if behind and other.operation.name == "tile.async_commit":
+        if behind and isinstance(other, AsyncCommitOp):
             return other.operation
         behind |= other.operation == op
     return None

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.mlir import ir
 from tilec.isa import Target
 
 from ..emit import constant_of
@@ -69,9 +71,9 @@ def lifetimes(allocs: list[Any], places: Places, target: Target | None) -> list[
     return found
 
 
-def copies_async(use: Any, target: Target | None) -> bool:
+def copies_async(use: ir.Operation, target: Target | None) -> bool:
     """Whether a use of a buffer is an asynchronous copy to it."""
-    return use.name == "tile.async_copy" and is_asynchronous(use, target)
+    return isinstance(use.opview, AsyncCopyOp) and is_asynchronous(use, target)
 
 
 def _begins_anew(uses: list[Any], buffer: Any) -> bool:
@@ -80,13 +82,11 @@ def _begins_anew(uses: list[Any], buffer: Any) -> bool:
     if any(use.block != first.block for use in uses):
         return False
     whole = shared_buffer(buffer.type)
-    if first.name == "tile.store":
-        value, _, *indices = first.operands
-        shape = tuple(value.type.shape)
-    elif first.name == "tile.async_copy":
-        rank = first.operands[0].type.rank
-        indices = list(first.operands)[2 + rank :]
-        shape = tuple(first.attributes["shape"])
+    op = first.opview
+    if isinstance(op, StoreOp):
+        indices, shape = op.indices, tuple(op.tile.type.shape)
+    elif isinstance(op, AsyncCopyOp):
+        indices, shape = op.target_indices, tuple(op.shape)
     else:
         return False
     return (

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
+from tilec.dialects.semantics import Access, Resource, Touch, resource_of, root_memory, semantics_of
 from tilec.dialects.tile.matrices import in_memory
+from tilec.dialects.tile.ops import AsyncCopyOp, AtomicOp
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.stored import stored_tile
-from tilec.dialects.tile.tiles import tile_value
+from tilec.dialects.tile.tiles import TileValue, tile_value
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-
-from .effects import is_global, writes_anything
 
 
 class Role(Enum):
@@ -40,7 +41,7 @@ class CtaAccess:
         function: of an update, what is applied.
     """
 
-    op: ir.Operation
+    op: ir.OpView
     role: Role
     memref: ir.Value | None
     indices: tuple[ir.Value, ...] = ()
@@ -51,70 +52,94 @@ class CtaAccess:
     function: str = ""
 
 
-_TILES = {"tile.load": Role.READ, "tile.store": Role.WRITE, "tile.atomic": Role.UPDATE}
-_SCALARS = {"memref.load": Role.READ, "memref.store": Role.WRITE}
-_OTHERS = {
-    "gpu.subgroup_mma_load_matrix": Role.READ,
-    "gpu.subgroup_mma_store_matrix": Role.WRITE,
-    "tile.wmma_load": Role.READ,
-    "tile.wmma_store": Role.WRITE,
-    "vector.load": Role.READ,
-    "vector.store": Role.WRITE,
-}
-
-
-def accesses_of(op: ir.Operation) -> list[CtaAccess]:
+def accesses_of(op: ir.OpView) -> list[CtaAccess]:
     """The accesses to global memory of an op itself, not of those inside it."""
-    name = op.name
-    if name in _TILES:
-        return _of_tile(op, _TILES[name])
-    if name == "tile.async_copy":
-        return [_of_copy(op)]
-    if name in _SCALARS or name in _OTHERS:
-        return _of_threads(op, _SCALARS.get(name) or _OTHERS[name])
-    return [CtaAccess(op, Role.WRITE, None)] if writes_anything(op) else []
-
-
-def _of_tile(op: ir.Operation, role: Role) -> list[CtaAccess]:
-    if role is Role.READ:
-        value, (memref, *indices) = op.results[0], op.operands
-    else:
-        value, memref, *indices = op.operands
-    if not is_global(memref):
+    declared = semantics_of(op).effects
+    if declared is None:
+        return [CtaAccess(op, Role.WRITE, None)]
+    touched = [touch for touch in declared if _is_global(touch, op)]
+    if not touched:
         return []
-    function = str(op.attributes["fn"]) if role is Role.UPDATE else ""
-    tile = tile_value(value.type)
+    if isinstance(op, MemoryOp):
+        return [_of_tile(op, touched)]
+    if isinstance(op, AsyncCopyOp):
+        return [_of_copy(op)]
+    return [_of_threads(op, touch) for touch in touched]
+
+
+def _is_global(touch: Touch, op: ir.OpView) -> bool:
+    """Whether a declared effect of an op reads or writes global memory."""
+    if touch.access is not Access.READ and touch.access is not Access.WRITE:
+        return False
+    if touch.operand is None:
+        return touch.resource is Resource.GLOBAL
+    memref = op.operands[touch.operand]
+    return resource_of(memref.type) is Resource.GLOBAL and not _is_private(memref)
+
+
+def _is_private(memref: ir.Value) -> bool:
+    """Whether a memref is one that each thread has set aside for itself."""
+    owner = root_memory(memref).owner
+    if isinstance(owner, ir.Block):
+        return False
+    own = Touch(Access.ALLOCATE, Resource.LOCAL)
+    return own in (semantics_of(owner).effects or ())
+
+
+def _role(touched: list[Touch]) -> Role:
+    return Role.WRITE if any(t.access is Access.WRITE for t in touched) else Role.READ
+
+
+def _of_tile(op: MemoryOp, touched: list[Touch]) -> CtaAccess:
+    role, function = _role(touched), ""
+    if isinstance(op, AtomicOp):
+        role, function = Role.UPDATE, op.fn.value
+    tile = tile_value(op.tile.type)
     if tile is None or tile.is_fragment:  # a warp's, at a place of its own
-        return [CtaAccess(op, role, memref, function=function)]
-    transposed = "transposed" in op.attributes
-    layout = in_memory(stored_tile(tile, transposed=transposed), transposed=transposed)
+        return CtaAccess(op, role, op.memref, function=function)
+    indices, layout = tuple(op.indices), _memory_layout(tile, transposed=op.is_transposed)
     extents = tuple(layout.out_sizes.values())
     leading = (1,) * (len(indices) - len(extents))
     owner = owner_of(layout, reads=role is Role.READ)
-    return [
-        CtaAccess(
-            op, role, memref, tuple(indices), leading + extents, owner, True, function=function
-        )
-    ]
-
-
-def _of_threads(op: ir.Operation, role: Role) -> list[CtaAccess]:
-    memref, *indices = op.operands if role is Role.READ else list(op.operands)[1:]
-    if not is_global(memref):
-        return []
-    where = tuple(indices) if op.name in _SCALARS else ()
-    return [CtaAccess(op, role, memref, where, (1,) * len(where))]
-
-
-def _of_copy(op: ir.Operation) -> CtaAccess:
-    source, _, *indices = op.operands
-    rank = source.type.rank
-    extents = tuple(ir.DenseI64ArrayAttr(op.attributes["shape"]))
-    where = tuple(indices[:rank])
-    leading = (1,) * (rank - len(extents))
     return CtaAccess(
-        op, Role.READ, source, where, leading + extents, of_cta=True, asynchronous=True
+        op, role, op.memref, indices, leading + extents, owner, of_cta=True, function=function
     )
+
+
+def _memory_layout(tile: TileValue, *, transposed: bool) -> LinearLayout:
+    """Who holds which element, in the units and the order of memory."""
+    return in_memory(stored_tile(tile, transposed=transposed), transposed=transposed)
+
+
+def _of_copy(op: AsyncCopyOp) -> CtaAccess:
+    indices, extents = tuple(op.source_indices), tuple(ir.DenseI64ArrayAttr(op.shape))
+    leading = (1,) * (len(indices) - len(extents))
+    return CtaAccess(
+        op,
+        Role.READ,
+        op.operands[0],
+        indices,
+        leading + extents,
+        of_cta=True,
+        asynchronous=True,
+    )
+
+
+def _of_threads(op: ir.OpView, touch: Touch) -> CtaAccess:
+    """An access that each thread makes for itself: of one element, where the indices say of which.
+
+    That is where an index for each dimension follows the memref, and no vector is moved.
+    """
+    if touch.operand is None:
+        return CtaAccess(op, _role([touch]), None)
+    operands = list(op.operands)
+    memref, after = operands[touch.operand], operands[touch.operand + 1 :]
+    rank = ir.MemRefType(memref.type).rank if isinstance(memref.type, ir.MemRefType) else -1
+    values = [v for v in (*operands, *op.results) if isinstance(v.type, ir.VectorType)]
+    is_element = len(after) == rank and all(isinstance(i.type, ir.IndexType) for i in after)
+    if values or not is_element:
+        return CtaAccess(op, _role([touch]), memref)
+    return CtaAccess(op, _role([touch]), memref, tuple(after), (1,) * rank)
 
 
 @lru_cache(maxsize=1024)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from tilec.dialects.semantics import control_flow
+from tilec.dialects.semantics.control import Counted
 from tilec.ir.mlir import ir
 
 from ..emit import constant_of
@@ -95,16 +97,20 @@ class Distances:
         owner = leaf.value.owner
         if isinstance(owner, ir.Block):
             return ANYTHING
-        if owner.name in ("arith.divui", "gpu.block_id", "gpu.grid_dim", "memref.dim"):
-            return NATURAL
-        by = constant_of(owner.operands[1]) if owner.name == "arith.remui" else None
-        return Range(0, by - 1) if by is not None and by > 0 else ANYTHING
+        match owner.name:
+            case "arith.divui" | "gpu.block_id" | "gpu.grid_dim" | "memref.dim":
+                return NATURAL
+            case "arith.remui":
+                by = constant_of(owner.operands[1])
+                return Range(0, by - 1) if by is not None and by > 0 else ANYTHING
+        return ANYTHING
 
 
 def counted_by(value: ir.Value) -> ir.Operation | None:
     """The `scf.for` whose counter a value is, or None."""
     block = value.owner
-    if not isinstance(block, ir.Block) or value.arg_number:
+    if not isinstance(block, ir.Block):
         return None
-    loop: ir.Operation = block.owner.operation
-    return loop if loop.name == "scf.for" else None
+    control = control_flow(block.owner)
+    is_counter = isinstance(control, Counted) and value == block.arguments[0]
+    return block.owner.operation if is_counter else None

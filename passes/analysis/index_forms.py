@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from tilec.dialects.semantics import is_function, is_loop, is_movable
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 
 from ..emit import constant_of
-from .places import LOOPS
 
 _DEPTH = 32
 """Ops looked through."""
@@ -64,9 +65,10 @@ class IndexForms:
         owner = value.owner
         if depth and not isinstance(owner, ir.Block) and isinstance(value.type, ir.IndexType):
             operands = list(owner.operands)
-            if owner.name in ("arith.addi", "arith.subi"):
+            sign = _sign(owner.name)
+            if sign:
                 one, other = (self.form(operand, depth - 1) for operand in operands)
-                return _plus(one, other, 1 if owner.name == "arith.addi" else -1)
+                return _plus(one, other, sign)
             multiple = _multiple(owner.name, operands)
             if multiple is not None:
                 return _plus(Form(0, {}), self.form(multiple[0], depth - 1), multiple[1])
@@ -84,12 +86,9 @@ class IndexForms:
         return Leaf(key, value, frozenset().union(*(leaf.loops for leaf in inner)))
 
 
-def is_pure(op: ir.Operation) -> bool:
+def is_pure(op: Op) -> bool:
     """Whether an op of scalars only computes, so that it may be moved and repeated."""
-    return bool(
-        op.name.startswith(("arith.", "index.", "gpu.block_id", "gpu.grid_dim"))
-        or op.name in ("memref.cast", "memref.dim", "memref.subview", "memref.reinterpret_cast")
-    ) and not any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
+    return is_movable(op) and not any(isinstance(r.type, ir.RankedTensorType) for r in op.results)
 
 
 def _loops_around(value: ir.Value) -> Loops:
@@ -97,11 +96,21 @@ def _loops_around(value: ir.Value) -> Loops:
     owner = value.owner
     op = owner.owner.operation if isinstance(owner, ir.Block) else owner.operation.parent
     found = set()
-    while op is not None and op.operation.name != "gpu.func":
-        if op.operation.name in LOOPS:
+    while op is not None and not is_function(op):
+        if is_loop(op):
             found.add(op.operation)
         op = op.operation.parent
     return frozenset(found)
+
+
+def _sign(name: str) -> int:
+    """What the second operand of a sum is multiplied by; 0 of an op that is none."""
+    match name:
+        case "arith.addi":
+            return 1
+        case "arith.subi":
+            return -1
+    return 0
 
 
 def _multiple(name: str, operands: list[ir.Value]) -> tuple[ir.Value, int] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.dialects.tile.tiles import KNOWN_TYPES, bits_of
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
@@ -69,11 +70,11 @@ def _facts(type_: Any, attributes: Any, assumed: int) -> MemoryFacts:
     known = [1 if stride == dynamic_stride else _power(stride) for stride in strides]
     element = max(1, bits_of(type_.element_type) // 8)
     aligned = max(element, assumed)
-    if "tile.aligned" in promised:
-        aligned = max(aligned, _integer(promised, "tile.aligned"))
+    if ALIGNED in promised:
+        aligned = max(aligned, _integer(promised, ALIGNED))
     for name, values, static in (
-        ("tile.sizes", sizes, [not type_.is_dynamic_dim(dim) for dim in range(type_.rank)]),
-        ("tile.strides", known, [stride != dynamic_stride for stride in strides]),
+        (SIZES, sizes, [not type_.is_dynamic_dim(dim) for dim in range(type_.rank)]),
+        (STRIDES, known, [stride != dynamic_stride for stride in strides]),
     ):
         for dim, multiple in enumerate(_integers(promised, name, type_.rank)):
             if static[dim] and values[dim] < multiple:

@@ -9,7 +9,7 @@ from math import inf
 from tilec.ir.mlir import ir
 
 from .cta_accesses import CtaAccess, Role
-from .effects import may_overlap
+from .effects import may_alias
 from .index_distance import Distances
 from .index_forms import Loops
 from .memory_steps import Barrier, Choice, Commit, Loop, Steps, Wait
@@ -39,7 +39,7 @@ class Hazard:
 
     first: tuple[tuple[CtaAccess, Loops], ...]
     second: CtaAccess
-    before: ir.Operation
+    before: ir.OpView
     age: float
 
 
@@ -90,7 +90,7 @@ class MemoryOrder:
         if first.memref is None or second.memref is None:
             return True
         if not self._distances.same(second.memref, first.memref, passed):
-            return may_overlap(first.memref, second.memref)
+            return may_alias(first.memref, second.memref)
         if not (first.extents and second.extents):
             return True
         pairs = zip(second.indices, first.indices, strict=True)
@@ -173,11 +173,11 @@ def _commute(first: CtaAccess, second: CtaAccess) -> bool:
     return first.function == second.function and len(types) == 2 and types[0] == types[1]
 
 
-def _passed(pending: Pending, loop: ir.Operation) -> Pending:
+def _passed(pending: Pending, loop: ir.OpView) -> Pending:
     """What is pending in the next round of a loop."""
     found: Pending = {}
     for (access, passed), age in pending.items():
-        key = access, passed | {loop}
+        key = access, passed | {loop.operation}
         found[key] = min(age, found.get(key, age))
     return found
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from tilec.dialects.semantics import Resource, control_flow, orders
+from tilec.dialects.semantics.control import Branch, Conditional, Counted
+from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.mlir import ir
 
 from .cta_accesses import CtaAccess, accesses_of
-
-_BARRIERS = ("gpu.barrier", "nvvm.barrier", "nvvm.barrier0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +46,12 @@ class Loop:
     """Rounds.
 
     Attributes:
-        op: the loop.
+        op: the loop, or what the rounds begin at.
         test: steps of each round before it is decided whether it is the last.
         body: steps of a round that is not.
     """
 
-    op: ir.Operation
+    op: ir.OpView
     test: Steps
     body: Steps
 
@@ -95,40 +96,41 @@ class StepReader:
         if not later:
             return first
         operations = region.blocks[0].operations
-        return (*first, Loop(operations[len(operations) - 1].operation, (), tuple(later)))
+        return (*first, Loop(operations[len(operations) - 1], (), tuple(later)))
 
     def _block(self, block: ir.Block) -> Steps:
-        return tuple(step for op in block.operations for step in self._steps(op.operation))
+        return tuple(step for op in block.operations for step in self._steps(op))
 
-    def _steps(self, op: ir.Operation) -> Iterable[Step]:
-        name = op.name
+    def _steps(self, op: ir.OpView) -> Iterable[Step]:
         if len(op.regions):
             return self._regions(op)
-        if name in _BARRIERS:
-            return [Barrier()] if _is_whole(op) else []
-        if name == "tile.async_commit":
+        if isinstance(op, AsyncCommitOp):
             return [Commit()]
-        if name == "tile.async_wait":
-            return [Wait(int(op.attributes["pending"].value))]
-        if op not in self._accesses:
-            self._accesses[op] = accesses_of(op)
-        return self._accesses[op]
+        if isinstance(op, AsyncWaitOp):
+            return [Wait(int(op.pending.value))]
+        if orders(op, Resource.BARRIERS):
+            return [Barrier()] if _is_whole(op) else []
+        known = op.operation
+        if known not in self._accesses:
+            self._accesses[known] = accesses_of(op)
+        return self._accesses[known]
 
-    def _regions(self, op: ir.Operation) -> list[Step]:
+    def _regions(self, op: ir.OpView) -> list[Step]:
         parts = tuple(self._region(region) for region in op.regions)
         if not any(parts):
             return []
-        if op.name == "scf.for":
-            return [Loop(op, (), parts[0])]
-        if op.name == "scf.while":
-            return [Loop(op, parts[0], parts[1])]
-        if op.name == "scf.if":
-            return [Choice(parts)]
+        match control_flow(op):
+            case Counted():
+                return [Loop(op, (), parts[0])]
+            case Conditional():
+                return [Loop(op, parts[0], parts[1])]
+            case Branch():
+                return [Choice(parts)]
         # Of any other op it is not known which regions run, and how often.
         return [Loop(op, (), (Choice((*parts, ())),))]
 
 
-def _is_whole(barrier: ir.Operation) -> bool:
+def _is_whole(barrier: ir.OpView) -> bool:
     """Whether all threads of the CTA come to a barrier, and it orders global memory."""
     attributes = barrier.attributes
     fences = str(attributes["address_spaces"]) if "address_spaces" in attributes else "global"

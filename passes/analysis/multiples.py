@@ -84,7 +84,11 @@ def _of_argument(value: Any, block: Any, depth: int, assumed: Mapping[Any, int])
     if number == 0:  # a multiple of what divides both its start and its step
         return min(multiple_of(n, depth - 1, assumed) for n in (lower, step))
     known = multiple_of(starts[number - 1], depth - 1, assumed)
-    carried = block.operations[len(block.operations) - 1].operation.operands[number - 1]
+    count = len(block.operations)
+    last = block.operations[count - 1].operation if count else None
+    if last is None or last.name != "scf.yield":
+        return UNKNOWN  # the loop is still being built
+    carried = last.operands[number - 1]
     while True:  # as long as a round does not leave less than it began with
         left = multiple_of(carried, depth - 1, {**assumed, value: known})
         if left >= known:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.semantics import is_loop
+
 Places = dict[Any, tuple[int, int]]
 """Of each op its number in program order, and the number of the last op inside it."""
-
-LOOPS = ("scf.for", "scf.while")
-"""Ops whose regions run several times."""
 
 
 def places_of(function: Any) -> Places:
@@ -34,7 +33,7 @@ def outermost_loop(op: Any) -> Any:
     found = None
     parent = op.operation.parent
     while parent is not None and parent.operation.name != "gpu.func":
-        if parent.operation.name in LOOPS:
+        if is_loop(parent):
             found = parent.operation
         parent = parent.operation.parent
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.isa import TARGETS, Target
@@ -35,12 +36,12 @@ class SharedSpace:
         self.limit = max(t.shared_per_cta for t in targets)
         self._whole = max(t.shared_per_sm for t in targets)
         self._places = places_of(function)
-        allocs = named(function, ["tile.alloc_shared"])
+        allocs = named(function, [AllocSharedOp])
         self._spans = [
             (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.results[0].type).bytes))
             for buffer in lifetimes(allocs, self._places, target)
         ]
-        for op in named(function, ["tile.convert_layout", "tile.reduce"]):
+        for op in named(function, [ConvertLayoutOp, ReduceOp]):
             self._spans.append((*self._places[op], self._trip(op)))
 
     def left(self, *within: Any) -> int:
@@ -66,9 +67,9 @@ class SharedSpace:
 
     def _trip(self, op: Any) -> int:
         """Bytes through which a conversion, or a reduction over warps, goes."""
-        if op.name == "tile.convert_layout":
+        if isinstance(op.opview, ConvertLayoutOp):
             return self._conversion(op.operands[0].type, op.results[0].type)
-        return _reduction(op) if op.name == "tile.reduce" else 0
+        return _reduction(op)
 
     def _conversion(self, source_type: Any, result_type: Any) -> int:
         source, result = tile_value(source_type), tile_value(result_type)

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tilec.dialects.semantics import root_memory
+from tilec.dialects.tile.attributes import WRITTEN
 from tilec.ir.mlir import ir
 
 from .cta_accesses import CtaAccess, Role
-from .effects import is_alone, root_of
-
-WRITTEN = "tile.written"
-"""Attribute of a kernel, array<i64>: the numbers of the arguments that it may write.
-
-A kernel without it may write any.
-"""
+from .effects import is_alone
 
 
 def record_written(function: ir.OpView, accesses: Iterable[CtaAccess]) -> None:
@@ -27,7 +23,7 @@ def record_written(function: ir.OpView, accesses: Iterable[CtaAccess]) -> None:
     if not any(map(is_alone, arguments)):
         return  # nobody asks
     roots = [
-        None if access.memref is None else root_of(access.memref)
+        None if access.memref is None else root_memory(access.memref)
         for access in accesses
         if access.role is not Role.READ
     ]

@@ -6,28 +6,30 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from tilec.dialects.semantics import is_free as can_be_free
+from tilec.dialects.semantics import is_loop
+from tilec.dialects.tile.attributes import LAYOUT
+from tilec.dialects.tile.ops import ConvertLayoutOp
 from tilec.dialects.tile.tiles import TileValue
 from tilec.ir.mlir import ir
 from tilec.isa import Target
 from tilec.layout import LinearLayout
 
 from ..base import walk
-from ..search import named
+from ..search import defining_op, named
 from .layout_types import converted, has_one_use, laid, set_layout, with_layout
-from .layout_ways import PIN, Ways, price
-from .tile_classes import FREE, is_elementwise
-
-_LOOPS = ("scf.for", "scf.while")
+from .layout_ways import Ways, price
+from .tile_classes import is_elementwise
 
 
-def conversions(function: Any) -> Iterator[Any]:
+def conversions(function: ir.OpView) -> Iterator[ir.OpView]:
     """The conversions of tensors in a function, in program order."""
-    for op in named(function, ["tile.convert_layout"]):
+    for op in named(function, [ConvertLayoutOp]):
         if laid(op.results[0]) is not None:
             yield op.opview
 
 
-def reuse(function: Any) -> bool:
+def reuse(function: ir.OpView) -> bool:
     """Let one conversion serve all in its block that do the same; whether any went."""
     known: dict[Any, Any] = {}
     changed = False
@@ -41,19 +43,19 @@ def reuse(function: Any) -> bool:
     return changed
 
 
-def hoist(function: Any) -> bool:
+def hoist(function: ir.OpView) -> bool:
     """Move conversions of what a loop does not change in front of it; whether any moved."""
     changed = False
     for op in conversions(function):
         loop = op.operation.parent
-        while loop.name in _LOOPS and not _inside(op.operands[0], loop):
+        while is_loop(loop) and not _inside(op.operands[0], loop):
             op.operation.move_before(loop)
             loop = op.operation.parent
             changed = True
     return changed
 
 
-def _inside(value: Any, loop: Any) -> bool:
+def _inside(value: ir.Value, loop: ir.OpView) -> bool:
     """Whether a value is made inside a loop."""
     owner = value.owner
     op = owner.owner.operation if isinstance(owner, ir.Block) else owner.parent
@@ -64,7 +66,7 @@ def _inside(value: Any, loop: Any) -> bool:
     return False
 
 
-def sink(function: Any, target: Target | None) -> bool:
+def sink(function: ir.OpView, target: Target | None) -> bool:
     """Convert what an elementwise op gives, not what it takes, where that is cheaper.
 
     Args:
@@ -76,14 +78,14 @@ def sink(function: Any, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if not is_elementwise(op) or len(op.results) != 1 or PIN in op.attributes:
+        if not is_elementwise(op) or len(op.results) != 1 or LAYOUT in op.attributes:
             continue
         if laid(op.results[0]) is not None:
             changed |= _sink(op, target)
     return changed
 
 
-def _sink(op: Any, target: Target | None) -> bool:
+def _sink(op: ir.OpView, target: Target | None) -> bool:
     operands = op.operation.operands
     tiles = {n: value for n, value in enumerate(operands) if laid(value) is not None}
     sources = {n: value.owner.operands[0] for n, value in tiles.items() if _is_conversion(value)}
@@ -105,7 +107,7 @@ def _sink(op: Any, target: Target | None) -> bool:
     return True
 
 
-def carry(function: Any, target: Target | None) -> bool:
+def carry(function: ir.OpView, target: Target | None) -> bool:
     """Let loops hand on tiles under the layout that they are converted to in each round.
 
     Args:
@@ -117,19 +119,20 @@ def carry(function: Any, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if op.operation.name == "scf.for" and PIN not in op.attributes:
+        if op.operation.name == "scf.for" and LAYOUT not in op.attributes:
             for number in range(len(op.results)):
                 if laid(op.results[number]) is not None:
                     changed |= _carry(op, number, Ways(target, staged=False))
     return changed
 
 
-def _carry(loop: Any, number: int, ways: Ways) -> bool:
+def _carry(loop: ir.OpView, number: int, ways: Ways) -> bool:
     body = loop.regions[0].blocks[0]
     argument, last = body.arguments[1 + number], body.operations[len(body.operations) - 1]
     users = [use.owner for use in argument.uses]
-    wanted = {user.results[0].type for user in users if user.name == "tile.convert_layout"}
-    if len(wanted) != 1 or any(user.name != "tile.convert_layout" for user in users):
+    if not all(isinstance(user.opview, ConvertLayoutOp) for user in users):
+        return False
+    if len({user.results[0].type for user in users}) != 1:
         return False
     carried, inner = _tile(argument), _tile(users[0].results[0])
     yielded = ways.best(last.operation.operands[number], inner.layout)
@@ -150,24 +153,24 @@ def _carry(loop: Any, number: int, ways: Ways) -> bool:
     return True
 
 
-def _convert_back(value: Any, layout: LinearLayout, where: Any) -> None:
+def _convert_back(value: ir.Value, layout: LinearLayout, where: Any) -> None:
     """Give the users of a value, whose layout has changed, the one that they expect."""
     with where, value.owner.location:
         expected = converted(value, layout)
     value.replace_all_uses_except(expected, expected.owner.operation)
 
 
-def _tile(value: Any) -> TileValue:
+def _tile(value: ir.Value) -> TileValue:
     found = laid(value)
     assert found is not None
     return found
 
 
-def _is_conversion(value: Any) -> bool:
+def _is_conversion(value: ir.Value) -> bool:
     """Whether a value comes from a conversion that nobody else uses."""
-    return getattr(value.owner, "name", None) == "tile.convert_layout" and has_one_use(value)
+    return defining_op(value, ConvertLayoutOp) is not None and has_one_use(value)
 
 
-def _is_free(value: Any) -> bool:
+def _is_free(value: ir.Value) -> bool:
     """Whether a value can be had under any layout, and nobody else uses it."""
-    return getattr(value.owner, "name", None) in FREE and has_one_use(value)
+    return can_be_free(value) and has_one_use(value)

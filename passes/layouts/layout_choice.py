@@ -6,18 +6,20 @@ from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
-from tilec.dialects.tile.dialect import LayoutAttr, value_of
-from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.semantics import is_loop
+from tilec.dialects.tile.attributes import LAYOUT
+from tilec.dialects.tile.dialect import LayoutAttr
+from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.ops.dots import dot_values
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 
 from ..base import Diagnostic, PassError, remark
-from .layout_relations import backward, forward
+from .layout_relations import backward, forward, leaves_open
 from .layout_wants import dot_layouts, legal_layout, memory_layout
-from .layout_ways import PIN
-from .tile_classes import MEMORY, VIEWS, Classes, is_soft, plain
+from .tile_classes import Classes, is_product, is_related, plain
 
 Rule = Callable[[Any, LinearLayout, tuple[int, ...]], LinearLayout | None]
 """How the layout on one side of an op follows from that on the other."""
@@ -65,17 +67,16 @@ class LayoutChoice:
 
     def _enter(self, op: Any) -> None:
         """Note what an op says of the classes that it touches."""
-        name = op.operation.name
         of = self._classes.of
-        if name in VIEWS or is_soft(op):
+        if is_related(op):
             tiles = [v for v in (*op.operation.operands, *op.results) if plain(v) is not None]
             for value in tiles:
                 self._related.setdefault(of(value), []).append(op)
-            if name == "tile.reduce":
+            if isinstance(op, ReduceOp):
                 self._reduced.setdefault(of(tiles[0]), set()).add(int(op.axis.value))
-        elif name in MEMORY:
-            self._accesses.setdefault(of(moved(op)), []).append(op)
-        elif name in DOTS:
+        elif isinstance(op, MemoryOp):
+            self._accesses.setdefault(of(op.tile), []).append(op)
+        elif is_product(op):
             self._guard(op, self._note_dot)
 
     def _guard(self, op: Any, step: Any) -> None:
@@ -89,19 +90,21 @@ class LayoutChoice:
 
     def _pin(self, op: Any) -> None:
         """Take the layouts that attributes name, and conversions from or to types with a layout."""
-        if op.operation.name == "tile.convert_layout":
+        if isinstance(op, ConvertLayoutOp):
             ends = [op.operands[0], op.results[0]]
             for value, other in (ends, ends[::-1]):
                 known = tile_value(other.type)
                 if known is not None and plain(value) is not None:
                     self._give_pinned(value, known, op)
-        elif PIN in op.attributes:
-            attribute = op.attributes[PIN]
+        elif LAYOUT in op.attributes:
+            attribute = op.attributes[LAYOUT]
             tiles = [result for result in op.results if plain(result) is not None]
             if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
-                raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
+                raise TilecError(
+                    f"{LAYOUT} must be a #tile.layout, on an op whose result is one tile"
+                )
             shape, element = tuple(tiles[0].type.shape), tiles[0].type.element_type
-            known = tile_value(tensor_type(shape, element, value_of(attribute.text)))
+            known = tile_value(tensor_type(shape, element, attribute.text.value))
             assert known is not None
             self._give_pinned(tiles[0], known, op)
 
@@ -118,7 +121,7 @@ class LayoutChoice:
 
     def _products(self) -> None:
         """Give out what products ask for: accumulators first, in inner loops first."""
-        dots = [op for op in self._classes.ops if op.operation.name in DOTS]
+        dots = [op for op in self._classes.ops if is_product(op)]
         dots.sort(key=lambda op: -_depth(op))
         for results in (True, False):
             for op in dots:
@@ -134,7 +137,7 @@ class LayoutChoice:
         for root in roots:
             accesses = self._accesses.get(root, [])
             if accesses:
-                tile, why = moved(accesses[0]), "wide accesses to memory"
+                tile, why = accesses[0].tile, "wide accesses to memory"
                 self._give(tile, self._wide(root), accesses[0], why)
                 self._spread()
         for root in roots:
@@ -156,7 +159,7 @@ class LayoutChoice:
 
     def _repeats(self, op: Any, root: Any) -> bool:
         """Whether an op repeats a tile whose layout is known to be one of class `root`."""
-        if op.operation.name != "tile.broadcast" or self._classes.of(op.results[0]) != root:
+        if not leaves_open(op) or self._classes.of(op.results[0]) != root:
             return False
         return self._classes.of(op.operands[0]) in self._layouts
 
@@ -186,7 +189,7 @@ class LayoutChoice:
         if plain(result) is None:
             return
         ends: list[tuple[Any, Any, Rule]] = [(result, source, backward)]
-        if op.operation.name != "tile.broadcast":  # which leaves much of its result open
+        if not leaves_open(op):
             ends.append((source, result, forward))
         for near, far, rule in ends:
             other = self._classes.of(far)
@@ -205,11 +208,6 @@ class LayoutChoice:
         return all(legal_layout(op, tile, layout) for op in self._accesses.get(root, []))
 
 
-def moved(op: Any) -> Any:
-    """The tile that an access moves."""
-    return op.results[0] if op.operation.name == "tile.load" else op.operation.operands[0]
-
-
 def _size(value: Any) -> int:
     return prod(value.type.shape)
 
@@ -218,6 +216,6 @@ def _depth(op: Any) -> int:
     """Loops around an op."""
     depth, parent = 0, op.operation.parent
     while parent is not None and parent.name != "gpu.func":
-        depth += parent.name in ("scf.for", "scf.while")
+        depth += is_loop(parent)
         parent = parent.parent
     return depth

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import ConvertLayoutOp
 from tilec.dialects.tile.tiles import TileValue, tensor_type, tile_value
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-
-from ..emit import create
 
 
 def laid(value: Any) -> TileValue | None:
@@ -36,7 +36,7 @@ def set_layout(value: Any, layout: LinearLayout) -> None:
 def converted(value: Any, layout: LinearLayout) -> Any:
     """The tile under a layout: itself, or a conversion emitted here."""
     type_ = with_layout(value.type, layout)
-    return value if value.type == type_ else create("tile.convert_layout", [value], type_)
+    return value if value.type == type_ else emit(ConvertLayoutOp, [value], type_)
 
 
 def has_one_use(value: Any) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
+from tilec.dialects.tile.attributes import GRID
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
 
@@ -15,10 +16,6 @@ from .linalg_products import linalg_kernel, memory_product
 from .memory_product import MemoryProduct
 from .product_tiles import Pins, ProductTiles, product_tiles
 from .tiled_product import emit_product
-
-GRID = "tile.grid"
-"""Attribute of a kernel: for x, y and z the numbers `argument, dimension, elements` of each extent
-along which there is a CTA for so many elements; an axis is the product of its extents."""
 
 
 def convert_kernel(function: Any, pins: Pins) -> list[Diagnostic]:

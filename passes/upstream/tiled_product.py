@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.dialects.tile.emit import emit, emit_effect
+from tilec.dialects.tile.ops import DotOp, FillOp, LoadOp, StoreOp
 from tilec.ir.mlir import ir
 
 from ..emit import create, index_constant
@@ -84,7 +86,7 @@ class _Emission:
             return create("arith.constant", [], tile, value=splat)
         if total != element:
             scalar = create("arith.extf", [scalar], total)
-        return create("tile.fill", [scalar], _tile(shape, total))
+        return emit(FillOp, [scalar], _tile(shape, total))
 
     def _loop(self, initial: Any, at: dict[int, Any]) -> Any:
         """The accumulators behind the last slice."""
@@ -93,7 +95,7 @@ class _Emission:
         loop = ir.Operation.create(
             "scf.for", results=[initial.type], operands=[*bounds, initial], regions=1
         )
-        here = ir.Location.current
+        here = ir.Location.current or ir.Location.unknown()
         body = loop.regions[0].blocks.append(self._index, initial.type, arg_locs=[here, here])
         with ir.InsertionPoint(body):
             k, before = body.arguments
@@ -106,7 +108,7 @@ class _Emission:
                 for side, unsigned in zip("ab", self._product.unsigned, strict=True)
                 if unsigned
             }
-            after = create("tile.dot", [a, b, before], initial.type, **units)
+            after = emit(DotOp, [a, b, before], initial.type, **units)
             ir.Operation.create("scf.yield", operands=[after])
         return loop.results[0]
 
@@ -115,17 +117,17 @@ class _Emission:
         if number < 2 and self._contraction.transposed[number]:
             attributes["transposed"] = ir.UnitAttr.get()
         operands = self._place(number, at)
-        return create("tile.load", operands, _tile(shape, element), **attributes)
+        return emit(LoadOp, operands, _tile(shape, element), **attributes)
 
     def _store(self, total: Any, at: dict[int, Any]) -> None:
         element = self._product.memrefs[2].type.element_type
         if element != self._product.elements.total:
             tile = _tile((self._tiles.m, self._tiles.n), element)
             total = create("arith.truncf", [total], tile)
-        ir.Operation.create(
-            "tile.store",
-            operands=[total, *self._place(2, at)],
-            attributes={"masked": ir.UnitAttr.get()},
+        emit_effect(
+            StoreOp,
+            [total, *self._place(2, at)],
+            masked=ir.UnitAttr.get(),
         )
 
     def _place(self, number: int, at: dict[int, Any]) -> list[Any]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.tile.emit import emit, emit_effect
+from tilec.dialects.tile.ops import LoadOp, StoreOp
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
-
-from ..emit import create
 
 
 def _read(op: Any) -> Any:
@@ -20,13 +20,13 @@ def _read(op: Any) -> Any:
         raise TilecError(
             "is padded with something else than 0; legal: 0, or in_bounds in all dimensions"
         )
-    return create("tile.load", [source, *indices], result, **attributes)
+    return emit(LoadOp, [source, *indices], result, **attributes)
 
 
 def _write(op: Any) -> None:
     value, target, *indices = _without_mask(op)
     attributes = _attributes(op, target, value.type)
-    ir.Operation.create("tile.store", operands=[value, target, *indices], attributes=attributes)
+    emit_effect(StoreOp, [value, target, *indices], **attributes)
 
 
 def _without_mask(op: Any) -> list[Any]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import BroadcastOp, ExpandOp, FillOp, ReduceOp, ReshapeOp, TransposeOp
 from tilec.ir.mlir import ir
 
 from ..emit import create
@@ -31,8 +33,8 @@ def _reduced(op: Any, value: Any, axes: list[int], total: Any = None) -> Any:
     for axis in axes:
         shape = [*value.type.shape]
         del shape[axis]
-        value = create(
-            "tile.reduce",
+        value = emit(
+            ReduceOp,
             [value],
             tile(shape, element) if shape else element,
             axis=_i64(axis),
@@ -45,20 +47,20 @@ def _broadcast(op: Any) -> Any:
     (value,) = op.operands
     result = op.results[0].type
     if not isinstance(value.type, ir.RankedTensorType):
-        return create("tile.fill", [value], result)
+        return emit(FillOp, [value], result)
     while value.type.rank < result.rank:
         shape = tile([1, *value.type.shape], result.element_type)
-        value = create("tile.expand", [value], shape, axis=_i64(0))
-    return value if value.type == result else create("tile.broadcast", [value], result)
+        value = emit(ExpandOp, [value], shape, axis=_i64(0))
+    return value if value.type == result else emit(BroadcastOp, [value], result)
 
 
 def _transpose(op: Any) -> Any:
     order = ir.DenseI64ArrayAttr.get(list(op.attributes["permutation"]))
-    return create("tile.transpose", list(op.operands), op.results[0].type, permutation=order)
+    return emit(TransposeOp, list(op.operands), op.results[0].type, permutation=order)
 
 
 def _shape_cast(op: Any) -> Any:
-    return create("tile.reshape", list(op.operands), op.results[0].type)
+    return emit(ReshapeOp, list(op.operands), op.results[0].type)
 
 
 def _fma(op: Any) -> Any:

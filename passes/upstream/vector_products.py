@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import DotOp, TransposeOp
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
@@ -42,7 +44,7 @@ def _contract(op: Any) -> Any:
     ]
     if element != elements.total:
         total = create("arith.extf", [total], tile(total.type.shape, elements.total))
-    result = create("tile.dot", [*operands, total], total.type, **units)
+    result = emit(DotOp, [*operands, total], total.type, **units)
     if element == elements.total:
         return result
     return create("arith.truncf", [result], tile(total.type.shape, element))
@@ -66,7 +68,7 @@ def _operand(value: Any, element: Any, *, transposed: bool) -> Any:
     if not transposed:
         return value
     shape = tile([*reversed(value.type.shape)], element)
-    return create("tile.transpose", [value], shape, permutation=ir.DenseI64ArrayAttr.get([1, 0]))
+    return emit(TransposeOp, [value], shape, permutation=ir.DenseI64ArrayAttr.get([1, 0]))
 
 
 PRODUCTS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({"vector.contract": _contract})

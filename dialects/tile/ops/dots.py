@@ -11,6 +11,8 @@ hold the rows of A and the columns of B that their part of C needs, and all of K
 
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule
+from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Mma, TilecError
 from tilec.layout.operands import INDICES
@@ -20,12 +22,16 @@ from ..signs import FLAGS, check_signs
 from ..tiles import TileValue
 from .base import TileOp, any_tile_of, form_of, tensor_of, without_layouts
 
+PRODUCT = OF_A_WARP.but(layouts=LayoutRule.PRODUCT)
+"""Of a product of tiles: each warp executes the instructions of its part."""
+
 
 class DotOp(TileOp, name="dot"):
     """`d = a · b + c` on a CTA's tiles, by instructions of one dense `mma` form."""
 
     UNITS = frozenset(FLAGS.values())
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -46,6 +52,7 @@ class DotSpOp(TileOp, name="dot_sp"):
 
     UNITS = frozenset(FLAGS.values())
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -66,6 +73,7 @@ class DotScaledOp(TileOp, name="dot_scaled"):
     """
 
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -83,6 +91,7 @@ class DotSpScaledOp(TileOp, name="dot_sp_scaled"):
     """`tile.dot_scaled` with a sparse A, stored as that of `tile.dot_sp`."""
 
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]

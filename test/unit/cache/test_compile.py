@@ -17,12 +17,14 @@ from typing import Any
 
 import pytest
 import tilec
-from tilec import cache, fingerprint
-from tilec.cubin import tools
-from tilec.diagnostics import place
-from tilec.environment import cache_folder
+from tilec import cache
+from tilec.backend.cubin import tools
+from tilec.cache import entries as cache_entries
+from tilec.cache import fingerprint
+from tilec.cache.compilations import CachedCompilation
+from tilec.cache.environment import cache_folder
 from tilec.passes.instrumentation import Instrumentation
-from tilec.remembered import Remembered
+from tilec.report.diagnostics import place
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Outcome = subprocess.CompletedProcess[str]
@@ -55,7 +57,7 @@ def entries() -> list[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def may_warn_again() -> None:
-    cache._warn.cache_clear()
+    cache_entries._warn.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["gemm.mlir", "gemm_strides.mlir"])
@@ -64,7 +66,11 @@ def test_a_hit_is_the_compilation(name: str) -> None:
     plain = tilec.compile(path, target="sm_90a", cache=False)
     first = tilec.compile(path, target="sm_90a", cache=True)
     hit = tilec.compile(path, target="sm_90a", cache=True)
-    assert (type(plain), type(first), type(hit)) == (tilec.Compiled, tilec.Compiled, Remembered)
+    assert (type(plain), type(first), type(hit)) == (
+        tilec.Compiled,
+        tilec.Compiled,
+        CachedCompilation,
+    )
     for one in (first, hit):
         assert one.ptx == plain.ptx
         assert str(one.abi) == str(plain.abi)
@@ -79,7 +85,7 @@ def test_a_hit_is_the_compilation(name: str) -> None:
 
 def test_remarks_are_remembered() -> None:
     first, hit = (tilec.compile(EMULATED, cache=True) for _ in range(2))
-    assert isinstance(hit, Remembered)
+    assert isinstance(hit, CachedCompilation)
     assert [r.message for r in first.remarks] == [r.message for r in hit.remarks] != []
     assert [place(r.location) for r in first.remarks] == [place(r.location) for r in hit.remarks]
     assert place(hit.remarks[0].location) is not None
@@ -98,7 +104,7 @@ def test_a_hit_imports_nothing_heavy(
     outcomes = [python(code, program(1)) for _ in range(2)]
     assert [o.stderr for o in outcomes] == ["", ""]
     assert "mlir" in outcomes[0].stdout
-    assert outcomes[1].stdout == "Remembered\n"
+    assert outcomes[1].stdout == "CachedCompilation\n"
 
 
 def test_what_makes_another_entry(program: Callable[..., str]) -> None:
@@ -116,8 +122,8 @@ def test_what_makes_another_entry(program: Callable[..., str]) -> None:
     for text, options in variants:
         assert kind(text, **options) == "Compiled"
     for text, options in variants:
-        assert kind(text, **options) == "Remembered"
-    assert kind(program(1), name="another name for messages") == "Remembered"
+        assert kind(text, **options) == "CachedCompilation"
+    assert kind(program(1), name="another name for messages") == "CachedCompilation"
     assert len(entries()) == len(variants)
 
 
@@ -126,17 +132,17 @@ def test_other_code_makes_another_entry(
 ) -> None:
     tilec.compile(program(1), cache=True)
     monkeypatch.setattr(tilec, "__version__", "0.0.0")
-    assert not isinstance(tilec.compile(program(1), cache=True), Remembered)
-    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert not isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
+    assert isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
     monkeypatch.setattr(fingerprint, "_libraries", lambda: (("libLLVM.so", 1, 2),))
-    assert not isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert not isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
     assert len(entries()) == 3
 
 
 def test_the_code_that_counts() -> None:
     """Of every package that compiles."""
     code = (
-        "from tilec import fingerprint\n"
+        "from tilec.cache import fingerprint\n"
         "print(*(name for name, _, _ in fingerprint._python_files()))\n"
         "print(*(name for name, _, _ in fingerprint._libraries()))"
     )
@@ -252,7 +258,7 @@ def test_a_corrupt_file(program: Callable[..., str]) -> None:
     tilec.compile(program(1), cache=True)
     cache.store().file.write_bytes(b"not a database" * 1000)
     check_compiles_with_one_warning(program, "was corrupt (file is not a database)")
-    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
 
 
 def test_a_full_disk(program: Callable[..., str], python: Callable[..., Outcome]) -> None:
@@ -270,14 +276,14 @@ def test_a_full_disk(program: Callable[..., str], python: Callable[..., Outcome]
         assert done.stdout == f"{expected}\n" * 2, done.stderr
         assert done.stderr.count("CacheWarning: no compile cache: ") == 1
     tilec.compile(program(1), cache=True)
-    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
 
 
 @pytest.mark.skipif(not tools("ptxas"), reason="no ptxas at hand")
 def test_binaries(program: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     plain = tilec.compile(program(1), emit="cubin", cache=False)
     first = tilec.compile(program(1), emit="cubin", cache=True)
-    monkeypatch.setattr("tilec.cubin.assemble", None)
+    monkeypatch.setattr("tilec.backend.cubin.assemble", None)
     hit = tilec.compile(program(1), emit="cubin", cache=True)
     for one in (first, hit):
         assert one.cubin == plain.cubin

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import tilec
-from tilec import contexts, dialect_plugins
+from tilec import dialect_plugins
+from tilec.frontend import contexts
 from tilec.isa import target
 from tilec.pipelines import pipeline
 

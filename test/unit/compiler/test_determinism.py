@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import tilec
-from tilec import codegen
+from tilec.backend import codegen
 from tilec.ir.mlir import ir
 
 Outcome = subprocess.CompletedProcess[str]
@@ -106,7 +106,7 @@ print(os.waitstatus_to_exitcode(status), tilec.compile(source).ptx == first)
 def test_worker_ends_with_its_process(scale: str, python: Callable[..., Outcome]) -> None:
     code = """
 import sys, tilec
-from tilec import codegen
+from tilec.backend import codegen
 tilec.compile(sys.stdin.read())
 print(codegen._worker[0].process.pid)
 """

@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
-from tilec.cubin import AssemblerError, assemble, find_ptxas
+from tilec.backend.cubin import AssemblerError, assemble, find_ptxas
+from tilec.backend.ptx import forms_used, ptx_version, to_ptx
 from tilec.isa import Form, PtxVersion, Target, TilecError, forms, target
 from tilec.isa.llvm import Call, call
-from tilec.ptx import forms_used, ptx_version, to_ptx
 
 HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
 

@@ -11,7 +11,7 @@ import random
 import numpy as np
 import pytest
 import tilec
-from tilec.literals import for_llvm_22
+from tilec.backend.constants import for_llvm_22
 from tilec.sim import launch
 
 SPECIAL = {

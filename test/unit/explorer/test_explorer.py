@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 import tilec
-from tilec import cubin
-from tilec.explorer.lines import sass
+from tilec.backend import cubin
+from tilec.report.explorer.lines import sass
 from tilec.tools.tilec import main
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -11,7 +11,7 @@ import pytest
 import tilec
 import tilec.lang as tl
 from tilec import sim
-from tilec.arguments import passed
+from tilec.launch.arguments import passed
 
 Vector = tl.Array[tl.float32, int]
 Matrix = tl.Array[tl.float32, int, int]

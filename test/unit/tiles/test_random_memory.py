@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 import tilec
-from tilec.arguments import passed
+from tilec.launch.arguments import passed
 from tilec.isa import target
 from tilec.pipelines import pipeline
 from tilec.sim import launch
