@@ -185,7 +185,7 @@ def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Spe
         for p in parameters
         if isinstance(p, ArrayParameter)
     }
-    types = {p.name: _array(p, arrays[p.name]) for p in parameters if p.name in arrays}
+    types = {p.name: _array(p, arrays[p.name]) for p in parameters if isinstance(p, ArrayParameter)}
     alone = disjoint(arrays) if len(arrays) > 1 else frozenset()
     found: list[tuple[str, ArrayType | ScalarType | ConstantValue]] = []
     for parameter in parameters:

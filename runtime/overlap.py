@@ -49,9 +49,9 @@ def overlap(one: Extent, other: Extent) -> bool:
     (low, high), (first, last) = one.bounds, other.bounds
     if low >= last or first >= high:
         return False
-    arrays = [np.asarray(_Described(memory)) for memory in (one, other)]
+    mine, its = (np.asarray(_Described(memory)) for memory in (one, other))
     try:
-        return bool(np.shares_memory(*arrays, max_work=_WORK))
+        return bool(np.shares_memory(mine, its, max_work=_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
 

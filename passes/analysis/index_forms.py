@@ -81,7 +81,7 @@ class IndexForms:
         op = owner.operation
         inner = [self.leaf(operand, depth - 1) for operand in op.operands]
         attributes = tuple((name, str(op.attributes[name])) for name in op.attributes)
-        at = list(op.results).index(value)
+        at = next(n for n, result in enumerate(op.results) if result == value)
         key = (op.name, at, str(value.type), attributes, *(leaf.key for leaf in inner))
         return Leaf(key, value, frozenset().union(*(leaf.loops for leaf in inner)))
 

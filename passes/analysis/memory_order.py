@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 
+from tilec.dialects.semantics import Spread
 from tilec.ir.mlir import ir
 
 from .cta_accesses import CtaAccess, Role
@@ -13,7 +14,7 @@ from .effects import may_alias
 from .index_distance import Distances
 from .index_forms import Loops
 from .memory_steps import Barrier, Choice, Commit, Loop, Steps, Wait
-from .uniformity import Spread, Uniformity, control_of
+from .uniformity import Uniformity, control_of
 
 _OPEN = -1
 """The age of a copy whose group is not closed; that of the latest closed group is 0."""
@@ -169,8 +170,13 @@ def _commute(first: CtaAccess, second: CtaAccess) -> bool:
         return False
     if first.role is Role.READ:
         return True
-    types = [a.memref.type.element_type for a in (first, second) if a.memref is not None]
-    return first.function == second.function and len(types) == 2 and types[0] == types[1]
+    return first.function == second.function and _element(first) == _element(second)
+
+
+def _element(update: CtaAccess) -> ir.Type:
+    """The type of the elements that an atomic op updates."""
+    assert update.memref is not None
+    return ir.MemRefType(update.memref.type).element_type
 
 
 def _passed(pending: Pending, loop: ir.OpView) -> Pending:

@@ -28,7 +28,7 @@ def record_written(function: ir.OpView, accesses: Iterable[CtaAccess]) -> None:
         if access.role is not Role.READ
     ]
     if all(root in arguments for root in roots):
-        numbers = sorted({root.arg_number for root in roots})
+        numbers = [number for number, argument in enumerate(arguments) if argument in roots]
         function.operation.attributes[WRITTEN] = ir.DenseI64ArrayAttr.get(numbers)
 
 

@@ -13,8 +13,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 import tilec
-from tilec.launch.arguments import passed
 from tilec.isa import target
+from tilec.launch.arguments import passed
 from tilec.pipelines import pipeline
 from tilec.sim import launch
 
