@@ -33,3 +33,13 @@ def signature(function: Op) -> ir.FunctionType:
     type_ = attribute(function, "function_type", ir.TypeAttr).value
     assert isinstance(type_, ir.FunctionType)
     return type_
+
+
+def i32_attribute(value: int) -> ir.IntegerAttr:
+    """An attribute of type i32."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
+
+
+def i64_attribute(value: int) -> ir.IntegerAttr:
+    """An attribute of type i64."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

@@ -137,11 +137,11 @@ def _trip(op: Any, value: Any, wanted: LinearLayout, function: Any, target: Targ
     ir.Operation.create("gpu.barrier")
     ir.Operation.create("tile.store", operands=[value, buffer, zero, zero])
     ir.Operation.create("gpu.barrier")
-    type_ = tensor_type(tile.shape, tile.element, wanted)
+    given = tensor_type(tile.shape, tile.element, wanted)
     if is_matrix:
-        return create("tile.load", [buffer, zero, zero], type_)
+        return create("tile.load", [buffer, zero, zero], given)
     matrix = tensor_type(shape, tile.element, result)
-    return create("tile.reshape", [create("tile.load", [buffer, zero, zero], matrix)], type_)
+    return create("tile.reshape", [create("tile.load", [buffer, zero, zero], matrix)], given)
 
 
 def _is_emitted(plan: SharedTrip) -> bool:
