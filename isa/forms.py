@@ -34,7 +34,7 @@ class Family(StrEnum):
     MOVMATRIX = "movmatrix"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
     """One instruction form.
 
@@ -74,6 +74,14 @@ class Form:
 
     def __str__(self) -> str:
         return self.ptx
+
+    # By its key alone: much is looked up by form.
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.ptx == other.ptx
+
+    def __hash__(self) -> int:
+        return hash(self.ptx)
 
     # Operands
 
@@ -158,6 +166,10 @@ class Form:
         """Mnemonics that PTX allows besides `mnemonic()`, which may be among them."""
         return iter(())
 
+    def rare_spellings(self) -> Iterator[str]:
+        """Mnemonics that are understood besides: of old PTX versions, in orders of ptxas alone."""
+        return iter(())
+
     @property
     def preferred(self) -> str | None:
         """The key of a form that does the same and is faster somewhere; None if there is none."""
@@ -174,7 +186,7 @@ class Form:
         return {} if self.shape is None else {"shape": str(self.shape)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Product(Form):
     """D = A·B + C.
 

@@ -138,6 +138,10 @@ TARGETS = MappingProxyType({t.name: t for t in _targets()})
 """Every target, by name, in ascending order of architecture."""
 
 
+DEFAULT_TARGET = "sm_80"
+"""Of a program that names none: the first with `cp.async`, and `mma` on bf16 and f64."""
+
+
 def target(name: str) -> Target:
     """The target called `name`, of tilec or registered as `tilec.targets` by another package.
 

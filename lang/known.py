@@ -4,42 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.ir.mlir import ir
-from tilec.passes.analysis import multiples
+from tilec.ir import mlir
 
-from .dtypes import DType
 from .tile import Tile
 
 _DEPTH = 8
 """How many ops are looked back."""
-_SAME_ELEMENTS = ("tile.fill", "tile.broadcast", "tile.expand", "tile.reshape", "tile.transpose")
 
 
 def number_of(tile: Tile) -> int | None:
     """The integer that a scalar, or each element of a tile, is known to be."""
-    return _number(tile.value, tile.dtype)
-
-
-def _number(value: Any, dtype: type[DType]) -> int | None:
-    owner = _same_elements(value).owner
+    owner = tile.value.owner
     if getattr(owner, "name", "") != "arith.constant":
         return None
     attribute: Any = owner.attributes["value"]
-    if isinstance(attribute, ir.DenseElementsAttr):
+    if isinstance(attribute, mlir.ir.DenseElementsAttr):
         if not attribute.is_splat:
             return None
         attribute = attribute.get_splat_value()
-    if not isinstance(attribute, ir.IntegerAttr):
+    if not isinstance(attribute, mlir.ir.IntegerAttr):
         return None
     number = int(attribute.value)
-    return number % (1 << dtype.bits) if dtype.kind == "uint" else number
-
-
-def _same_elements(value: Any) -> Any:
-    """What a value was made of without a change to its elements."""
-    while getattr(value.owner, "name", "") in _SAME_ELEMENTS:
-        value = value.owner.operands[0]
-    return value
+    return number % (1 << tile.dtype.bits) if tile.dtype.kind == "uint" else number
 
 
 def at_most(tile: Tile, depth: int = _DEPTH) -> int | None:
@@ -47,7 +33,7 @@ def at_most(tile: Tile, depth: int = _DEPTH) -> int | None:
     number = number_of(tile)
     if number is not None:
         return number % (1 << tile.dtype.bits)
-    owner = _same_elements(tile.value).owner
+    owner = tile.value.owner
     name = getattr(owner, "name", "")
     if name not in ("arith.andi", "arith.remui", "arith.minui") or depth == 0:
         return None
@@ -63,11 +49,13 @@ def at_least(tile: Tile, depth: int = _DEPTH) -> int | None:
     number = number_of(tile)
     if number is not None:
         return number
-    owner = _same_elements(tile.value).owner
+    owner = tile.value.owner
     name = getattr(owner, "name", "")
     if name in ("gpu.grid_dim", "gpu.block_dim"):
         return 1
-    if name in ("arith.maxsi", "arith.maxui") and depth:
+    # A view may take what one of these gave for a number of the other kind.
+    of_numbers = "arith.maxui" if tile.dtype.kind == "uint" or tile.natural else "arith.maxsi"
+    if name == of_numbers and depth:
         bounds = [at_least(Tile(part, tile.dtype), depth - 1) for part in owner.operands]
         found = [bound for bound in bounds if bound is not None]
         return max(found, default=None)
@@ -76,4 +64,6 @@ def at_least(tile: Tile, depth: int = _DEPTH) -> int | None:
 
 def multiple_of(place: Tile) -> int:
     """A power of two that is known to divide a scalar intp."""
+    from tilec.passes.analysis import multiples  # noqa: PLC0415 (imports MLIR)
+
     return multiples.multiple_of(place.value)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from tilec.isa import LaunchError, element_type
 from tilec.isa.dtypes import numpy_type
+from tilec.isa.host_memory import HostBlock, host_blocks
 from tilec.runtime.cuda.streams import handle
-from tilec.runtime.cuda.views import is_shared, view
+from tilec.runtime.cuda.views import View, is_shared, view
+from tilec.runtime.overlap import Extent, extent, overlap
 
 from .abi import Argument, Kernel, MemRef
 
@@ -32,11 +34,13 @@ def passed(kernel: Kernel, values: Sequence[Any], stream: Any = None) -> list[An
             f"kernel '{kernel.name}' takes {len(kernel.arguments)} arguments ({listed}), "
             f"not {len(values)}"
         )
-    return [
-        parameter
+    blocks = host_blocks(values)
+    given = [
+        _passed(argument, value, number, blocks, stream)
         for number, (argument, value) in enumerate(zip(kernel.arguments, values, strict=True))
-        for parameter in _passed(argument, value, number, stream)
     ]
+    _check_disjoint(kernel, [first for first, *_ in given])
+    return [parameter for parameters in given for parameter in parameters]
 
 
 def _written(argument: Argument) -> str:
@@ -46,7 +50,9 @@ def _written(argument: Argument) -> str:
     return f"{extents}x{argument.type}"
 
 
-def _passed(argument: Argument, value: Any, number: int, stream: Any) -> list[Any]:
+def _passed(
+    argument: Argument, value: Any, number: int, blocks: Sequence[HostBlock], stream: Any
+) -> list[Any]:
     is_array = isinstance(value, np.ndarray) or is_shared(value)
     if not isinstance(argument, MemRef):
         if is_array and argument.type != "ptr":
@@ -63,13 +69,17 @@ def _passed(argument: Argument, value: Any, number: int, stream: Any) -> list[An
         strides = value.strides
     strides = _counting(argument, value.shape, strides)
     _check(argument, value.shape, strides, value.dtype, number)
-    # A numpy array is copied to where it is aligned to whatever a kernel may ask for.
-    address = 0 if isinstance(value, np.ndarray) else value.pointer
+    address = _copied_to(value, blocks) if isinstance(value, np.ndarray) else value.pointer
     _check_promises(argument, value.shape, strides, address, number)
     given = (*value.shape, *strides, 0)
     known = (*argument.shape, *argument.strides, argument.offset)
     dynamic = [n for n, fixed in zip(given, known, strict=True) if fixed is None]
     return [value, *dynamic]
+
+
+def _copied_to(array: np.ndarray[Any, Any], blocks: Sequence[HostBlock]) -> int:
+    """An address that is aligned as the array's copy will be: 0 where as a kernel may ask for."""
+    return array.ctypes.data if any(block.place(array) for block in blocks) else 0
 
 
 def _counting(
@@ -131,6 +141,26 @@ def _check_promises(
                 f"argument {number} has {what} {list(values)}; promised are multiples of "
                 f"{list(multiples)} (tile.{what})"
             )
+
+
+def _check_disjoint(kernel: Kernel, arrays: Sequence[np.ndarray[Any, Any] | View | Any]) -> None:
+    """Check that arguments that share no memory do not; raises LaunchError naming those that do."""
+    for number, argument in enumerate(kernel.arguments):
+        for other in argument.promised.disjoint if isinstance(argument, MemRef) else ():
+            if overlap(_extent(arrays[number]), _extent(arrays[other])):
+                raise LaunchError(
+                    f"arguments {number} and {other} have memory in common; the kernel was "
+                    f"promised that argument {number} shares none with others (llvm.noalias)"
+                )
+
+
+def _extent(array: np.ndarray[Any, Any] | View) -> Extent:
+    """The memory of an array."""
+    if isinstance(array, np.ndarray):
+        return extent(array)
+    itemsize = array.dtype.itemsize if array.dtype is not None else 1  # numpy lacks narrow floats
+    strides = tuple(stride * itemsize for stride in array.strides)
+    return Extent(array.pointer, array.shape, strides, itemsize)
 
 
 def _holds(type_: str, given: np.dtype[Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..alu import Array
-from ..alu.bits import width
+from ..alu.bits import is_type, width
 from ..binding import Binding
 from ..machine import Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
@@ -33,10 +33,9 @@ def packed(parts: list[Array], bits: int) -> Array:
 def _mov(binding: Binding) -> Step:
     target, source = binding.expect(2)
     type_ = binding.modifiers[-1] if binding.modifiers else ""
-    try:
-        bits = width(type_)
-    except ValueError:
-        raise binding.error(f"'mov' of unknown type '.{type_}'") from None
+    if not is_type(type_):
+        raise binding.error(f"'mov' of unknown type '.{type_}'")
+    bits = width(type_)
     machine, registers = binding.machine, binding.machine.registers
     if isinstance(source, Vector) and isinstance(target, Vector):
         # `.v2`, `.v4`: element by element
