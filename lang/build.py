@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tilec.diagnostics import Place
+from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.ir import mlir
+from tilec.report.diagnostics import Place
 
-from .array import Array, Facts
+from .array import Array, Assumption, Facts
 from .emit import i64, i64s, located, operation
 from .errors import KernelError
 from .interpreter import call
@@ -22,10 +23,12 @@ class Program(NamedTuple):
     Attributes:
         module: an `ir.Module` with one kernel.
         written: the arrays that it changes.
+        assumptions: what it assumes of them.
     """
 
     module: Any
     written: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 def build(source: Source, specialization: Specialization, *, warps: int) -> Program:
@@ -42,7 +45,7 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
     Raises:
         KernelError: for what is wrong in the kernel, at its place.
     """
-    from tilec.source import new_context  # noqa: PLC0415 (imports MLIR)
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415 (imports MLIR)
 
     place = source.place
     name = source.tree.name
@@ -59,9 +62,14 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
             if returned is not None:
                 raise KernelError(place, f"a kernel returns nothing, not {returned!r}: tl.store it")
             operation("gpu.return")
-        function.attributes["arg_attrs"] = _facts(arguments)
+        function.attributes["arg_attrs"] = _facts(arguments, specialization)
         _verify(whole, place)
-    return Program(whole, tuple(n for n, v in arguments.items() if getattr(v, "written", False)))
+    arrays = [value for value in arguments.values() if isinstance(value, Array)]
+    return Program(
+        whole,
+        tuple(array.name for array in arrays if array.written),
+        tuple(assumption for array in arrays for assumption in array.assumptions),
+    )
 
 
 def _location(place: Place) -> Any:
@@ -104,26 +112,29 @@ def _arguments(specialization: Specialization, values: list[Any]) -> dict[str, A
     return found
 
 
-def _facts(arguments: dict[str, Any]) -> Any:
+def _facts(arguments: dict[str, Any], specialization: Specialization) -> Any:
     """What is known of each argument, as attributes for the passes."""
-    passed = (v for v in arguments.values() if isinstance(v, Array | Tile))
-    return mlir.ir.ArrayAttr.get(
-        [mlir.ir.DictAttr.get(_of_array(v.facts) if isinstance(v, Array) else {}) for v in passed]
-    )
+    alone = {n for n, known in specialization.arguments if getattr(known, "alone", False)}
+    passed = {n: v for n, v in arguments.items() if isinstance(v, Array | Tile)}
+    found = [
+        _of_array(v.facts, alone=name in alone) if isinstance(v, Array) else {}
+        for name, v in passed.items()
+    ]
+    return mlir.ir.ArrayAttr.get([mlir.ir.DictAttr.get(facts) for facts in found])
 
 
-def _of_array(facts: Facts) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _of_array(facts: Facts, *, alone: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"llvm.noalias": mlir.ir.UnitAttr.get()} if alone else {}
     if facts.aligned > 1:
-        found["tile.aligned"] = i64(facts.aligned)
-    for name, known in (("tile.sizes", facts.sizes), ("tile.strides", facts.strides)):
+        found[ALIGNED] = i64(facts.aligned)
+    for name, known in ((SIZES, facts.sizes), (STRIDES, facts.strides)):
         if any(number > 1 for number in known):
             found[name] = i64s(known)
     return found
 
 
 def _verify(whole: Any, place: Place) -> None:
-    from tilec.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
+    from tilec.report.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
 
     try:
         whole.operation.verify()

@@ -1,26 +1,24 @@
-"""Kernels compiled, once for each specialisation, and launched."""
+"""Kernels compiled, once for each specialisation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from tilec.collection import uncollected
-from tilec.diagnostics import Place
-from tilec.environment import cache_wanted
-from tilec.isa import LaunchError, TilecError
+from tilec.cache.environment import cache_wanted
+from tilec.garbage_collection import without_gc
+from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from .dependencies import UnknownStateError, described
 from .errors import KernelError
 from .settings import Settings
 from .source import Source
-from .specialization import ConstantValue, Specialization
+from .specialization import Specialization
 
 if TYPE_CHECKING:
     from tilec import Compiled
-    from tilec.sim import Report
 
 
 class Made(NamedTuple):
@@ -35,32 +33,6 @@ class Made(NamedTuple):
     compiled: Compiled
     specialization: Specialization
     written: Callable[[], Sequence[str]]
-
-    def launch(
-        self, grid: int | Sequence[int], values: Mapping[str, Any], device: str | None
-    ) -> Report | None:
-        """Run it with these arguments; what the simulator counted, if it ran there.
-
-        Raises:
-            LaunchError: for what does not fit.
-        """
-        from tilec.runtime.cuda.views import is_shared  # noqa: PLC0415 (for launches only)
-
-        fixed = [
-            name
-            for name, value in values.items()
-            if isinstance(value, np.ndarray) and not value.flags.writeable
-        ]
-        for name in self.written() if fixed else ():
-            if name in fixed:
-                raise LaunchError(f"argument '{name}' is read-only, and the kernel changes it")
-        passed = [
-            values[name]
-            for name, known in self.specialization.arguments
-            if not isinstance(known, ConstantValue)
-        ]
-        where = device or ("cuda" if any(map(is_shared, passed)) else "sim")
-        return self.compiled.launch(*passed, grid=grid, device=where)
 
 
 def make(
@@ -81,7 +53,7 @@ def make(
         state = None
     key = (specialization, settings._replace(device=None), state)
     if key not in known:
-        with _placed(source), uncollected():
+        with _placed(source), without_gc():
             known[key] = _made(source, specialization, settings, state)
     return known[key]
 
@@ -90,7 +62,7 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
     written: list[str] = []
 
     def start() -> Compiled:
-        from tilec import codegen  # noqa: PLC0415
+        from tilec.backend import codegen  # noqa: PLC0415
 
         codegen.start()  # while MLIR is being imported
         from tilec.driver import compile as compile_program  # noqa: PLC0415
@@ -111,8 +83,8 @@ def _made(source: Source, specialization: Specialization, settings: Settings, st
     if not plain or not cache_wanted(settings.cache, default=True):
         return Made(start(), specialization, lambda: written)
     from tilec import cache  # noqa: PLC0415
+    from tilec.cache.compilations import through_cache  # noqa: PLC0415
     from tilec.compiled import Options  # noqa: PLC0415
-    from tilec.remembered import through_cache  # noqa: PLC0415
 
     where = str(source.place) if settings.lineinfo else ""
     parts = (state, specialization.lines(), settings.warps, settings.target, settings.opt_level)
@@ -137,7 +109,7 @@ def _placed(source: Source) -> Iterator[None]:
         found = getattr(error, "diagnostics", ())
         if not found:
             raise
-        from tilec.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
+        from tilec.report.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
 
         said = [
             (Place(*(place(one.location) or source.place)), one.severity, one.message)

@@ -10,7 +10,7 @@ from functools import cached_property
 from types import CodeType
 from typing import Any
 
-from tilec.diagnostics import Place
+from tilec.report.diagnostics import Place
 
 from .errors import KernelError
 from .liveness import Liveness

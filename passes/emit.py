@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilec.dialects.semantics.upstream import CONSTANTS
 from tilec.ir.aliases import Value
 from tilec.ir.creation import create
 from tilec.ir.mlir import ir
@@ -33,7 +34,7 @@ def wrapped(value: int) -> int:
 def constant_of(value: Value) -> int | None:
     """The integer that `value` is known to be, or None."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in ("arith.constant", "llvm.mlir.constant"):
+    if isinstance(owner, ir.Block) or owner.name not in CONSTANTS:
         return None
     attribute = owner.attributes["value"]
     return attribute.value if isinstance(attribute, ir.IntegerAttr) else None

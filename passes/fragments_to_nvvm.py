@@ -9,20 +9,19 @@ from typing import ClassVar
 from tilec.dialects.tile import ops
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
 from tilec.dialects.tile.tiles import tile_value
-from tilec.ir.aliases import Op, Type
+from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
-from tilec.isa import Target
 
-from .base import Pass
+from . import lowerings
 from .fragments.expansion import Expansion, lowers
-from .functions import functions, gpu_modules, target_of
+from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
 from .nvvm.atomics import Atomics
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
-from .nvvm.kernel import Kernel
+from .nvvm.kernel import Kernel as Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
 from .nvvm.products import Products
@@ -34,7 +33,7 @@ from .nvvm.wmma import Wmma, wmma_packing
 
 
 @dataclass(frozen=True)
-class FragmentsToNvvm(Pass):
+class FragmentsToNvvm(KernelPass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 
     In: level 3, fragments in `gpu.func`s.
@@ -46,12 +45,13 @@ class FragmentsToNvvm(Pass):
 
     name: ClassVar[str] = "tile-fragments-to-nvvm"
 
-    def apply(self, module: ir.Module) -> None:
-        """Rewrite every kernel of `module`."""
-        for gpu_module in gpu_modules(module):
-            target = target_of(gpu_module)
-            for function in functions(gpu_module):
-                _lower(gpu_module, function, target)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        lowering = Lowering(kernel.module, kernel.function, kernel.target)
+        try:
+            _lower(lowering)
+        finally:
+            lowering.finish()
 
 
 def _expand(type_: Type) -> list[Type] | None:
@@ -70,13 +70,12 @@ def _expand(type_: Type) -> list[Type] | None:
     return None
 
 
-def _lower(gpu_module: Op, function: Op, target: Target | None) -> None:
-    kernel = Kernel(gpu_module, function, target)
+def _lower(kernel: Lowering) -> None:
     buffers = SharedBuffers(kernel)
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
     wmma = Wmma(kernel)
-    handlers = dict(
+    handlers = dict(lowerings.to_registers()) | dict(
         (
             lowers(ops.AllocSharedOp, buffers.alloc),
             lowers(ops.AsyncCommitOp, copies.commit),
@@ -112,8 +111,5 @@ def _lower(gpu_module: Op, function: Op, target: Target | None) -> None:
             lowers(ops.WmmaStoreOp, wmma.store),
         )
     )
-    try:
-        Expansion(cache(_expand), handlers).run(function)
-        buffers.finish()
-    finally:
-        kernel.finish()
+    Expansion(cache(_expand), handlers).run(kernel.function)
+    buffers.finish()

@@ -19,7 +19,8 @@ def load(context: ir.Context | None = None) -> None:
     """
     from tilec.ir.mlir import ir  # noqa: PLC0415 (MLIR is imported when first needed)
 
-    from . import ops  # noqa: F401, PLC0415 (importing them defines them)
+    from ..semantics.interfaces import attach_interfaces  # noqa: PLC0415
+    from . import ops  # noqa: PLC0415 (importing them defines them)
     from .dialect import Tile  # noqa: PLC0415
 
     context = context or ir.Context.current
@@ -29,6 +30,9 @@ def load(context: ir.Context | None = None) -> None:
         if not context.is_dialect_loaded(Tile.DIALECT_NAMESPACE):
             _tell_bindings()
             Tile.load()
+            classes = (getattr(ops, name) for name in ops.__all__)
+            found = [op for op in classes if isinstance(op, type)]
+            attach_interfaces(found, context)
 
 
 @cache

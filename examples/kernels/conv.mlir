@@ -18,7 +18,7 @@
 gpu.module @conv [#nvvm.target<chip = "sm_80">] {
   gpu.func @conv(%image: !Image {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 8, 8, 1>},
                  %filter: !Filter {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 8, 8, 1>},
-                 %result: !Result {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 4, 4, 1>},
+                 %result: !Result {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 4, 4, 1>},
                  %pad: index)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -30,7 +30,8 @@ gpu.module @conv [#nvvm.target<chip = "sm_80">] {
     %z = gpu.block_id z
     %k = arith.muli %x, %c64 : index
     %q = arith.muli %y, %c64 : index
-    %rows = memref.dim %result, %c1 : !Result
+    %extent = memref.dim %result, %c1 : !Result
+    %rows = arith.maxui %extent, %c1 : index  // a division by none is undefined
     %n = arith.divui %z, %rows : index
     %p = arith.remui %z, %rows : index
     %taps_r = memref.dim %filter, %c0 : !Filter

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from tilec.dialects.tile.ops import CASTS, COMPARISONS, ELEMENTWISE
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import (
+    CASTS,
+    COMPARISONS,
+    ELEMENTWISE,
+    CastOp,
+    ElementwiseOp,
+    FillOp,
+    SelectOp,
+)
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
+from tilec.ir.types import element_of
 from tilec.isa import TilecError
 
-from ..emit import create
-from .expansion import Expansion, Handler, Values
+from .expansion import Expansion, Handler, Values, lowers
 from .fragment_types import FragmentTypes
 
 
@@ -27,34 +38,35 @@ class FragmentElementwise:
             **dict.fromkeys(CASTS, self._cast),
             "arith.constant": self._constant,
             "arith.select": self._select,
-            "tile.fill": self._fill,
+            **dict([lowers(FillOp, self._fill)]),
         }
 
-    def _fill(self, op: Any, _: Expansion) -> list[Values] | None:
+    def _fill(self, op: FillOp, _: Expansion) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
-        filled = create("tile.fill", [op.operands[0]], types[0])
+        filled = emit(FillOp, [op.value], types[0])
         return [[filled] * len(types)]
 
-    def _constant(self, op: Any, _: Expansion) -> list[Values] | None:
+    def _constant(self, op: ir.OpView, _: Expansion) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
-        value = op.attributes["value"]
+        value = attribute(op, "value", ir.DenseElementsAttr)
         if not value.is_splat:
             raise TilecError("of a tile must be the same number everywhere (a splat)")
-        element = op.results[0].type.element_type
-        scalar = create("arith.constant", [], element, value=value.get_splat_value())
-        return [[create("tile.fill", [scalar], types[0])] * len(types)]
+        scalar = arith.constant(element_of(op.results[0].type), value.get_splat_value())
+        return [[emit(FillOp, [scalar], types[0])] * len(types)]
 
-    def _elementwise(self, op: Any, expansion: Expansion) -> list[Values] | None:
-        return self._apply(op, expansion, "tile.elementwise")
+    def _elementwise(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
+        return self._apply(op, expansion, ElementwiseOp)
 
-    def _cast(self, op: Any, expansion: Expansion) -> list[Values] | None:
-        return self._apply(op, expansion, "tile.cast")
+    def _cast(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
+        return self._apply(op, expansion, CastOp)
 
-    def _apply(self, op: Any, expansion: Expansion, name: str) -> list[Values] | None:
+    def _apply(
+        self, op: ir.OpView, expansion: Expansion, kind: type[TileOp]
+    ) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
@@ -66,12 +78,12 @@ class FragmentElementwise:
             raise TilecError("changes the layout: convert it first")
         return [
             [
-                create(name, list(parts), type_, **attributes)
+                emit(kind, list(parts), type_, **attributes)
                 for *parts, type_ in zip(*inputs, types, strict=True)
             ]
         ]
 
-    def _select(self, op: Any, expansion: Expansion) -> list[Values] | None:
+    def _select(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
@@ -79,4 +91,4 @@ class FragmentElementwise:
         if len(conditions) == 1:
             conditions = conditions * len(types)
         inputs = zip(conditions, *values, types, strict=True)
-        return [[create("tile.select", list(three), type_) for *three, type_ in inputs]]
+        return [[emit(SelectOp, list(three), type_) for *three, type_ in inputs]]

@@ -15,7 +15,7 @@ from tilec.ir.ops.arith import CmpI
 from tilec.ir.ops.llvm import constant_i32
 from tilec.ir.ops.nvvm import Shuffle
 from tilec.ir.types import i32, number_of
-from tilec.isa import LANES, MovMatrix, TilecError, forms
+from tilec.isa import LANES, MovMatrix, TilecError, forms_of
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.gf2 import Echelon, combine
@@ -66,7 +66,7 @@ class Conversions:
         raise TilecError("has no plan within a warp")
 
     def _transpose(self, plan: Transposition, held: list[Value], after: Packing) -> list[Value]:
-        (form,) = (f for f in forms().values() if isinstance(f, MovMatrix))
+        (form,) = forms_of(MovMatrix)
         moved: dict[int, Value] = {}
         values = []
         for word in range(after.registers):

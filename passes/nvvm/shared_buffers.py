@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilec.dialects.tile.attributes import DYNAMIC_SHARED
 from tilec.dialects.tile.ops import AllocSharedOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.attributes import attribute, i64_attribute
@@ -66,7 +67,7 @@ class SharedBuffers:
         dynamic = self._bytes > static
         if dynamic:
             attributes = self._kernel.function.operation.attributes
-            attributes["tile.dynamic_shared"] = i64_attribute(self._bytes)
+            attributes[DYNAMIC_SHARED] = i64_attribute(self._bytes)
         llvm.global_bytes(
             self._kernel.module.regions[0].blocks[0],
             self._symbol,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilec.ir.mlir import ir
-from tilec.isa import Family, Form, TilecError, WmmaMemory, WmmaMma, form
+from tilec.isa import Family, Form, TilecError, form
 from tilec.layout import LinearLayout
 from tilec.layout.operands import operand_layout
 from tilec.layout.tiling import operand_tile
@@ -36,7 +36,7 @@ def frag_type(shape: Sequence[int], element: Any, layout: Layout) -> Any:
 def operand_fragment(form: Form | str, operand: str) -> Any:
     """The type of an instruction's operand: its fragment, `!tile.wmma<…>` of a `wmma` form."""
     found = find_form(form)
-    if isinstance(found, (WmmaMma, WmmaMemory)):
+    if found.operand(operand).opaque:
         return wmma_type(found, operand)
     layout = operand_layout(found, operand)
     element = tiles.element_name(found.operand(operand))

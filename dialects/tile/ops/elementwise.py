@@ -5,6 +5,8 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule
+from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
@@ -48,6 +50,8 @@ _ON_INTEGERS = frozenset({"math.absi", "math.ctlz", "math.ctpop", "math.cttz"})
 class FillOp(TileOp, name="fill"):
     """A tile or fragment whose elements all are one scalar."""
 
+    SEMANTICS = PURE.but(layouts=LayoutRule.FREE, cost=0)
+
     value: ext.Operand[Any]
     tile: ext.Result[Any]
 
@@ -69,6 +73,7 @@ class ElementwiseOp(TileOp, name="elementwise"):
     """
 
     OPEN = True
+    SEMANTICS = PURE
 
     inputs: Sequence[ext.Operand[Any]]
     fn: ir.StringAttr
@@ -165,6 +170,7 @@ class CastOp(TileOp, name="cast"):
     """
 
     OPEN = True
+    SEMANTICS = PURE
 
     source: ext.Operand[Any]
     fn: ir.StringAttr

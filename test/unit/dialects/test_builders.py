@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
+from tilec.frontend.parsing import operations
 from tilec.ir.mlir import dialect, ir
-from tilec.source import operations
 
 FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 MEMORY = "memref<?x?xf16, strided<[?, 1]>>"

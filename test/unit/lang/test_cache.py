@@ -14,7 +14,7 @@ import tilec.lang as tl
 from tilec.lang.dependencies import UnknownStateError, described
 
 STEADY = """
-from tilec import fingerprint
+from tilec.cache import fingerprint
 fingerprint._python_files = tuple  # whoever edits tilec while the tests run is not seen
 """
 
