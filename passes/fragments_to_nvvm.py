@@ -48,10 +48,7 @@ class FragmentsToNvvm(KernelPass):
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
         lowering = Lowering(kernel.module, kernel.function, kernel.target)
-        try:
-            _lower(lowering)
-        finally:
-            lowering.finish()
+        _lower(lowering)
 
 
 def _expand(type_: Type) -> list[Type] | None:
@@ -75,8 +72,9 @@ def _lower(kernel: Lowering) -> None:
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
     wmma = Wmma(kernel)
-    handlers = dict(lowerings.to_registers()) | dict(
+    handlers = dict(
         (
+            *lowerings.to_registers().items(),
             lowers(ops.AllocSharedOp, buffers.alloc),
             lowers(ops.AsyncCommitOp, copies.commit),
             lowers(ops.AsyncCopyOp, copies.copy),
@@ -111,5 +109,8 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.WmmaStoreOp, wmma.store),
         )
     )
-    Expansion(cache(_expand), handlers).run(kernel.function)
-    buffers.finish()
+    try:
+        Expansion(cache(_expand), handlers).run(kernel.function)
+        buffers.finish()
+    finally:
+        kernel.finish()
