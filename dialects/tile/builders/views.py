@@ -29,7 +29,9 @@ def reduce(fn: str, source: Any, axis: int) -> Any:
     """
     tile = any_tile_of(source, "source")
     shape = [extent for at, extent in enumerate(tile.shape) if at != axis]
-    type_ = _seen(tile, shape, lambda layout: views.drop_dim(layout, axis)) if shape else tile.element
+    type_ = (
+        _seen(tile, shape, lambda layout: views.drop_dim(layout, axis)) if shape else tile.element
+    )
     return emit("tile.reduce", [source], type_, {"axis": i64(axis), "fn": ir.StringAttr.get(fn)})
 
 
