@@ -136,11 +136,11 @@ def _trip(op: ConvertLayoutOp, value: Value, wanted: LinearLayout, kernel: Kerne
     ir.Operation.create("gpu.barrier")
     emit_effect(StoreOp, [value, buffer, zero, zero])
     ir.Operation.create("gpu.barrier")
-    type_ = tensor_type(tile.shape, tile.element, wanted)
+    given = tensor_type(tile.shape, tile.element, wanted)
     if is_matrix:
-        return emit(LoadOp, [buffer, zero, zero], type_)
+        return emit(LoadOp, [buffer, zero, zero], given)
     matrix = tensor_type(shape, tile.element, result)
-    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], type_)
+    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], given)
 
 
 def _is_emitted(plan: SharedTrip) -> bool:
