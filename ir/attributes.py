@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import copysign
 from typing import TypeVar
 
 from .aliases import Op
@@ -33,3 +34,10 @@ def signature(function: Op) -> ir.FunctionType:
     type_ = attribute(function, "function_type", ir.TypeAttr).value
     assert isinstance(type_, ir.FunctionType)
     return type_
+
+
+def is_positive_zero(value: ir.Attribute) -> bool:
+    """Whether an attribute is the number zero; one of floats that has no sign."""
+    if isinstance(value, ir.FloatAttr):
+        return value.value == 0 and copysign(1, value.value) > 0
+    return isinstance(value, ir.IntegerAttr) and value.value == 0

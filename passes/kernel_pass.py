@@ -3,32 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
-from tilec.ir.mlir import ir
-from tilec.isa import Target, TilecError
+from tilec.ir.mlir import gpu, ir
+from tilec.isa import Target
 
-from .base import Diagnostic, Pass, PassError, remark, walk
-from .functions import block_size, functions, gpu_modules, is_automatic, target_of, threads, warps
-from .search import named
+from .base import Pass, walk
+from .functions import (
+    block_size,
+    functions,
+    gpu_modules,
+    is_automatic,
+    is_kernel,
+    target_of,
+    threads,
+    warps,
+)
+from .report import Report
+from .search import OpClass, named
 
 
-class Kernel:
+class Kernel(Report):
     """A `gpu.func` of the program, as a pass on kernels gets it.
 
     Attributes:
         function: the op.
-        target: what its module is for; None where that does not say.
         module: the `gpu.module` that it stands in.
     """
 
-    def __init__(self, function: ir.OpView, module: ir.OpView, target: Target | None) -> None:
+    def __init__(self, function: gpu.GPUFuncOp, module: gpu.GPUModuleOp) -> None:
+        super().__init__()
         self.function = function
         self.module = module
-        self.target = target
-        self.errors: list[Diagnostic] = []
+
+    @cached_property
+    def target(self) -> Target | None:
+        """What the module is for; None where that does not say.
+
+        Raises:
+            TilecError: for a chip that is no target.
+        """
+        return target_of(self.module)
+
+    @property
+    def is_entry(self) -> bool:
+        """Whether the host launches it; else kernels call it."""
+        return is_kernel(self.function)
 
     @property
     def is_automatic(self) -> bool:
@@ -67,50 +89,13 @@ class Kernel:
         """Every op inside, a parent before what it holds."""
         yield from walk(self.function)
 
-    def named(self, *ops: str | type[ir.OpView]) -> list[ir.OpView]:
+    @overload
+    def named(self, *ops: type[OpClass]) -> list[OpClass]: ...
+    @overload
+    def named(self, *ops: str | type[ir.OpView]) -> list[ir.OpView]: ...
+    def named(self, *ops: str | type[ir.OpView]) -> list[OpClass] | list[ir.OpView]:
         """The ops of these classes, or of these names, in program order."""
         return [op.opview for op in named(self.function, ops)]
-
-    def error(
-        self,
-        op: ir.OpView | ir.Operation,
-        message: str,
-        *,
-        argument: int | None = None,
-        notes: tuple[Diagnostic, ...] = (),
-    ) -> None:
-        """Report what is wrong with an op, and what would be legal; go on looking.
-
-        Args:
-            op: the op.
-            message: goes on from the op's name.
-            argument: number of the argument, of the kernel itself, that it is about.
-            notes: what belongs to it, each at a place of its own.
-        """
-        which = "" if argument is None else f"argument {argument}: "
-        text = f"'{op.operation.name}' op {which}{message}"
-        self.errors.append(Diagnostic(op.location, text, notes=notes))
-
-    def remark(self, op: ir.OpView | ir.Operation, message: str) -> None:
-        """Explain a decision about an op, to users who ask with `--remarks`.
-
-        Args:
-            op: the op.
-            message: what was decided, why, and what else would have cost; goes on from the op's
-                name.
-        """
-        remark(op.location, f"'{op.operation.name}' op {message}")
-
-    @contextmanager
-    def at(self, op: ir.OpView | ir.Operation) -> Iterator[None]:
-        """Makes what is emitted inside have the op's place, and what is wrong inside its error."""
-        try:
-            with op.location:
-                yield
-        except PassError as error:
-            self.errors += error.diagnostics
-        except TilecError as error:
-            self.error(op, str(error))
 
 
 @dataclass(frozen=True)
@@ -142,18 +127,16 @@ class KernelPass(Pass):
         Raises:
             PassError: with the errors of all kernels.
         """
-        errors: list[Diagnostic] = []
+        report = Report()
         for kernel in kernels(module):
             with kernel.at(kernel.function):
                 self.run(kernel)
-            errors += kernel.errors
-        if errors:
-            raise PassError(errors)
+            report.errors += kernel.errors
+        report.raise_errors()
 
 
 def kernels(module: ir.Module) -> Iterator[Kernel]:
     """The functions of a program's `gpu.module`s, kernels and what they call."""
     for gpu_module in gpu_modules(module):
-        target = target_of(gpu_module)
         for function in functions(gpu_module):
-            yield Kernel(function, gpu_module, target)
+            yield Kernel(function, gpu_module)

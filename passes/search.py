@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir, rewrite
 
 OpClass = TypeVar("OpClass", bound=ir.OpView)
 
 
-def named(root: Any, names: Iterable[str | type[ir.OpView]]) -> list[Any]:
+def named(root: Op, names: Iterable[str | type[ir.OpView]]) -> list[ir.Operation]:
     """The operations inside `root` of these classes or names, as `ir.Operation`, in program order.
 
     Of a class that is no op itself those of its subclasses.
 
     Blocks that nothing reaches are left out, which no conversion of upstream looks at either.
     """
-    found: list[Any] = []
+    found: list[ir.Operation] = []
 
-    def look(op: Any, rewriter: Any) -> bool:
+    def look(op: ir.OpView, rewriter: rewrite.PatternRewriter) -> bool:
         del rewriter
         found.append(op.operation)
         return True  # no match: nothing is rewritten

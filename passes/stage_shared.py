@@ -17,6 +17,7 @@ from tilec.dialects.tile.ops import (
 )
 from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.isa import LANES
 
@@ -81,37 +82,37 @@ class _Stage:
         self._space = SharedSpace(self._function, self._target)
         self._left = self._space.left(*_needing(group.first))
         for loads in group.by_memory():
-            buffer = self._buffer(loads)
-            if buffer is not None:
-                staged.append((loads, *buffer))
+            found = self._buffer(loads)
+            if found is not None:
+                staged.append((loads, *found))
         if not staged:
             return
         group.hoist([load for loads, *_ in staged for load in loads])
-        with ir.InsertionPoint(group.first), group.first.location:
+        with ir.InsertionPoint(group.first):
             zero = index_constant(0)
             if outermost_loop(group.first) is not None:
                 # Whoever still reads what the round before left must be done first.
                 ir.Operation.create("gpu.barrier")
-            for loads, buffer, vector in staged:
-                self._copy(loads[0], buffer, vector, zero)
+            for same, buffer, vector in staged:
+                self._copy(same[0], buffer, vector, zero)
             emit_effect(AsyncCommitOp)
             emit_effect(AsyncWaitOp, pending=i64(0))
             ir.Operation.create("gpu.barrier")
-        for loads, buffer, _ in staged:
-            for load in loads:
+        for same, buffer, _ in staged:
+            for load in same:
                 _reload(load, buffer, zero)
 
-    def _buffer(self, loads: list[LoadOp]) -> tuple[ir.Value, int] | None:
+    def _buffer(self, loads: list[LoadOp]) -> tuple[Value, int] | None:
         """A buffer for loads of one place in memory, and how wide to copy; None if none fits."""
         load = loads[0]
-        memref = load.operands[0]
+        element = ir.MemRefType(load.memref.type).element_type
         readers = [self._reader(op) for op in loads]
         rows, cols = memory_shape(load)
-        bits = bits_of(memref.type.element_type)
+        bits = bits_of(element)
         vector = copy_vector(load, self._target)
         chosen = staging((rows, cols), bits, vector, self._warps, readers, self._target)
         space = SharedAttr.get(ir.StringAttr.get(chosen.text))
-        type_ = ir.MemRefType.get([rows, cols], memref.type.element_type, memory_space=space)
+        type_ = ir.MemRefType.get([rows, cols], element, memory_space=space)
         size = shared_buffer(type_).bytes
         if size > self._left:
             self._kernel.remark(
@@ -132,9 +133,9 @@ class _Stage:
         assert tile is not None
         return Reader(tile, self._types.parts(tile).unit, "transposed" in load.attributes)
 
-    def _copy(self, load: LoadOp, buffer: ir.Value, vector: int, zero: ir.Value) -> None:
+    def _copy(self, load: LoadOp, buffer: Value, vector: int, zero: Value) -> None:
         attributes: dict[str, ir.Attribute] = {
-            "shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))
+            "shape": ir.DenseI64ArrayAttr.get(ir.MemRefType(buffer.type).shape)
         }
         if "masked" in load.attributes:
             attributes["masked"] = load.attributes["masked"]
@@ -153,7 +154,7 @@ def _needing(first: LoadOp) -> list[ir.Operation]:
     return ops[ops.index(first.operation) :]
 
 
-def _reload(load: LoadOp, buffer: ir.Value, zero: ir.Value) -> None:
+def _reload(load: LoadOp, buffer: Value, zero: Value) -> None:
     """Load the tile from the buffer, before its first use."""
     uses = [_above(use.owner, load.operation.block) for use in load.results[0].uses]
     attributes = load.attributes
@@ -166,11 +167,13 @@ def _reload(load: LoadOp, buffer: ir.Value, zero: ir.Value) -> None:
     load.operation.erase()
 
 
-def _above(op: ir.Operation, block: ir.Block) -> ir.Operation:
+def _above(op: Op, block: ir.Block) -> ir.Operation:
     """The op of `block` that is `op` or holds it."""
     operation = op.operation
     while operation.block != block:
-        operation = operation.parent.operation
+        parent = operation.parent
+        assert parent is not None
+        operation = parent.operation
     return operation
 
 

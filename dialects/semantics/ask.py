@@ -8,25 +8,32 @@ from tilec.ir.mlir import ir
 
 from .control import ControlFlow
 from .declaration import UNKNOWN, Semantics
-from .effects import MEMORIES, Access, Effect, Resource
+from .effects import MEMORIES, Access, Effect, Resource, Touch, resource_of
 from .layouts import LayoutRule
 from .scope import Scope
 from .spread import Variation
-from .upstream import upstream
+from .upstream import FUNCTIONS, upstream
 
 Op = ir.Operation | ir.OpView
 
 _CHANGES = frozenset({Access.WRITE, Access.ORDER})
 
 
+_BY_CLASS: dict[type, Semantics] = {}
+"""The declarations of ops that have a class of their own, which is asked often."""
+
+
 def semantics_of(op: Op) -> Semantics:
     """The declaration of an op: its class's, upstream's, or that nothing is known."""
-    found: Semantics | None = getattr(type(op.opview if _is_plain(op) else op), "SEMANTICS", None)
-    return found or upstream(op.operation.name) or UNKNOWN
-
-
-def _is_plain(op: Op) -> bool:
-    return type(op) is ir.Operation
+    known = _BY_CLASS.get(type(op))
+    if known is not None:
+        return known
+    view = op.opview if isinstance(op, ir.Operation) else op
+    kind = type(view)
+    found: Semantics = getattr(kind, "SEMANTICS", None) or upstream(op.operation.name) or UNKNOWN
+    if kind is not ir.OpView:  # which stands for all that have no class
+        _BY_CLASS[kind] = found
+    return found
 
 
 def scope_of(op: Op) -> Scope:
@@ -61,30 +68,41 @@ def is_movable(op: Op) -> bool:
 
 def writes(op: Op, resource: Resource) -> Iterator[ir.Value | None]:
     """Through which memrefs an op may write a resource; None for any of it."""
-    effects = effects_of(op)
-    if effects is None:
+    declared = semantics_of(op).effects
+    if declared is None:
         yield None
         return
-    for effect in effects:
-        if effect.access is Access.WRITE and effect.resource is resource:
-            yield effect.value
+    for touch in declared:
+        if touch.access is Access.WRITE and _is_of(touch, op, resource):
+            yield None if touch.operand is None else op.operation.operands[touch.operand]
 
 
 def touches(op: Op, resource: Resource) -> bool:
-    """Whether an op may do anything to a resource."""
-    effects = effects_of(op)
-    return effects is None or any(effect.resource is resource for effect in effects)
+    """Whether an op may read, write or order a resource."""
+    declared = semantics_of(op).effects
+    return declared is None or any(
+        touch.access is not Access.ALLOCATE and _is_of(touch, op, resource) for touch in declared
+    )
+
+
+def _is_of(touch: Touch, op: Op, resource: Resource) -> bool:
+    """Whether a declared effect of one op is on a resource."""
+    if touch.resource is not None:
+        return touch.resource is resource
+    assert touch.operand is not None
+    return resource_of(op.operation.operands[touch.operand].type) is resource
 
 
 def orders(op: Op, resource: Resource) -> bool:
     """Whether an op orders accesses of a resource against others'."""
-    effects = effects_of(op) or ()
-    return any(e.access is Access.ORDER and e.resource is resource for e in effects)
+    declared = semantics_of(op).effects or ()
+    return any(t.access is Access.ORDER and t.resource is resource for t in declared)
 
 
 def is_ordering(op: Op) -> bool:
     """Whether an op orders accesses of any memory."""
-    return any(orders(op, resource) for resource in MEMORIES)
+    declared = semantics_of(op).effects or ()
+    return any(t.access is Access.ORDER and t.resource in MEMORIES for t in declared)
 
 
 def layout_rule(op: Op) -> LayoutRule:
@@ -101,6 +119,11 @@ def is_free(value: ir.Value) -> bool:
 def control_flow(op: Op) -> ControlFlow | None:
     """What an op does with its regions; None where it has none, or that is not known."""
     return semantics_of(op).control
+
+
+def is_function(op: Op) -> bool:
+    """Whether an op is a function, which control flow does not leave."""
+    return op.operation.name in FUNCTIONS
 
 
 def is_loop(op: Op) -> bool:

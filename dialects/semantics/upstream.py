@@ -28,6 +28,13 @@ from .layouts import LayoutRule
 from .scope import Scope
 from .spread import Variation
 
+FUNCTIONS = frozenset({"func.func", "gpu.func", "llvm.func"})
+"""What control flow does not leave."""
+LAUNCHES = frozenset({"gpu.launch", "gpu.launch_func"})
+"""What only a host may do."""
+CONSTANTS = frozenset({"arith.constant", "llvm.mlir.constant"})
+"""Whose attribute `value` is the result."""
+
 
 @lru_cache(maxsize=4096)
 def upstream(name: str) -> Semantics | None:

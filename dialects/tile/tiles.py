@@ -13,40 +13,13 @@ from tilec.layout.views import dims
 
 from .dialect import ByteType, FragType, LayoutAttr
 
-_NAMES = {
-    # PTX's name of an element type: MLIR's
-    "f16": "f16",
-    "bf16": "bf16",
-    "tf32": "tf32",
-    "f32": "f32",
-    "f64": "f64",
-    "e4m3": "f8E4M3FN",
-    "e5m2": "f8E5M2",
-    "e3m2": "f6E3M2FN",
-    "e2m3": "f6E2M3FN",
-    "e2m1": "f4E2M1FN",
-    "ue8m0": "f8E8M0FNU",
-    "ue4m3": "f8E4M3FN",
-    "s4": "i4",
-    "u4": "i4",
-    "s8": "i8",
-    "u8": "i8",
-    "s32": "i32",
-    "b1": "i1",
-    "b4": "i4",
-    "b8": "i8",
-    "b16": "i16",
-    "b32": "i32",
-}
-
-
 KNOWN_TYPES = 256
 """Types whose meaning is remembered: a few programs' at most, whose contexts that keeps alive."""
 
 
 def element_name(operand: Operand) -> str:
     """MLIR's element type of an operand; integers lose their sign, which the form carries."""
-    name = _NAMES[operand.type.name]
+    name = operand.type.mlir
     padded = operand.container == 8 and operand.type.bits < 8
     return f"!tile.byte<{name}>" if padded else name
 
@@ -226,7 +199,9 @@ def layout_attr(layout: LinearLayout | str) -> LayoutAttr:
     return LayoutAttr.get(ir.StringAttr.get(str(layout)))
 
 
-def tensor_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> Any:
+def tensor_type(
+    shape: tuple[int, ...], element: Any, layout: LinearLayout | str
+) -> ir.RankedTensorType:
     """`tensor<…, #tile.layout<…>>`."""
     return ir.RankedTensorType.get(list(shape), element, encoding=layout_attr(layout))
 

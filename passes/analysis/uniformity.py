@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import prod
+from types import MappingProxyType
 
-from tilec.dialects.semantics import ControlFlow, Spread, Variation, control_flow, variation_of
+from tilec.dialects.semantics import (
+    ControlFlow,
+    Semantics,
+    Spread,
+    Variation,
+    control_flow,
+    is_function,
+    semantics_of,
+)
 from tilec.dialects.semantics.control import last_of
+from tilec.ir.aliases import Op, Value
+from tilec.ir.attributes import attribute
+from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
 
 from ..emit import constant_of
@@ -35,7 +48,7 @@ class Uniformity:
         self._along_x = size is not None and (size[0] % 32 == 0 or size[1] == size[2] == 1)
         one_warp = size is not None and prod(size) <= 1 << WARP_BITS
         self._warp = Spread.CTA if one_warp else Spread.WARP
-        self._known: dict[ir.Value, Spread] = {}
+        self._known: dict[Value, Spread] = {}
         if not is_kernel(function):
             for argument in function.regions[0].blocks[0].arguments:
                 self._known[argument] = Spread.DIVERGENT
@@ -48,25 +61,25 @@ class Uniformity:
                     self._block(block)
             changed = self._changed
 
-    def of(self, value: ir.Value) -> Spread:
+    def of(self, value: Value) -> Spread:
         """How `value` varies."""
         return self._known.get(value, Spread.CTA)
 
-    def _set(self, value: ir.Value, spread: Spread) -> None:
+    def _set(self, value: Value, spread: Spread) -> None:
         if spread > self.of(value):
             self._known[value] = spread
             self._changed = True
 
     def _block(self, block: ir.Block) -> None:
         for op in block.operations:
-            control = control_flow(op)
-            if control is not None:
-                self._structured(op.operation, control)
+            declared = semantics_of(op)
+            if declared.control is not None:
+                self._structured(op.operation, declared.control)
             else:
-                self._simple(op.operation)
+                self._simple(op.operation, declared)
 
-    def _simple(self, op: ir.Operation) -> None:
-        spread = self._of_results(op)
+    def _simple(self, op: ir.Operation, declared: Semantics) -> None:
+        spread = self._of_results(op, declared)
         for region in op.regions:
             for block in region:
                 for argument in block.arguments:
@@ -78,9 +91,10 @@ class Uniformity:
             for result in op.results:
                 self._set(result, spread)
 
-    def _of_results(self, op: ir.Operation) -> Spread:
+    def _of_results(self, op: ir.Operation, declared: Semantics) -> Spread:
         """How the results of an op vary, by its declaration."""
-        variation = variation_of(op)
+        varies = declared.varies
+        variation = varies if isinstance(varies, Variation) else varies(op.opview)
         match variation:
             case Variation.CTA:
                 return Spread.CTA
@@ -101,25 +115,17 @@ class Uniformity:
         """Of the number of a thread along a dimension; upstream's register is that along x."""
         if not self._along_x:
             return Spread.DIVERGENT
-        if "dimension" not in op.attributes or " x" in str(op.attributes["dimension"]):
+        if "dimension" not in op.attributes or dimension_of(op) == 0:
             return Spread.THREAD
         return self._warp
 
     def _of_thread(self, op: ir.Operation) -> Spread:
         """What becomes of a thread number."""
-        name, operands = op.name, list(op.operands)
+        operands = list(op.operands)
         if len(operands) == 2 and self.of(operands[0]) is Spread.THREAD:
             by = constant_of(operands[1])
-            if by is not None and (
-                (name == "arith.cmpi" and _parts_warps(op, by))
-                or (name in ("arith.shrui", "arith.shrsi") and by >= WARP_BITS)
-                or (
-                    name in ("arith.divui", "arith.divsi", "arith.floordivsi")
-                    and by > 0
-                    and by % (1 << WARP_BITS) == 0
-                )
-                or (name == "arith.andi" and by & ((1 << WARP_BITS) - 1) == 0)
-            ):
+            drops_lanes = _DROPS_LANES.get(op.name)
+            if by is not None and drops_lanes is not None and drops_lanes(op, by):
                 return self._warp
         return Spread.DIVERGENT
 
@@ -151,18 +157,47 @@ class Uniformity:
 
 def _parts_warps(comparison: ir.Operation, bound: int) -> bool:
     """Whether a comparison of the thread number with `bound` has one outcome in each warp."""
-    low = _ORDER.get(int(comparison.attributes["predicate"].value))
+    low = _ORDER.get(attribute(comparison, "predicate", ir.IntegerAttr).value)
     return low is not None and (bound - low) % (1 << WARP_BITS) == 0
 
 
-def control_of(uniformity: Uniformity, op: ir.OpView, limit: Spread) -> ir.OpView | None:
+def _shifts_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by >= WARP_BITS
+
+
+def _divides_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by > 0 and by % (1 << WARP_BITS) == 0
+
+
+def _masks_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by & ((1 << WARP_BITS) - 1) == 0
+
+
+_DROPS_LANES: Mapping[str, Callable[[ir.Operation, int], bool]] = MappingProxyType(
+    {
+        "arith.andi": _masks_out,
+        "arith.cmpi": _parts_warps,
+        "arith.divsi": _divides_out,
+        "arith.divui": _divides_out,
+        "arith.floordivsi": _divides_out,
+        "arith.shrsi": _shifts_out,
+        "arith.shrui": _shifts_out,
+    }
+)
+"""Whether arithmetic on a thread number and a constant gives all lanes of a warp one value."""
+
+
+def control_of(uniformity: Uniformity, op: Op, limit: Spread) -> Op | None:
     """The innermost op under which `op` stands that sends threads different ways, or None.
 
     That is a structured op whose condition or bounds vary more than `limit`, or any op with
     blocks that branch to each other.
     """
     inner = op.operation
-    while inner.parent is not None and inner.name not in ("gpu.func", "func.func", "llvm.func"):
+    while inner.parent is not None and not is_function(inner):
         parent = inner.parent
         if _diverges(uniformity, parent.operation, inner, limit):
             return parent

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from tilec.dialects.tile.emit import emit
-from tilec.dialects.tile.ops import CASTS, COMPARISONS, ELEMENTWISE, FillOp, SelectOp
+from tilec.dialects.tile.ops import (
+    CASTS,
+    COMPARISONS,
+    ELEMENTWISE,
+    CastOp,
+    ElementwiseOp,
+    FillOp,
+    SelectOp,
+)
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
@@ -50,12 +59,12 @@ class FragmentElementwise:
         return [[emit(FillOp, [scalar], types[0])] * len(types)]
 
     def _elementwise(self, op: Any, expansion: Expansion) -> list[Values] | None:
-        return self._apply(op, expansion, "tile.elementwise")
+        return self._apply(op, expansion, ElementwiseOp)
 
     def _cast(self, op: Any, expansion: Expansion) -> list[Values] | None:
-        return self._apply(op, expansion, "tile.cast")
+        return self._apply(op, expansion, CastOp)
 
-    def _apply(self, op: Any, expansion: Expansion, name: str) -> list[Values] | None:
+    def _apply(self, op: Any, expansion: Expansion, kind: type[TileOp]) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
@@ -67,7 +76,7 @@ class FragmentElementwise:
             raise TilecError("changes the layout: convert it first")
         return [
             [
-                create(name, list(parts), type_, **attributes)
+                emit(kind, list(parts), type_, **attributes)
                 for *parts, type_ in zip(*inputs, types, strict=True)
             ]
         ]

@@ -17,8 +17,6 @@ from .expansion import Expansion, Handler, Values
 from .fragment_types import FragmentTypes
 from .parts import cut, join
 
-_VIEWS = ("tile.expand", "tile.broadcast", "tile.transpose", "tile.reshape")
-
 
 class FragmentViews:
     """The views of one kernel's tiles.
@@ -35,7 +33,10 @@ class FragmentViews:
     def handlers(self) -> Mapping[str, Handler]:
         """The handler of each op."""
         return {
-            **dict.fromkeys(_VIEWS, self._view),
+            "tile.broadcast": self._view,
+            "tile.expand": self._view,
+            "tile.reshape": self._view,
+            "tile.transpose": self._view,
             "tile.iota": self._iota,
             "tile.reduce": self._reduce,
         }
