@@ -32,7 +32,7 @@ def reduce(fn: str, source: Value, axis: int) -> Value:
     shape = [extent for at, extent in enumerate(tile.shape) if at != axis]
     type_: Type = tile.element
     if shape:
-        type_ = _seen(tile, shape, lambda layout: views.sliced(layout, axis))
+        type_ = _seen(tile, shape, lambda layout: views.drop_dim(layout, axis))
     return emit("tile.reduce", [source], type_, {"axis": i64(axis), "fn": ir.StringAttr.get(fn)})
 
 
@@ -41,7 +41,7 @@ def expand(source: Value, axis: int) -> Value:
     """`tile.expand`: a dimension of extent 1 put in at `axis`."""
     tile = any_tile_of(source, "source")
     shape = [*tile.shape[:axis], 1, *tile.shape[axis:]]
-    type_ = _seen(tile, shape, lambda layout: views.expanded(layout, axis))
+    type_ = _seen(tile, shape, lambda layout: views.expand(layout, axis))
     return emit("tile.expand", [source], type_, {"axis": i64(axis)})
 
 
@@ -59,7 +59,7 @@ def transpose(source: Value, permutation: Sequence[int] | None = None) -> Value:
     if sorted(order) != list(range(len(tile.shape))):
         raise TilecError(f"permutation must have each of 0 to {len(tile.shape) - 1} once")
     shape = [tile.shape[at] for at in order]
-    type_ = _seen(tile, shape, lambda layout: views.transposed(layout, order))
+    type_ = _seen(tile, shape, lambda layout: views.transpose(layout, order))
     attributes = {"permutation": ir.DenseI64ArrayAttr.get(order)}
     return emit("tile.transpose", [source], type_, attributes)
 
@@ -68,7 +68,7 @@ def transpose(source: Value, permutation: Sequence[int] | None = None) -> Value:
 def reshape(source: Value, shape: Sequence[int]) -> Value:
     """`tile.reshape`: the same elements, in row-major order, under another shape."""
     tile = any_tile_of(source, "source")
-    type_ = _seen(tile, shape, lambda layout: views.reshaped(layout, tuple(shape)))
+    type_ = _seen(tile, shape, lambda layout: views.reshape(layout, tuple(shape)))
     return emit("tile.reshape", [source], type_)
 
 
