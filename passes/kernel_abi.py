@@ -6,13 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES
+from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, WRITTEN
 from tilec.ir.aliases import Block, Type, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import gpu, ir
 from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
+from .analysis.written_arguments import disjoint_arguments
 from .emit import create
 from .kernel_pass import Kernel, KernelPass
 
@@ -27,7 +28,8 @@ class KernelAbi(KernelPass):
     descriptor that upstream's conversions expect. The attribute `tile.abi` lists the arguments
     as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
     null standing for what is passed; `{"promised"}` gives the argument's attributes `tile.aligned`,
-    `tile.sizes` and `tile.strides`.
+    `tile.sizes` and `tile.strides`, and of one that is `llvm.noalias` as `disjoint` the memrefs
+    that it must share no memory with, one of the two being written.
     """
 
     name: ClassVar[str] = "tile-kernel-abi"
@@ -43,11 +45,14 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
     old = list(block.arguments)
     attributes = function.attributes
     count = len(signature(function).inputs)
+    disjoint = disjoint_arguments(function)
+    described = []
     with ir.InsertionPoint.at_block_begin(block):
-        described = [
-            _replace(block, argument, _name(argument) or f"arg{number}")
-            for number, argument in enumerate(old[:count])
-        ]
+        for number, argument in enumerate(old[:count]):
+            found = _replace(block, argument, _name(argument) or f"arg{number}")
+            if number in disjoint:
+                found.setdefault("promised", {})["disjoint"] = disjoint[number]
+            described.append(found)
     types = [argument.type for argument in list(block.arguments)[len(old) :]]
     # Behind the arguments stand buffers that the function declares for itself.
     for buffer in old[count:]:
@@ -55,7 +60,7 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
     for _ in old:
         block.erase_argument(0)
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
-    for name in ("arg_attrs", "res_attrs"):
+    for name in ("arg_attrs", "res_attrs", WRITTEN):
         if name in attributes:
             del attributes[name]
     attributes[ABI] = ir.StringAttr.get(json.dumps(described))

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from tilec.ir.aliases import Attribute, Op, Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.types import number_of
 from tilec.isa import TilecError
 
 from .emit import create
@@ -132,7 +133,7 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
         return _call(APPROXIMATE[name], operands, type_, flags, kernel)
     _check_shape(type_)
     scalars = Scalars(kernel, fast=fast)
-    packed = Packing(_scalar(type_), _length(type_), 1)
+    packed = Packing(number_of(_scalar(type_)), _length(type_), 1)
     held = [[_cast("extf", v, ir.F32Type.get()) for v in elements([o], packed)] for o in operands]
     found = [SEQUENCES[name](scalars, *values) for values in zip(*held, strict=True)]
     return vector([_cast("truncf", value, packed.element) for value in found])
@@ -141,7 +142,7 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
 def _flushing_exp2(x: Value, kernel: Lowering) -> Value:
     """`ex2.approx.ftz`: one instruction, since subnormal numbers need no scaling."""
     _check_shape(x.type)
-    parts = elements([x], Packing(_scalar(x.type), _length(x.type), 1))
+    parts = elements([x], Packing(number_of(_scalar(x.type)), _length(x.type), 1))
     return vector([kernel.intrinsic("llvm.nvvm.ex2.approx.ftz.f32", [e], e.type) for e in parts])
 
 

@@ -17,7 +17,7 @@ from tilec.isa import Target, TilecError
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.plans import Plan, SharedTrip
-from tilec.layout.views import reshaped
+from tilec.layout.views import reshape
 
 from .emit import create, index_constant
 from .kernel_pass import Kernel, KernelPass
@@ -115,7 +115,7 @@ def _trip(op: ConvertLayoutOp, value: Value, wanted: LinearLayout, kernel: Kerne
     """The tile under the layout `wanted`, by way of a buffer at the top of the kernel."""
     tile = _tile(value)
     shape = (prod(tile.shape[:-1]), tile.shape[-1])
-    source, result = reshaped(tile.layout, shape), reshaped(wanted, shape)
+    source, result = reshape(tile.layout, shape), reshape(wanted, shape)
     offered = conversion_plans(source, result, bits_of(tile.element), kernel.target)
     plan = next((p for p in offered if isinstance(p, SharedTrip) and _is_emitted(p)), None)
     if plan is None:
@@ -136,11 +136,11 @@ def _trip(op: ConvertLayoutOp, value: Value, wanted: LinearLayout, kernel: Kerne
     ir.Operation.create("gpu.barrier")
     emit_effect(StoreOp, [value, buffer, zero, zero])
     ir.Operation.create("gpu.barrier")
-    type_ = tensor_type(tile.shape, tile.element, wanted)
+    given = tensor_type(tile.shape, tile.element, wanted)
     if is_matrix:
-        return emit(LoadOp, [buffer, zero, zero], type_)
+        return emit(LoadOp, [buffer, zero, zero], given)
     matrix = tensor_type(shape, tile.element, result)
-    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], type_)
+    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], given)
 
 
 def _is_emitted(plan: SharedTrip) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from tilec.dialects.tile.emit import i64
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.types import number_of
 
 from ..emit import create
 from ..nvvm.kernel import Kernel as Lowering
@@ -35,7 +36,7 @@ def lower_float_to_integer(name: str, value: Value, type_: Type, kernel: Lowerin
         source, result, (count,) = source.element_type, type_.element_type, type_.shape
     width = ir.IntegerType(result).width
     signed = name == "arith.fptosi"
-    parts = elements([value], Packing(source, count, 1))
+    parts = elements([value], Packing(number_of(source), count, 1))
     found: Value = vector([_lower(part, width, kernel, signed) for part in parts])
     return found
 
