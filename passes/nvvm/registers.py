@@ -9,11 +9,12 @@ each, for most are conditions.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
-from tilec.dialects.tile.tiles import KNOWN_TYPES, TileValue, bits_of, tile_value
+from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.mlir import ir
+from tilec.ir.state import per_context
 from tilec.isa import TilecError
 
 from ..emit import create, wrapped
@@ -75,7 +76,6 @@ def element_type(element: Any) -> Any:
     return ir.IntegerType.get_signless(bits_of(element))
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
 def packing(tile: TileValue) -> Packing:
     """How a fragment lies in registers."""
     element = element_type(tile.element)
@@ -102,7 +102,7 @@ def packing_of(value: Any) -> Packing:
     return _packing_of_type(value.type)
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def _packing_of_type(type_: Any) -> Packing:
     return packing(_fragment(type_))
 
