@@ -13,7 +13,7 @@ from tilec.dialects.tile.tiles import bits_of, plain_tile
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
-from tilec.isa import TARGETS, Form, Mma, Target, TilecError, form, forms, nearest, target
+from tilec.isa import TARGETS, Form, Target, TilecError, form, forms, nearest, target
 from tilec.isa.sass import execution, sorts_metadata
 
 from .base import Pass, walk
@@ -115,11 +115,11 @@ def _remarks(found: Form, chosen: Target) -> Iterator[str]:
     if how is not None and how.emulated:
         what = f"{how.count} {how.opcode}" if how.count else f"scalar {how.opcode}"
         yield f"{found.ptx} is emulated on {chosen}, by {what}"
-    if isinstance(found, Mma) and found.sparsity is not None and not found.sparsity.ordered:
-        ordered = found.ptx.replace(".sp.", ".sp::ordered_metadata.", 1)
+    if found.preferred is not None:
         slow = [t.number for t in TARGETS.values() if sorts_metadata(found, t)]
         since = f" (on sm_{min(slow)} and later the plain form sorts it first)" if slow else ""
-        yield f"{found.ptx} takes metadata in any order; in order, {ordered} takes it{since}"
+        order = f"takes metadata in any order; in order, {found.preferred} takes it"
+        yield f"{found.ptx} {order}{since}"
 
 
 def _instead(missing: Form, chosen: Target) -> str:

@@ -13,13 +13,14 @@ from tilec.dialects.tile.stored import stored_elements
 from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, gpu
 from tilec.isa import Target, TilecError
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.plans import Plan, SharedTrip
-from tilec.layout.views import reshaped
+from tilec.layout.views import reshape
 
-from .emit import create, index_constant
+from .emit import index_constant
 from .kernel_pass import Kernel, KernelPass
 
 
@@ -89,9 +90,9 @@ def _widened(value: Value) -> Value:
     tile = _tile(value)
     if not isinstance(tile.element, ir.IntegerType):
         code = ir.IntegerType.get_signless(bits_of(tile.element))
-        value = create("arith.bitcast", [value], tensor_type(tile.shape, code, tile.layout))
+        value = arith.bitcast(value, tensor_type(tile.shape, code, tile.layout))
     byte = ir.IntegerType.get_signless(8)
-    return create("arith.extui", [value], tensor_type(tile.shape, byte, tile.layout))
+    return arith.extui(value, tensor_type(tile.shape, byte, tile.layout))
 
 
 def _narrowed(value: Value, type_: Type) -> Value:
@@ -99,10 +100,10 @@ def _narrowed(value: Value, type_: Type) -> Value:
     tile = tile_value(type_)
     assert tile is not None
     if isinstance(tile.element, ir.IntegerType):
-        return create("arith.trunci", [value], type_)
+        return arith.trunci(value, type_)
     code = ir.IntegerType.get_signless(bits_of(tile.element))
-    narrow = create("arith.trunci", [value], tensor_type(tile.shape, code, tile.layout))
-    return create("arith.bitcast", [narrow], type_)
+    narrow = arith.trunci(value, tensor_type(tile.shape, code, tile.layout))
+    return arith.bitcast(narrow, type_)
 
 
 def _tile(value: Value) -> TileValue:
@@ -115,7 +116,7 @@ def _trip(op: ConvertLayoutOp, value: Value, wanted: LinearLayout, kernel: Kerne
     """The tile under the layout `wanted`, by way of a buffer at the top of the kernel."""
     tile = _tile(value)
     shape = (prod(tile.shape[:-1]), tile.shape[-1])
-    source, result = reshaped(tile.layout, shape), reshaped(wanted, shape)
+    source, result = reshape(tile.layout, shape), reshape(wanted, shape)
     offered = conversion_plans(source, result, bits_of(tile.element), kernel.target)
     plan = next((p for p in offered if isinstance(p, SharedTrip) and _is_emitted(p)), None)
     if plan is None:
@@ -133,14 +134,14 @@ def _trip(op: ConvertLayoutOp, value: Value, wanted: LinearLayout, kernel: Kerne
         value = emit(ReshapeOp, [value], tensor_type(shape, tile.element, source))
     zero = index_constant(0)
     # Whoever still reads what an earlier round of a loop left must be done first.
-    ir.Operation.create("gpu.barrier")
+    gpu.barrier()
     emit_effect(StoreOp, [value, buffer, zero, zero])
-    ir.Operation.create("gpu.barrier")
-    type_ = tensor_type(tile.shape, tile.element, wanted)
+    gpu.barrier()
+    given = tensor_type(tile.shape, tile.element, wanted)
     if is_matrix:
-        return emit(LoadOp, [buffer, zero, zero], type_)
+        return emit(LoadOp, [buffer, zero, zero], given)
     matrix = tensor_type(shape, tile.element, result)
-    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], type_)
+    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], given)
 
 
 def _is_emitted(plan: SharedTrip) -> bool:

@@ -16,7 +16,7 @@ from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 from tilec.layout.gf2 import Echelon
 from tilec.layout.reduction import Reduction, reduction
-from tilec.layout.views import expanded, reshaped, sliced, transposed
+from tilec.layout.views import drop_dim, expand, reshape, transpose
 
 from .kernel_pass import Kernel, KernelPass
 
@@ -109,7 +109,7 @@ class _Steps:
         )
         others, whole = (prod(e for kind, e in runs if kind is k) for k in (False, True))
         self._reshape((*before, others, whole, *after))
-        layout = sliced(self._layout, axis + 1)
+        layout = drop_dim(self._layout, axis + 1)
         self._value = self.reduce(axis + 1, self._type(layout))
 
     def gather(self, plan: Reduction) -> None:
@@ -118,7 +118,7 @@ class _Steps:
         along = list(extents)[plan.axis]
         bits = range(extents[along].bit_length() - 1)
         parts = [[1 << bit if name == along else 0 for name in extents] for bit in bits]
-        bases = expanded(plan.result, plan.axis).bases
+        bases = expand(plan.result, plan.axis).bases
         layout = LinearLayout.of({**bases, "register": [*bases["register"], *parts]}, extents)
         self._value = emit(ConvertLayoutOp, [self._value], self._type(layout))
 
@@ -129,12 +129,12 @@ class _Steps:
 
     def _reshape(self, shape: tuple[int, ...]) -> None:
         if shape != self.shape:
-            type_ = self._type(reshaped(self._layout, shape))
+            type_ = self._type(reshape(self._layout, shape))
             self._value = emit(ReshapeOp, [self._value], type_)
 
     def _transpose(self, permutation: tuple[int, ...]) -> None:
         if list(permutation) != sorted(permutation):
-            type_ = self._type(transposed(self._layout, permutation))
+            type_ = self._type(transpose(self._layout, permutation))
             attribute = ir.DenseI64ArrayAttr.get(permutation)
             self._value = emit(TransposeOp, [self._value], type_, permutation=attribute)
 

@@ -19,6 +19,7 @@ from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
 from tilec.isa import LANES
 
 from .analysis.effects import Writers
@@ -92,12 +93,12 @@ class _Stage:
             zero = index_constant(0)
             if outermost_loop(group.first) is not None:
                 # Whoever still reads what the round before left must be done first.
-                ir.Operation.create("gpu.barrier")
+                gpu.barrier()
             for same, buffer, vector in staged:
                 self._copy(same[0], buffer, vector, zero)
             emit_effect(AsyncCommitOp)
             emit_effect(AsyncWaitOp, pending=i64(0))
-            ir.Operation.create("gpu.barrier")
+            gpu.barrier()
         for same, buffer, _ in staged:
             for load in same:
                 _reload(load, buffer, zero)

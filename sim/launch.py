@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tilec.isa import nearest, target
+from tilec.isa import DEFAULT_TARGET, TARGETS, nearest, target
 from tilec.isa.launch import GRID_LIMIT, extents
 
 from .arguments import pack
@@ -47,6 +47,11 @@ def kernel_of(module: Module, name: str) -> Function:
     raise LaunchError(f"{module.source.name} has no kernel '{name}'{hint}")
 
 
+def architecture(module: Module) -> str:
+    """The architecture to simulate for a text: its `.target`, or `DEFAULT_TARGET` if unknown."""
+    return module.target if module.target in TARGETS else DEFAULT_TARGET
+
+
 def launch(
     ptx: str | Path | Module,
     kernel: str,
@@ -54,7 +59,7 @@ def launch(
     block: int | Sequence[int],
     args: Sequence[Any],
     *,
-    arch: str = "sm_90",
+    arch: str | None = None,
     dynamic_smem: int = 0,
     numerics: str = "exact",
     checks: bool = True,
@@ -73,7 +78,8 @@ def launch(
             changed in place), numpy or Python scalars (taken to the parameter's type), None for
             a null pointer; for structures passed by value bytes, a numpy structure, or a tuple
             of arrays, None and numpy scalars.
-        arch: architecture whose arithmetic matrix instructions follow, as `sm_90`.
+        arch: architecture whose arithmetic matrix instructions follow, as `sm_90`, and whose
+            limits hold; by default that of the text (`architecture`).
         dynamic_smem: dynamic shared memory in bytes.
         numerics: `exact` for the hardware's bits, `fast` for float accuracy.
         checks: look for errors, and count memory traffic, at every access. Without, an access
@@ -95,6 +101,7 @@ def launch(
         SimulationError: without checks, if the run cannot go on.
     """
     module = ptx if isinstance(ptx, Module) else read(ptx)
+    arch = architecture(module) if arch is None else arch
     function = kernel_of(module, kernel)
     geometry = Geometry(extents(grid, "grid"), extents(block, "block"))
     _check_extents(function, geometry, arch)
@@ -123,8 +130,12 @@ def launch(
             Scheduler(machine, translator, entry, limit, turns).run()
         except StoppedError as error:
             completed = False
+            if machine.observer is not None:
+                machine.observer.end()
             findings.append(stopped(module, error))
             break
+        if machine.observer is not None:
+            machine.observer.end()
         if progress is not None:
             progress(min(first + resident, geometry.ctas), geometry.ctas)
     buffers.copy_back()

@@ -85,7 +85,8 @@ class Translator:
         """A block of these instructions."""
         code = Code(body, [], [], end)
         products = sum(traits(instruction).product for instruction in body)
-        deferred = chained(body, frame.uses) if products > 1 else frozenset()
+        uses = self.program.placement.uses
+        deferred = chained(body, uses(frame.function)) if products > 1 else frozenset()
         for index, instruction in enumerate(body):
             binding = Binding(frame, instruction)
             binding.deferred = index in deferred

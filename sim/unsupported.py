@@ -8,7 +8,7 @@ import numpy as np
 
 from .errors import PtxError
 from .frames import Frame
-from .launch import kernel_of
+from .launch import architecture, kernel_of
 from .machine import Machine
 from .memory import Memory
 from .placement import Placement
@@ -46,7 +46,9 @@ def check(ptx: str | Path | Module, kernel: str | None = None) -> list[PtxError]
 
 
 def _of_kernel(module: Module, kernel: Function) -> list[PtxError]:
-    machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_90", numerics="exact")
+    machine = Machine(
+        Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch=architecture(module), numerics="exact"
+    )
     placement = Placement(module, kernel, machine.memory, 0)
     placement.parameters(np.zeros(1, np.uint8), {p.name: 0 for p in kernel.parameters})
     machine.memory.build(placement.shared_bytes, 1, 1)

@@ -33,7 +33,7 @@ def load(context: ir.Context | None = None) -> None:
             Tile._mlir_module = None  # the bindings would keep the context by it
             classes = (getattr(ops, name) for name in ops.__all__)
             found = [op for op in classes if isinstance(op, type)]
-            attach_interfaces(found, ir.Context.current)
+            attach_interfaces(found, context)
 
 
 @cache

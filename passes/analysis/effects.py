@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tilec.dialects.semantics import Resource, is_ordering, root_memory, writes
+from tilec.dialects.semantics import Resource, is_function, is_ordering, root_memory, writes
 from tilec.dialects.semantics.effects import resource_of
 from tilec.ir.mlir import ir
 
@@ -52,11 +52,23 @@ def _clash(writer: ir.OpView, memref: ir.Value) -> bool:
 
 
 def may_alias(one: ir.Value, other: ir.Value) -> bool:
-    """Whether two memrefs may share memory: views of one, or neither a `llvm.noalias` argument."""
+    """Whether two memrefs may share memory.
+
+    Two arguments of a kernel may, unless one of them is `llvm.noalias`; a memref that is chosen at
+    run time may be any of them.
+    """
     mine, its = root_memory(one), root_memory(other)
-    return mine == its or not (_is_alone(mine) or _is_alone(its))
+    if mine == its or not (_is_argument(mine) and _is_argument(its)):
+        return True
+    return not (is_alone(mine) or is_alone(its))
 
 
-def _is_alone(memref: ir.Value) -> bool:
+def _is_argument(memref: ir.Value) -> bool:
+    """Whether a memref is one that the function is called with."""
+    block = memref.owner
+    return isinstance(block, ir.Block) and is_function(block.owner)
+
+
+def is_alone(memref: ir.Value) -> bool:
     """Whether no other argument points to the same memory."""
     return "llvm.noalias" in argument_attributes(memref)

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
+from typing import TypeAlias
 
-from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.dialect import FragType, SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.matrices import matrices_of
-from tilec.dialects.tile.ops import LdmatrixOp, LoadOp, StmatrixOp
+from tilec.dialects.tile.ops import AtomicOp, LdmatrixOp, LoadOp, StmatrixOp, StoreOp
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, bits_of, frag_type
+from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
-from tilec.isa import Family, MatrixMemory, Target, forms
+from tilec.ir.types import memref_of
+from tilec.isa import Family, MatrixMemory, Target, forms_of
 
 from ..analysis.multiples import multiple_of
 from ..emit import add, add_constant
 from .decomposition import Decomposition
 from .expansion import Values
 from .parts import cut, join
+
+Transfer: TypeAlias = LoadOp | StoreOp | AtomicOp
 
 ROW_BYTES = 16
 """Bytes of a row that `ldmatrix` and `stmatrix` address."""
@@ -38,7 +43,9 @@ class FragmentMemory:
         self._target = target
 
     @staticmethod
-    def offset(indices: list[Any], places: list[Any] | None, *, transposed: bool) -> list[Any]:
+    def offset(
+        indices: list[Value], places: list[Value] | None, *, transposed: bool
+    ) -> list[Value]:
         """Add a place in the tile to the memory's last indices."""
         if places is None:
             return indices
@@ -51,17 +58,18 @@ class FragmentMemory:
         ]
 
     def load(
-        self, op: Any, source: Any, at: list[Any], tile: TileValue, parts: Decomposition
+        self, op: LoadOp, source: Value, at: list[Value], tile: TileValue, parts: Decomposition
     ) -> Values:
         """The fragments, loaded from `source` at indices `at` of the first."""
         found = self._matrices(Family.LDMATRIX, op, source, at, tile, parts)
+        kind: type[TileOp] = LoadOp
+        how = _kept(op)
         if found is None:
-            kind, size, how = LoadOp, _together(source, parts), {}
+            size = _together(source, parts)
         else:
-            form, size = found
-            kind, how = LdmatrixOp, {"form": ir.StringAttr.get(form.ptx)}
+            kind, (form, size) = LdmatrixOp, found
+            how["form"] = ir.StringAttr.get(form.ptx)
         part, whole = _group_type(parts, 1, tile), _group_type(parts, size, tile)
-        how |= _kept(op)
         values: Values = []
         for origin in self._origins(op, at, tile, parts, size):
             values += cut(emit(kind, [source, *origin], whole, **how), size, part)
@@ -69,30 +77,31 @@ class FragmentMemory:
 
     def store(
         self,
-        op: Any,
+        op: StoreOp | AtomicOp,
         values: Values,
-        target: Any,
-        at: list[Any],
+        target: Value,
+        at: list[Value],
         tile: TileValue,
         parts: Decomposition,
     ) -> None:
         """Store the fragments, or let them update what is there, at indices `at` of the first."""
         found = self._matrices(Family.STMATRIX, op, target, at, tile, parts)
+        kind: type[TileOp] = type(op)
+        how = _kept(op)
         if found is None:
-            kind, size, how = type(op), _together(target, parts), {}
+            size = _together(target, parts)
         else:
-            form, size = found
-            kind, how = StmatrixOp, {"form": ir.StringAttr.get(form.ptx)}
+            kind, (form, size) = StmatrixOp, found
+            how["form"] = ir.StringAttr.get(form.ptx)
         whole = _group_type(parts, size, tile)
-        how |= _kept(op)
         for number, origin in enumerate(self._origins(op, at, tile, parts, size)):
             stored = join(values[number * size : (number + 1) * size], whole)
-            emit_effect(kind, [stored, target, *origin], **how)
+            emit_effect(kind, [stored, target, *origin], None, **how)
 
     @staticmethod
     def _origins(
-        op: Any, at: list[Any], tile: TileValue, parts: Decomposition, size: int
-    ) -> Iterator[list[Any]]:
+        op: Transfer, at: list[Value], tile: TileValue, parts: Decomposition, size: int
+    ) -> Iterator[list[Value]]:
         """The indices of every `size`-th fragment, `at` being those of the first."""
         transposed = "transposed" in op.attributes
         places = stored_places(parts.repeats, tile.element, transposed=transposed)
@@ -101,23 +110,25 @@ class FragmentMemory:
             if transposed:
                 origin[-2:] = reversed(origin[-2:])
             first = len(at) - len(origin)
-            yield at[:first] + [add_constant(i, o) for i, o in zip(at[first:], origin, strict=True)]
+            inner = zip(at[first:], origin, strict=True)
+            yield [*at[:first], *(add_constant(index, further) for index, further in inner)]
 
     def _matrices(
         self,
         family: Family,
-        op: Any,
-        memory: Any,
-        at: list[Any],
+        op: Transfer,
+        memory: Value,
+        at: list[Value],
         tile: TileValue,
         parts: Decomposition,
     ) -> tuple[MatrixMemory, int] | None:
         """The widest form of `family` that moves whole fragments, and how many at once."""
-        if not isinstance(memory.type.memory_space, SharedAttr) or "masked" in op.attributes:
+        type_ = memref_of(memory)
+        if not isinstance(type_.memory_space, SharedAttr) or "masked" in op.attributes:
             return None
         bits = max(8, bits_of(tile.element))
         row = ROW_BYTES * 8 // bits
-        buffer = shared_buffer(memory.type)
+        buffer = shared_buffer(type_)
         # A row must lie in one piece, on a multiple of its size.
         if not buffer.together(row) or buffer.cols < row or multiple_of(at[-1]) < row:
             return None
@@ -145,24 +156,23 @@ class FragmentMemory:
 @cache
 def _forms(family: Family) -> tuple[MatrixMemory, ...]:
     """The forms that move elements as they are."""
-    moves = (f for f in forms().values() if isinstance(f, MatrixMemory) and f.source is None)
-    return tuple(f for f in moves if f.family is family)
+    return tuple(f for f in forms_of(MatrixMemory) if f.source is None and f.family is family)
 
 
-def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:
+def _group_type(parts: Decomposition, size: int, tile: TileValue) -> FragType:
     layout = parts.group(size)
     return frag_type(tuple(layout.out_sizes.values()), tile.element, layout)
 
 
-def _together(memory: Any, parts: Decomposition) -> int:
+def _together(memory: Value, parts: Decomposition) -> int:
     """How many fragments an access that is no matrix instruction moves.
 
     All from and to shared memory: neighbours in a swizzle may be of different fragments.
     """
-    return parts.count if isinstance(memory.type.memory_space, SharedAttr) else 1
+    return parts.count if isinstance(memref_of(memory).memory_space, SharedAttr) else 1
 
 
-def _kept(op: Any) -> dict[str, Any]:
+def _kept(op: Transfer) -> dict[str, Attribute]:
     """The attributes of an access that its parts have, too."""
     return {
         name: op.attributes[name]

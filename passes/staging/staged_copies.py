@@ -17,8 +17,9 @@ from tilec.dialects.tile.ops import (
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
+from ..analysis.index_forms import is_pure
 from ..search import defining_op
-from .staging_groups import is_pure, slice_of
+from .staging_groups import slice_of
 
 _FRAME: tuple[Callable[[ir.OpView], bool], ...]
 """What the ops of a group are, but for the copies, which follow the first."""

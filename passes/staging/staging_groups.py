@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.dialects.semantics import is_movable
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
+from ..analysis.index_forms import is_pure
 from .staging_vectors import memory_shape
 
 
@@ -83,10 +83,3 @@ def slice_of(load: Any, block: Any) -> list[Any]:
             found.append(operation)
             pending += operation.operands
     return found
-
-
-def is_pure(op: Any) -> bool:
-    """Whether an op of scalars only computes, so that it may be moved and repeated."""
-    return is_movable(op) and not any(
-        isinstance(result.type, ir.RankedTensorType) for result in op.results
-    )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tilec.dialects.tile.tiles import bits_of, element_name
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
-from tilec.isa import Family, Mma, TilecError, forms
+from tilec.isa import Mma, TilecError, forms_of
 
 TF32 = "tile.tf32"
 """Unit attribute of a product of f32: its operands may be taken as tf32."""
@@ -68,8 +68,8 @@ def product_elements(a: Type, b: Type, result: Type, *, tf32: bool) -> Elements:
 def _totals() -> dict[tuple[str, str], frozenset[str]]:
     """MLIR's names of the accumulators' types by those of A and B, over all targets."""
     found: dict[tuple[str, str], set[str]] = {}
-    for form in forms().values():
-        if isinstance(form, Mma) and form.family is Family.MMA and form.bit_op is None:
+    for form in forms_of(Mma):
+        if form.sparsity is None and form.scaling is None and form.bit_op is None:
             a, b, c, d = (element_name(form.operand(name)) for name in "abcd")
             if c == d and not any(name in _PACKED or name.startswith("!") for name in (a, b)):
                 found.setdefault((a, b), set()).add(d)

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
-from tilec.isa import LANES, Major, MatrixMemory, Mma, MovMatrix, WmmaMemory, WmmaMma
+from tilec.isa import (
+    LANES,
+    Major,
+    MatrixMemory,
+    Mma,
+    MovMatrix,
+    Product,
+    Selector,
+    WmmaMemory,
+    WmmaMma,
+)
 from tilec.isa import Operand as MatrixOperand
 from tilec.isa import instruction as find_instruction
 
@@ -73,32 +83,18 @@ def _bind(binding: Binding) -> Step:
     return whole
 
 
-def _multiply(binding: Binding, form: Mma | WmmaMma) -> Step:
-    operands = list(binding.operands)
-    if len(operands) < 4:
-        raise binding.error(f"'{form.ptx}' takes at least 4 operands")
-    targets = _targets(binding, operands[0], form.results[0])
-    slots = {
-        n: _sources(binding, o, form.operand(n)) for n, o in zip("abc", operands[1:4], strict=True)
-    }
-    bits = {n: form.operand(n).register.bits for n in slots}
-    rest = operands[4:]
+def _multiply(binding: Binding, form: Product) -> Step:
+    taken = [(operand, form.selectors_of(operand.name)) for operand in form.operands]
+    count = 1 + sum(2 if picking else 1 for _, picking in taken)
+    first, *rest = binding.expect(count)
+    targets = _targets(binding, first, form.results[0])
+    slots: dict[str, tuple[int, ...]] = {}
     selectors: dict[str, int] = {}
-    if isinstance(form, Mma):
-        if form.sparsity:
-            slots["e"] = _sources(binding, rest.pop(0), form.operand("e"))
-            selectors["selector"] = binding.source(rest.pop(0), "u32")
-        if form.scaling:
-            for side in "ab":
-                slots[f"sf{side}"] = _sources(binding, rest.pop(0), form.operand(f"sf{side}"))
-                ids = rest.pop(0)
-                if not isinstance(ids, Vector) or len(ids.items) != 2:
-                    raise binding.error("a scale factor is followed by {byte-id, thread-id}")
-                for name, item in zip(("byte_id", "thread_id"), ids.items, strict=True):
-                    selectors[f"{name}_{side}"] = binding.source(item, "u16")
-    if rest:
-        raise binding.error(f"'{form.ptx}' has {len(rest)} operands too many")
-    bits |= {n: 32 for n in slots if n not in bits}
+    for operand, picking in taken:
+        slots[operand.name] = _sources(binding, rest.pop(0), operand)
+        if picking:
+            selectors |= _picking(binding, rest.pop(0), picking)
+    bits = {operand.name: operand.register.bits for operand in form.operands}
     machine = binding.machine
     fragments = machine.fragments
     arch, numerics, deferred = machine.arch, machine.numerics, binding.deferred
@@ -113,6 +109,18 @@ def _multiply(binding: Binding, form: Mma | WmmaMma) -> Step:
             fragments.spread(targets, result)
 
     return step
+
+
+def _picking(binding: Binding, given: Operand, wanted: tuple[Selector, ...]) -> dict[str, int]:
+    """The registers of an operand's selectors: one by itself, several in braces."""
+    items = given.items if isinstance(given, Vector) else (given,)
+    if len(items) != len(wanted):
+        names = ", ".join(selector.name for selector in wanted)
+        raise binding.error(f"operand {wanted[0].operand} is followed by {{{names}}}")
+    return {
+        selector.name: binding.source(item, f"u{selector.bits}")
+        for selector, item in zip(wanted, items, strict=True)
+    }
 
 
 def _per_warp(machine: Machine, slot: int) -> int | Array:
@@ -200,7 +208,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
     load = bool(form.results)
     first, second, *stride = binding.expect(2, 3)
     inside, address = (first, second) if load else (second, first)
-    (operand,) = (*form.results, *form.operands)
+    operand = form.fragment
     targets = _targets(binding, inside, operand) if load else []
     slots = () if load else _sources(binding, inside, operand)
     row_major = operand.major is Major.ROW
@@ -259,11 +267,14 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
         split = gathered[..., None].view(dtype_of(unit)).transpose(0, 1, 3, 2)
         values = split.reshape(ctas, warps, -1, LANES)
         for number, move in units():
+            one = values[:, :, number]
             for space, offsets, active in locate():
                 mask = active
                 at = move(offsets)
                 if observer is not None:
-                    mask = observer.access(where, space, at, unit // 8, mask, Access.WRITE)
-                memory.store(space.place(at), unit, values[:, :, number], mask)
+                    mask = observer.access(
+                        where, space, at, unit // 8, mask, Access.WRITE, values=[one]
+                    )
+                memory.store(space.place(at), unit, one, mask)
 
     return read if load else write
