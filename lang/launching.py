@@ -16,7 +16,7 @@ from .scalar_arguments import scalar_argument
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.sim import Report
 
 Assumptions = Callable[[], Sequence[Assumption]]
