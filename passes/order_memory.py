@@ -48,7 +48,7 @@ class OrderMemory(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Order the accesses of a kernel."""
-        reader = StepReader(kernel.function)
+        reader = StepReader(kernel.function, kernel.target)
         steps = reader.read()
         accesses = accesses_in(steps)
         record_written(kernel.function, accesses)
