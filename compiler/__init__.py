@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from .version import __version__
 
 if TYPE_CHECKING:
     from tilec.isa import Target, TilecError
@@ -15,11 +16,6 @@ if TYPE_CHECKING:
     from .lang import function, kernel
     from .pipelines import Pipeline
     from .transformation import transform
-
-__version__ = "0.1.0"
-
-_imported = time.time()
-"""When this process began to import tilec: code that changed later is not what it runs."""
 
 __all__ = [
     "Compiled",
@@ -49,6 +45,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> Any:
     """What is exported, imported when first used: MLIR takes its time."""
+    if name == "codegen":  # for code out of tree
+        return import_module(".backend.codegen", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module 'tilec' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name], __name__), name)

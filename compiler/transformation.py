@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.passes.base import Diagnostic, Pass, remarks
-from tilec.passes.pipeline import run_pipeline, verify
+from tilec.passes.pipeline import run_pipeline
 
 from .frontend.contexts import new_context
-from .frontend.parsing import parse
+from .frontend.inputs import Input, ModuleInput, as_input
 from .report.diagnostics import Source, render
 from .report.printing import to_text
 
@@ -26,7 +26,7 @@ class Transformed:
         source: the text that the program came from, if it came from one.
     """
 
-    module: Any
+    module: ir.Module
     remarks: tuple[Diagnostic, ...]
     source: Source | None = None
 
@@ -38,7 +38,7 @@ class Transformed:
         return "".join(f"<pre>{escape(text)}</pre>" for text in (str(self), said) if text)
 
 
-def transform(source: str | Path | Any, *passes: str | Pass) -> Transformed:
+def transform(source: str | Path | ir.Module | Transformed, *passes: str | Pass) -> Transformed:
     """Run passes on a copy of a program, which need not be whole: any module will do.
 
     Args:
@@ -52,17 +52,12 @@ def transform(source: str | Path | Any, *passes: str | Pass) -> Transformed:
     Example:
         `print(tilec.transform(text, "tile-to-fragments", MyPass(floats=True), "canonicalize"))`
     """
-    if isinstance(source, Path):
-        source = Source(str(source), source.read_text(encoding="utf-8"))
-    elif isinstance(source, str):
-        source = Source("<string>", source)
-    text = source.source if isinstance(source, Transformed) else None
-    if isinstance(source, Source):
-        module, text = parse(source, new_context()), source
+    given: Input
+    if isinstance(source, Transformed):
+        given = ModuleInput(source.module, source.source)
     else:
-        given = source.module if isinstance(source, Transformed) else source
-        module = given.operation.clone()
-        verify(module)
+        given = as_input(source)
+    module = given.build(new_context).module
     with remarks() as found:
         run_pipeline(module, passes)
-    return Transformed(module, tuple(found), text)
+    return Transformed(module, tuple(found), given.text)

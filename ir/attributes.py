@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import copysign
 from typing import TypeVar
 
 from .aliases import Op
@@ -33,3 +34,20 @@ def signature(function: Op) -> ir.FunctionType:
     type_ = attribute(function, "function_type", ir.TypeAttr).value
     assert isinstance(type_, ir.FunctionType)
     return type_
+
+
+def is_positive_zero(value: ir.Attribute) -> bool:
+    """Whether an attribute is the number zero; one of floats that has no sign."""
+    if isinstance(value, ir.FloatAttr):
+        return value.value == 0 and copysign(1, value.value) > 0
+    return isinstance(value, ir.IntegerAttr) and value.value == 0
+
+
+def i32_attribute(value: int) -> ir.IntegerAttr:
+    """An attribute of type i32."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
+
+
+def i64_attribute(value: int) -> ir.IntegerAttr:
+    """An attribute of type i64."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

@@ -8,13 +8,14 @@ from .mma import Mma
 from .operands import LANES, WARPGROUP_THREADS, Major, Operand, Register, Shape, Storage
 from .ptx import assembly
 from .table import form, forms, forms_of, instruction
-from .targets import ASYNC_COPY_BYTES, TARGETS, Scope, Since, Target, target
+from .targets import ASYNC_COPY_BYTES, DEFAULT_TARGET, TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
 from .wmma import WmmaMemory, WmmaMma
 
 __all__ = [
     "ASYNC_COPY_BYTES",
+    "DEFAULT_TARGET",
     "ELEMENT_TYPES",
     "LANES",
     "TARGETS",

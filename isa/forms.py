@@ -34,7 +34,7 @@ class Family(StrEnum):
     MOVMATRIX = "movmatrix"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
     """One instruction form.
 
@@ -75,6 +75,14 @@ class Form:
     def __str__(self) -> str:
         return self.ptx
 
+    # By its key alone: much is looked up by form.
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.ptx == other.ptx
+
+    def __hash__(self) -> int:
+        return hash(self.ptx)
+
     # Operands
 
     @property
@@ -93,9 +101,10 @@ class Form:
         Raises:
             TilecError: if the form has none, naming those that it has.
         """
-        for operand in self.all_operands:
-            if operand.name == name:
-                return operand
+        for several in (self.results, self.operands):
+            for operand in several:
+                if operand.name == name:
+                    return operand
         names = ", ".join(self.operand_names)
         raise TilecError(f"{self.ptx} has no operand '{name}'; it has {names}")
 
@@ -157,10 +166,19 @@ class Form:
         """Mnemonics that PTX allows besides `mnemonic()`, which may be among them."""
         return iter(())
 
+    def rare_spellings(self) -> Iterator[str]:
+        """Mnemonics that are understood besides: of old PTX versions, in orders of ptxas alone."""
+        return iter(())
+
     @property
     def preferred(self) -> str | None:
         """The key of a form that does the same and is faster somewhere; None if there is none."""
         return None
+
+    @property
+    def flops(self) -> int:
+        """Multiplications and additions of one execution; 0 if it is a move."""
+        return 0
 
     @property
     def facts(self) -> dict[str, str | int]:
@@ -168,7 +186,7 @@ class Form:
         return {} if self.shape is None else {"shape": str(self.shape)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Product(Form):
     """D = A·B + C.
 
@@ -187,6 +205,11 @@ class Product(Form):
     satfinite: bool = False
     bit_op: str | None = None
     rounding: str | None = None
+
+    @property
+    def flops(self) -> int:
+        """2·m·n·k of every product, zeros of a sparse A included."""
+        return 2 * self.shape.m * self.shape.n * self.shape.k * self.products
 
     @property
     def chunk(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import permutations
 from itertools import product as cross
 
 from .form_parts import Memory
@@ -12,7 +13,7 @@ from .operands import Operand, matrix
 from .targets import Since
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MatrixMemory(Form):
     """`ldmatrix` and `stmatrix`.
 
@@ -68,13 +69,21 @@ class MatrixMemory(Form):
         at = 3 if self.transposed else 2
         yield ".".join((f"{head}.aligned", *words[1:at], words[0], *words[at:]))
 
+    def rare_spellings(self) -> Iterator[str]:
+        """Shape, count and `.trans` in any order."""
+        head, _, rest = self.ptx.partition(".aligned.")
+        words = rest.split(".")
+        at = 3 if self.transposed else 2
+        for order in permutations(words[:at]):
+            yield ".".join((f"{head}.aligned", *order, *words[at:]))
+
     @property
     def facts(self) -> dict[str, str | int]:
         """Its rows and their size."""
         return {"rows": self.matrices * self.rows, "row_bytes": self.row_bytes}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MovMatrix(Form):
     """`movmatrix`: the transpose of an 8×8 matrix of 16-bit elements within a warp."""
 

@@ -17,15 +17,14 @@ def spellings(form: Form) -> tuple[str, ...]:
     return tuple(spelling for spelling in found if spelling != form.ptx)
 
 
+def every_spelling(form: Form) -> tuple[str, ...]:
+    """All that names `form` besides its key, the state space left out."""
+    found = dict.fromkeys((*spellings(form), *form.rare_spellings()))
+    return tuple(spelling for spelling in found if spelling != form.ptx)
+
+
 def split_space(mnemonic: str) -> tuple[str, str]:
     """A mnemonic without its state space, and the space, empty where none is named."""
     words = mnemonic.split(".")
     space = next((word for word in words if word in _SPACES), "")
     return ".".join(word for word in words if word not in _SPACES), space
-
-
-def with_aligned(mnemonic: str) -> str:
-    """A mnemonic of `wmma` with `.aligned`, which it has from PTX 6.3 on; others as they are."""
-    if not mnemonic.startswith("wmma.") or ".aligned." in mnemonic:
-        return mnemonic
-    return mnemonic.replace(".sync.", ".sync.aligned.", 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TypeVar, cast
@@ -12,7 +11,7 @@ from typing import TypeVar, cast
 from . import block_scale, matrix_memory, mma_dense, mma_sp, wmma
 from .errors import TilecError, UnknownNameError
 from .forms import Family, Form
-from .spellings import spellings, split_space, with_aligned
+from .spellings import every_spelling, split_space
 
 _FAMILIES = (mma_dense, block_scale, mma_sp, wmma, matrix_memory)
 """A module a family, or a generation of families; each has a function `forms`."""
@@ -55,19 +54,27 @@ class Table:
         """The forms of every spelling that is no key: several if only operands tell them apart."""
         table: dict[str, tuple[Form, ...]] = {}
         for one in self.forms.values():
-            for spelling in spellings(one):
+            for spelling in every_spelling(one):
                 others = table.get(spelling, ())
                 if spelling in self.forms or any(o.mnemonic() != one.mnemonic() for o in others):
                     raise TilecError(f"'{spelling}' spells two forms")
                 table[spelling] = (*others, one)
         return MappingProxyType(table)
 
+    @cached_property
+    def opcodes(self) -> tuple[str, ...]:
+        """First words of the mnemonics."""
+        return tuple(dict.fromkeys(key.partition(".")[0] for key in self.forms))
+
+    def named(self, ptx: str) -> tuple[Form, ...]:
+        """The forms that `ptx` spells, the state space left out; several as `form` says."""
+        if ptx in self.forms:
+            return (self.forms[ptx],)
+        return self._spelled.get(ptx, ())
+
     def form(self, ptx: str) -> Form:
         """The form that `ptx` spells, as `form` has it."""
-        spelled = with_aligned(ptx)
-        if spelled in self.forms:
-            return self.forms[spelled]
-        found = self._spelled.get(spelled, ())
+        found = self.named(ptx)
         if not found:
             raise UnknownNameError("instruction form", ptx, self.forms)
         if len(found) > 1:
@@ -81,12 +88,12 @@ def _whole() -> Table:
     return Table(one for module in _FAMILIES for one in module.forms())
 
 
-_extended: ContextVar[Table | None] = ContextVar("_extended", default=None)
+_extended: list[Table] = []
 
 
 def current() -> Table:
     """The table that is asked: PTX's, within `extend` with further forms."""
-    return _extended.get() or _whole()
+    return _extended[-1] if _extended else _whole()
 
 
 @contextmanager
@@ -97,11 +104,11 @@ def extend(*further: Form) -> Iterator[Table]:
         TilecError: if the table has a form of this key.
     """
     larger = Table((*current().forms.values(), *further))
-    token = _extended.set(larger)
+    _extended.append(larger)
     try:
         yield larger
     finally:
-        _extended.reset(token)
+        _extended.remove(larger)
 
 
 def forms() -> Mapping[str, Form]:

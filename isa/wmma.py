@@ -15,7 +15,7 @@ from .operands import Major, Operand, Shape, matrix
 from .targets import Since
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WmmaMma(Product):
     """`wmma.mma`."""
 
@@ -23,8 +23,12 @@ class WmmaMma(Product):
         """Default rounding; the shape before the layout."""
         return _shape_first(self.ptx, self.shape, self.rounding)
 
+    def rare_spellings(self) -> Iterator[str]:
+        """Without `.aligned`."""
+        return _not_aligned(self)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WmmaMemory(Form):
     """`wmma.load` and `wmma.store`; the memory operand has a stride in elements.
 
@@ -74,6 +78,10 @@ class WmmaMemory(Form):
         """The shape before the layout."""
         return _shape_first(self.ptx, self.shape, None)
 
+    def rare_spellings(self) -> Iterator[str]:
+        """Without `.aligned`."""
+        return _not_aligned(self)
+
     @property
     def facts(self) -> dict[str, str | int]:
         """Shape, alignment and stride."""
@@ -99,6 +107,12 @@ def _shape_first(ptx: str, shape: Shape, rounding: str | None) -> Iterator[str]:
 
 _ROW_COL = ((Major.ROW, Major.COL),)
 _ANY = tuple(cross(Major, Major))
+
+
+def _not_aligned(form: Form) -> Iterator[str]:
+    """As PTX up to 6.2 spells it (PTX ISA, "wmma.load: PTX ISA Notes")."""
+    for spelling in (form.ptx, *form.other_spellings()):
+        yield spelling.replace(".sync.aligned.", ".sync.", 1)
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def _write(
     array = array_of(array, name.removeprefix("tile."))
     if not isinstance(tile, Tile):
         raise TilecError(f"what is stored in {array.name} is a tile, not {tile!r}")
-    element = tile.dtype if _holds(array, tile.dtype) else array.dtype
+    element = tile.dtype if _takes(array, tile.dtype) else array.dtype
     if tile.dtype is not element:
         raise TilecError(
             f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
@@ -141,6 +141,11 @@ def _write(
     array.written = True
     operands = [held.value, array.value, *(p.value for p in places)]
     _operation(name, operands, attributes=attributes)
+
+
+def _takes(array: AnyArray, element: type[DType]) -> bool:
+    """Whether such elements can be stored in an array; truth values are 0 and 1 only."""
+    return _holds(array, element) and (array.dtype is not bool_ or element is bool_)
 
 
 def _holds(array: AnyArray, element: type[DType]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.isa import Mma, TilecError, forms
+from tilec.isa import Product, TilecError, forms
 
 from .dtypes import DType, bfloat16, dtype_of, float16, float32, float64, int32, tfloat32
 from .emit import i64s, result, text, type_of, unit
@@ -148,7 +148,7 @@ def _check_signs(name: str, a: Tile, b: Tile) -> None:
     from tilec.dialects.tile.signs import check_signs  # noqa: PLC0415 (imports MLIR)
 
     form = forms().get(name)
-    if isinstance(form, Mma) and a.dtype.kind in ("int", "uint"):
+    if isinstance(form, Product) and a.dtype.kind in ("int", "uint"):
         check_signs(form, [side for side, t in (("a", a), ("b", b)) if t.dtype.kind == "uint"])
 
 

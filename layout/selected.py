@@ -7,11 +7,17 @@ lies at the selectors' values.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from tilec.isa import Form, Operand
 
 from .linear import LayoutError, LinearLayout
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Index = TypeVar("Index", int, "NDArray[np.intp]")
 
 
 def _powers(first: int, end: int) -> list[int]:
@@ -74,7 +80,7 @@ def scale_factors(form: Form, operand: Operand) -> LinearLayout:
     return layout.reorder(("register", "lane"), ("row", "col", byte_id, thread_id))
 
 
-def logical_column(form: Form, code: Any, column: Any) -> Any:
+def logical_column(form: Form, code: Index, column: Index) -> Index:
     """Where a stored element of a sparse A stands in the product.
 
     Args:

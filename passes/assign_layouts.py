@@ -20,7 +20,7 @@ from .base import Diagnostic, PassError, walk
 from .kernel_pass import Kernel, KernelPass
 from .layouts.layout_choice import LayoutChoice
 from .layouts.layout_relations import agree, backward, forward
-from .layouts.layout_types import converted, laid, set_layout
+from .layouts.layout_types import converted, laid, replace_but_in, set_layout
 from .layouts.layout_wants import legal_layout, memory_layout
 from .layouts.tile_classes import (
     Classes,
@@ -159,4 +159,4 @@ def _convert_result(op: ir.OpView, layout: LinearLayout) -> None:
     set_layout(result, layout)
     with ir.InsertionPoint.after(op), op.location:
         expected = converted(result, tile.layout)
-    result.replace_all_uses_except(expected, expected.owner.operation)
+    replace_but_in(result, expected)

@@ -21,14 +21,14 @@ class Diagnostic:
     """A message about a place in the user's program.
 
     Attributes:
-        location: an MLIR location.
+        location: an MLIR location; None of what has no place in the program.
         message: what is wrong and what would be legal.
         severity: `error`, `warning`, `remark` or `note`.
         notes: what belongs to it, each at a place of its own.
         decided_by: the pass whose decision a remark explains, which is shown when asked for.
     """
 
-    location: Location
+    location: Location | None
     message: str
     severity: str = "error"
     notes: tuple[Diagnostic, ...] = ()

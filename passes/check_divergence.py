@@ -9,6 +9,7 @@ from tilec.dialects.semantics import Scope, Spread, scope_of
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.memory import MemoryOp
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 
 from .analysis.uniformity import Uniformity, control_of
@@ -67,7 +68,7 @@ def _check_place(kernel: Kernel, uniformity: Uniformity, op: MemoryOp | AsyncCop
             )
 
 
-def _refuse(kernel: Kernel, op: ir.OpView, control: ir.OpView, scope: Scope) -> None:
+def _refuse(kernel: Kernel, op: ir.OpView, control: Op, scope: Scope) -> None:
     who, which = f"all warps of a {_GROUPS.get(scope)}", "them"
     legal = "in all threads, such as those of block numbers"
     if scope is Scope.WARP:

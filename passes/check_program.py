@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tilec.dialects.semantics import control_flow
-from tilec.dialects.semantics.control import Counted
 from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
 from tilec.dialects.tile.attributes import (
     ABI,
@@ -22,12 +20,13 @@ from tilec.dialects.tile.attributes import (
 )
 from tilec.dialects.tile.ops import LoadOp
 from tilec.ir.attributes import attribute, signature
-from tilec.ir.mlir import ir
+from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import UnknownNameError
 
-from .base import Diagnostic, Pass, PassError, walk
+from .base import Pass, walk
 from .emit import constant_of
 from .functions import functions, gpu_modules
+from .report import Report
 
 _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
 _CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID, WRITTEN})
@@ -45,24 +44,16 @@ class CheckProgram(Pass):
 
     name: ClassVar[str] = "tile-check-program"
 
-    def apply(self, module: Any) -> None:
+    def apply(self, module: ir.Module) -> None:
         """Check every `gpu.module`."""
-        errors: list[Diagnostic] = []
+        report = Report()
         for gpu_module in gpu_modules(module):
             for op in (gpu_module, *walk(gpu_module)):
-                errors += _errors(op, _check_attributes(op))
-                if op.operation.name == "scf.for":
-                    errors += _errors(op, _check_step(op))
-                elif op.operation.name in LAUNCHES:
-                    errors += _errors(op, ["stands in a kernel; kernels are launched by the host"])
+                for message in (*_check_attributes(op), *_check_step(op), *_check_place(op)):
+                    report.error(op, message)
             for function in functions(gpu_module):
-                errors += _errors(function, _check_arguments(function))
-        if errors:
-            raise PassError(errors)
-
-
-def _errors(op: Any, found: Iterable[str]) -> list[Diagnostic]:
-    return [Diagnostic(op.location, f"'{op.operation.name}' op {message}") for message in found]
+                _check_arguments(function, report)
+        report.raise_errors()
 
 
 def _check_attributes(op: ir.OpView) -> Iterator[str]:
@@ -85,7 +76,7 @@ def _legal(op: ir.OpView) -> tuple[str, ...]:
     bearers: set[Bearer] = set()
     if op.operation.name in FUNCTIONS:
         bearers.add(Bearer.FUNCTION)
-    elif isinstance(control_flow(op), Counted):
+    elif isinstance(op, scf.ForOp):
         bearers |= {Bearer.LOOP, Bearer.TILE}
     elif isinstance(op, LoadOp):
         bearers |= {Bearer.LOAD, Bearer.TILE}
@@ -95,11 +86,10 @@ def _legal(op: ir.OpView) -> tuple[str, ...]:
     return tuple(one.name for one in known if one.bearer in bearers)
 
 
-def _check_arguments(function: Any) -> Iterator[str]:
-    attributes = function.operation.attributes
-    if "arg_attrs" not in attributes:
+def _check_arguments(function: gpu.GPUFuncOp, report: Report) -> None:
+    if "arg_attrs" not in function.attributes:
         return
-    types = signature(function.operation).inputs
+    types = signature(function).inputs
     for number, (type_, given) in enumerate(
         zip(types, attribute(function, "arg_attrs", ir.ArrayAttr), strict=True)
     ):
@@ -107,12 +97,20 @@ def _check_arguments(function: Any) -> Iterator[str]:
             if not name.startswith(PREFIX):
                 continue
             if name not in _OF_ARGUMENTS:
-                yield f"argument {number}: {UnknownNameError('attribute', name, _OF_ARGUMENTS)}"
+                message = str(UnknownNameError("attribute", name, _OF_ARGUMENTS))
             elif not isinstance(type_, ir.MemRefType):
-                yield f"argument {number}: {name} speaks of memory, and this is of type {type_}"
+                message = f"{name} speaks of memory, and this is of type {type_}"
+            else:
+                continue
+            report.error(function, message, argument=number)
 
 
-def _check_step(loop: Any) -> Iterator[str]:
-    step = constant_of(loop.operation.operands[2])
+def _check_step(op: ir.OpView) -> Iterator[str]:
+    step = constant_of(op.step) if isinstance(op, scf.ForOp) else None
     if step is not None and step < 1:
         yield f"goes up: its step must be positive, not {step}"
+
+
+def _check_place(op: ir.OpView) -> Iterator[str]:
+    if op.operation.name in LAUNCHES:
+        yield "stands in a kernel; kernels are launched by the host"

@@ -32,6 +32,10 @@ def is_kernel(function: Op) -> bool:
     return any(name in attributes for name in ("kernel", "gpu.kernel", "nvvm.kernel"))
 
 
+_UNWRITTEN_CHIP = "sm_75"
+"""The chip of an `#nvvm.target` that says none: MLIR's own default, which it does not print."""
+
+
 def target_of(gpu_module: Op) -> Target | None:
     """The target that the module's `#nvvm.target` names, or None where it has none.
 
@@ -44,7 +48,7 @@ def target_of(gpu_module: Op) -> Target | None:
         text = str(one)  # the bindings have no accessors of this attribute
         if text.startswith("#nvvm.target"):
             _, _, rest = text.partition('chip = "')
-            return target(rest.partition('"')[0] or "sm_75")
+            return target(rest.partition('"')[0] or _UNWRITTEN_CHIP)
     return None
 
 

@@ -49,8 +49,8 @@ class RemoveConversions(KernelPass):
         for _ in range(ROUNDS):
             if not any(conversions(function)) or not _step(function, target):
                 break
-        for op in conversions(function):
-            _explain(op, kernel)
+        for conversion in conversions(function):
+            _explain(conversion, kernel)
         for op in kernel.walk():
             if LAYOUT in op.attributes:
                 del op.attributes[LAYOUT]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import chain
+from typing import ClassVar
 
 from tilec.dialects.semantics import Resource, Scope, orders, scope_of, touches
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AllocSharedOp, AsyncWaitOp
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 from tilec.isa import Target
 
@@ -93,9 +96,9 @@ def _order(buffer: Lifetime, others: list[Lifetime], target: Target | None) -> N
             emit_effect(AsyncWaitOp, pending=i64(0))
 
 
-def _barrier_before(op: Any) -> Any:
+def _barrier_before(op: ir.Operation) -> ir.Operation | None:
     """The barrier of the same block behind which nothing touches shared memory before `op`."""
-    found = None
+    found: ir.Operation | None = None
     for other in op.block.operations:
         operation = other.operation
         if operation == op:
@@ -109,6 +112,5 @@ def _barrier_before(op: Any) -> Any:
 
 def _uses_shared(op: ir.Operation) -> bool:
     """Whether an op, or one inside it, may use shared memory, or will when it is lowered."""
-    return any(
-        touches(inner, Resource.SHARED) or scope_of(inner) >= Scope.CTA for inner in (op, *walk(op))
-    )
+    inside: Iterator[Op] = chain([op], walk(op))
+    return any(touches(inner, Resource.SHARED) or scope_of(inner) >= Scope.CTA for inner in inside)

@@ -7,7 +7,7 @@ from math import prod
 from typing import ClassVar
 
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
-from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.dialects.tile.tiles import PlainTile, bits_of, element_of
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
@@ -159,7 +159,7 @@ def _product(dot: ir.OpView) -> Product:
 
 def _plain(value: Value) -> PlainTile:
     type_ = ir.RankedTensorType(value.type)
-    return PlainTile(tuple(type_.shape), type_.element_type)
+    return PlainTile(tuple(type_.shape), element_of(type_.element_type))
 
 
 def _is_computed(value: Value) -> bool:

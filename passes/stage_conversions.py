@@ -11,15 +11,16 @@ from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, LoadOp, Resh
 from tilec.dialects.tile.ops.memory import NO_MATRICES
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_elements
-from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_value
+from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, gpu
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.access import Access
 from tilec.layout.plans import Plan, SharedTrip
 
-from .emit import create, index_constant
+from .emit import index_constant
 from .fragments.fragment_types import FragmentTypes
 from .fragments.matrix_moves import matrix_moves
 from .kernel_pass import Kernel, KernelPass
@@ -75,9 +76,9 @@ def _widened(value: Value) -> Value:
     tile = _tile(value)
     if not isinstance(tile.element, ir.IntegerType):
         code = ir.IntegerType.get_signless(bits_of(tile.element))
-        value = create("arith.bitcast", [value], tensor_type(tile.shape, code, tile.layout))
+        value = arith.bitcast(value, tensor_type(tile.shape, code, tile.layout))
     byte = ir.IntegerType.get_signless(8)
-    return create("arith.extui", [value], tensor_type(tile.shape, byte, tile.layout))
+    return arith.extui(value, tensor_type(tile.shape, byte, tile.layout))
 
 
 def _narrowed(value: Value, type_: Type) -> Value:
@@ -85,10 +86,10 @@ def _narrowed(value: Value, type_: Type) -> Value:
     tile = tile_value(type_)
     assert tile is not None
     if isinstance(tile.element, ir.IntegerType):
-        return create("arith.trunci", [value], type_)
+        return arith.trunci(value, type_)
     code = ir.IntegerType.get_signless(bits_of(tile.element))
-    narrow = create("arith.trunci", [value], tensor_type(tile.shape, code, tile.layout))
-    return create("arith.bitcast", [narrow], type_)
+    narrow = arith.trunci(value, tensor_type(tile.shape, code, tile.layout))
+    return arith.bitcast(narrow, type_)
 
 
 def _tile(value: Value) -> TileValue:
@@ -117,9 +118,9 @@ def _moved(
     zero = index_constant(0)
     store, load = (ir.StringAttr.get(form) for form in forms)
     # Whoever still reads what an earlier round of a loop left must be done first.
-    ir.Operation.create("gpu.barrier")
+    gpu.barrier()
     emit_effect(StoreOp, [value, buffer, zero, zero], form=store)
-    ir.Operation.create("gpu.barrier")
+    gpu.barrier()
     type_ = tensor_type(tile.shape, tile.element, wanted)
     if is_matrix:
         return emit(LoadOp, [buffer, zero, zero], type_, form=load)
@@ -128,7 +129,7 @@ def _moved(
 
 
 def _chosen(
-    trip: Trip, element: Type, kernel: Kernel, types: FragmentTypes
+    trip: Trip, element: Element, kernel: Kernel, types: FragmentTypes
 ) -> tuple[SharedTrip, ir.MemRefType, list[str]]:
     """The plan of a trip, the type of its buffer, and the forms that store and load.
 
@@ -148,7 +149,7 @@ def _chosen(
     return found[0]
 
 
-def _buffer_type(shape: tuple[int, int], element: Type, plan: SharedTrip) -> ir.MemRefType:
+def _buffer_type(shape: tuple[int, int], element: Element, plan: SharedTrip) -> ir.MemRefType:
     row_major = plan.order == ("col", "row")
     text = str(plan.swizzle if plan.swizzle is not None and row_major else plan.shared)
     space = SharedAttr.get(ir.StringAttr.get(text))
@@ -160,7 +161,7 @@ def _form(
     access: Access,
     layout: LinearLayout,
     buffer_type: ir.MemRefType,
-    element: Type,
+    element: Element,
     kernel: Kernel,
     types: FragmentTypes,
 ) -> str | None:

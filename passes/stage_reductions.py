@@ -12,7 +12,7 @@ from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_valu
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-from tilec.layout.views import reshaped, sliced, transposed
+from tilec.layout.views import drop_dim, reshape, transpose
 
 from .kernel_pass import Kernel, KernelPass
 from .layouts.reduction_ways import Split, gathering
@@ -82,7 +82,7 @@ class _Steps:
         self._reshape(split.parts)
         self._transpose(split.order)
         self._reshape(split.merged)
-        layout = sliced(self._layout, axis + 1)
+        layout = drop_dim(self._layout, axis + 1)
         self._value = self.reduce(axis + 1, self._type(layout))
 
     def gather(self, layout: LinearLayout) -> None:
@@ -96,12 +96,12 @@ class _Steps:
 
     def _reshape(self, shape: tuple[int, ...]) -> None:
         if shape != self.shape:
-            type_ = self._type(reshaped(self._layout, shape))
+            type_ = self._type(reshape(self._layout, shape))
             self._value = emit(ReshapeOp, [self._value], type_)
 
     def _transpose(self, permutation: tuple[int, ...]) -> None:
         if list(permutation) != sorted(permutation):
-            type_ = self._type(transposed(self._layout, permutation))
+            type_ = self._type(transpose(self._layout, permutation))
             attribute = ir.DenseI64ArrayAttr.get(permutation)
             self._value = emit(TransposeOp, [self._value], type_, permutation=attribute)
 

@@ -17,7 +17,9 @@ from tilec.dialects.tile.ops import (
 )
 from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
 from tilec.isa import LANES
 
 from .analysis.effects import Writers
@@ -69,7 +71,7 @@ class _Staged(NamedTuple):
     """
 
     loads: list[LoadOp]
-    buffer: ir.Value
+    buffer: Value
     vector: int
     forms: tuple[str, ...]
 
@@ -101,16 +103,16 @@ class _Stage:
         if not staged:
             return
         group.hoist([load for one in staged for load in one.loads])
-        with ir.InsertionPoint(group.first), group.first.location:
+        with ir.InsertionPoint(group.first):
             zero = index_constant(0)
             if outermost_loop(group.first) is not None:
                 # Whoever still reads what the round before left must be done first.
-                ir.Operation.create("gpu.barrier")
+                gpu.barrier()
             for one in staged:
                 self._copy(one.loads[0], one.buffer, one.vector, zero)
             emit_effect(AsyncCommitOp)
             emit_effect(AsyncWaitOp, pending=i64(0))
-            ir.Operation.create("gpu.barrier")
+            gpu.barrier()
         for one in staged:
             for load, form in zip(one.loads, one.forms, strict=True):
                 _reload(load, one.buffer, form, zero)
@@ -118,14 +120,14 @@ class _Stage:
     def _staged(self, loads: list[LoadOp]) -> _Staged | None:
         """How loads of one place in memory are staged; None if there is no room for a buffer."""
         load = loads[0]
-        memref = load.operands[0]
+        element = ir.MemRefType(load.memref.type).element_type
         readers = [self._reader(op) for op in loads]
         rows, cols = memory_shape(load)
-        bits = bits_of(memref.type.element_type)
+        bits = bits_of(element)
         vector = copy_vector(load, self._target)
         chosen = staging((rows, cols), bits, vector, self._warps, readers, self._target)
         space = SharedAttr.get(ir.StringAttr.get(chosen.text))
-        type_ = ir.MemRefType.get([rows, cols], memref.type.element_type, memory_space=space)
+        type_ = ir.MemRefType.get([rows, cols], element, memory_space=space)
         size = shared_buffer(type_).bytes
         if size > self._left:
             self._kernel.remark(
@@ -147,9 +149,9 @@ class _Stage:
         assert tile is not None
         return Reader(tile, self._types.parts(tile), "transposed" in load.attributes)
 
-    def _copy(self, load: LoadOp, buffer: ir.Value, vector: int, zero: ir.Value) -> None:
+    def _copy(self, load: LoadOp, buffer: Value, vector: int, zero: Value) -> None:
         attributes: dict[str, ir.Attribute] = {
-            "shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))
+            "shape": ir.DenseI64ArrayAttr.get(ir.MemRefType(buffer.type).shape)
         }
         if "masked" in load.attributes:
             attributes["masked"] = load.attributes["masked"]
@@ -168,7 +170,7 @@ def _needing(first: LoadOp) -> list[ir.Operation]:
     return ops[ops.index(first.operation) :]
 
 
-def _reload(load: LoadOp, buffer: ir.Value, form: str, zero: ir.Value) -> None:
+def _reload(load: LoadOp, buffer: Value, form: str, zero: Value) -> None:
     """Load the tile from the buffer, before its first use."""
     uses = [_above(use.owner, load.operation.block) for use in load.results[0].uses]
     attributes = load.attributes
@@ -182,11 +184,13 @@ def _reload(load: LoadOp, buffer: ir.Value, form: str, zero: ir.Value) -> None:
     load.operation.erase()
 
 
-def _above(op: ir.Operation, block: ir.Block) -> ir.Operation:
+def _above(op: Op, block: ir.Block) -> ir.Operation:
     """The op of `block` that is `op` or holds it."""
     operation = op.operation
     while operation.block != block:
-        operation = operation.parent.operation
+        parent = operation.parent
+        assert parent is not None
+        operation = parent.operation
     return operation
 
 

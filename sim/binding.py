@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from . import special
 from .alu import Array
 from .alu.bits import width
 from .errors import UnsupportedInstructionError
-from .machine import ZEROS, Machine, Step
+from .frames import Frame
+from .machine import Machine, Step
 from .memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, Space
 from .ptx.declarations import fit
 from .ptx.module import (
@@ -25,12 +25,9 @@ from .ptx.module import (
     Sink,
     Vector,
 )
-from .site import Site
+from .registers import ZEROS
 from .sync import BarrierSync, Members
 from .widths import dtype_of
-
-if TYPE_CHECKING:
-    from .frames import Frame
 
 Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
 """The spaces that an access touches, with offsets in each and the threads that touch it."""
@@ -56,16 +53,14 @@ class Binding:
         frame: the call that it stands in.
         instruction: the instruction.
         machine: the machine.
-        site: where it is counted.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
     """
 
-    def __init__(self, frame: Frame, instruction: Instruction, site: Site) -> None:
+    def __init__(self, frame: Frame, instruction: Instruction) -> None:
         self.frame = frame
         self.instruction = instruction
         self.machine: Machine = frame.program.machine
-        self.site = site
         self.sync: Members | BarrierSync | None = None
         self.deferred = False
         self._before: list[Step] = []
@@ -295,10 +290,10 @@ def _in_window(registers: list[Array], slot: int, bits: int, extra: int) -> Call
         address = registers[slot].view(np.int64)
         if extra:
             address = address + extra
+        if not int(np.bitwise_or.reduce(address, axis=None)) >> 32:
+            return address
         high = address >> 32
-        if high.any():
-            return np.where((high == 1) | (high == -1), address & _ADDRESS, address)
-        return address
+        return np.where((high == 1) | (high == -1), address & _ADDRESS, address)
 
     return offsets
 

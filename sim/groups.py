@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .alu import Array
-
-if TYPE_CHECKING:
-    from .frames import Frame
-    from .ptx.module import Instruction
+from .frames import Frame
+from .ptx.module import Instruction
 
 Key = tuple[int, ...]
 """Place of a group in the order in which groups run: its warp where warps run one after the other,

@@ -11,22 +11,23 @@ others have come.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from tilec.isa import TilecError
 
+from .alu import Array
 from .barriers import Barriers
 from .blocks import Call, Code, Indexed, Return, Where
-from .errors import PtxError, SimulationError, StoppedError
+from .errors import PtxError
+from .findings import StoppedError
 from .frames import Frame
 from .groups import Group, Key, lane_bits, whole_warps
+from .machine import Machine
 from .order import Together, WarpByWarp
+from .report import SimulationError
 from .sync import BarrierSync, Members
-
-if TYPE_CHECKING:
-    from .alu import Array
-    from .machine import Machine
+from .translator import Translator
 
 
 def _fail(error: Exception, place: str) -> NoReturn:
@@ -46,6 +47,7 @@ class Scheduler:
 
     Attributes:
         machine: its state.
+        translator: binds the blocks that it runs.
         order: which group runs next.
         max_steps: the wave's limit on `machine.steps`.
         groups: groups that can run, by key.
@@ -54,9 +56,15 @@ class Scheduler:
     """
 
     def __init__(
-        self, machine: Machine, entry: Frame, max_steps: int, order: Together | WarpByWarp
+        self,
+        machine: Machine,
+        translator: Translator,
+        entry: Frame,
+        max_steps: int,
+        order: Together | WarpByWarp,
     ) -> None:
         self.machine = machine
+        self.translator = translator
         self.order = order
         self.max_steps = machine.steps + max_steps
         self._limit = max_steps
@@ -122,7 +130,7 @@ class Scheduler:
         """Run a group to the end of its block, and on while it is alone."""
         machine = self.machine
         while True:
-            code = group.frame.code(group.block)
+            code = self.translator.code(group.frame, group.block)
             index = group.index
             code.count(index, group.warps, group.threads)
             machine.mask, machine.merge = group.mask, group.merge
@@ -131,7 +139,7 @@ class Scheduler:
                 if not self._hold(group, code):
                     return
             else:
-                self._straight(code, index)
+                self._straight(group, code)
             group.turn = self.turn
             go = code.end.next(machine)
             if type(go) is int:
@@ -143,14 +151,15 @@ class Scheduler:
             self._leave(group, go)
             return
 
-    def _straight(self, code: Code, index: int) -> None:
-        at = index
+    def _straight(self, group: Group, code: Code) -> None:
+        """Run a block whose instructions need not wait."""
+        at = group.index
         try:
-            for step in code.steps[index:] if index else code.steps:
+            for step in code.steps[at:] if at else code.steps:
                 step()
                 at += 1
         except (IndexError, TilecError) as error:
-            _fail(error, code.place(at))
+            _fail(error, group.frame.place(group.block, at))
 
     def _hold(self, group: Group, code: Code) -> bool:
         """Run a block whose instructions may have to wait; whether the group reached its end."""
@@ -176,7 +185,7 @@ class Scheduler:
             try:
                 code.steps[at]()
             except (IndexError, TilecError) as error:
-                _fail(error, code.place(at))
+                _fail(error, group.frame.place(group.block, at))
         return True
 
     def _ready(self, mask: Array, sync: Members | None) -> Array | None:
@@ -240,7 +249,7 @@ class Scheduler:
             group.block, group.index = where, 0
             self.enter(group)
         elif isinstance(where, Call):
-            for mask, frame in where.targets(group):
+            for mask, frame in group.frame.callees(where, group.block):
                 part = group
                 if mask is not None:
                     part = group.at(frame, 0, 0, mask, self.machine.live)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilec import sim
-from tilec.isa import TARGETS, TilecError, nearest
+from tilec.isa import TilecError, nearest
+from tilec.sim.launch import architecture
 
 from .files import read_input
 from .run_arguments import Value
@@ -115,8 +116,7 @@ def load(path: str, *, arch: str | None, level: int) -> Program:
         from .run_abi import described  # noqa: PLC0415 (with MLIR)
 
         kernels = described(beside)
-    own = module.target if module.target in TARGETS else "sm_90"
-    return Program(module, arch or own, kernels)
+    return Program(module, arch or architecture(module), kernels)
 
 
 def _compiled(text: str, name: str, arch: str | None, level: int) -> Program:

@@ -129,23 +129,22 @@ def _process(
 ) -> str | None:
     """The transformed text of one part of the input; None if it failed."""
     from tilec.frontend.contexts import new_context  # noqa: PLC0415
-    from tilec.frontend.parsing import collected, parse  # noqa: PLC0415
+    from tilec.frontend.parsing import parse  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415
-    from tilec.report.diagnostics import render  # noqa: PLC0415
+    from tilec.report.diagnostics import render, reports  # noqa: PLC0415
     from tilec.report.printing import to_text  # noqa: PLC0415
+    from tilec.report.reproducer import Reproducer, reproducible  # noqa: PLC0415
 
-    from .reproduce import reproducible  # noqa: PLC0415
     from .verify_diagnostics import mismatches  # noqa: PLC0415
 
-    context = new_context()
     errors: tuple[Diagnostic, ...] = ()
     output = ""
-    with collected(context) as reported, remarks() as found:
+    with reports() as reported, remarks() as found:
         try:
-            module = parse(source, context)
-            leave = arguments.mlir_pass_pipeline_crash_reproducer
-            with reproducible(leave, module, pipeline, verify_each=verify_each):
+            module = parse(source, new_context())
+            left = arguments.mlir_pass_pipeline_crash_reproducer
+            with reproducible(left, lambda: Reproducer(to_text(module), pipeline, verify_each)):
                 run_pipeline(module, pipeline, verify_each=verify_each, instrumentation=watched)
             output = to_text(
                 module,

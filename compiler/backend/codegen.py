@@ -79,6 +79,8 @@ _turn = threading.RLock()
 def start() -> None:
     """Start the worker if none is running, without waiting for it."""
     with _turn:
+        if _worker and _worker[0].process.poll() is not None:
+            _worker.pop().close()  # somebody ended it while it had nothing to do
         if not _worker:
             _worker.append(_Worker())
 

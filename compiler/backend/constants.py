@@ -23,7 +23,29 @@ _ANY = re.compile(r" [+-]?(?:\d+\.|inf|[qs]?nan|f0x)")
 _FORMATS = {"half": (16, 10), "bfloat": (16, 7), "float": (32, 23), "double": (64, 52)}
 
 
-def for_llvm_22(line: str) -> str:
+_SIGNS = tuple(map(re.compile, (r"\.(?!0+e\+00\b)\d", "inf", "nan", "f0x")))
+"""What a line with a floating-point constant has in it, and few others have.
+
+Of small integers, which every LLVM reads, none is true. One pattern of all would take ten times
+as long as these do one by one.
+"""
+
+
+def with_constants(text: str) -> str:
+    """LLVM IR with the constants of floating-point types as LLVM 22 reads them, bit for bit."""
+    places = sorted(found.start() for one in _SIGNS for found in one.finditer(text))
+    done, parts = 0, []
+    for place in places:
+        if place < done:
+            continue  # a further one of a line
+        first = text.rfind("\n", 0, place) + 1
+        last = text.find("\n", place)
+        parts += [text[done:first], _rewritten(text[first:last])]
+        done = last
+    return "".join([*parts, text[done:]])
+
+
+def _rewritten(line: str) -> str:
     """A line of LLVM IR with its constants as LLVM 22 reads them, bit for bit the same.
 
     A constant is of the type that the line names last before it.

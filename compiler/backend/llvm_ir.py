@@ -1,20 +1,18 @@
 """From the LLVM dialect to LLVM IR that llvmlite's LLVM reads.
 
-Two LLVMs meet here: MLIR's is newer. `_for_llvm_22` is the one place where what it prints is
-adapted.
+Two LLVMs meet here: MLIR's is newer. `llvm_22` says what it prints differently.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from tilec.ir.mlir import ir, rewrite, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError, walk
 
-from .constants import for_llvm_22
+from .llvm_22 import for_llvm_22
 from .translation_check import try_translation
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -59,20 +57,11 @@ _USUAL = tuple(
 )
 """Operations of NVVM that most kernels are made of; all of them translate."""
 
-_CONSTANTS = tuple(map(re.compile, (r"\.(?!0+e\+00\b)\d", "inf", "nan", "f0x")))
-"""What a line with a floating-point constant has in it, and few others have.
 
-Of small integers, which every LLVM reads, none is true. One pattern of all would take ten times
-as long as these do one by one.
-"""
-
-
-def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
+def to_llvm_ir(gpu_module: Any) -> str:
     """LLVM IR of a `gpu.module` in the LLVM and NVVM dialects, before any optimisation.
 
-    Args:
-        gpu_module: the module.
-        debug: keep debug locations, if its functions are scopes of them.
+    Its functions' debug locations are kept if they are scopes of them.
 
     Raises:
         ProgramError: for operations that LLVM IR or NVPTX cannot say.
@@ -94,7 +83,7 @@ def to_llvm_ir(gpu_module: Any, *, debug: bool = False) -> str:
         faults = list(try_translation(gpu_module.operation))
     if faults:
         raise ProgramError(faults)
-    return _for_llvm_22(translate_to_llvm_ir(gpu_module.operation), debug=debug)
+    return _for_nvptx(for_llvm_22(translate_to_llvm_ir(gpu_module.operation)))
 
 
 def _is_usual(function: Any) -> bool:
@@ -161,38 +150,7 @@ def _fault(op: Any, name: str) -> str | None:
     return None
 
 
-def _with_constants(text: str) -> str:
-    """The text with the constants of floating-point types as LLVM 22 reads them."""
-    places = sorted(found.start() for one in _CONSTANTS for found in one.finditer(text))
-    done, parts = 0, []
-    for place in places:
-        if place < done:
-            continue  # a further one of a line
-        first = text.rfind("\n", 0, place) + 1
-        last = text.find("\n", place)
-        parts += [text[done:first], for_llvm_22(text[first:last])]
-        done = last
-    return "".join([*parts, text[done:]])
-
-
-def _for_llvm_22(text: str, *, debug: bool) -> str:
-    """What MLIR's LLVM prints, as LLVM 22 reads it and NVPTX needs it."""
-    # LLVM knows its own intrinsics' attributes; the newer ones have words that it does not.
-    text = re.sub(r"(\ndeclare .*@llvm\..*?) #\d+(?=\n)", r"\1", text)
-    uses = Counter(re.findall(r"#\d+", text))
-    functions, end, rest = text.rpartition("\n}")
-    rest = re.sub(r"\nattributes (#\d+) .*", lambda m: m[0] if uses[m[1]] > 1 else "", rest)
-    # With the flag "Debug Info Version", without which it ignores debug locations, LLVM aborts
-    # on a wrong intrinsic signature.
-    if not debug:
-        flags = r"\n!llvm\.module\.flags = .*|\n!\d+ = .*\"Debug Info Version\".*"
-        rest = re.sub(flags, "", rest)
-    text = _with_constants(f"{functions}{end}{rest}")
-    # The LLVM dialect cannot say `convergent` of inline assembly, which may hold a warp's
-    # matrix instruction or barrier.
-    if " asm sideeffect " in text:
-        text = re.sub(
-            r"( asm sideeffect .*\))((?: #\d+)?(?:, !.*)?)$", r"\1 convergent\2", text, flags=re.M
-        )
+def _for_nvptx(text: str) -> str:
+    """A module that says what it is for."""
     head, newline, rest = text.partition("\n\n")
     return f'{head}\ntarget datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"{newline}{rest}'

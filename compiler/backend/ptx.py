@@ -6,42 +6,23 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from tilec.isa import Form, PtxVersion, Target, TilecError, UnknownNameError, forms, instruction
+from tilec.isa import Form, PtxVersion, Target, TilecError, forms
 from tilec.isa.conversions import CONVERSIONS, Conversion
+from tilec.isa.features import first_version
 from tilec.isa.llvm import call
 from tilec.isa.reductions import REDUCTIONS, Reduction
+from tilec.isa.spellings import split_space
+from tilec.isa.table import current
 
 from .codegen import CodegenError, generate
-
-_LLVM_NEWEST = PtxVersion(9, 0)
-"""The newest PTX version that LLVM 22 writes."""
+from .llvm_22 import NEWEST, with_version
 
 # A module begins with its name, so whatever is looked for has a line before it. `re` finds "\n" at
 # once, where it would try "^" at every character.
 _DECLARED = re.compile(r"\ndeclare .*?@(llvm\.nvvm\.[\w.]+)\(")
 _ASSEMBLY = re.compile(r' asm (?:sideeffect )?"((?:\\.|[^"\\])*)"')
-_MNEMONIC = re.compile(r"\b(?:wmma|mma|ldmatrix|stmatrix|movmatrix)\.[\w.:]+")
 _EXTERN = re.compile(r"\n\.extern \.func\s+(?:\([^)]*\)\s*)?([\w.$]+)")
 _SYSTEM_CALLS = frozenset({"vprintf", "__assertfail", "malloc", "free"})
-
-# Other instructions whose PTX version may be above the first that knows the target (PTX ISA,
-# "PTX ISA Notes" of each), as intrinsics and inline assembly spell them.
-_VERSIONS: tuple[tuple[re.Pattern[str], PtxVersion], ...] = tuple(
-    (re.compile(pattern), PtxVersion.parse(version))
-    for pattern, version in (
-        (r"activemask", "6.2"),
-        (r"nanosleep", "6.3"),
-        (r"tanh\.approx|ex2\.approx\.f16|redux\.sync|cp\.async|mbarrier", "7.0"),
-        (r"L2::\d+B|L2::cache_hint|createpolicy|applypriority|discard\.", "7.4"),
-        (r"try[._]wait|mapa|cluster|griddepcontrol|ex2\.approx.*bf16|tanh\.approx.*bf16", "7.8"),
-        (
-            r"cp\.async\.bulk|setmaxnreg|elect\.sync|fence\.(proxy|mbarrier)|wgmma|prefetch\.tensormap",
-            "8.0",
-        ),
-        (r"e4m3|e5m2", "8.1"),
-        (r"e2m1|e2m3|e3m2|ue8m0|tcgen05", "8.6"),
-    )
-)
 
 
 @cache
@@ -56,6 +37,12 @@ def _by_intrinsic() -> Mapping[str, tuple[Form, ...]]:
     return table
 
 
+@cache
+def _mnemonic() -> re.Pattern[str]:
+    """A matrix instruction in a text of assembly."""
+    return re.compile(rf"\b(?:{'|'.join(current().opcodes)})\.[\w.:]+")
+
+
 def forms_used(ir: str) -> Iterator[Form]:
     """The matrix instruction forms that a module of LLVM IR calls."""
     return _forms(_DECLARED.findall(ir), _ASSEMBLY.findall(ir))
@@ -67,11 +54,9 @@ def _forms(called: Iterable[str], assembly: Iterable[str]) -> Iterator[Form]:
         stem = re.sub(r"\.p\d+$", "", name)
         yield from _by_intrinsic().get(stem.replace(".stride", ""), ())
     for text in assembly:
-        for mnemonic in _MNEMONIC.findall(text):
-            try:
-                yield instruction(mnemonic)[0]
-            except UnknownNameError:
-                continue  # not a warp's instruction, or none that PTX documents: ptxas will say
+        for mnemonic in _mnemonic().findall(text):
+            # What is in no table PTX does not document: ptxas will say.
+            yield from current().named(split_space(mnemonic)[0])
 
 
 def ptx_version(ir: str, target: Target) -> PtxVersion:
@@ -99,7 +84,7 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
         version = max(version, needed)
     called -= {c.intrinsic for c in conversions}
     others = "\n".join((*sorted(called), *assembly))
-    return max([version, *(v for pattern, v in _VERSIONS if pattern.search(others))])
+    return max(version, first_version(others, target))
 
 
 def to_ptx(ir: str, target: Target, *, level: int = 3) -> str:
@@ -115,13 +100,10 @@ def to_ptx(ir: str, target: Target, *, level: int = 3) -> str:
             a function that nobody defines.
     """
     needed = ptx_version(ir, target)
-    version = min(needed, _LLVM_NEWEST)
-    text = generate(ir, cpu=target.name, features=version.llvm_feature, level=level)
+    feature = min(needed, NEWEST).llvm_feature
+    text = generate(ir, cpu=target.name, features=feature, level=level)
     _refuse_undefined(text)
-    if needed > version:
-        # Inline assembly newer than LLVM: the header is all that it writes for the version.
-        text = text.replace(f".version {version}\n", f".version {needed}\n", 1)
-    return text
+    return with_version(text, needed)
 
 
 def written_version(ptx: str) -> PtxVersion:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilec.compiled import Compiled, Options
-from tilec.isa import TARGETS, Target
-from tilec.launch.abi import Abi, Kernel
+from tilec.isa import TARGETS
+from tilec.launch.abi import Abi
 from tilec.report.diagnostics import Source
 
 from . import entries
 
 if TYPE_CHECKING:
-    from tilec.backend.cubin import Assembled
+    from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic
 
 
@@ -28,43 +26,40 @@ class CachedCompilation(Compiled):
 
     def __init__(
         self,
-        found: dict[str, Any],
+        found: Mapping[str, Any],
         make: Callable[[], Compiled],
         options: Options,
-        source: Source | None,
+        text: Source | None,
     ) -> None:
         abi = Abi.parse(found["abi"])
-        super().__init__(None, abi.target, options, source)
-        self._found = found
+        super().__init__(None, abi.target, options, text, found["facts"])
+        self._kept = found["remarks"]
         self._make = make
         self.ptx = found["ptx"]
         self.abi = abi
+        self.kernels = abi.kernels
 
     @cached_property
-    def _source(self) -> Any:
-        return self._make()._source
-
-    @cached_property
-    def kernels(self) -> tuple[Kernel, ...]:
-        """How each kernel is launched."""
-        return self.abi.kernels
+    def module(self) -> ir.Module:
+        """The program that it starts from, made now."""
+        return self._make().module
 
     @cached_property
     def remarks(self) -> tuple[Diagnostic, ...]:
         """What the passes remarked on, up to the PTX."""
-        if not self._found["remarks"]:
+        if not self._kept:
             return ()
         from tilec.frontend.contexts import new_context  # noqa: PLC0415 (places are MLIR's)
 
         context = new_context()
-        return tuple(_restored(one, context) for one in self._found["remarks"])
+        return tuple(_restored(one, context) for one in self._kept)
 
 
 def through_cache(
     key: str | None,
     make: Callable[[], Compiled],
     options: Options,
-    source: Source | None = None,
+    text: Source | None = None,
 ) -> Compiled:
     """What is remembered under `key`, else what `make` makes, up to the PTX, which is kept.
 
@@ -74,14 +69,14 @@ def through_cache(
         key: from `cache.key`: of all that decides what `make` gives.
         make: starts the compilation.
         options: those of the compilation.
-        source: the text that it is of, if it is of one.
+        text: the text that it is of, if it is of one.
 
     Raises:
         TilecError: as making the PTX does.
     """
     found = entries.find(key)
     if found is not None:
-        return CachedCompilation(found, make, options, source)
+        return CachedCompilation(found, make, options, text)
     made = make()
     if not _by_tilec_alone(made):
         return made
@@ -89,6 +84,7 @@ def through_cache(
         "ptx": made.ptx,
         "abi": str(made.abi),
         "remarks": [_plain(one) for one in made.remarks],
+        "facts": dict(made.facts),
     }
     names = ", ".join(kernel.name for kernel in made.kernels)
     entries.keep(key, data, kind="ptx", name=names, target=made.target.name)
@@ -99,39 +95,7 @@ def _by_tilec_alone(made: Compiled) -> bool:
     """Whether no other package's code takes part, which no key speaks of."""
     from tilec.dialect_plugins import loaded  # noqa: PLC0415
 
-    return made.target.name in TARGETS and not loaded(made._source.context)
-
-
-def assembled(ptx: str, target: Target, *, lineinfo: bool) -> Assembled:
-    """The binary of a PTX module, remembered or made and kept.
-
-    Raises:
-        AssemblerError: as `cubin.assemble` does.
-    """
-    from tilec.backend import cubin  # noqa: PLC0415 (it runs tools, which a launch may do without)
-
-    installed = [_told(path) for path in cubin.candidates("ptxas")]
-    key = entries.key("cubin", ptx, target.name, lineinfo, installed)
-    found = entries.find(key)
-    if found is not None:
-        path, version = found["assembler"]
-        resources = {name: cubin.Resources(**of) for name, of in found["resources"].items()}
-        binary = bytes.fromhex(found["cubin"])
-        return cubin.Assembled(binary, resources, cubin.Tool(path, tuple(version)))
-    made = cubin.assemble(ptx, target, lineinfo=lineinfo)
-    data = {
-        "cubin": made.cubin.hex(),
-        "resources": {name: asdict(of) for name, of in made.resources.items()},
-        "assembler": (made.assembler.path, made.assembler.version),
-    }
-    names = ", ".join(made.resources)
-    entries.keep(key, data, kind="cubin", name=names, target=target.name)
-    return made
-
-
-def _told(path: str) -> tuple[str, int, int]:
-    status = Path(path).stat()
-    return path, status.st_size, status.st_mtime_ns
+    return made.target.name in TARGETS and not loaded(made.module.context)
 
 
 def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
@@ -141,7 +105,7 @@ def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
     return fields | {"location": str(diagnostic.location), "notes": notes}
 
 
-def _restored(fields: dict[str, Any], context: Any) -> Diagnostic:
+def _restored(fields: dict[str, Any], context: ir.Context) -> Diagnostic:
     """The diagnostic that `_plain` wrote."""
     from tilec.ir.mlir import ir  # noqa: PLC0415
     from tilec.passes.base import Diagnostic  # noqa: PLC0415

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 
-import tilec
+from tilec import version
 from tilec.ir import mlir
 
 _OURS = (
@@ -28,9 +28,9 @@ def fingerprint() -> str | None:
     of MLIR's bindings and llvmlite their libraries. A file is told by size and time.
     """
     ours = sorted(_python_files())
-    if any(changed > tilec._imported * 1e9 for _, _, changed in ours):
+    if any(changed > version.imported * 1e9 for _, _, changed in ours):
         return None  # this process may have imported the file as it was before
-    return repr((tilec.__version__, ours, _libraries()))
+    return repr((version.__version__, ours, _libraries()))
 
 
 @cache

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import threading
 import weakref
-from typing import Any
 
 from tilec import dialects
 from tilec.ir.mlir import ir
+from tilec.passes.pipeline import from_mlir_diagnostic
+from tilec.report.diagnostics import reported
 
 # Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.
 # The parser and the pass manager load others when they meet them.
@@ -40,20 +41,29 @@ _RETIREMENT = 64
 
 _free: list[Lease] = []  # `append` and `pop` are atomic
 
-
 LOADING = threading.Lock()
 """Held while a Python-defined dialect is loaded: two threads that do so at once crash."""
 
 
-def new_context() -> Any:
-    """An `ir.Context` with upstream's dialects and tilec's."""
+def new_context() -> ir.Context:
+    """A context with upstream's dialects and tilec's."""
     context = ir.Context(load_on_create_dialects=[])
     for name in _LOADED:
         context.get_dialect_descriptor(name)
     context.enable_multithreading(False)  # verifiers in Python would wait for each other
     with LOADING:
         dialects.load(context)
+    context.attach_diagnostic_handler(_report)
     return context
+
+
+def _report(diagnostic: ir.Diagnostic) -> bool:
+    """Give a diagnostic of MLIR's to who collects them; else MLIR prints it."""
+    found = reported()
+    if found is None:
+        return False
+    found.append(from_mlir_diagnostic(diagnostic))
+    return True
 
 
 class Lease:
@@ -63,11 +73,11 @@ class Lease:
         context: an `ir.Context` with upstream's dialects and tilec's.
     """
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: ir.Context) -> None:
         self.context = context
         self._programs = 0
 
-    def end_with(self, module: Any) -> None:
+    def end_with(self, module: ir.Module) -> None:
         """Let the next program have the context when nobody has `module`, an `ir.Module`, any more.
 
         Only for a program that leaves the context as it was.

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
 
 from tilec.dialect_plugins import load_named
 from tilec.ir.mlir import ir
@@ -21,23 +18,7 @@ _NO_DIALECT = re.compile("unregistered dialect|^Dialect `.*' not found")
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
 
 
-@contextmanager
-def collected(context: Any) -> Iterator[list[Diagnostic]]:
-    """Collects what MLIR reports on `context` beside the errors that it raises."""
-    found: list[Diagnostic] = []
-
-    def handler(diagnostic: Any) -> bool:
-        found.append(from_mlir_diagnostic(diagnostic))
-        return True
-
-    attached = context.attach_diagnostic_handler(handler)
-    try:
-        yield found
-    finally:
-        attached.detach()
-
-
-def parse(source: Source, context: Any) -> Any:
+def parse(source: Source, context: ir.Context) -> ir.Module:
     """The `ir.Module` that `source` describes.
 
     Other packages' dialects are loaded if it names them.

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from tilec import sim
-from tilec.isa import LaunchError, TilecError, nearest
+from tilec.isa import LaunchError, Target, TilecError, nearest
 from tilec.isa.launch import Extents, extents
 from tilec.runtime import cuda
 from tilec.runtime.cuda.views import is_shared
 
+from .abi import Kernel
 from .arguments import passed
-
-if TYPE_CHECKING:
-    from tilec.compiled import Compiled
-
-    from .abi import Kernel
 
 DEVICES = ("cuda", "sim")
 
 
+class Launchable(Protocol):
+    """PTX and how its kernels are launched; `Compiled` is one."""
+
+    target: Target
+
+    @property
+    def ptx(self) -> str:
+        """PTX."""
+        ...
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        """How each kernel is launched."""
+        ...
+
+
 def launch(
-    compiled: Compiled,
+    compiled: Launchable,
     args: Sequence[Any],
     *,
     grid: int | Sequence[int] | None,
@@ -86,7 +98,7 @@ def _threads(kernel: Kernel, block: int | Sequence[int] | None) -> Extents:
     return given
 
 
-def _device(compiled: Compiled, args: Sequence[Any], device: str | None) -> str:
+def _device(compiled: Launchable, args: Sequence[Any], device: str | None) -> str:
     if device is None:
         on_gpu = any(map(is_shared, args)) or cuda.available(compiled.target)
         return "cuda" if on_gpu else "sim"
@@ -107,7 +119,7 @@ def _grid(
     return ctas
 
 
-def _kernel(compiled: Compiled, name: str | None) -> Kernel:
+def _kernel(compiled: Launchable, name: str | None) -> Kernel:
     known = {kernel.name: kernel for kernel in compiled.kernels}
     if name is None:
         if len(known) > 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,6 +45,25 @@ class Source:
         """Line `number`, counted from one; empty if there is none."""
         lines = self.text.split("\n")
         return lines[number - 1] if 1 <= number <= len(lines) else ""
+
+
+_reports: ContextVar[list[Diagnostic] | None] = ContextVar("reports", default=None)
+
+
+@contextmanager
+def reports() -> Iterator[list[Diagnostic]]:
+    """Collects what MLIR reports on tilec's contexts beside the errors that it raises."""
+    found: list[Diagnostic] = []
+    token = _reports.set(found)
+    try:
+        yield found
+    finally:
+        _reports.reset(token)
+
+
+def reported() -> list[Diagnostic] | None:
+    """Where such reports go; None if nobody collects them."""
+    return _reports.get()
 
 
 def places(location: Any) -> Iterator[Place]:

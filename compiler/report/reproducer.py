@@ -7,6 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 from tilec.isa import TilecError
@@ -59,3 +63,29 @@ def read_reproducer(text: str) -> Reproducer:
         json.loads(pipeline[1]),
         _VERIFY_EACH.search(resource[0]) is not None,
     )
+
+
+@contextmanager
+def reproducible(path: str | None, made: Callable[[], Reproducer]) -> Iterator[None]:
+    """Keep a reproducer of what runs inside at `path` unless it succeeds; nothing if None.
+
+    It is written before the passes start, since a crash leaves no time for it; a note on standard
+    error says where it stays.
+
+    Args:
+        path: a file.
+        made: makes the reproducer.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    if path is None:
+        yield
+        return
+    Path(path).write_text(str(made()), encoding="utf-8")
+    try:
+        yield
+    except TilecError:
+        sys.stderr.write(f"note: reproducer generated at {path}\n")
+        raise
+    Path(path).unlink()

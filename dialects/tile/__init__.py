@@ -32,7 +32,7 @@ def load(context: ir.Context | None = None) -> None:
             Tile.load()
             classes = (getattr(ops, name) for name in ops.__all__)
             found = [op for op in classes if isinstance(op, type)]
-            attach_interfaces(found, ir.Context.current)
+            attach_interfaces(found, context)
 
 
 @cache

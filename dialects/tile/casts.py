@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tilec.ir.mlir import ir
-from tilec.isa import ElementType, TilecError, element_type
+from tilec.isa import ELEMENT_TYPES, ElementType, TilecError
 
 from .dialect import ByteType
 from .tiles import KNOWN_TYPES, bits_of
@@ -32,13 +32,7 @@ CASTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Upstream casts that `tile.cast` applies, with the kinds of their operand and result."""
 
 _NARROW = MappingProxyType(
-    {
-        "f8E4M3FN": element_type("e4m3"),
-        "f8E5M2": element_type("e5m2"),
-        "f6E3M2FN": element_type("e3m2"),
-        "f6E2M3FN": element_type("e2m3"),
-        "f4E2M1FN": element_type("e2m1"),
-    }
+    {t.mlir: t for t in ELEMENT_TYPES.values() if t.is_float and t.is_signed and t.bits <= 8}
 )
 WIDE = ("f64", "f32", "f16", "bf16")
 """The floats that LLVM computes with."""

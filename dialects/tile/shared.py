@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any
 
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
@@ -52,7 +52,7 @@ class SharedBuffer:
 
 
 @lru_cache(maxsize=KNOWN_TYPES)
-def shared_buffer(type_: Any) -> SharedBuffer:
+def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
     """The buffer that a memref type in a `#tile.shared` space describes.
 
     Raises:
@@ -94,7 +94,7 @@ def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
     return places.inverse()
 
 
-def _is_row_major(type_: Any) -> bool:
+def _is_row_major(type_: ir.MemRefType) -> bool:
     strides, offset = type_.get_strides_and_offset()
     return bool(offset == 0) and list(strides) == [
         prod(type_.shape[at + 1 :]) for at in range(type_.rank)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from tilec.isa import Mma, TilecError, forms
+from tilec.isa import Product, TilecError, forms_of
 from tilec.isa.types import Kind
 
 FLAGS: Mapping[str, str] = {"a": "unsigned_a", "b": "unsigned_b"}
 """The unit attributes of a product, by the operand that they speak of."""
 
 
-def check_signs(form: Mma, unsigned: Collection[str]) -> None:
+def check_signs(form: Product, unsigned: Collection[str]) -> None:
     """Check that a form takes integers of A and of B as they are.
 
     Args:
@@ -38,18 +38,18 @@ def check_signs(form: Mma, unsigned: Collection[str]) -> None:
         )
 
 
-def _with_signs(form: Mma, unsigned: Collection[str]) -> Mma | None:
+def _with_signs(form: Product, unsigned: Collection[str]) -> Product | None:
     """The form that differs only in the signs of A and B, or None."""
     name = _without_signs(form)
-    for other in forms().values():
-        if isinstance(other, Mma) and _without_signs(other) == name:
+    for other in forms_of(Product):
+        if _without_signs(other) == name:
             kinds = {side: other.operand(side).type.kind for side in FLAGS}
             if all((kind is Kind.UNSIGNED) == (side in unsigned) for side, kind in kinds.items()):
                 return other
     return None
 
 
-def _without_signs(form: Mma) -> str:
+def _without_signs(form: Product) -> str:
     """The mnemonic, with integers' types alike whether they have a sign."""
     words = form.ptx.split(".")
     return ".".join(f"i{word[1:]}" if word in ("s4", "s8", "u4", "u8") else word for word in words)

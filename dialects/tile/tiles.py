@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TypeAlias
 
+from tilec.ir.aliases import Number, Type
 from tilec.ir.mlir import ir
 from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
@@ -13,45 +14,22 @@ from tilec.layout.views import dims
 
 from .dialect import ByteType, FragType, LayoutAttr
 
-_NAMES = {
-    # PTX's name of an element type: MLIR's
-    "f16": "f16",
-    "bf16": "bf16",
-    "tf32": "tf32",
-    "f32": "f32",
-    "f64": "f64",
-    "e4m3": "f8E4M3FN",
-    "e5m2": "f8E5M2",
-    "e3m2": "f6E3M2FN",
-    "e2m3": "f6E2M3FN",
-    "e2m1": "f4E2M1FN",
-    "ue8m0": "f8E8M0FNU",
-    "ue4m3": "f8E4M3FN",
-    "s4": "i4",
-    "u4": "i4",
-    "s8": "i8",
-    "u8": "i8",
-    "s32": "i32",
-    "b1": "i1",
-    "b4": "i4",
-    "b8": "i8",
-    "b16": "i16",
-    "b32": "i32",
-}
-
-
 KNOWN_TYPES = 256
 """Types whose meaning is remembered: a few programs' at most, whose contexts that keeps alive."""
 
 
 def element_name(operand: Operand) -> str:
     """MLIR's element type of an operand; integers lose their sign, which the form carries."""
-    name = _NAMES[operand.type.name]
+    name = operand.type.mlir
     padded = operand.container == 8 and operand.type.bits < 8
     return f"!tile.byte<{name}>" if padded else name
 
 
-def bits_of(element: Any) -> int:
+Element: TypeAlias = Number | ByteType
+"""The types of a tile's elements."""
+
+
+def bits_of(element: Type) -> int:
     """Bits that an element takes in memory and in a register.
 
     Raises:
@@ -62,10 +40,21 @@ def bits_of(element: Any) -> int:
     if not isinstance(element, (ir.IntegerType, ir.FloatType)):
         raise TilecError(f"elements are integers or floating-point numbers, not {element}")
     # tf32, a 19-bit type, takes a whole register
-    bits = 32 if isinstance(element, ir.FloatTF32Type) else int(element.width)
+    bits = 32 if isinstance(element, ir.FloatTF32Type) else element.width
     if bits & (bits - 1):
         raise TilecError(f"{bits}-bit elements are held in bytes: !tile.byte<{element}>")
     return bits
+
+
+def element_of(element: Type) -> Element:
+    """A type that a tile's elements may have.
+
+    Raises:
+        TilecError: for elements that are no numbers.
+    """
+    bits_of(element)
+    assert isinstance(element, (ir.IntegerType, ir.FloatType, ByteType))
+    return element
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +67,7 @@ class PlainTile:
     """
 
     shape: tuple[int, ...]
-    element: Any
+    element: Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +82,7 @@ class TileValue:
     """
 
     shape: tuple[int, ...]
-    element: Any
+    element: Element
     layout: LinearLayout
     is_fragment: bool
 
@@ -129,7 +118,7 @@ def resolve(text: str) -> LinearLayout:
 
 
 @lru_cache(maxsize=KNOWN_TYPES)
-def plain_tile(type_: Any) -> PlainTile | None:
+def plain_tile(type_: Type) -> PlainTile | None:
     """The tile of a tensor that has no encoding, or None for another type.
 
     Raises:
@@ -141,12 +130,11 @@ def plain_tile(type_: Any) -> PlainTile | None:
         raise TilecError(f"extents of a tile are powers of two, unlike those of {type_}")
     if not type_.rank:
         raise TilecError(f"a tile has rank 1 or more; {type_.element_type} stands for {type_}")
-    bits_of(type_.element_type)
-    return PlainTile(tuple(type_.shape), type_.element_type)
+    return PlainTile(tuple(type_.shape), element_of(type_.element_type))
 
 
 @lru_cache(maxsize=KNOWN_TYPES)
-def tile_value(type_: Any) -> TileValue | None:
+def tile_value(type_: Type) -> TileValue | None:
     """The tile of a type, or None if it is no tile with a layout.
 
     Raises:
@@ -163,14 +151,14 @@ def tile_value(type_: Any) -> TileValue | None:
     return None
 
 
-def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
+def _checked(tile: ir.RankedTensorType, text: str, *, is_fragment: bool) -> TileValue:
     extents, layout = tile_layout(text, is_fragment=is_fragment)
-    bits_of(tile.element_type)
+    element = element_of(tile.element_type)
     shape = tuple(tile.shape)
     if extents != shape:
         own = "x".join(map(str, extents))
         raise TilecError(f"layout '{text}' is of a {own} tile, not of {tile}")
-    return TileValue(shape, tile.element_type, layout, is_fragment)
+    return TileValue(shape, element, layout, is_fragment)
 
 
 @lru_cache(maxsize=4096)
@@ -226,11 +214,13 @@ def layout_attr(layout: LinearLayout | str) -> LayoutAttr:
     return LayoutAttr.get(ir.StringAttr.get(str(layout)))
 
 
-def tensor_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> Any:
+def tensor_type(
+    shape: tuple[int, ...], element: Type, layout: LinearLayout | str
+) -> ir.RankedTensorType:
     """`tensor<…, #tile.layout<…>>`."""
     return ir.RankedTensorType.get(list(shape), element, encoding=layout_attr(layout))
 
 
-def frag_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> FragType:
+def frag_type(shape: tuple[int, ...], element: Type, layout: LinearLayout | str) -> FragType:
     """`!tile.frag<tensor<…>, #tile.layout<…>>`."""
     return FragType.get(ir.RankedTensorType.get(list(shape), element), layout_attr(layout))

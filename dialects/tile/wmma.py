@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from tilec.ir.mlir import ir
-from tilec.isa import Form, Operand, TilecError, UnknownNameError, WmmaMemory, WmmaMma, forms
+from tilec.isa import Form, Operand, TilecError, UnknownNameError, forms
 
 from .dialect import WmmaType
 
@@ -53,12 +53,12 @@ def wmma_operand(type_: WmmaType) -> Operand:
         raise UnknownNameError("wmma fragment", text, _operands()) from None
 
 
-def wmma_type(form: WmmaMma | WmmaMemory, name: str) -> WmmaType:
+def wmma_type(form: Form, name: str) -> WmmaType:
     """The type of operand `name` of `form`."""
     return WmmaType.get(ir.StringAttr.get(wmma_text(form, form.operand(name))))
 
 
-def check_wmma(form: WmmaMma | WmmaMemory, name: str, value: Any) -> None:
+def check_wmma(form: Form, name: str, value: Any) -> None:
     """Check that `value` is the fragment that `form` takes as operand `name`.
 
     Raises:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tilec.dialects.semantics import is_loop
 from tilec.dialects.tile.ops import AsyncCommitOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.aliases import Op
+from tilec.ir.mlir import ir
 from tilec.isa import ASYNC_COPY_BYTES, Target
 
 from .places import Places
 
 
-def is_asynchronous(copy: Any, target: Target | None) -> bool:
+def is_asynchronous(copy: Op, target: Target | None) -> bool:
     """Whether a `tile.async_copy` is made of `cp.async`."""
-    size = bits_of(copy.operands[0].type.element_type) // 8
+    size = bits_of(ir.MemRefType(copy.operands[0].type).element_type) // 8
     return asynchronous_bytes(vector_of(copy) * size, target)
 
 
@@ -24,7 +24,7 @@ def asynchronous_bytes(size: int, target: Target | None) -> bool:
     return size in ASYNC_COPY_BYTES and (target is None or target.has_async_copy)
 
 
-def open_span(copy: Any, places: Places) -> tuple[int, int]:
+def open_span(copy: ir.Operation, places: Places) -> tuple[int, int]:
     """From where to where the group of an asynchronous copy is open, so that no wait covers it.
 
     Args:
@@ -37,13 +37,15 @@ def open_span(copy: Any, places: Places) -> tuple[int, int]:
         commit = _commit_after(op)
         if commit is not None:
             return first, places[commit][1]
-        op = op.parent.operation
+        parent = op.parent
+        assert parent is not None
+        op = parent.operation
         if is_loop(op):  # the copy is still open when the next round begins
             first, last = places[op]
     return first, max(last, *(end for _, end in places.values()))
 
 
-def _commit_after(op: Any) -> Any:
+def _commit_after(op: ir.Operation) -> ir.Operation | None:
     """The first `tile.async_commit` that follows `op` in its block, or None."""
     behind = False
     for other in op.block.operations:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.isa import Target
 
@@ -26,11 +27,11 @@ class Lifetime:
         loop: the outermost loop around its first use, or None.
     """
 
-    alloc: Any
-    uses: list[Any]
+    alloc: ir.Operation
+    uses: list[ir.Operation]
     first: int
     last: int
-    loop: Any
+    loop: ir.Operation | None
 
     def meets(self, other: Lifetime) -> bool:
         """Whether both are needed at some time."""
@@ -42,7 +43,7 @@ class Lifetime:
         return other.last < self.first or looped
 
 
-def lifetimes(allocs: list[Any], places: Places, target: Target | None) -> list[Lifetime]:
+def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None) -> list[Lifetime]:
     """The lifetimes of the buffers that are used.
 
     A buffer used in a loop is needed throughout, for what it holds may be carried from round to
@@ -57,11 +58,11 @@ def lifetimes(allocs: list[Any], places: Places, target: Target | None) -> list[
     """
     found = []
     for alloc in allocs:
-        users = {use.owner.operation for use in alloc.results[0].uses}
+        users = {use.owner.operation for use in alloc.result.uses}
         uses = sorted(users, key=places.__getitem__)
         if not uses:
-            uses = [alloc.operation]
-        if _begins_anew(uses, alloc.results[0]):
+            uses = [alloc]
+        if _begins_anew(uses, alloc.result):
             spans = [places[use] for use in uses]
         else:
             spans = [places[outermost_loop(use) or use] for use in uses]
@@ -76,21 +77,22 @@ def copies_async(use: ir.Operation, target: Target | None) -> bool:
     return isinstance(use.opview, AsyncCopyOp) and is_asynchronous(use, target)
 
 
-def _begins_anew(uses: list[Any], buffer: Any) -> bool:
+def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:
     """Whether the first of the uses writes the whole buffer, and the others follow in its block."""
     first = uses[0]
     if any(use.block != first.block for use in uses):
         return False
     whole = shared_buffer(buffer.type)
     op = first.opview
+    indices: Sequence[Value]
     if isinstance(op, StoreOp):
-        indices, shape = op.indices, tuple(op.tile.type.shape)
+        indices, shape = op.indices, ir.ShapedType(op.tile.type).shape
     elif isinstance(op, AsyncCopyOp):
-        indices, shape = op.target_indices, tuple(op.shape)
+        indices, shape = op.target_indices, list(op.shape)
     else:
         return False
     return (
         whole.count == 1
-        and shape == (whole.rows, whole.cols)
+        and shape == [whole.rows, whole.cols]
         and all(constant_of(index) == 0 for index in indices)
     )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tilec.dialects.semantics import is_loop
+from tilec.ir.aliases import Op
+from tilec.ir.mlir import ir
 
-Places = dict[Any, tuple[int, int]]
+Places = dict[ir.Operation, tuple[int, int]]
 """Of each op its number in program order, and the number of the last op inside it."""
 
 
-def places_of(function: Any) -> Places:
+def places_of(function: Op) -> Places:
     """The places of the ops of a kernel."""
     places: Places = {}
 
-    def visit(op: Any) -> None:
+    def visit(op: ir.Operation) -> None:
         for region in op.regions:
             for block in region:
                 for inner in block:
@@ -28,7 +28,7 @@ def places_of(function: Any) -> Places:
     return places
 
 
-def outermost_loop(op: Any) -> Any:
+def outermost_loop(op: Op) -> ir.Operation | None:
     """The outermost loop around an op, or None."""
     found = None
     parent = op.operation.parent

@@ -6,11 +6,11 @@ counts is what is needed at some place of the program.
 
 from __future__ import annotations
 
-from typing import Any
-
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
+from tilec.ir.aliases import Op, Type
+from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, Target
 from tilec.layout import LayoutError, LinearLayout
 
@@ -29,7 +29,7 @@ class SharedSpace:
         limit: bytes that a CTA may have.
     """
 
-    def __init__(self, function: Any, target: Target | None) -> None:
+    def __init__(self, function: Op, target: Target | None) -> None:
         self._target = target
         targets = [target] if target else list(TARGETS.values())
         self.limit = max(t.shared_per_cta for t in targets)
@@ -37,13 +37,13 @@ class SharedSpace:
         self._places = places_of(function)
         allocs = named(function, [AllocSharedOp])
         self._spans = [
-            (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.results[0].type).bytes))
+            (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.result.type).bytes))
             for buffer in lifetimes(allocs, self._places, target)
         ]
         for op in named(function, [ConvertLayoutOp, ReduceOp]):
             self._spans.append((*self._places[op], trip_bytes(op, target)))
 
-    def left(self, *within: Any) -> int:
+    def left(self, *within: Op) -> int:
         """Bytes that nothing takes, wherever in these ops: those inside them, too."""
         begins = [begin for begin, _, _ in self._spans]
         taken = [
@@ -53,7 +53,7 @@ class SharedSpace:
         ]
         return max(0, self.limit - max(taken, default=0))
 
-    def has_room(self, at: Any, source: Any, result: Any) -> bool:
+    def has_room(self, at: Op, source: Type, result: Type) -> bool:
         """Whether a conversion of a type to another before `at` leaves an SM as many CTAs."""
         now = max((self._taken(first) for first, _, _ in self._spans), default=0)
         more = self._taken(self._places[at.operation][0]) + _conversion(
@@ -67,19 +67,21 @@ class SharedSpace:
         return sum(size for first, last, size in self._spans if first <= number <= last)
 
 
-def trip_bytes(op: Any, target: Target | None) -> int:
+def trip_bytes(operation: ir.Operation, target: Target | None) -> int:
     """Bytes through which a conversion, or a reduction over warps, will go."""
-    operand = op.operands[0].type
-    if isinstance(op.opview, ConvertLayoutOp):
-        return _conversion(operand, op.results[0].type, target)
-    source = tile_value(operand)
+    op = operation.opview
+    if isinstance(op, ConvertLayoutOp):
+        return _conversion(op.source.type, op.result.type, target)
+    if not isinstance(op, ReduceOp):
+        return 0
+    source = tile_value(op.source.type)
     if source is None or source.is_fragment:
         return 0
-    found = gathering(source.layout, int(op.attributes["axis"].value))
+    found = gathering(source.layout, op.axis.value)
     return 0 if found is None else _moved(found.before, found.after, source, target)
 
 
-def _conversion(source_type: Any, result_type: Any, target: Target | None) -> int:
+def _conversion(source_type: Type, result_type: Type, target: Target | None) -> int:
     source, result = tile_value(source_type), tile_value(result_type)
     if source is None or result is None or source.is_fragment:
         return 0

@@ -16,6 +16,9 @@ from tilec.dialects.semantics import (
     semantics_of,
 )
 from tilec.dialects.semantics.control import last_of
+from tilec.ir.aliases import Op, Value
+from tilec.ir.attributes import attribute
+from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
 
 from ..emit import constant_of
@@ -45,7 +48,7 @@ class Uniformity:
         self._along_x = size is not None and (size[0] % 32 == 0 or size[1] == size[2] == 1)
         one_warp = size is not None and prod(size) <= 1 << WARP_BITS
         self._warp = Spread.CTA if one_warp else Spread.WARP
-        self._known: dict[ir.Value, Spread] = {}
+        self._known: dict[Value, Spread] = {}
         if not is_kernel(function):
             for argument in function.regions[0].blocks[0].arguments:
                 self._known[argument] = Spread.DIVERGENT
@@ -58,11 +61,11 @@ class Uniformity:
                     self._block(block)
             changed = self._changed
 
-    def of(self, value: ir.Value) -> Spread:
+    def of(self, value: Value) -> Spread:
         """How `value` varies."""
         return self._known.get(value, Spread.CTA)
 
-    def _set(self, value: ir.Value, spread: Spread) -> None:
+    def _set(self, value: Value, spread: Spread) -> None:
         if spread > self.of(value):
             self._known[value] = spread
             self._changed = True
@@ -112,7 +115,7 @@ class Uniformity:
         """Of the number of a thread along a dimension; upstream's register is that along x."""
         if not self._along_x:
             return Spread.DIVERGENT
-        if "dimension" not in op.attributes or " x" in str(op.attributes["dimension"]):
+        if "dimension" not in op.attributes or dimension_of(op) == 0:
             return Spread.THREAD
         return self._warp
 
@@ -154,7 +157,7 @@ class Uniformity:
 
 def _parts_warps(comparison: ir.Operation, bound: int) -> bool:
     """Whether a comparison of the thread number with `bound` has one outcome in each warp."""
-    low = _ORDER.get(int(comparison.attributes["predicate"].value))
+    low = _ORDER.get(attribute(comparison, "predicate", ir.IntegerAttr).value)
     return low is not None and (bound - low) % (1 << WARP_BITS) == 0
 
 
@@ -187,7 +190,7 @@ _DROPS_LANES: Mapping[str, Callable[[ir.Operation, int], bool]] = MappingProxyTy
 """Whether arithmetic on a thread number and a constant gives all lanes of a warp one value."""
 
 
-def control_of(uniformity: Uniformity, op: ir.OpView, limit: Spread) -> ir.OpView | None:
+def control_of(uniformity: Uniformity, op: Op, limit: Spread) -> Op | None:
     """The innermost op under which `op` stands that sends threads different ways, or None.
 
     That is a structured op whose condition or bounds vary more than `limit`, or any op with

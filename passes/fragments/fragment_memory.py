@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
-from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.dialect import FragType, SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
-from tilec.dialects.tile.ops import LdmatrixOp, LoadOp, StmatrixOp
+from tilec.dialects.tile.ops import AtomicOp, LdmatrixOp, LoadOp, StmatrixOp, StoreOp
 from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.ops.memory import NO_MATRICES, MemoryOp
+from tilec.dialects.tile.ops.memory import NO_MATRICES
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, frag_type
+from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
+from tilec.ir.types import memref_of
 from tilec.isa import Target, TilecError
 
 from ..analysis.multiples import multiple_of
@@ -22,6 +24,8 @@ from .decomposition import Decomposition
 from .expansion import Values
 from .matrix_moves import MatrixMove, matrix_moves
 from .parts import cut, join
+
+Transfer: TypeAlias = LoadOp | StoreOp | AtomicOp
 
 
 class FragmentMemory:
@@ -35,7 +39,9 @@ class FragmentMemory:
         self._target = target
 
     @staticmethod
-    def offset(indices: list[Any], places: list[Any] | None, *, transposed: bool) -> list[Any]:
+    def offset(
+        indices: list[Value], places: list[Value] | None, *, transposed: bool
+    ) -> list[Value]:
         """Add a place in the tile to the memory's last indices."""
         if places is None:
             return indices
@@ -48,7 +54,7 @@ class FragmentMemory:
         ]
 
     def load(
-        self, op: Any, source: Any, at: list[Any], tile: TileValue, parts: Decomposition
+        self, op: LoadOp, source: Value, at: list[Value], tile: TileValue, parts: Decomposition
     ) -> Values:
         """The fragments, loaded from `source` at indices `at` of the first."""
         move = self._move(op, source, at, tile, parts)
@@ -63,10 +69,10 @@ class FragmentMemory:
 
     def store(
         self,
-        op: Any,
+        op: StoreOp | AtomicOp,
         values: Values,
-        target: Any,
-        at: list[Any],
+        target: Value,
+        at: list[Value],
         tile: TileValue,
         parts: Decomposition,
     ) -> None:
@@ -82,8 +88,8 @@ class FragmentMemory:
 
     @staticmethod
     def _origins(
-        op: Any, at: list[Any], tile: TileValue, parts: Decomposition, size: int
-    ) -> Iterator[list[Any]]:
+        op: Transfer, at: list[Value], tile: TileValue, parts: Decomposition, size: int
+    ) -> Iterator[list[Value]]:
         """The indices of every `size`-th fragment, `at` being those of the first."""
         transposed = "transposed" in op.attributes
         places = stored_places(parts.repeats, tile.element, transposed=transposed)
@@ -92,10 +98,11 @@ class FragmentMemory:
             if transposed:
                 origin[-2:] = reversed(origin[-2:])
             first = len(at) - len(origin)
-            yield at[:first] + [add_constant(i, o) for i, o in zip(at[first:], origin, strict=True)]
+            inner = zip(at[first:], origin, strict=True)
+            yield [*at[:first], *(add_constant(index, further) for index, further in inner)]
 
     def _move(
-        self, op: MemoryOp, memory: ir.Value, at: list[Any], tile: TileValue, parts: Decomposition
+        self, op: Transfer, memory: Value, at: list[Value], tile: TileValue, parts: Decomposition
     ) -> MatrixMove | None:
         """The matrix instruction that the op names, or the widest that fits; None for none.
 
@@ -103,7 +110,7 @@ class FragmentMemory:
             TilecError: if the one that it names does not fit.
         """
         named = op.form
-        type_ = ir.MemRefType(memory.type)
+        type_ = memref_of(memory)
         if named == NO_MATRICES or not isinstance(type_.memory_space, SharedAttr):
             return None
         buffer = shared_buffer(type_)
@@ -128,25 +135,25 @@ class FragmentMemory:
         return chosen
 
 
-def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:
+def _group_type(parts: Decomposition, size: int, tile: TileValue) -> FragType:
     layout = parts.group(size)
     return frag_type(tuple(layout.out_sizes.values()), tile.element, layout)
 
 
-def _together(memory: Any, parts: Decomposition) -> int:
+def _together(memory: Value, parts: Decomposition) -> int:
     """How many fragments an access that is no matrix instruction moves.
 
     All from and to shared memory: neighbours in a swizzle may be of different fragments.
     """
-    return parts.count if isinstance(memory.type.memory_space, SharedAttr) else 1
+    return parts.count if isinstance(memref_of(memory).memory_space, SharedAttr) else 1
 
 
-def _form(move: MatrixMove | None) -> dict[str, ir.Attribute]:
+def _form(move: MatrixMove | None) -> dict[str, Attribute]:
     """The attribute of the op that is one matrix instruction."""
     return {} if move is None else {"form": ir.StringAttr.get(move.form.ptx)}
 
 
-def _kept(op: Any) -> dict[str, ir.Attribute]:
+def _kept(op: Transfer) -> dict[str, Attribute]:
     """The attributes of an access that its parts have, too."""
     return {
         name: op.attributes[name]

@@ -12,7 +12,7 @@ from functools import cache
 from tilec.dialects.tile.matrices import matrices_of
 from tilec.dialects.tile.shared import SharedBuffer
 from tilec.dialects.tile.tiles import TileValue
-from tilec.isa import MatrixMemory, Target, forms
+from tilec.isa import MatrixMemory, Target, forms_of
 
 from .decomposition import Decomposition
 
@@ -68,9 +68,8 @@ def _forms(target: Target | None, *, store: bool) -> tuple[MatrixMemory, ...]:
     """The forms that leave elements as they are."""
     return tuple(
         form
-        for form in forms().values()
-        if isinstance(form, MatrixMemory)
-        and form.is_store == store
+        for form in forms_of(MatrixMemory)
+        if form.is_store == store
         and form.source is None
         and (_is_everywhere(form) if target is None else form.min_ptx(target) is not None)
     )

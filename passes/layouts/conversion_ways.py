@@ -13,7 +13,7 @@ from tilec.isa import Target
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.plans import Plan, SharedTrip
-from tilec.layout.views import reshaped
+from tilec.layout.views import reshape
 
 _BYTE = 8
 
@@ -80,7 +80,7 @@ def conversion_way(
         return Way(as_bytes, trip=None)
     extents = tuple(source.out_sizes.values())
     shape = prod(extents[:-1]), extents[-1]
-    before, after = reshaped(source, shape), reshaped(result, shape)
+    before, after = reshape(source, shape), reshape(result, shape)
     trip = Trip(shape, before, after, conversion_plans(before, after, max(bits, _BYTE), target))
     if not trip.plans:
         raise LayoutError(f"has no way from '{source}' to '{result}' through shared memory")

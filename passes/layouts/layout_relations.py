@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from tilec.dialects.tile.ops.base import RelatedOp
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Op
 from tilec.layout import LinearLayout
 
 
-def forward(op: ir.OpView, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+def forward(op: Op, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
     """The layout of the result that comes of its own from that of the source.
 
     Args:
@@ -18,7 +18,7 @@ def forward(op: ir.OpView, source: LinearLayout, shape: tuple[int, ...]) -> Line
     return op.forward(source, shape) if isinstance(op, RelatedOp) else source
 
 
-def backward(op: ir.OpView, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout | None:
+def backward(op: Op, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout | None:
     """The layout of the source from which that of the result comes of its own.
 
     Args:
@@ -32,11 +32,11 @@ def backward(op: ir.OpView, result: LinearLayout, shape: tuple[int, ...]) -> Lin
     return op.backward(result, shape) if isinstance(op, RelatedOp) else result
 
 
-def agree(op: ir.OpView, source: LinearLayout, result: LinearLayout) -> bool:
+def agree(op: Op, source: LinearLayout, result: LinearLayout) -> bool:
     """Whether a view, reduction or cast takes a source of one layout to a result of the other."""
     return op.agree(source, result) if isinstance(op, RelatedOp) else source == result
 
 
-def leaves_open(op: ir.OpView) -> bool:
+def leaves_open(op: Op) -> bool:
     """Whether the layout of the source says only a part of the result's."""
     return isinstance(op, RelatedOp) and not op.DECIDES_RESULT

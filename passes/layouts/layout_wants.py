@@ -11,6 +11,8 @@ from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
@@ -37,13 +39,18 @@ def dot_layouts(dot: ir.OpView, warps: int) -> dict[str, LinearLayout]:
     form = dot_form(dot)
     if "warps" not in dot.attributes:
         raise TilecError("takes an attribute warps, as tile-select-mma leaves it")
-    along_m, along_n = dot.attributes["warps"]
+    along_m, along_n = attribute(dot, "warps", ir.DenseI64ArrayAttr)
     if along_m * along_n != warps:
         raise TilecError(f"warps {along_m}x{along_n} are not the {warps} of the kernel")
     return {
-        name: _operand_tile(form, name, *value.type.shape, (along_m, along_n))
+        name: _operand_tile(form, name, *_extents(value), (along_m, along_n))
         for name, value in dot_values(dot).items()
     }
+
+
+def _extents(value: Value) -> tuple[int, int]:
+    rows, cols = ir.RankedTensorType(value.type).shape
+    return rows, cols
 
 
 def memory_layout(

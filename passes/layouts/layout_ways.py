@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 from tilec.dialects.semantics import LayoutRule, layout_rule, semantics_of
 from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.ops import ConvertLayoutOp, LoadOp
 from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.isa import Target
 from tilec.layout import LayoutError, LinearLayout
@@ -37,7 +37,7 @@ class Way:
     """
 
     cost: float
-    make: Callable[[], Any]
+    make: Callable[[], Value]
 
 
 def price(tile: TileValue, layout: LinearLayout, target: Target | None) -> float:
@@ -60,21 +60,21 @@ class Ways:
     def __init__(self, target: Target | None, *, staged: bool) -> None:
         self._target = target
         self._staged = staged
-        self._known: dict[tuple[Any, LinearLayout], Way] = {}
-        self._copies: dict[tuple[Any, LinearLayout], Any] = {}
+        self._known: dict[tuple[Value, LinearLayout], Way] = {}
+        self._copies: dict[tuple[Value, LinearLayout], Value] = {}
 
     def price(self, tile: TileValue, layout: LinearLayout) -> float:
         """What a conversion costs a warp; infinite where there is none."""
         return price(tile, layout, self._target)
 
-    def best(self, value: ir.Value, layout: LinearLayout, depth: int = DEPTH) -> Way:
+    def best(self, value: Value, layout: LinearLayout, depth: int = DEPTH) -> Way:
         """The cheapest way to have `value`, a tensor with a layout, under `layout`."""
         key = (value, layout)
         if key not in self._known:
             self._known[key] = self._best(value, layout, depth)
         return self._known[key]
 
-    def _best(self, value: ir.Value, layout: LinearLayout, depth: int) -> Way:
+    def _best(self, value: Value, layout: LinearLayout, depth: int) -> Way:
         tile = laid(value)
         assert tile is not None
         if tile.layout == layout:
@@ -143,7 +143,7 @@ class Ways:
         again = 0 if has_one_use(op.results[0]) else each * layout.in_sizes["register"]
         return Way(cost + again, lambda: self._copy(op, layout, inner))
 
-    def _copy(self, op: ir.OpView, layout: LinearLayout, inner: Mapping[int, Way]) -> Any:
+    def _copy(self, op: ir.OpView, layout: LinearLayout, inner: Mapping[int, Way]) -> Value:
         """The op once more, its result under another layout, some operands had otherwise."""
         key = (op.results[0], layout)
         if key in self._copies:

@@ -14,7 +14,7 @@ from math import prod
 from tilec.layout import LinearLayout
 from tilec.layout.gf2 import Echelon
 from tilec.layout.reduction import Reduction, reduction
-from tilec.layout.views import expanded, reshaped, sliced, transposed
+from tilec.layout.views import drop_dim, expand, reshape, transpose
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ def gathering(source: LinearLayout, axis: int) -> Gathering | None:
     split = _split(tuple(source.out_sizes.values()), axis, own) if own and any(own) else None
     before = source
     if split is not None:
-        parts = transposed(reshaped(source, split.parts), split.order)
-        before = sliced(reshaped(parts, split.merged), axis + 1)
+        parts = transpose(reshape(source, split.parts), split.order)
+        before = drop_dim(reshape(parts, split.merged), axis + 1)
     return Gathering(axis, plan.partials, split, own is not None, before, _gathered(before, plan))
 
 
@@ -105,5 +105,5 @@ def _gathered(layout: LinearLayout, plan: Reduction) -> LinearLayout:
     along = list(extents)[plan.axis]
     bits = range(extents[along].bit_length() - 1)
     parts = [[1 << bit if name == along else 0 for name in extents] for bit in bits]
-    bases = expanded(plan.result, plan.axis).bases
+    bases = expand(plan.result, plan.axis).bases
     return LinearLayout.of({**bases, "register": [*bases["register"], *parts]}, extents)

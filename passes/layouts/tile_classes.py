@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator
 from tilec.dialects.semantics import LayoutRule, carried_values, layout_rule
 from tilec.dialects.semantics import is_free as can_be_free
 from tilec.dialects.tile import ops
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
-from ..base import Diagnostic, PassError, walk
+from ..base import walk
+from ..report import Report
 
 _LEGAL_RULES = frozenset(
     {
@@ -25,12 +28,12 @@ _LEGAL_RULES = frozenset(
 """Rules of the tile dialect's ops that an error names as legal."""
 
 
-def plain(value: ir.Value) -> PlainTile | None:
+def plain(value: Value) -> PlainTile | None:
     """The tile without a layout that `value` is, or None."""
     return plain_tile(value.type)
 
 
-def has_plain_tiles(function: ir.OpView) -> bool:
+def has_plain_tiles(function: Op) -> bool:
     """Whether a function takes a tile without a layout, or an op of it gives one."""
     arguments = function.regions[0].blocks[0].arguments
     return any(map(has_no_layout, arguments)) or any(
@@ -38,12 +41,12 @@ def has_plain_tiles(function: ir.OpView) -> bool:
     )
 
 
-def has_no_layout(value: ir.Value) -> bool:
+def has_no_layout(value: Value) -> bool:
     """Whether `value` is a tensor without a layout, be it a tile or not."""
     return isinstance(value.type, ir.RankedTensorType) and value.type.encoding is None
 
 
-def is_free(value: ir.Value) -> bool:
+def is_free(value: Value) -> bool:
     """Whether a tile can be had anew in any layout, and has several uses that may differ."""
     if not can_be_free(value):
         return False
@@ -80,7 +83,7 @@ def is_related(op: ir.OpView) -> bool:
     return layout_rule(op) is LayoutRule.RELATED or is_soft(op)
 
 
-def joined(op: ir.OpView) -> Iterator[list[ir.Value]]:
+def joined(op: ir.OpView) -> Iterator[list[Value]]:
     """The groups of values that an op takes, gives and hands on in one layout."""
     match layout_rule(op):
         case LayoutRule.JOINED:
@@ -98,7 +101,7 @@ def _legal() -> list[str]:
     return sorted(
         op.OPERATION_NAME
         for op in known
-        if isinstance(op, type) and op.SEMANTICS.layouts in _LEGAL_RULES
+        if isinstance(op, type) and issubclass(op, TileOp) and op.SEMANTICS.layouts in _LEGAL_RULES
     )
 
 
@@ -114,30 +117,29 @@ class Classes:
         PassError: for ops that take or give such tiles and are not known.
     """
 
-    def __init__(self, function: ir.OpView) -> None:
+    def __init__(self, function: Op) -> None:
         self.ops: list[ir.OpView] = []
         """Ops that touch a plain tile, in program order."""
-        self._parents: dict[ir.Value, ir.Value] = {}
-        self._members: dict[ir.Value, list[ir.Value]] = {}
-        errors: list[Diagnostic] = []
+        self._parents: dict[Value, Value] = {}
+        self._members: dict[Value, list[Value]] = {}
+        report = Report()
         for argument in function.regions[0].blocks[0].arguments:
             if has_no_layout(argument):
-                message = (
-                    f"'gpu.func' op cannot take an argument of type {argument.type}; "
-                    "legal: memrefs in global memory, and scalars"
+                report.error(
+                    function,
+                    f"cannot take an argument of type {argument.type}; legal: memrefs in global "
+                    "memory, and scalars",
                 )
-                errors.append(Diagnostic(function.location, message))
         for op in walk(function):
             try:
                 self._enter(op)
             except TilecError as error:
-                errors.append(Diagnostic(op.location, f"'{op.operation.name}' op {error}"))
+                report.error(op, str(error))
         for value in self._parents:
             self._members.setdefault(self.of(value), []).append(value)
-        if errors:
-            raise PassError(errors)
+        report.raise_errors()
 
-    def of(self, value: ir.Value) -> ir.Value:
+    def of(self, value: Value) -> Value:
         """The value that stands for the class of `value`."""
         parents = self._parents
         while parents[value] != value:
@@ -145,15 +147,15 @@ class Classes:
             value = parents[value]
         return value
 
-    def knows(self, value: ir.Value) -> bool:
+    def knows(self, value: Value) -> bool:
         """Whether `value` is in a class."""
         return value in self._parents
 
-    def all(self) -> Iterable[ir.Value]:
+    def all(self) -> Iterable[Value]:
         """The values that stand for classes, in program order."""
         return self._members
 
-    def members(self, root: ir.Value) -> list[ir.Value]:
+    def members(self, root: Value) -> list[Value]:
         """The values of a class."""
         return self._members[root]
 
@@ -173,11 +175,11 @@ class Classes:
         for value in tiles:
             self._add(value)
         for group in groups:
-            first, *rest = [v for v in group if self._add(v)] or [None]
-            for value in rest:
-                self._parents[self.of(value)] = self.of(first)
+            added = [value for value in group if self._add(value)]
+            for value in added[1:]:
+                self._parents[self.of(value)] = self.of(added[0])
 
-    def _add(self, value: ir.Value) -> bool:
+    def _add(self, value: Value) -> bool:
         """Enter a tile, if it is one whose layout must be chosen once; whether it is."""
         if value not in self._parents:
             if plain(value) is None or is_free(value):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..access import Access
 from ..alu import Array
+from ..findings import Findings
 from ..memory import (
     GLOBAL_BASE,
     LOCAL_WINDOW,
@@ -17,27 +16,36 @@ from ..memory import (
     Memory,
     Space,
 )
-
-if TYPE_CHECKING:
-    from ..findings import Findings
-    from ..site import Site
-
+from ..ptx.module import Instruction
 
 _FAR = 1 << 24
 """Bytes beyond which an address is not said to be beside an allocation."""
 
 
 class Bounds:
-    """Checks where accesses go."""
+    """Checks where accesses go.
+
+    Attributes:
+        allocation: what the last access to global memory touched; None if that was not all within
+            one allocation.
+    """
 
     def __init__(self, memory: Memory, findings: Findings) -> None:
         self.memory = memory
         self.findings = findings
+        self.allocation: Allocation | None = None
 
     def check(
-        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
     ) -> Array | None:
         """The threads whose access is legal; `mask` itself if they all are."""
+        self.allocation = None
         if mask is None:
             inside = offsets
         else:
@@ -49,17 +57,26 @@ class Bounds:
         aligned = int(np.bitwise_or.reduce(inside, axis=None)) & (size - 1) == 0
         if aligned and self._fits(space, low, high + size, kind):
             return mask
-        return self._report(site, space, offsets, size, mask, kind)
+        return self._report(instruction, space, offsets, size, mask, kind)
 
     def _fits(self, space: Space, low: int, end: int, kind: Access) -> bool:
         if space.flat:
             found = self.memory.allocation(low)
-            return found is not None and end <= found.end and (found.writable or not kind.writes)
+            if found is None or end > found.end or (kind.writes and not found.writable):
+                return False
+            self.allocation = found
+            return True
         limit = self.memory.shared_bytes if space.name == "shared" else self.memory.local_bytes
         return low >= 0 and end <= limit
 
     def _report(
-        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
     ) -> Array:
         active = np.True_ if mask is None else mask
         shape = np.broadcast_shapes(offsets.shape, np.shape(active))
@@ -67,14 +84,14 @@ class Bounds:
         crooked = active & (offsets & (size - 1) != 0)
         verb = "writes" if kind.writes else "reads"
         if crooked.any():
-            self._crooked(site, space, offsets, size, crooked, f"{verb} {size} bytes at")
+            self._crooked(instruction, space, offsets, size, crooked, f"{verb} {size} bytes at")
         outside = active & ~crooked & self._outside(space, offsets, size, kind)
         if outside.any():
             first = tuple(np.argwhere(outside)[0])
             what, words = self._words(space, int(offsets[first]), size, kind)
             self.findings.add(
                 what,
-                site,
+                instruction,
                 outside,
                 lambda at: (
                     f"{verb} {size} bytes at {self._address(space, offsets[at]):#x}, {words}"
@@ -84,7 +101,12 @@ class Bounds:
         return np.asarray(active & ~crooked & ~outside)
 
     def check_alignment(
-        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
     ) -> None:
         """An address that must be aligned to more than what is moved at a time."""
         crooked = offsets & (size - 1) != 0
@@ -92,14 +114,20 @@ class Bounds:
             crooked = crooked & mask
         if crooked.any():
             offsets = np.broadcast_to(offsets, crooked.shape)
-            self._crooked(site, space, offsets, size, crooked, "gives a matrix at")
+            self._crooked(instruction, space, offsets, size, crooked, "gives a matrix at")
 
     def _crooked(
-        self, site: Site, space: Space, offsets: Array, size: int, threads: Array, does: str
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        threads: Array,
+        does: str,
     ) -> None:
         self.findings.add(
             "misaligned",
-            site,
+            instruction,
             threads,
             lambda at: (
                 f"{does} {self._address(space, offsets[at]):#x}, which is no multiple of {size}"

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma
+from tilec.isa import Form, TilecError
 from tilec.isa import form as find_form
 from tilec.layout import LinearLayout, fragment_of
-from tilec.layout.places import Places, places
+from tilec.layout.index_arrays import IndexArrays, index_arrays
 
 from .wmma import wmma_fragment
 
@@ -21,16 +21,15 @@ Selected = Mapping[str, int | NDArray[Any]]
 
 def layout_of(form: Form, name: str) -> LinearLayout:
     """The layout of an operand, wmma fragments included."""
-    if isinstance(form, WmmaMma | WmmaMemory):
-        return wmma_fragment(form.operand(name))
-    return fragment_of(form, name)
+    operand = form.operand(name)
+    return wmma_fragment(operand) if operand.opaque else fragment_of(form, name)
 
 
 @cache
-def places_of(ptx: str, name: str) -> Places:
+def places_of(ptx: str, name: str) -> IndexArrays:
     """The places of an operand's elements; by the form's key, which is quick to look up."""
     form = find_form(ptx)
-    return places(layout_of(form, name), form.operand(name).per_register)
+    return index_arrays(layout_of(form, name), form.operand(name).per_register)
 
 
 def to_matrix(form: Form, name: str, elements: NDArray[Any]) -> NDArray[Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from html import escape
 
 from tilec.backend.cubin import AssemblerError
-from tilec.compiled import Compiled
+
+from .explored import Explored
 
 
-def summary(compiled: Compiled) -> str:
+def summary(compiled: Explored) -> str:
     """HTML for a notebook: the kernels, and the PTX to unfold."""
     return (
         f"<div>{kernel_table(compiled)}<details><summary>PTX, {compiled.target}</summary>"
@@ -16,7 +17,7 @@ def summary(compiled: Compiled) -> str:
     )
 
 
-def kernel_table(compiled: Compiled) -> str:
+def kernel_table(compiled: Explored) -> str:
     """HTML of what each kernel is launched with, and what ptxas gives it where it can."""
     try:
         used = compiled.resources

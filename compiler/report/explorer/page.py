@@ -10,34 +10,27 @@ from pathlib import PurePath
 from typing import Any
 
 from tilec.backend.cubin import AssemblerError
-from tilec.compiled import Compiled, Options
-from tilec.isa import Target
-from tilec.report.diagnostics import Source, places
+from tilec.report.diagnostics import places
 
 from .diff import changes
+from .explored import Explored
 from .kernels import kernel_table
 from .steps import Recorded, Step, record
 
 
-def explore(module: Any, target: Target, options: Options, source: Source | None) -> str:
+def explore(compiled: Explored) -> str:
     """A page that stands alone: every stage of a compilation side by side.
-
-    Args:
-        module: the program that a compilation starts from.
-        target: its target.
-        options: how to compile.
-        source: the text that it was parsed from, if it was.
 
     Raises:
         TilecError: as compiling does, but for what the assembler and disassembler refuse.
     """
-    recorded = record(module, target, options, source)
+    recorded = record(compiled)
     page = files(__package__).joinpath("page.html").read_text("utf-8")
     # What JSON may say inside a script element: no "</script>", no "<!--".
     data = json.dumps(_data(recorded.steps), separators=(",", ":"), ensure_ascii=False)
     parts = {
         "title": escape(PurePath(recorded.source.name).name),
-        "about": escape(_about(recorded.compiled, options)),
+        "about": escape(_about(recorded.compiled)),
         "kernels": kernel_table(recorded.compiled),
         "remarks": _remarks(recorded),
         "data": data.replace("<", "\\u003c"),
@@ -79,11 +72,11 @@ def _step(step: Step, before: Step | None) -> dict[str, Any]:
     return data
 
 
-def _about(compiled: Compiled, options: Options) -> str:
-    return f"{compiled.target} · -O{options.opt_level} · {_assembler(compiled)}"
+def _about(compiled: Explored) -> str:
+    return f"{compiled.target} · -O{compiled.options.opt_level} · {_assembler(compiled)}"
 
 
-def _assembler(compiled: Compiled) -> str:
+def _assembler(compiled: Explored) -> str:
     try:
         return compiled.assembler
     except AssemblerError:

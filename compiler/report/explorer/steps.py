@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from tilec.backend.cubin import AssemblerError
-from tilec.compiled import Compiled, Options
+from tilec.frontend.inputs import TextInput
+from tilec.frontend.loading import load
 from tilec.ir.mlir import ir
-from tilec.isa import Target
-from tilec.lowering import load
 from tilec.passes.instrumentation import Instrumentation
 from tilec.report.diagnostics import SOURCE, Source, places
 from tilec.report.printing import to_text
 
 from . import lines
+from .explored import Explored
 from .lines import Line
 
 
@@ -50,7 +49,7 @@ class Recorded:
         steps: in order; the first is the source itself.
     """
 
-    compiled: Compiled
+    compiled: Explored
     source: Source
     file: str
     steps: list[Step]
@@ -77,66 +76,66 @@ class _Recorder(Instrumentation):
             yield
 
     @contextmanager
-    def around(self, title: str, name: str, module: Any) -> Iterator[None]:
+    def around(self, title: str, name: str, module: ir.Module) -> Iterator[None]:
         """Keeps `module` after the pass that runs inside."""
         with self.inner.around(title, name, module) if self.inner else nullcontext():
             yield
         self.keep(name, module)
 
-    def keep(self, name: str, module: Any, *, by_pass: bool = True) -> None:
+    def keep(self, name: str, module: ir.Module, *, by_pass: bool = True) -> None:
         """Keep `module` as the step `name`."""
         read = lines.mlir(to_text(module, locations=True), self.file)
         self.steps.append(Step(name, read, by_pass=by_pass))
 
 
-def record(module: Any, target: Target, options: Options, source: Source | None) -> Recorded:
-    """Compile `module` once more, step by step.
+def record(compiled: Explored) -> Recorded:
+    """Compile a program once more, step by step.
+
+    Its source is the text that it was parsed from. If there is none, it is the file that most
+    operations are from, as of programs that Python builds; else the program as it is printed.
 
     Args:
-        module: the program that a compilation starts from, in whose context names are unique.
-        target: its target.
-        options: how to compile.
-        source: the text that it was parsed from. If None, the file that most operations are from,
-            as programs built by Python are; if there is none, the program as it is printed.
+        compiled: the compilation, in whose context names are unique.
 
     Raises:
         TilecError: as compiling does, but for what the assembler and disassembler refuse.
     """
+    module, source = compiled.module, compiled.text
     if source:
         file = SOURCE
     elif source := _file(module):
         file = source.name
     else:
         source, file = Source("the program as built", to_text(module)), SOURCE
-        module, target = load(source.text, target=str(target))
+        module = load(TextInput(source), str(compiled.target)).built.module
+    options = compiled.options
     recorder = _Recorder(file=file, inner=options.instrumentation)
     recorder.keep("parse", module, by_pass=False)
-    watched = replace(options, lineinfo=True, instrumentation=recorder)
     # Without a name for the source: locations keep that which the recorder looks for.
-    compiled = Compiled(module, target, watched)
-    ptx = lines.ptx(compiled.ptx, file)
+    watched = compiled.again(replace(options, lineinfo=True, instrumentation=recorder), module)
+    ptx = lines.ptx(watched.ptx, file)
     steps = [
         *recorder.steps,
-        Step("LLVM IR", lines.llvm_ir(compiled.llvm, file)),
+        Step("LLVM IR", lines.llvm_ir(watched.llvm, file)),
         Step("PTX", ptx),
-        _sass(compiled, file),
+        _sass(watched, file),
     ]
     steps = [_original(source, steps, whole=file == SOURCE), *steps]
-    return Recorded(compiled, source, file, steps)
+    return Recorded(watched, source, file, steps)
 
 
-def _sass(compiled: Compiled, file: str) -> Step:
+def _sass(compiled: Explored, file: str) -> Step:
     try:
         return Step("SASS", lines.sass(compiled.sass, file))
     except AssemblerError as error:
         return Step("SASS", [], str(error))
 
 
-def _file(module: Any) -> Source | None:
+def _file(module: ir.Module) -> Source | None:
     """The readable file that most operations of `module` name, if there is one."""
     named: Counter[str] = Counter()
 
-    def look(op: Any) -> Any:
+    def look(op: ir.Operation) -> ir.WalkResult:
         named.update({place.file for place in places(op.location)} - {SOURCE})
         return ir.WalkResult.ADVANCE
 

@@ -29,7 +29,9 @@ def reduce(fn: str, source: Any, axis: int) -> Any:
     """
     tile = any_tile_of(source, "source")
     shape = [extent for at, extent in enumerate(tile.shape) if at != axis]
-    type_ = _seen(tile, shape, lambda layout: views.sliced(layout, axis)) if shape else tile.element
+    type_ = (
+        _seen(tile, shape, lambda layout: views.drop_dim(layout, axis)) if shape else tile.element
+    )
     return emit("tile.reduce", [source], type_, {"axis": i64(axis), "fn": ir.StringAttr.get(fn)})
 
 
@@ -38,7 +40,7 @@ def expand(source: Any, axis: int) -> Any:
     """`tile.expand`: a dimension of extent 1 put in at `axis`."""
     tile = any_tile_of(source, "source")
     shape = [*tile.shape[:axis], 1, *tile.shape[axis:]]
-    type_ = _seen(tile, shape, lambda layout: views.expanded(layout, axis))
+    type_ = _seen(tile, shape, lambda layout: views.expand(layout, axis))
     return emit("tile.expand", [source], type_, {"axis": i64(axis)})
 
 
@@ -56,7 +58,7 @@ def transpose(source: Any, permutation: Sequence[int] | None = None) -> Any:
     if sorted(order) != list(range(len(tile.shape))):
         raise TilecError(f"permutation must have each of 0 to {len(tile.shape) - 1} once")
     shape = [tile.shape[at] for at in order]
-    type_ = _seen(tile, shape, lambda layout: views.transposed(layout, order))
+    type_ = _seen(tile, shape, lambda layout: views.transpose(layout, order))
     attributes = {"permutation": ir.DenseI64ArrayAttr.get(order)}
     return emit("tile.transpose", [source], type_, attributes)
 
@@ -65,7 +67,7 @@ def transpose(source: Any, permutation: Sequence[int] | None = None) -> Any:
 def reshape(source: Any, shape: Sequence[int]) -> Any:
     """`tile.reshape`: the same elements, in row-major order, under another shape."""
     tile = any_tile_of(source, "source")
-    type_ = _seen(tile, shape, lambda layout: views.reshaped(layout, tuple(shape)))
+    type_ = _seen(tile, shape, lambda layout: views.reshape(layout, tuple(shape)))
     return emit("tile.reshape", [source], type_)
 
 

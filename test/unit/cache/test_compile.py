@@ -17,14 +17,21 @@ from typing import Any
 
 import pytest
 import tilec
-from tilec import cache
+from tilec import cache, version
 from tilec.backend.cubin import tools
 from tilec.cache import entries as cache_entries
 from tilec.cache import fingerprint
 from tilec.cache.compilations import CachedCompilation
 from tilec.cache.environment import cache_folder
+from tilec.driver import compile_input
+from tilec.frontend.inputs import BuilderInput, Built
+from tilec.ir.mlir import ir
+from tilec.isa import target
+from tilec.options import Options
 from tilec.passes.instrumentation import Instrumentation
+from tilec.pipelines import pipeline
 from tilec.report.diagnostics import place
+from tilec.stages import Stage
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Outcome = subprocess.CompletedProcess[str]
@@ -131,7 +138,7 @@ def test_other_code_makes_another_entry(
     program: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tilec.compile(program(1), cache=True)
-    monkeypatch.setattr(tilec, "__version__", "0.0.0")
+    monkeypatch.setattr(version, "__version__", "0.0.0")
     assert not isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
     assert isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
     monkeypatch.setattr(fingerprint, "_libraries", lambda: (("libLLVM.so", 1, 2),))
@@ -168,7 +175,7 @@ def test_an_edited_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (package / "inside/b.py").write_text("x = 22\n")
     os.utime(package / "inside/b.py", (1e9, 1e9))
     assert fingerprint.fingerprint() not in (before, None)
-    monkeypatch.setattr(tilec, "_imported", 1e9 - 1)
+    monkeypatch.setattr(version, "imported", 1e9 - 1)
     assert fingerprint.fingerprint() is None
     assert cache.key("kind", "part") is None
 
@@ -307,7 +314,7 @@ def test_another_assembler_makes_another_binary(
 def test_code_that_changes_during_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     key = cache.key("test")
     with monkeypatch.context() as edited:
-        edited.setattr(tilec, "_imported", 0)
+        edited.setattr(version, "imported", 0)
         edited.setattr(fingerprint, "_python_files", lambda: [("a.py", 1, 1)])
         cache.keep(key, 1, kind="test", name="n", target="sm_80")
     assert cache.find(key) is None
@@ -323,3 +330,55 @@ def test_an_entry_is_data(program: Callable[..., str]) -> None:
     cache.keep(key, {"numbers": [1, 2.5, None]}, kind="test", name="n", target="sm_80")
     assert cache.find(key) == json.loads('{"numbers": [1, 2.5, null]}')
     assert cache.find(cache.key("other", "source", {"target": "sm_80"})) is None
+
+
+class FrontEnd:
+    """Builds a program, and counts how often."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.built = 0
+
+    def __call__(self, context: ir.Context) -> Built:
+        self.built += 1
+        return Built(ir.Module.parse(self.text, context), {"arrays": ["a"], "number": self.built})
+
+    def compile(self, *identity: object, place: str = "", **options: Any) -> tilec.Compiled:
+        given = BuilderInput(self, identity or None, place)
+        return compile_input(given, Options(**{"cache": True, **options}))
+
+
+def test_a_front_end(program: Callable[..., str]) -> None:
+    front_end = FrontEnd(program(1))
+    first, hit = (front_end.compile("front end", 1) for _ in range(2))
+    assert isinstance(hit, CachedCompilation)
+    assert front_end.built == 1
+    assert first.ptx == hit.ptx == tilec.compile(program(1), cache=False).ptx
+    assert first.facts == hit.facts == {"arrays": ["a"], "number": 1}
+    assert hit.nvvm == first.nvvm  # made when asked for
+    assert front_end.built == 2
+    front_end.text = program(2)
+    assert front_end.compile("front end", 2).ptx != first.ptx
+    assert front_end.compile("another", 1).facts["number"] == 4
+
+
+def test_where_line_information_says_it_the_place_counts(program: Callable[..., str]) -> None:
+    front_end = FrontEnd(program(1))
+    for line in ("a.py:1", "a.py:2", "a.py:2"):
+        front_end.compile("front end", place=line)
+    assert front_end.built == 1
+    for line in ("a.py:1", "a.py:2", "a.py:2"):
+        front_end.compile("front end", place=line, lineinfo=True)
+    assert front_end.built == 3
+
+
+def test_what_nobody_can_tell_apart_is_made_each_time(program: Callable[..., str]) -> None:
+    front_end = FrontEnd(program(1))
+    for _ in range(2):
+        front_end.compile()
+        front_end.compile("front end", emit=Stage.NVVM)
+        front_end.compile("front end", verify_each=True)
+        front_end.compile("front end", instrumentation=Instrumentation())
+        front_end.compile("front end", pipeline=pipeline(target("sm_80")))
+    assert front_end.built == 10
+    assert entries() == []

@@ -22,7 +22,7 @@ def none_waiting(monkeypatch: pytest.MonkeyPatch) -> list[contexts.Lease]:
 
 
 def context_of(compiled: tilec.Compiled) -> Any:
-    return compiled._source.context
+    return compiled.module.context
 
 
 def test_one_after_the_other(scale: str) -> None:

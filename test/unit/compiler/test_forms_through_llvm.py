@@ -122,6 +122,12 @@ def test_version_of_nothing_is_the_first_that_knows_the_target(on: str, version:
             "8.1",
             "8.0",
         ),
+        (
+            "{ .reg .b16 h; .reg .f32 f; cvt.rn.satfinite.relu.e5m2x2.f32 h, f, f; }",
+            "sm_90",
+            "7.8",
+            "7.7",
+        ),
     ],
 )
 def test_version_of_another_instruction_is_the_lowest(

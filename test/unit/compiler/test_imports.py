@@ -74,3 +74,9 @@ def test_numpy_that_is_there_is_left_alone(python: Callable[..., Outcome]) -> No
 def test_what_code_out_of_tree_imports(name: str, home: str) -> None:
     module, _, attribute = name.rpartition(".")
     assert getattr(import_module(module), attribute).__module__ == home
+
+
+def test_codegen_for_code_out_of_tree() -> None:
+    from tilec import codegen
+
+    assert codegen is import_module("tilec.backend.codegen")

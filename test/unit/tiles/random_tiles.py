@@ -65,7 +65,7 @@ class Program:
             self.load()
         steps = (self.load, self.combine, self.cast, self.reduce, self.view, self.repeat)
         steps += (self.product, self.product, self.choose, self.loop, self.branch, self.until)
-        steps += (self.products, self.signed_product)
+        steps += (self.saturate, self.divide, self.products, self.signed_product)
         for _ in range(self.random.randrange(2, 8)):
             self.random.choice(steps)()
         for tile in self.tiles[-3:]:
@@ -167,6 +167,51 @@ class Program:
             return
         types = f"{tensor(value.shape, element)} to {tensor(value.shape, to)}"
         self.add(f"arith.{op} {name} : {types}", to, value)
+
+    def saturate(self) -> None:
+        """Floats that integers do not reach become the nearest of them."""
+        name, element, value = self.tile()
+        if not is_float(element):
+            return
+        to = self.random.choice([e for e in TYPES if not is_float(e)])
+        scale, factor = self.name(), self.random.choice((256, 8192))
+        type_, signed = tensor(value.shape, element), self.random.random() < 0.6
+        self.lines += [
+            f"{scale} = arith.constant dense<{factor}.0> : {type_}",
+            f"{scale}_big = arith.mulf {name}, {scale} : {type_}",
+        ]
+        bits = np.iinfo(TYPES[to]).bits
+        low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        result = np.array([min(max(int(v) * factor, low), high) for v in value.reshape(-1)])
+        result = result.reshape(value.shape).astype(TYPES[to]).astype(np.int64)
+        types = f"{type_} to {tensor(value.shape, to)}"
+        op = "fptosi" if signed else "fptoui"
+        self.add(f"arith.{op} {scale}_big : {types}", to, result)
+        self.clamp()
+
+    def divide(self) -> None:
+        """By odd numbers, which are not zero, rounded in each way that there is."""
+        name, element, value = self.tile()
+        if is_float(element):
+            return
+        alike = [t for t in self.tiles if t[1] == element and t[2].shape == value.shape]
+        other, _, second = self.random.choice(alike)
+        type_, one, odd = tensor(value.shape, element), self.name(), self.name()
+        self.lines += [
+            f"{one} = arith.constant dense<1> : {type_}",
+            f"{odd} = arith.ori {other}, {one} : {type_}",
+        ]
+        by = second | 1
+        zero = np.trunc(value / by).astype(np.int64)
+        op, result = self.random.choice(
+            [
+                ("divsi", zero),
+                ("remsi", value - zero * by),
+                ("floordivsi", value // by),
+                ("ceildivsi", -(-value // by)),
+            ]
+        )
+        self.add(f"arith.{op} {name}, {odd} : {type_}", element, result)
 
     def reduce(self) -> None:
         name, element, value = self.tile(rank=2)

@@ -7,13 +7,14 @@ well, and NaN becomes 0.
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilec.dialects.tile.emit import i64
+from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.types import number_of
 
-from .emit import create
-from .nvvm.kernel import Kernel
-from .nvvm.registers import Packing, elements, vector
+from ..emit import create
+from ..nvvm.kernel import Kernel as Lowering
+from ..nvvm.registers import Packing, elements, vector
 
 NAMES = ("arith.fptosi", "arith.fptoui")
 """The ops that are lowered here."""
@@ -21,7 +22,7 @@ _UNORDERED = 14
 """The predicate `uno` of `arith.cmpf`."""
 
 
-def lower_float_to_integer(name: str, value: Any, type_: Any, kernel: Kernel) -> Any:
+def lower_float_to_integer(name: str, value: Value, type_: Type, kernel: Lowering) -> Value:
     """A float, or a vector of floats, as integers: toward zero, and the nearest that there are.
 
     Args:
@@ -30,32 +31,35 @@ def lower_float_to_integer(name: str, value: Any, type_: Any, kernel: Kernel) ->
         type_: of the result, of at most 64 bits.
         kernel: the kernel.
     """
-    is_vector = isinstance(type_, ir.VectorType)
-    element = type_.element_type if is_vector else type_
-    source = value.type.element_type if is_vector else value.type
-    packed = Packing(source, int(type_.shape[0]) if is_vector else 1, 1)
+    source, result, count = value.type, type_, 1
+    if isinstance(source, ir.VectorType) and isinstance(type_, ir.VectorType):
+        source, result, (count,) = source.element_type, type_.element_type, type_.shape
+    width = ir.IntegerType(result).width
     signed = name == "arith.fptosi"
-    return vector([_lower(v, element, kernel, signed) for v in elements([value], packed)])
+    parts = elements([value], Packing(number_of(source), count, 1))
+    found: Value = vector([_lower(part, width, kernel, signed) for part in parts])
+    return found
 
 
-def _lower(value: Any, type_: Any, kernel: Kernel, signed: bool) -> Any:
+def _lower(value: Value, width: int, kernel: Lowering, signed: bool) -> Value:
     if not isinstance(value.type, (ir.F32Type, ir.F64Type)):
         value = create("arith.extf", [value], ir.F32Type.get())
     is_double = isinstance(value.type, ir.F64Type)
-    wide: Any = ir.IntegerType.get_signless(64 if type_.width > 32 else 32)
+    wide = ir.IntegerType.get_signless(64 if width > 32 else 32)
     letters = {32: "i", 64: "ll"}[wide.width]
     name = f"llvm.nvvm.{'d' if is_double else 'f'}2{'' if signed else 'u'}{letters}.rz"
-    found = kernel.intrinsic(name, [value], wide)
+    found: Value = kernel.intrinsic(name, [value], wide)
     if is_double or wide.width == 64:  # cvt gives 0 for NaN of the others only
-        nan = create("arith.cmpf", [value, value], _bit(), predicate=_i64(_UNORDERED))
+        bit = ir.IntegerType.get_signless(1)
+        nan = create("arith.cmpf", [value, value], bit, predicate=i64(_UNORDERED))
         found = create("arith.select", [nan, _constant(0, wide), found], wide)
-    if type_.width == wide.width:
+    if width == wide.width:
         return found
-    found = _clamped(found, type_.width, signed)
-    return create("arith.trunci", [found], type_)
+    found = _clamped(found, width, signed)
+    return create("arith.trunci", [found], ir.IntegerType.get_signless(width))
 
 
-def _clamped(value: Any, width: int, signed: bool) -> Any:
+def _clamped(value: Value, width: int, signed: bool) -> Value:
     """An integer no smaller and no larger than `width` bits hold."""
     if not signed:
         return create("arith.minui", [value, _constant((1 << width) - 1, value.type)], value.type)
@@ -65,13 +69,5 @@ def _clamped(value: Any, width: int, signed: bool) -> Any:
     return value
 
 
-def _constant(number: int, type_: Any) -> Any:
+def _constant(number: int, type_: Type) -> Value:
     return create("arith.constant", [], type_, value=ir.IntegerAttr.get(type_, number))
-
-
-def _bit() -> Any:
-    return ir.IntegerType.get_signless(1)
-
-
-def _i64(number: int) -> Any:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)

@@ -11,7 +11,7 @@ import random
 import numpy as np
 import pytest
 import tilec
-from tilec.backend.constants import for_llvm_22
+from tilec.backend.constants import with_constants
 from tilec.sim import launch
 
 SPECIAL = {
@@ -68,4 +68,4 @@ def test_bits_stay(type_: str) -> None:
     ],
 )
 def test_lines(line: str, wanted: str) -> None:
-    assert for_llvm_22(line) == wanted
+    assert with_constants(f"{{\n{line}\n}}\n") == f"{{\n{wanted}\n}}\n"

@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping
 from math import e, factorial, log, log2, pi, sqrt
 from struct import pack, unpack
 from types import MappingProxyType
-from typing import Any
 
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 
-from .emit import create
-from .nvvm.kernel import Kernel
+from ..emit import create
+from ..nvvm.kernel import Kernel
 
 _OEQ, _OLT = 1, 4
 """Predicates of `arith.cmpf`."""
@@ -35,51 +35,52 @@ class Scalars:
         self._i32 = ir.IntegerType.get_signless(32)
         self.fast = fast
 
-    def number(self, value: float) -> Any:
+    def number(self, value: float) -> Value:
         """A constant."""
         return create("arith.constant", [], self._f32, value=ir.FloatAttr.get(self._f32, value))
 
-    def integer(self, value: int) -> Any:
+    def integer(self, value: int) -> Value:
         """A constant of type i32."""
         attribute = ir.IntegerAttr.get(self._i32, value)
         return create("arith.constant", [], self._i32, value=attribute)
 
-    def add(self, a: Any, b: Any) -> Any:
+    def add(self, a: Value, b: Value) -> Value:
         """`a + b`."""
         return create("arith.addf", [a, b], self._f32)
 
-    def sub(self, a: Any, b: Any) -> Any:
+    def sub(self, a: Value, b: Value) -> Value:
         """`a - b`."""
         return create("arith.subf", [a, b], self._f32)
 
-    def mul(self, a: Any, b: Any) -> Any:
+    def mul(self, a: Value, b: Value) -> Value:
         """`a * b`."""
         return create("arith.mulf", [a, b], self._f32)
 
-    def div(self, a: Any, b: Any) -> Any:
+    def div(self, a: Value, b: Value) -> Value:
         """`a / b`."""
         return create("arith.divf", [a, b], self._f32)
 
-    def fma(self, a: Any, b: Any, c: Any) -> Any:
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
         """`a * b + c`, rounded once."""
         return self.call("llvm.fma.f32", a, b, c)
 
-    def call(self, intrinsic: str, *operands: Any) -> Any:
+    def call(self, intrinsic: str, *operands: Value) -> Value:
         """An LLVM intrinsic on f32."""
-        return self._kernel.intrinsic(intrinsic, list(operands), self._f32)
+        found: Value = self._kernel.intrinsic(intrinsic, list(operands), self._f32)
+        return found
 
-    def magnitude(self, a: Any) -> Any:
+    def magnitude(self, a: Value) -> Value:
         """`|a|`."""
         return self.call("llvm.fabs.f32", a)
 
-    def polynomial(self, x: Any, coefficients: list[float]) -> Any:
+    def polynomial(self, x: Value, coefficients: list[float]) -> Value:
         """By Horner's rule, the constant first."""
         total = self.number(coefficients[-1])
         for coefficient in reversed(coefficients[:-1]):
             total = self.fma(total, x, self.number(coefficient))
         return total
 
-    def test(self, predicate: int, a: Any, b: Any) -> Any:
+    def test(self, predicate: int, a: Value, b: Value) -> Value:
         """A comparison."""
         i64 = ir.IntegerType.get_signless(64)
         return create(
@@ -89,31 +90,31 @@ class Scalars:
             predicate=ir.IntegerAttr.get(i64, predicate),
         )
 
-    def less(self, a: Any, b: float) -> Any:
+    def less(self, a: Value, b: float) -> Value:
         """Whether `a < b`."""
         return self.test(_OLT, a, self.number(b))
 
-    def equal(self, a: Any, b: float) -> Any:
+    def equal(self, a: Value, b: float) -> Value:
         """Whether `a == b`."""
         return self.test(_OEQ, a, self.number(b))
 
-    def pick(self, condition: Any, a: Any, b: Any) -> Any:
+    def pick(self, condition: Value, a: Value, b: Value) -> Value:
         """`a` where the condition holds, else `b`."""
         return create("arith.select", [condition, a, b], a.type)
 
-    def bits(self, a: Any) -> Any:
+    def bits(self, a: Value) -> Value:
         """The bits of `a`, an i32."""
         return create("arith.bitcast", [a], self._i32)
 
-    def of_bits(self, bits: Any) -> Any:
+    def of_bits(self, bits: Value) -> Value:
         """The f32 of an i32's bits."""
         return create("arith.bitcast", [bits], self._f32)
 
-    def on_bits(self, name: str, a: Any, b: int) -> Any:
+    def on_bits(self, name: str, a: Value, b: int) -> Value:
         """An `arith` op of an i32 and a constant."""
         return create(name, [a, self.integer(b)], self._i32)
 
-    def of_integer(self, a: Any) -> Any:
+    def of_integer(self, a: Value) -> Value:
         """An i32 as f32."""
         return create("arith.sitofp", [a], self._f32)
 
@@ -124,7 +125,7 @@ def _split(value: float) -> tuple[float, float]:
     return high, value - high
 
 
-def _exp(s: Scalars, x: Any) -> Any:
+def _exp(s: Scalars, x: Value) -> Value:
     """A power of two: the product's rounding error, too, is raised, to first order."""
     high, low = _split(log2(e))
     if s.fast:
@@ -141,7 +142,7 @@ def _exp(s: Scalars, x: Any) -> Any:
     return s.pick(s.equal(power, float("inf")), power, s.fma(power, rest, power))
 
 
-def _logarithm(s: Scalars, x: Any, base: float) -> Any:
+def _logarithm(s: Scalars, x: Value, base: float) -> Value:
     """The logarithm of `x` to a base."""
     if s.fast:
         approximate = s.call("llvm.nvvm.lg2.approx.f", x)
@@ -176,7 +177,7 @@ def _logarithm(s: Scalars, x: Any, base: float) -> Any:
     return s.pick(s.test(_OLT, s.number(0.0), x), positive, other)
 
 
-def _log1p(s: Scalars, x: Any) -> Any:
+def _log1p(s: Scalars, x: Value) -> Value:
     """What the sum loses, the factor gives back (Kahan)."""
     whole = s.add(s.number(1.0), x)
     value = s.mul(_logarithm(s, whole, e), s.div(x, s.sub(whole, s.number(1.0))))
@@ -184,7 +185,7 @@ def _log1p(s: Scalars, x: Any) -> Any:
     return s.pick(s.equal(whole, float("inf")), whole, value)
 
 
-def _expm1(s: Scalars, x: Any) -> Any:
+def _expm1(s: Scalars, x: Value) -> Value:
     """As `_log1p`, the other way round."""
     power = _exp(s, x)
     above = s.sub(power, s.number(1.0))
@@ -194,7 +195,7 @@ def _expm1(s: Scalars, x: Any) -> Any:
     return s.pick(s.equal(above, -1.0), above, value)
 
 
-def _tanh(s: Scalars, x: Any) -> Any:
+def _tanh(s: Scalars, x: Value) -> Value:
     a = s.magnitude(x)
     square = s.mul(a, a)
     # The continued fraction, for small arguments.
@@ -206,7 +207,7 @@ def _tanh(s: Scalars, x: Any) -> Any:
     return s.call("llvm.copysign.f32", s.pick(s.less(a, 0.6), small, large), x)
 
 
-def _erf(s: Scalars, x: Any) -> Any:
+def _erf(s: Scalars, x: Value) -> Value:
     a = s.magnitude(x)
     square = s.mul(a, a)
     series = [2 / sqrt(pi) * (-1) ** n / (factorial(n) * (2 * n + 1)) for n in range(11)]
@@ -219,7 +220,7 @@ def _erf(s: Scalars, x: Any) -> Any:
     return s.call("llvm.copysign.f32", s.pick(s.less(a, 1.0), small, large), x)
 
 
-def _powf(s: Scalars, x: Any, y: Any) -> Any:
+def _powf(s: Scalars, x: Value, y: Value) -> Value:
     product = s.mul(y, s.call("llvm.nvvm.lg2.approx.f", s.magnitude(x)))
     power = s.call("llvm.exp2.f32", product)
     # Of negative numbers there are integer powers only, the odd ones negative.
@@ -232,7 +233,7 @@ def _powf(s: Scalars, x: Any, y: Any) -> Any:
     return s.pick(s.equal(y, 0.0), s.number(1.0), power)
 
 
-SEQUENCES: Mapping[str, Callable[..., Any]] = MappingProxyType(
+SEQUENCES: Mapping[str, Callable[..., Value]] = MappingProxyType(
     {
         "math.erf": _erf,
         "math.exp": _exp,
