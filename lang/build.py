@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.ir import mlir
+from tilec.ir.state import holding
 from tilec.report.diagnostics import Place
 
 from .array import Array, Assumption, Facts
@@ -49,7 +50,8 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
 
     place = source.place
     name = source.tree.name
-    with new_context(), mlir.ir.Location.unknown(), located(place):
+    context = new_context()
+    with context, holding(context), mlir.ir.Location.unknown(), located(place):
         whole = mlir.ir.Module.create(loc=_location(place))
         with mlir.ir.InsertionPoint(whole.body):
             symbol = {"sym_name": mlir.ir.StringAttr.get(name)}

@@ -253,11 +253,12 @@ def _array(parameter: ArrayParameter, held: ArrayArgument) -> ArrayType:
     shape = tuple(
         extent if extents else None for extents, extent in zip(allowed, held.shape, strict=True)
     )
-    promised = joined(Facts(), parameter.facts, len(shape), name)
-    broken = broken_fact(held, promised, "the kernel relies on")
-    if broken is not None:
-        raise LaunchError(f"argument '{name}' {broken}")
-    facts = joined(_facts(held), promised, len(shape), name)
+    facts = _facts(held)
+    if parameter.facts != Facts():
+        facts = joined(facts, parameter.facts, len(shape), name)
+        broken = broken_fact(held, parameter.facts, "the kernel relies on")
+        if broken is not None:
+            raise LaunchError(f"argument '{name}' {broken}")
     return ArrayType(dtype, shape, _strides(held, shape), facts)
 
 

@@ -18,7 +18,7 @@ from tilec.isa import LANES
 from tilec.layout.gf2 import Echelon, combine
 from tilec.layout.plans import whole_words
 from tilec.layout.reduction import Exchange, Reduction, reduction
-from tilec.layout.views import renaming
+from tilec.layout.views import register_map
 
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
@@ -63,7 +63,7 @@ class Reductions:
         result = tile_value(op.result.type)
         if result is None:  # a scalar
             return [elements(values, after)]
-        order = renaming(plan.result, result.layout)
+        order = register_map(plan.result, result.layout)
         assert order is not None  # verified
         return [rearranged(values, after, order_of(order), packing(result))]
 
