@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from tilec.isa.host_memory import host_blocks
@@ -16,7 +15,7 @@ from .placement import Placement
 class Buffers:
     """The host's arrays of a launch in the simulator's memory, overlapping ones in one block."""
 
-    def __init__(self, memory: Memory, args: Sequence[Any]) -> None:
+    def __init__(self, memory: Memory, args: Sequence[object]) -> None:
         self._memory = memory
         self._blocks = [
             (
@@ -26,7 +25,7 @@ class Buffers:
             for block in host_blocks(args)
         ]
 
-    def address(self, value: Any, name: str) -> int | None:
+    def address(self, value: object, name: str) -> int | None:
         """The address of an array; 0 for none and empty ones, None for what is no array."""
         del name
         if value is None:
@@ -47,7 +46,7 @@ class Buffers:
                 block.write(self._memory.data[start : start + block.size])
 
 
-def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:
+def pack(placement: Placement, memory: Memory, args: Sequence[object]) -> Buffers:
     """Place arrays and parameters in memory.
 
     Raises:

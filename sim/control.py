@@ -60,7 +60,7 @@ def blocks(function: Function) -> list[Block]:
         found.append(Block(start, end))
     if not found:
         return [Block(0, 0)]
-    at = places(found)
+    at = block_starts(found)
     for number, block in enumerate(found):
         if block.gate:
             block.successors = tuple(n for n in (number + 1, number + 2) if n < len(found))
@@ -73,7 +73,7 @@ def blocks(function: Function) -> list[Block]:
     return [found[old] for old in order]
 
 
-def places(found: Sequence[Block]) -> dict[int, int]:
+def block_starts(found: Sequence[Block]) -> dict[int, int]:
     """The block that begins at each instruction where one does; a gate comes before its own."""
     at: dict[int, int] = {}
     for number, block in enumerate(found):

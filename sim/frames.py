@@ -15,8 +15,7 @@ from .alu import Array
 from .blocks import RETURN, Call, Code, Where
 from .errors import UnsupportedInstructionError
 from .program import Program
-from .ptx.module import Function, Instruction, Name, Scope, Variable
-from .ptx.module import Group as Arguments
+from .ptx.module import Arguments, Function, Instruction, Name, Scope, Variable
 from .registers import ZEROS
 
 MAX_DEPTH = 512
@@ -52,7 +51,7 @@ class Frame:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.blocks = control.blocks(function)
         self.translated: list[Code | None] = [None] * len(self.blocks)
-        self._at = control.places(self.blocks)
+        self._at = control.block_starts(self.blocks)
         self._slots: dict[tuple[int, str], tuple[int, int, str]] = {}
         self._addresses: dict[tuple[int, str], tuple[str, int]] = {}
         self._parameters = arguments or {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from tilec.isa import DEFAULT_TARGET, TARGETS, nearest, target
@@ -57,7 +56,7 @@ def launch(
     kernel: str,
     grid: int | Sequence[int],
     block: int | Sequence[int],
-    args: Sequence[Any],
+    args: Sequence[object],
     *,
     arch: str | None = None,
     dynamic_smem: int = 0,

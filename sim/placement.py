@@ -13,8 +13,8 @@ from .errors import LaunchError
 from .memory import FUNCTION_BASE, SHARED_WINDOW, Memory
 from .ptx.module import (
     Address,
+    Arguments,
     Function,
-    Group,
     Module,
     Name,
     Operand,
@@ -177,5 +177,5 @@ def _names(operands: Iterable[Operand]) -> Iterator[str]:
         elif isinstance(operand, Address):
             if operand.base is not None:
                 yield operand.base.text
-        elif isinstance(operand, Vector | Group):
+        elif isinstance(operand, Vector | Arguments):
             yield from _names(operand.items)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
 
 import numpy as np
 
@@ -18,7 +17,7 @@ _DIRECTED: dict[str, dict[int, Callable[[str], Operation]]] = {
     "fma": {32: single.fma, 64: double.fma},
 }
 
-_NEAREST: dict[str, Any] = {
+_NEAREST: dict[str, np.ufunc] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -30,7 +29,7 @@ _NEAREST: dict[str, Any] = {
 def arithmetic(name: str, width: int, rounding: str) -> Operation:
     """The operation `name` (add, sub, mul, div, sqrt, fma) on floats of 32 or 64 bits."""
     if name in _NEAREST and rounding == "rn":
-        return cast(Operation, _NEAREST[name])
+        return _NEAREST[name]
     if name == "sub":
         add = _DIRECTED["add"][width](rounding)
         return lambda a, b: add(a, -b)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -189,11 +189,12 @@ def _setp_pair_combined(q: Qualifiers) -> Operation:
     return run
 
 
-def _true(dtype: str) -> Any:
+def _true(dtype: str) -> np.generic:
     """What `set` writes for true: one in float types, all ones in integer types."""
     ones = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}
     register = register_dtype(dtype)
-    return register.type(ones.get(dtype, 2 ** (register.itemsize * 8) - 1))
+    true: np.generic = register.type(ones.get(dtype, 2 ** (register.itemsize * 8) - 1))
+    return true
 
 
 def _written(q: Qualifiers) -> Operation:

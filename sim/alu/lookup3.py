@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from .bits import Array
 # the truth tables of the operands themselves (PTX ISA, lop3)
 _A, _B, _C = 0xF0, 0xCC, 0xAA
 
-_Term: TypeAlias = "str | tuple[Any, ...]"
+_Term: TypeAlias = "str | tuple[np.ufunc, tuple[_Term, ...]]"
+"""An operand, or a function with what it is applied to."""
 
 _BINARY: tuple[tuple[np.ufunc, Callable[[int, int], int]], ...] = (
     (np.bitwise_and, lambda x, y: x & y),
@@ -35,7 +36,7 @@ def _terms() -> dict[int, _Term]:
         new: dict[int, _Term] = {}
         for table, term in levels[-1].items():
             if ~table & 0xFF not in known:
-                new[~table & 0xFF] = (np.bitwise_not, term)
+                new[~table & 0xFF] = (np.bitwise_not, (term,))
         for i, j in itertools.combinations_with_replacement(range(len(levels)), 2):
             if i + j + 1 != len(levels):
                 continue
@@ -43,7 +44,7 @@ def _terms() -> dict[int, _Term]:
                 for ufunc, apply in _BINARY:
                     table = apply(x, y)
                     if table not in known and table not in new:
-                        new[table] = (ufunc, left, right)
+                        new[table] = (ufunc, (left, right))
         levels.append(new)
         known |= new
     return known
@@ -52,7 +53,7 @@ def _terms() -> dict[int, _Term]:
 def _evaluate(term: _Term, operands: dict[str, Array]) -> Array:
     if isinstance(term, str):
         return operands[term]
-    ufunc, *arguments = term
+    ufunc, arguments = term
     return cast(Array, ufunc(*(_evaluate(x, operands) for x in arguments)))
 
 

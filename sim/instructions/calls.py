@@ -12,7 +12,7 @@ from ..blocks import Call
 from ..findings import StoppedError
 from ..machine import Machine, Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW
-from ..ptx.module import Group, Instruction, Module, Name
+from ..ptx.module import Arguments, Instruction, Module, Name
 from ..traits import PLAIN, Flow, Traits
 from .registry import ending, instruction
 
@@ -41,9 +41,9 @@ def _is_builtin(instruction: Instruction, module: Module) -> bool:
 
 def _arguments(binding: Binding) -> list[Reader]:
     """Readers of each argument's bytes, for one thread."""
-    groups = [o for o in binding.operands if isinstance(o, Group)]
+    groups = [o for o in binding.operands if isinstance(o, Arguments)]
     named = next(i for i, o in enumerate(binding.operands) if isinstance(o, Name))
-    arguments = groups[named] if len(groups) > named else Group(())
+    arguments = groups[named] if len(groups) > named else Arguments(())
     readers: list[Reader] = []
     memory = binding.machine.memory
     for operand in arguments.items:
@@ -186,7 +186,7 @@ def _call(binding: Binding) -> Call | None:
     program = binding.frame.program
     if _is_builtin(binding.instruction, program.module):
         return None
-    target = next((o for o in binding.operands if not isinstance(o, Group)), None)
+    target = next((o for o in binding.operands if not isinstance(o, Arguments)), None)
     if not isinstance(target, Name):
         raise binding.error("'call' takes a function")
     function = program.placement.function(target.text)

@@ -71,7 +71,7 @@ class Vector:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Arguments:
     """`(a, b, …)` of a call."""
 
     items: tuple[Operand, ...]
@@ -97,7 +97,7 @@ class Sink:
     """`_`: a result that is dropped, or an operand that is absent."""
 
 
-Operand = Name | Integer | Float | Address | Vector | Group | Pair | Negated | Sink
+Operand = Name | Integer | Float | Address | Vector | Arguments | Pair | Negated | Sink
 
 
 @dataclass(frozen=True, slots=True)

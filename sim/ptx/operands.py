@@ -8,8 +8,8 @@ from .constants import expression
 from .cursor import Cursor
 from .module import (
     Address,
+    Arguments,
     Float,
-    Group,
     Integer,
     Name,
     Negated,
@@ -83,7 +83,7 @@ def operand(cursor: Cursor, depth: int = 0) -> Operand:
     if cursor.accept("["):
         return _address(cursor, depth)
     if cursor.match(_OPEN_GROUP):
-        return Group(_list(cursor, ")", depth))
+        return Arguments(_list(cursor, ")", depth))
     if cursor.match(_SINK):
         return _paired(cursor, Sink())
     if cursor.peek() == "!":

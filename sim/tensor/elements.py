@@ -57,7 +57,7 @@ def decode(operand: Operand, registers: NDArray[Any]) -> Values:
         return (flat & _TF32_MASK).view(np.float32)
     if container >= 32:
         return flat.view(numpy_type(type_))
-    unit: Any = np.uint16 if container == 16 else np.uint8
+    unit = np.dtype(np.uint16 if container == 16 else np.uint8)
     words = flat.view(unit)
     table = _table(type_, container, operand.shift)
     values: Values = table.take(words, axis=0).reshape(len(flat), -1)

@@ -79,7 +79,7 @@ def exact(
     """
     a, b = sides
     chunk = max(1, CHUNK // c[..., 0].size)
-    found: list[Any] = []
+    found: list[NDArray[Any]] = []
     for start in range(0, c.shape[-1], chunk):
         part = np.s_[..., start : start + chunk]
         missing = None if absent is None else absent[part]

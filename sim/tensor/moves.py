@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import MatrixMemory, MovMatrix, Operand
 
-from .places import from_matrix, to_matrix
+from .indices import from_matrix, to_matrix
 
 Registers = NDArray[np.uint32]
 """(warps, registers, 32)."""
@@ -49,8 +49,8 @@ def _unpack(rows: Rows, source: str) -> NDArray[np.uint8]:
     return (values ^ sign) - sign if signed else values
 
 
-def _unit(operand: Operand) -> Any:
-    return np.uint16 if operand.container == 16 else np.uint8
+def _unit(operand: Operand) -> np.dtype[np.uint8] | np.dtype[np.uint16]:
+    return np.dtype(np.uint16) if operand.container == 16 else np.dtype(np.uint8)
 
 
 def _elements(operand: Operand, registers: Registers) -> NDArray[Any]:

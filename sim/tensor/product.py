@@ -17,7 +17,7 @@ from .elements import decode, encode
 from .floats import Inputs, Matrices, absent_of, addend_of, exact, fast, side_of, sides_of
 from .fma import fma
 from .fragment import Fragment
-from .places import Selected, from_matrix, pick, to_matrix
+from .indices import Selected, from_matrix, pick, to_matrix
 from .sparse import expand, logical_columns
 
 Registers = Mapping[str, NDArray[Any]]

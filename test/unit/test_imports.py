@@ -28,11 +28,9 @@ LAZILY = ("compiler", "lang")
 them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
 
 WRONG = {
-    ("tilec.lang.array_arguments", "tilec.runtime.overlap"),
     ("tilec.lang.branches", "tilec.lang.interpreter"),
     ("tilec.lang.dtypes", "tilec.lang.tile"),
     ("tilec.lang.kernels", "tilec"),
-    ("tilec.lang.launching", "tilec"),
     ("tilec.lang.loops", "tilec.lang.interpreter"),
     ("tilec.lang.making", "tilec"),
     ("tilec.runtime.cuda.bound", "tilec.runtime.cuda.kernel"),

@@ -26,21 +26,21 @@ def layout_of(form: Form, name: str) -> LinearLayout:
 
 
 @cache
-def places_of(ptx: str, name: str) -> IndexArrays:
-    """The places of an operand's elements; by the form's key, which is quick to look up."""
+def indices_of(ptx: str, name: str) -> IndexArrays:
+    """Where an operand's elements are; by the form's key, which is quick to look up."""
     form = find_form(ptx)
     return index_arrays(layout_of(form, name), form.operand(name).per_register)
 
 
 def to_matrix(form: Form, name: str, elements: NDArray[Any]) -> NDArray[Any]:
     """Elements (warps, elements) in the order of `decode` as matrices (warps, …, rows, cols)."""
-    matrix = places_of(form.ptx, name).matrix
+    matrix = indices_of(form.ptx, name).matrix
     return elements.take(matrix.ravel(), axis=1).reshape(len(elements), *matrix.shape)
 
 
 def from_matrix(form: Form, name: str, matrices: NDArray[Any]) -> NDArray[Any]:
     """The inverse of `to_matrix`; what a lane holds twice stands twice."""
-    return matrices.reshape(len(matrices), -1).take(places_of(form.ptx, name).registers, axis=1)
+    return matrices.reshape(len(matrices), -1).take(indices_of(form.ptx, name).registers, axis=1)
 
 
 def pick(form: Form, name: str, elements: NDArray[Any], selectors: Selected) -> NDArray[Any]:
@@ -52,14 +52,14 @@ def pick(form: Form, name: str, elements: NDArray[Any], selectors: Selected) -> 
     warps = np.arange(len(elements))
     _, _, *names = layout_of(form, name).out_sizes
     legal = {selector.name: selector.legal for selector in form.selectors}
-    values: list[Any] = []
+    values: list[NDArray[np.integer[Any]]] = []
     for selector in names:
         value = np.asarray(selectors[selector])
         if not np.isin(value, legal[selector]).all():
             values_legal = ", ".join(map(str, legal[selector]))
             raise TilecError(f"{selector} of {form.ptx} is {value}; legal: {values_legal}")
         values.append(np.broadcast_to(value, warps.shape))
-    by_selectors = np.moveaxis(places_of(form.ptx, name).matrix, (0, 1), (-2, -1))
+    by_selectors = np.moveaxis(indices_of(form.ptx, name).matrix, (0, 1), (-2, -1))
     index = by_selectors[tuple(values)]  # (warps, rows, cols)
     picked: NDArray[Any] = elements[warps[:, None, None], index]
     return picked
