@@ -74,6 +74,11 @@ def declare(opcode: str, traits: Declaration) -> None:
     _declared[opcode] = traits
 
 
+def forget(opcode: str) -> None:
+    """Take back what was said of an opcode."""
+    _declared.pop(opcode, None)
+
+
 def traits(instruction: Instruction) -> Traits:
     """What an instruction is; `PLAIN` of one that is not bound: it raises, and does nothing."""
     found = _declared.get(instruction.opcode, PLAIN)

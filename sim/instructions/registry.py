@@ -16,6 +16,7 @@ from ..blocks import Where
 from ..machine import Step
 from ..ptx.module import Instruction
 from ..traits import UNKNOWN, Declaration, declare
+from ..traits import forget as forget_traits
 
 Binder = Callable[[Binding], Step]
 """Binds one instruction; raises `UnsupportedInstructionError` or `alu.Unsupported`."""
@@ -52,6 +53,13 @@ def ending(*opcodes: str, traits: Declaration) -> Callable[[EndBinder], EndBinde
         return binder
 
     return register
+
+
+def forget(opcode: str) -> None:
+    """Take back what was declared of an opcode."""
+    _steps.pop(opcode, None)
+    _ends.pop(opcode, None)
+    forget_traits(opcode)
 
 
 def opcodes() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Random kernels on global memory against every pair of their accesses, one thread at a time.
+"""Random kernels on global or shared memory against every pair of their accesses.
 
 A kernel is a list of accesses (loads, stores, atomics of 1 to 16 bytes at random places, by random
 threads) and barriers (of the CTA, of half of it, of each warp). Clocks of single threads say which
@@ -24,10 +24,16 @@ HEAD = """.version 8.6
 .visible .entry k(.param .u64 memory, .param .u64 table, .param .u64 out)
 {
   .reg .pred %p<9>; .reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .b16 %h<9>;
+  .shared .align 16 .b8 words[64];
   ld.param.u64 %rd1, [memory]; ld.param.u64 %rd2, [table]; ld.param.u64 %rd3, [out];
   mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 8; add.s64 %rd2, %rd2, %rd4;
   shr.u32 %r2, %r1, 5; add.u32 %r2, %r2, 1; mul.wide.u32 %rd5, %r1, 16; add.s64 %rd3, %rd3, %rd5;
 """
+SPACES = {
+    "global": "",
+    "shared": "mov.u64 %rd1, words; cvt.u32.u64 %r3, %rd1; add.u32 %r3, %r3, %r1;\n"
+    "st.shared.u8 [%r3], 0; bar.sync 0;\n",
+}
 TEXTS = {
     ("load", 1): "ld.global.u8 %r9, [%rd9];",
     ("load", 2): "ld.global.u16 %r9, [%rd9];",
@@ -87,10 +93,10 @@ def program(seed: int, values: int, *, atomics: bool) -> Program:
     return found
 
 
-def run(steps: Program, order: int | None) -> tuple[Report, dict[int, int]]:
+def run(steps: Program, order: int | None, space: str = "global") -> tuple[Report, dict[int, int]]:
     """The report, and the step of each line."""
     table = np.zeros((2 * len(steps), THREADS), np.int64)
-    text = [HEAD]
+    text = [HEAD + SPACES[space]]
     for number, step in enumerate(steps):
         if isinstance(step, str):
             text.append(BARRIERS[step][0])
@@ -100,10 +106,11 @@ def run(steps: Program, order: int | None) -> tuple[Report, dict[int, int]]:
             table[2 * number, thread] = offset
             table[2 * number + 1, thread] = step.values[thread]
         row = 8 * THREADS
+        access = TEXTS[step.kind, step.size].replace("global", space)
         text.append(
             f"ld.global.u64 %rd8, [%rd2+{2 * number * row}]; ld.global.u32 %r8, "
             f"[%rd2+{(2 * number + 1) * row}]; setp.lt.s64 %p1, %rd8, 0; @%p1 bra L{number};\n"
-            f"add.s64 %rd9, %rd1, %rd8; {TEXTS[step.kind, step.size]} // step {number}\n"
+            f"add.s64 %rd9, %rd1, %rd8; {access} // step {number}\n"
             f"L{number}:"
         )
     text.append("ret; }\n")
@@ -184,20 +191,21 @@ def conflict(
     return True
 
 
+@pytest.mark.parametrize("space", SPACES)
 @pytest.mark.parametrize("batch", range(8))
-def test_every_pair(batch: int) -> None:
+def test_every_pair(batch: int, space: str) -> None:
     """All values differ."""
     outcomes = []
     for seed in range(1000 * batch, 1000 * batch + 20):
         steps = distinct(program(seed, 1 << 30, atomics=seed % 2 == 0))
         expected = races(steps, same_values=True)
-        report, lines = run(steps, None)
+        report, lines = run(steps, None, space)
         assert {f.kind for f in report.findings} <= {"race"}
         found = {lines[f.line] for f in report.findings}
         assert found <= expected, seed
         assert bool(found) == bool(expected), seed
         if seed % 2:  # the order of atomics is one of what they order
-            assert bool(run(steps, seed)[0].findings) == bool(expected), seed
+            assert bool(run(steps, seed, space)[0].findings) == bool(expected), seed
         outcomes.append(bool(expected))
     assert 2 < sum(outcomes) < 18
 
