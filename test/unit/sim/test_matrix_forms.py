@@ -290,3 +290,23 @@ def test_wmma(form: WmmaMma) -> None:
     dtype = DTYPES[form.operand("d").type.name]
     got = out.view(dtype)[: expected.size].reshape(expected.shape)
     assert np.array_equal(got, expected.astype(dtype))
+
+
+def test_wmma_before_ptx_6_3() -> None:
+    """Without `.aligned`, which ptxas asks for from PTX 6.3 on and refuses before."""
+    head = """.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u64 y)
+{ .reg .b32 %r<9>; .reg .b64 %rd<3>; ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; """
+    body = """wmma.load.c.sync.row.m16n16k16.global.f16 {%r1, %r2, %r3, %r4}, [%rd1];
+  wmma.store.d.sync.col.m16n16k16.global.f16 [%rd2], {%r1, %r2, %r3, %r4}; ret; }"""
+    x = np.arange(256, dtype=np.float16).reshape(16, 16)
+    for version, text in (("6.0", body), ("6.3", body.replace(".sync.", ".sync.aligned."))):
+        y = np.zeros((16, 16), np.float16)
+        report = launch(f".version {version}\n{head}{text}", "k", 1, 32, [x, y], arch="sm_70")
+        report.require_ok()
+        assert (y == x.T).all()
+        assert {count.form for count in report.matrix} == {
+            "wmma.load.c.sync.aligned.row.m16n16k16.f16",
+            "wmma.store.d.sync.aligned.col.m16n16k16.f16",
+        }
