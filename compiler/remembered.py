@@ -33,11 +33,13 @@ class Remembered(Compiled):
         make: Callable[[], Compiled],
         options: Options,
         source: Source | None,
+        located: Callable[[str], str] = str,
     ) -> None:
         abi = Abi.parse(found["abi"])
         super().__init__(None, abi.target, options, source)
         self._found = found
         self._make = make
+        self._located = located
         self.ptx = found["ptx"]
         self.abi = abi
 
@@ -58,7 +60,12 @@ class Remembered(Compiled):
         from .source import new_context  # noqa: PLC0415 (places are MLIR's)
 
         context = new_context()
-        return tuple(_restored(one, context) for one in self._found["remarks"])
+        return tuple(_restored(one, context, self._located) for one in self._found["remarks"])
+
+    @property
+    def extra(self) -> Any:
+        """What was kept with it, by whoever had it kept."""
+        return self._found["extra"]
 
 
 def through_cache(
@@ -80,20 +87,62 @@ def through_cache(
     Raises:
         TilecError: as making the PTX does.
     """
-    found = cache.find(key)
+    found = find_compilation(key, make, options, source)
     if found is not None:
-        return Remembered(found, make, options, source)
+        return found
     made = make()
-    if not _by_tilec_alone(made):
-        return made
+    keep_compilation(key, made)
+    return made
+
+
+def find_compilation(
+    key: str | None,
+    make: Callable[[], Compiled],
+    options: Options,
+    source: Source | None = None,
+    located: Callable[[str], str] = str,
+) -> Remembered | None:
+    """What is remembered under `key`; None if nothing is.
+
+    Args:
+        key: as of `through_cache`, as are the following.
+        make: starts the compilation.
+        options: those of the compilation.
+        source: the text that it is of, if it is of one.
+        located: gives the places of remarks, as `keep_compilation` was told to keep them.
+    """
+    found = cache.find(key)
+    return None if found is None else Remembered(found, make, options, source, located)
+
+
+def keep_compilation(
+    key: str | None,
+    made: Compiled,
+    *,
+    extra: object = None,
+    kept: Callable[[str], str] = str,
+) -> None:
+    """Keep a compilation, up to the PTX, unless other packages take part in it.
+
+    Args:
+        key: as of `through_cache`.
+        made: the compilation.
+        extra: what `Remembered.extra` is to give, as JSON has it.
+        kept: gives a location, as MLIR prints it, in a form that holds wherever it is found.
+
+    Raises:
+        TilecError: as making the PTX does.
+    """
+    if key is None or not _by_tilec_alone(made):
+        return
     data = {
         "ptx": made.ptx,
         "abi": str(made.abi),
-        "remarks": [_plain(one) for one in made.remarks],
+        "remarks": [_plain(one, kept) for one in made.remarks],
+        "extra": extra,
     }
     names = ", ".join(kernel.name for kernel in made.kernels)
     cache.keep(key, data, kind="ptx", name=names, target=made.target.name)
-    return made
 
 
 def _by_tilec_alone(made: Compiled) -> bool:
@@ -135,20 +184,20 @@ def _told(path: str) -> tuple[str, int, int]:
     return path, status.st_size, status.st_mtime_ns
 
 
-def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
+def _plain(diagnostic: Diagnostic, kept: Callable[[str], str]) -> dict[str, Any]:
     """A diagnostic as JSON has it."""
     fields = {name: getattr(diagnostic, name) for name in diagnostic.__dataclass_fields__}
-    notes = [_plain(note) for note in diagnostic.notes]
-    return fields | {"location": str(diagnostic.location), "notes": notes}
+    notes = [_plain(note, kept) for note in diagnostic.notes]
+    return fields | {"location": kept(str(diagnostic.location)), "notes": notes}
 
 
-def _restored(fields: dict[str, Any], context: Any) -> Diagnostic:
+def _restored(fields: dict[str, Any], context: Any, located: Callable[[str], str]) -> Diagnostic:
     """The diagnostic that `_plain` wrote."""
     from tilec.ir.mlir import ir  # noqa: PLC0415
     from tilec.passes.base import Diagnostic  # noqa: PLC0415
 
     with context:
-        held = ir.Operation.parse(f"module {{}} {fields['location']}").location
+        held = ir.Operation.parse(f"module {{}} {located(fields['location'])}").location
         location = ir.Location.from_attr(held.attr, context)  # as its own class
-    notes = tuple(_restored(note, context) for note in fields["notes"])
+    notes = tuple(_restored(note, context, located) for note in fields["notes"])
     return Diagnostic(**(fields | {"location": location, "notes": notes}))

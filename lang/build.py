@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from tilec.diagnostics import Place
@@ -26,6 +28,12 @@ class Program(NamedTuple):
 
     module: Any
     written: tuple[str, ...]
+
+    def digest(self) -> str:
+        """A digest of the program and of the places that it is from."""
+        code = BytesIO()
+        self.module.operation.write_bytecode(code)
+        return blake2b(code.getvalue(), digest_size=20).hexdigest()
 
 
 def build(source: Source, specialization: Specialization, *, warps: int) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from tilec.isa import LaunchError
 from .annotations import ArrayParameter, ConstantParameter, Parameter, ScalarParameter
 from .array import Facts, joined
 from .dtypes import DTYPES, DType, stored
+from .snapshot import exact
 
 _WIDEST = 16
 """Bytes of the widest access: more alignment changes no code."""
@@ -67,16 +69,17 @@ class ScalarType(NamedTuple):
         return repr(self.dtype)
 
 
-class ConstantValue(NamedTuple):
-    """A constant; equal only to one of the same type.
+@dataclass(frozen=True, slots=True)
+class ConstantValue:
+    """A constant; equal only to one of the same type and bits, nested ones' too.
 
     Attributes:
         value: its value.
-        type: its class.
+        exact: tells it from other plain values; None for an object, which a `Snapshot` tells.
     """
 
-    value: Any
-    type: type
+    value: Any = field(compare=False)
+    exact: str | None
 
     def __str__(self) -> str:
         return repr(self.value)
@@ -98,6 +101,22 @@ class Specialization(NamedTuple):
     def lines(self) -> list[str]:
         """Each argument, as people read it."""
         return [f"{name}: {value}" for name, value in self.arguments]
+
+    def key(self) -> list[str]:
+        """Each argument, as a text that no other has."""
+        return [f"{name}: {_key(value)}" for name, value in self.arguments]
+
+    def objects(self) -> dict[str, Any]:
+        """The constants that are no plain values, by name."""
+        return {
+            name: value.value
+            for name, value in self.arguments
+            if type(value) is ConstantValue and value.exact is None
+        }
+
+
+def _key(value: ArrayType | ScalarType | ConstantValue) -> str:
+    return f"{value.exact}" if isinstance(value, ConstantValue) else repr(value)
 
 
 def _differences(value: Any, before: Any) -> Iterator[str]:
@@ -195,7 +214,7 @@ def _constant(name: str, value: Any) -> ConstantValue:
             f"constant '{name}' is {value!r}, which may change; legal: what can be hashed, such "
             "as numbers, tuples and element types"
         ) from None
-    return ConstantValue(value, type(value))
+    return ConstantValue(value, exact(value))
 
 
 def _check_scalar(parameter: ScalarParameter, value: Any) -> None:
