@@ -1,6 +1,7 @@
 """Time from source text to PTX of a GEMM or of attention, beside Triton's, in one run.
 
     python benchmarks/compile_time.py [--kernel NAME] [--triton-python PATH] [--json]
+    python benchmarks/compile_time.py --against REVISION|CHECKOUT [--kernel NAME] [--rounds N]
 
 Cold is a whole process that compiles once and exits; warm is the n-th compilation in a process
 that has compiled before; cached is a whole process that finds what it compiles in the compiler's
@@ -13,6 +14,12 @@ keys, enter at level 1, tiles without layouts, as Triton's kernels do. `gemm_lay
 GEMM from level 2 on, its layouts and pipeline written out; Triton chooses its own, with which its
 `warm_ratio` and `cold_ratio` are to be read. `python` is the GEMM in Python,
 `examples/kernels/gemm.py`, at level 1.
+
+`--against` puts another tilec in Triton's place: a revision of this checkout, or another checkout's
+folder. Both are laid out anew as a wheel would install them, take turns at the same source, and go
+first in turn. The ratios are ours to theirs: the median of the turns' own with its quartiles, and
+that of the lower quartiles of the CPU time of all processes, which tells more on a machine that
+others use.
 """
 
 from __future__ import annotations
@@ -28,13 +35,22 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from operator import sub
+from operator import sub, truediv
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+import cpu_time
+from checkouts import ROOT, installed
+
+T = TypeVar("T")
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parent / "examples"
 WARM_UP = 2
+WARM_EACH = 5
+"""Warm compilations to a cold one where two differ by little; they take a fifth of its time."""
+AGAINST = " against"
+"""What the name of a compiler of the other tilec ends with."""
 NUMPY = (sys.executable, "-c", "import numpy")
 CACHED = (
     "import sys, numpy, tilec\n"
@@ -82,6 +98,8 @@ class Compiler:
         cold: command that compiles once.
         cached: the same for a process that uses the cache on disk.
         warm: command that compiles at every line of standard input, and reports each time.
+
+    Its caches are in `folder`; tilec is taken from the folder `site` if there is one.
     """
 
     def __init__(
@@ -90,7 +108,8 @@ class Compiler:
         cold: Sequence[str],
         cached: Sequence[str],
         warm: Sequence[str],
-        folder: str,
+        folder: str | Path,
+        site: Path | None = None,
     ) -> None:
         self.name = name
         self.cold = cold
@@ -98,6 +117,8 @@ class Compiler:
         self.warm = warm
         # The first process leaves the bytecode of a checkout behind, which what is installed has.
         inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        if site:
+            inherited["PYTHONPATH"] = str(site)
         self._with_cache = {
             **inherited,
             "TILEC_CACHE": "1",
@@ -109,12 +130,12 @@ class Compiler:
         # Triton asks its cache first, which would answer.
         self._environment = self._with_cache | {"TILEC_CACHE": "0", "TRITON_ALWAYS_COMPILE": "1"}
 
-    def run_cold(self) -> float:
-        """Seconds of one process."""
+    def run_cold(self) -> Time:
+        """One process."""
         return timed(self.cold, self._environment)
 
-    def run_cached(self) -> float:
-        """Seconds of one process that finds its compilation, from the second time on."""
+    def run_cached(self) -> Time:
+        """One process that finds its compilation, from the second time on."""
         return timed(self.cached, self._with_cache)
 
     @contextmanager
@@ -134,11 +155,25 @@ class Compiler:
         process.communicate()
 
 
-def timed(command: Sequence[str], environment: Mapping[str, str] | None = None) -> float:
-    """What a process takes."""
+class Time(NamedTuple):
+    """What something took, in seconds.
+
+    Attributes:
+        wall: by the clock.
+        cpu: of its process and those that it started; 0 where that is unknown.
+    """
+
+    wall: float
+    cpu: float
+
+
+def timed(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Time:
+    """What a process takes, while no other runs."""
+    before = cpu_time.of_ended()
     start = time.perf_counter()
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - start
+    wall = time.perf_counter() - start
+    return Time(wall, cpu_time.of_ended() - before)
 
 
 class WarmProcess:
@@ -148,13 +183,14 @@ class WarmProcess:
         self._process = process
 
     def compile(self) -> dict[str, Any]:
-        """Compile once; `seconds`, `mma` and, of tilec, `stages` in seconds."""
+        """Compile once; `seconds`, `cpu`, `mma` and, of tilec, `stages` in seconds."""
         assert self._process.stdin
         assert self._process.stdout
+        before = cpu_time.of_living(self._process.pid)
         self._process.stdin.write("\n")
         self._process.stdin.flush()
         report: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return report
+        return report | {"cpu": cpu_time.of_living(self._process.pid) - before}
 
 
 def serve_tilec(text: str) -> None:
@@ -182,7 +218,9 @@ def has_triton(python: str) -> bool:
     ).returncode
 
 
-def measure(compilers: Sequence[Compiler], rounds: int) -> dict[str, dict[str, Any]]:
+def measure(
+    compilers: Sequence[Compiler], rounds: int, warm_rounds: int
+) -> dict[str, dict[str, Any]]:
     """Times of every compiler, in turns."""
     times: dict[str, dict[str, Any]] = {
         c.name: {"cold": [], "cached": [], "numpy": [], "warm": [], "stages": {}, "mma": 0}
@@ -190,23 +228,28 @@ def measure(compilers: Sequence[Compiler], rounds: int) -> dict[str, dict[str, A
     }
     for compiler in compilers:
         compiler.run_cached()
-    for _ in range(rounds):
-        for compiler in compilers:
+    for number in range(rounds):
+        for compiler in _in_turn(compilers, number):
             found = times[compiler.name]
             found["cold"].append(compiler.run_cold())
             found["cached"].append(compiler.run_cached())
             found["numpy"].append(timed(NUMPY))
     with contextmanager(_all_warm)(compilers) as served:
-        for _ in range(2 * rounds):
-            for name, process in served.items():
-                report = process.compile()
+        for number in range(2 * warm_rounds):
+            for name in _in_turn(tuple(served), number // 2):
+                report = served[name].compile()
                 times[name]["mma"] = report["mma"]
                 if report["stages"]:
                     for stage, seconds in report["stages"]:
                         times[name]["stages"].setdefault(stage, []).append(seconds)
                 else:
-                    times[name]["warm"].append(report["seconds"])
+                    times[name]["warm"].append(Time(report["seconds"], report["cpu"]))
     return times
+
+
+def _in_turn(all_: Sequence[T], number: int) -> Sequence[T]:
+    """All, those first that were last the time before."""
+    return all_[::-1] if number % 2 else all_
 
 
 def _all_warm(compilers: Sequence[Compiler]) -> Iterator[dict[str, WarmProcess]]:
@@ -216,6 +259,11 @@ def _all_warm(compilers: Sequence[Compiler]) -> Iterator[dict[str, WarmProcess]]
     first, *rest = compilers
     with first.warmed() as process, contextmanager(_all_warm)(rest) as others:
         yield {first.name: process, **others}
+
+
+def walls(times: Sequence[Time]) -> list[float]:
+    """Seconds by the clock."""
+    return [one.wall for one in times]
 
 
 def ratio(ours: Sequence[float], theirs: Sequence[float]) -> float:
@@ -228,6 +276,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--kernel", choices=PROGRAMS, default="gemm")
     parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
+    parser.add_argument("--against", metavar="REVISION|CHECKOUT", help="another tilec as the peer")
     parser.add_argument("--rounds", type=int, default=7, metavar="N")
     parser.add_argument("--json", action="store_true", help="print one object")
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
@@ -236,32 +285,115 @@ def main() -> None:
     if arguments.serve:
         serve_tilec(program.text)
         return
+    if arguments.against and arguments.rounds < 2:
+        parser.error("--against takes at least two rounds")
     if not shutil.which(arguments.triton_python):
         parser.error(f"--triton-python: '{arguments.triton_python}' is no program")
-    with tempfile.TemporaryDirectory() as folder:
-        source, out = Path(folder, "source.mlir"), str(Path(folder, "out.ptx"))
-        source.write_text(program.text)
-        serve = [str(HERE / "compile_time.py"), "--kernel", arguments.kernel, "--serve"]
-        compilers = [
-            Compiler(
-                "tilec",
-                [sys.executable, "-m", "tilec.tools.tilec", str(source), "-o", out],
-                [sys.executable, "-c", CACHED, str(source)],
-                [sys.executable, *serve],
-                folder,
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if arguments.against:
+            try:
+                theirs = installed(arguments.against, folder / "theirs")
+            except ValueError as error:
+                parser.error(f"--against: {error}")
+            ours = installed(ROOT, folder / "ours")
+            compilers = [
+                *ways_in(arguments.kernel, folder / "ours", "", ours),
+                *ways_in(arguments.kernel, folder / "theirs", AGAINST, theirs),
+            ]
+        else:
+            compilers = ways_in(arguments.kernel, folder)
+            if has_triton(arguments.triton_python):
+                compilers.append(triton(program, arguments.triton_python, folder))
+        cpu_time.adopt_orphans()
+        warm_rounds = arguments.rounds * (WARM_EACH if arguments.against else 1)
+        times = measure(compilers, arguments.rounds, warm_rounds)
+    if arguments.against:
+        report_against(arguments.against, arguments.kernel, times, as_json=arguments.json)
+    else:
+        report(arguments.kernel, times, as_json=arguments.json)
+
+
+def ways_in(
+    kernel: str, folder: Path, suffix: str = "", site: Path | None = None
+) -> list[Compiler]:
+    """tilec with the program as MLIR, and as Python if it is there.
+
+    Args:
+        kernel: the program's name.
+        folder: for its source and for caches.
+        suffix: of the compilers' names.
+        site: where tilec is taken from; the environment's own if None.
+    """
+    program = PROGRAMS[kernel]
+    source, out = folder / "source.mlir", str(folder / "out.ptx")
+    source.write_text(program.text)
+    serve = [str(HERE / "compile_time.py"), "--kernel", kernel, "--serve"]
+    found = [
+        Compiler(
+            f"tilec{suffix}",
+            [sys.executable, "-m", "tilec.tools.tilec", str(source), "-o", out],
+            [sys.executable, "-c", CACHED, str(source)],
+            [sys.executable, *serve],
+            folder,
+            site,
+        )
+    ]
+    if program.python:
+        command = [sys.executable, str(HERE / "python_gemm.py")]
+        modes = [[*command, mode] for mode in ("once", "cached", "serve")]
+        found.append(Compiler(f"python{suffix}", *modes, folder, site))
+    return found
+
+
+def triton(program: Program, python: str, folder: Path) -> Compiler:
+    """Triton with a program's counterpart."""
+    command = [python, str(HERE / "triton_kernels.py"), program.triton]
+    modes = [[*command, mode] for mode in ("once", "cached", "serve")]
+    return Compiler("triton", *modes, folder)
+
+
+def beside(ours: Sequence[Time], theirs: Sequence[Time]) -> dict[str, Any]:
+    """Medians of both, and of their ratios turn by turn, with quartiles.
+
+    Of the CPU time it is the lower quartiles' ratio: others on the machine only add to it.
+    """
+    low, median, high = statistics.quantiles(map(truediv, walls(ours), walls(theirs)), n=4)
+    used, theirs_used = (
+        statistics.quantiles((one.cpu for one in times), n=4)[0] for times in (ours, theirs)
+    )
+    return {
+        "ours": statistics.median(walls(ours)),
+        "theirs": statistics.median(walls(theirs)),
+        "ratio": median,
+        "quartiles": [low, high],
+        "cpu_ratio": used / theirs_used if theirs_used else None,
+    }
+
+
+def report_against(
+    peer: str, kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool
+) -> None:
+    """Print how long this tilec takes beside another, as ratios of medians and of turns."""
+    result: dict[str, Any] = {"kernel": kernel, "target": "sm_80", "against": peer}
+    for name in times:
+        if name + AGAINST not in times:
+            continue
+        for kind in ("cold", "warm", "cached"):
+            ours, theirs = times[name][kind], times[name + AGAINST][kind]
+            result.setdefault(name, {})[kind] = beside(ours, theirs)
+    if as_json:
+        print(json.dumps(result))
+        return
+    print(f"{kernel} to PTX for sm_80, against {peer}; medians in seconds")
+    for name in ("tilec", "python"):
+        for kind, found in result.get(name, {}).items():
+            low, high = found["quartiles"]
+            print(
+                f"  {name:8} {kind:6} {found['ours']:.3f} to {found['theirs']:.3f}"
+                f"   ratio {found['ratio']:.3f} ({low:.3f} to {high:.3f})"
+                + (f"   CPU {found['cpu_ratio']:.3f}" if found["cpu_ratio"] else "")
             )
-        ]
-        if program.python:
-            command = [sys.executable, str(HERE / "python_gemm.py")]
-            modes = [[*command, mode] for mode in ("once", "cached", "serve")]
-            compilers.append(Compiler("python", *modes, folder))
-        if has_triton(arguments.triton_python):
-            script = str(HERE / "triton_kernels.py")
-            command = [arguments.triton_python, script, program.triton]
-            modes = [[*command, mode] for mode in ("once", "cached", "serve")]
-            compilers.append(Compiler("triton", *modes, folder))
-        times = measure(compilers, arguments.rounds)
-    report(arguments.kernel, times, as_json=arguments.json)
 
 
 def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
@@ -270,17 +402,19 @@ def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> N
     result: dict[str, Any] = {"level": level, "kernel": kernel, "target": "sm_80"}
     for name, found in times.items():
         result[name] = {
-            "cold": statistics.median(found["cold"]),
-            "warm": statistics.median(found["warm"]),
-            "cached": statistics.median(found["cached"]),
-            "beyond_numpy": statistics.median(map(sub, found["cached"], found["numpy"])),
+            **{kind: statistics.median(walls(found[kind])) for kind in ("cold", "warm", "cached")},
+            "beyond_numpy": statistics.median(
+                map(sub, walls(found["cached"]), walls(found["numpy"]))
+            ),
             "mma": found["mma"],
         }
     ours = [(n, p) for n, p in (("tilec", ""), ("python", "python_")) if n in times]
     for name, prefix in ours:
         for kind in ("warm", "cold"):
             result[f"{prefix}{kind}_ratio"] = (
-                ratio(times[name][kind], times["triton"][kind]) if "triton" in times else None
+                ratio(walls(times[name][kind]), walls(times["triton"][kind]))
+                if "triton" in times
+                else None
             )
     result["stages"] = {
         stage: statistics.median(seconds) for stage, seconds in times["tilec"]["stages"].items()

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import tilec
 from tilec import sim
-from tilec.cubin import assemble, disassemble
+from tilec.backend.cubin import assemble, disassemble
 from tilec.isa import target as find_target
 from tilec.sim import Report
 from tilec.sim.ptx import read_text

@@ -24,16 +24,16 @@ from typing import Any
 
 import tilec
 from kernel_stats import aligned, sass_counts
-from tilec.codegen_worker import NEEDLESS
-from tilec.cubin import assemble, disassemble
+from tilec.backend.codegen_worker import NEEDLESS
+from tilec.backend.cubin import assemble, disassemble
+from tilec.backend.ptx import ptx_version
 from tilec.isa import TilecError
 from tilec.isa import target as find_target
-from tilec.ptx import ptx_version
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 WORKER = """
 import sys
-from tilec import codegen_worker
+from tilec.backend import codegen_worker
 codegen_worker.NEEDLESS = tuple(sys.argv[1:])
 codegen_worker.main()
 """

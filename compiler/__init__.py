@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from .version import __version__
 
 if TYPE_CHECKING:
     from tilec.isa import Target, TilecError
@@ -14,12 +15,7 @@ if TYPE_CHECKING:
     from .driver import compile  # noqa: A004
     from .lang import function, kernel
     from .pipelines import Pipeline
-    from .transformed import transform
-
-__version__ = "0.1.0"
-
-_imported = time.time()
-"""When this process began to import tilec: code that changed later is not what it runs."""
+    from .transformation import transform
 
 __all__ = [
     "Compiled",
@@ -43,12 +39,14 @@ _HOMES = {
     "compile": ".driver",
     "function": ".lang",
     "kernel": ".lang",
-    "transform": ".transformed",
+    "transform": ".transformation",
 }
 
 
 def __getattr__(name: str) -> Any:
     """What is exported, imported when first used: MLIR takes its time."""
+    if name == "codegen":  # for code out of tree
+        return import_module(".backend.codegen", __name__)
     if name not in _HOMES:
         raise AttributeError(f"module 'tilec' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name], __name__), name)

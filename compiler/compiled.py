@@ -6,66 +6,28 @@ without.
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
 
-from .abi import Abi, Kernel
-from .diagnostics import Source
+from .launch.abi import Abi, Kernel
+from .options import Options
+from .report.diagnostics import Source
+from .stages import Stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic, Pass
-    from tilec.passes.instrumentation import Instrumentation
     from tilec.sim import Report
 
-    from .cubin import Assembled, Resources
-    from .pipeline_choice import PipelineLike
+    from .backend.cubin import Assembled, Resources
     from .pipelines import Pipeline
 
-
-class Stage(StrEnum):
-    """What a compilation can give out, in its order."""
-
-    TILE = "tile"
-    """The program on fragments."""
-    NVVM = "nvvm"
-    """The program in the LLVM and NVVM dialects."""
-    LLVM = "llvm"
-    """LLVM IR, before LLVM's optimisations."""
-    PTX = "ptx"
-    CUBIN = "cubin"
-    SASS = "sass"
-
-
-@dataclass(frozen=True)
-class Options:
-    """How to compile.
-
-    Attributes:
-        opt_level: LLVM's optimisation level, 0 to 3.
-        verify_each: verify the program after each pass.
-        instrumentation: what to print and time.
-        lineinfo: say in PTX and binary which line of the source each instruction comes from.
-        cache: look for the binary in the compile cache, and keep it there.
-        pipeline: the passes to run; those for the target if None.
-    """
-
-    opt_level: int = 3
-    verify_each: bool = False
-    instrumentation: Instrumentation | None = None
-    lineinfo: bool = False
-    cache: bool = False
-    pipeline: PipelineLike | None = None
-
-    def timed(self, stage: str) -> AbstractContextManager[None]:
-        """Times what runs inside, if times are asked for."""
-        return self.instrumentation.stage(stage) if self.instrumentation else nullcontext()
+__all__ = ["Compiled", "Options", "Stage"]
 
 
 class Compiled:
@@ -76,22 +38,39 @@ class Compiled:
     """
 
     def __init__(
-        self, module: Any, target: Target, options: Options, source: Source | None = None
+        self,
+        module: ir.Module | None,
+        target: Target,
+        options: Options,
+        text: Source | None = None,
+        facts: Mapping[str, Any] | None = None,
     ) -> None:
-        self._given = module
-        self._text = source
-        self._options = options
+        self._module = module
         self._remarks: list[Diagnostic] = []
+        self._facts = facts or {}
         self.target = target
+        self.options = options
+        self.text = text
+
+    @property
+    def module(self) -> ir.Module:
+        """The program that it starts from."""
+        assert self._module is not None
+        return self._module
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the front end that built the program wants to know again of it."""
+        return self._facts
 
     @property
     def remarks(self) -> tuple[Diagnostic, ...]:
         """What the passes of the stages made so far remark on."""
         return tuple(self._remarks)
 
-    @cached_property
-    def _source(self) -> Any:
-        return self._given
+    def again(self, options: Options, module: ir.Module | None = None) -> Compiled:
+        """The program, or `module` in its place, to be compiled anew with other options."""
+        return Compiled(module or self.module, self.target, options)
 
     @cached_property
     def pipeline(self) -> Pipeline:
@@ -99,25 +78,27 @@ class Compiled:
         from .dialect_plugins import loaded  # noqa: PLC0415
         from .pipeline_choice import choose  # noqa: PLC0415
 
-        chosen = choose(self._options.pipeline, self.target)
-        if self._options.pipeline is not None:
+        chosen = choose(self.options.pipeline, self.target)
+        if self.options.pipeline is not None:
             return chosen
-        lowering = (one for plugin in loaded(self._source.context) for one in plugin.lowering)
+        lowering = (one for plugin in loaded(self.module.context) for one in plugin.lowering)
         return chosen._replace(tile=(*lowering, *chosen.tile))
 
     @cached_property
-    def _fragments(self) -> Any:
+    def _fragments(self) -> ir.Module:
         # Python verifiers take their time: what goes on to the next stage is verified there.
-        return self._lowered(self._source, self.pipeline.tile, verify_last=False)
+        return self._lowered(self.module, self.pipeline.tile, verify_last=False)
 
     @cached_property
-    def _registers(self) -> Any:
+    def _registers(self) -> ir.Module:
         return self._lowered(self._fragments, self.pipeline.nvvm, verify_last=True)
 
-    def _lowered(self, module: Any, passes: tuple[str | Pass, ...], *, verify_last: bool) -> Any:
+    def _lowered(
+        self, module: ir.Module, passes: tuple[str | Pass, ...], *, verify_last: bool
+    ) -> ir.Module:
         from .lowering import lower  # noqa: PLC0415 (MLIR is imported when first needed)
 
-        return lower(module, passes, self._options, self._remarks, verify_last=verify_last)
+        return lower(module, passes, self.options, self._remarks, verify_last=verify_last)
 
     @cached_property
     def tile(self) -> str:
@@ -129,7 +110,7 @@ class Compiled:
     @cached_property
     def nvvm(self) -> str:
         """MLIR in the LLVM and NVVM dialects."""
-        from .printing import to_text  # noqa: PLC0415
+        from .report.printing import to_text  # noqa: PLC0415
 
         return to_text(self._registers)
 
@@ -139,25 +120,25 @@ class Compiled:
         from .lowering import llvm_ir  # noqa: PLC0415
 
         module = self._registers
-        with self._options.timed("translate to LLVM IR"):
-            return llvm_ir(module, self._text, lineinfo=self._options.lineinfo)
+        with self.options.timed("translate to LLVM IR"):
+            return llvm_ir(module, self.text, lineinfo=self.options.lineinfo)
 
     @cached_property
     def ptx(self) -> str:
         """PTX."""
-        from .ptx import to_ptx  # noqa: PLC0415
+        from .backend.ptx import to_ptx  # noqa: PLC0415
 
         ir_text = self.llvm
-        with self._options.timed("LLVM to PTX"):
-            return to_ptx(ir_text, self.target, level=self._options.opt_level)
+        with self.options.timed("LLVM to PTX"):
+            return to_ptx(ir_text, self.target, level=self.options.opt_level)
 
     @cached_property
     def _assembled(self) -> Assembled:
-        ptx, options = self.ptx, self._options
+        ptx, options = self.ptx, self.options
         if options.cache:
-            from .remembered import assembled as assemble  # noqa: PLC0415
+            from .cache.binaries import assemble  # noqa: PLC0415
         else:
-            from .cubin import assemble  # noqa: PLC0415
+            from .backend.cubin import assemble  # noqa: PLC0415
         with options.timed("ptxas"):
             return assemble(ptx, self.target, lineinfo=options.lineinfo)
 
@@ -169,9 +150,9 @@ class Compiled:
     @cached_property
     def sass(self) -> str:
         """The binary disassembled."""
-        from .cubin import disassemble  # noqa: PLC0415
+        from .backend.cubin import disassemble  # noqa: PLC0415
 
-        return disassemble(self.cubin, lineinfo=self._options.lineinfo)
+        return disassemble(self.cubin, lineinfo=self.options.lineinfo)
 
     @property
     def resources(self) -> dict[str, Resources]:
@@ -193,7 +174,7 @@ class Compiled:
     @cached_property
     def abi(self) -> Abi:
         """The JSON beside the PTX, by `str`."""
-        from .ptx import written_version  # noqa: PLC0415
+        from .backend.ptx import written_version  # noqa: PLC0415
 
         return Abi(self.target, written_version(self.ptx), self.kernels)
 
@@ -232,7 +213,7 @@ class Compiled:
             SimulationError: if the simulator finds something wrong with the kernel.
             CudaError: if something goes wrong on the GPU.
         """
-        from .launch import launch  # noqa: PLC0415 (with the simulator and the runtime)
+        from .launch.run import launch  # noqa: PLC0415 (with the simulator and the runtime)
 
         return launch(
             self,
@@ -248,17 +229,17 @@ class Compiled:
 
     def explore(self) -> str:
         """A page of HTML: the program after every pass and stage, tied to its source lines."""
-        from .explorer import explore  # noqa: PLC0415 (it compiles, by this module)
+        from .report.explorer import explore  # noqa: PLC0415
 
-        return explore(self._source, self.target, self._options, self._text)
+        return explore(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the kernels, and the PTX to unfold."""
-        from .explorer import summary  # noqa: PLC0415
+        from .report.explorer import summary  # noqa: PLC0415
 
         return summary(self)
 
     def emit(self, stage: Stage) -> str | bytes:
-        """The text, or binary, of `stage`."""
-        found: str | bytes = getattr(self, stage.value)
-        return found
+        """The text, or binary, of `stage`, and of those before it what it is made of."""
+        made: str | bytes = getattr(self, stage.value)
+        return made

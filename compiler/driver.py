@@ -1,29 +1,32 @@
-"""The whole road: a tile program in, every stage down to SASS out."""
+"""The one road from a program to its stages: everything that compiles takes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tilec.isa import TilecError
 from tilec.passes.base import ProgramError
 
-from .collection import uncollected
-from .compiled import Compiled, Options, Stage
-from .diagnostics import Source, render
-from .environment import cache_wanted
+from .cache.environment import cache_wanted
+from .compiled import Compiled
+from .frontend.inputs import Input, as_input
+from .garbage_collection import without_gc
+from .options import Options
+from .report.diagnostics import render
+from .report.printing import to_text
+from .report.reproducer import Reproducer, reproducible
+from .stages import Stage
 
 if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
     from tilec.passes.instrumentation import Instrumentation
 
     from .pipeline_choice import PipelineLike
 
-_BEFORE_PTX = (Stage.TILE, Stage.NVVM, Stage.LLVM)
-
 
 def compile(  # noqa: A001 (tilec.compile is the name users call)
-    source: str | Path | Any,
+    source: str | Path | ir.Module,
     *,
     target: str | None = None,
     emit: str = "ptx",
@@ -60,67 +63,105 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
         ProgramError: for errors of the program, each with its place.
         TilecError: for an unknown target or stage, or what a later stage refuses.
     """
-    stage = _stage(emit)
-    if opt_level not in range(4):
-        raise TilecError(f"unknown optimisation level {opt_level}; legal: 0, 1, 2, 3")
-    if isinstance(source, Path):
-        name, source = str(source), source.read_text(encoding="utf-8")
-    text = Source(name, source) if isinstance(source, str) else None
-    plain = not verify_each and instrumentation is None and pipeline is None
-    cached = text is not None and stage not in _BEFORE_PTX and plain and cache_wanted(cache)
-    options = Options(opt_level, verify_each, instrumentation, lineinfo, cached, pipeline)
+    options = Options(
+        opt_level=opt_level,
+        verify_each=verify_each,
+        instrumentation=instrumentation,
+        lineinfo=lineinfo,
+        cache=cache,
+        pipeline=pipeline,
+        target=target,
+        emit=Stage(emit),
+    )
+    given = as_input(source, name)
+    try:
+        return compile_input(given, options)
+    except ProgramError as error:
+        # Who prints it sees where.
+        error.args = (render(error.diagnostics, given.text).rstrip("\n"),)
+        raise
+
+
+def compile_input(given: Input, options: Options) -> Compiled:
+    """Compile what any front end or command gives, up to the stage that the options name.
+
+    The code generator is started while MLIR is imported. The compile cache is used where the
+    options ask for it, unless the stage needs no PTX, others watch or bring the passes, or nobody
+    can say all that decides what the input is. What passes remark and MLIR reports goes to who
+    collects it, by `passes.base.remarks` and `report.diagnostics.reports`.
+
+    Args:
+        given: the program.
+        options: how to compile it.
+
+    Raises:
+        ProgramError: for errors of the program.
+        TilecError: as `compile` does.
+        OSError: if a reproducer is asked for and cannot be written.
+    """
+    asked, known = options, _key(given, options)
+    options = replace(options, cache=known is not None)
 
     def start() -> Compiled:
-        return _started(source, target, options, text, stage)
+        return _started(given, options)
 
-    try:
-        with uncollected():
-            compiled = _remembered(text, target, options, start) if text and cached else start()
-            compiled.emit(stage)
-    except ProgramError as error:
-        error.args = (render(error.diagnostics, text).rstrip("\n"),)  # who prints it sees where
-        raise
+    with without_gc():
+        if known is None:
+            compiled = start()
+        else:
+            from .cache.compilations import through_cache  # noqa: PLC0415 (most do without)
+
+            compiled = through_cache(
+                known,
+                start,
+                options,
+                given.text,
+                relocation=given.relocation,
+                unchanged=lambda: _key(given, asked) == known,
+            )
+        with reproducible(options.reproducer, lambda: _reproducer(compiled)):
+            compiled.emit(options.emit)
     return compiled
 
 
-def _remembered(
-    text: Source, target: str | None, options: Options, start: Callable[[], Compiled]
-) -> Compiled:
-    from .cache import key  # noqa: PLC0415
-    from .remembered import through_cache  # noqa: PLC0415
-
-    name = text.name if options.lineinfo else ""
-    known = key("mlir", text.text, target, options.opt_level, options.lineinfo, name)
-    return through_cache(known, start, options, text)
+def _reproducer(compiled: Compiled) -> Reproducer:
+    """The program and all its passes."""
+    passes, verify_each = str(compiled.pipeline), compiled.options.verify_each
+    return Reproducer(to_text(compiled.module), passes, verify_each)
 
 
-def _started(
-    source: str | Any, target: str | None, options: Options, text: Source | None, stage: Stage
-) -> Compiled:
+def _key(given: Input, options: Options) -> str | None:
+    """What the compilation is found by in the cache; None if it is to be made."""
+    asked = cache_wanted(options.cache)
+    identity = given.key(lineinfo=options.lineinfo)
+    if not (asked and options.plain and options.emit.generates_code and identity):
+        return None
+    from .cache.entries import key  # noqa: PLC0415 (most do without)
+
+    kind, *parts = identity
+    return key(str(kind), *parts, options.target, options.opt_level, options.lineinfo)
+
+
+def _started(given: Input, options: Options) -> Compiled:
     """The compilation, with no stage made."""
-    if stage not in _BEFORE_PTX:
-        from . import codegen  # noqa: PLC0415
+    if options.emit.generates_code:
+        from .backend import codegen  # noqa: PLC0415
 
         codegen.start()  # while MLIR is being imported
-    from .contexts import lease  # noqa: PLC0415 (MLIR is imported when first needed)
     from .dialect_plugins import loaded  # noqa: PLC0415
-    from .lowering import load  # noqa: PLC0415
+    from .frontend.contexts import Lease, lease  # noqa: PLC0415
+    from .frontend.loading import load  # noqa: PLC0415
+
+    leases: list[Lease] = []
+
+    def context() -> ir.Context:
+        leases.append(lease())
+        return leases[-1].context
 
     with options.timed("parse"):
-        if text is None:
-            module, aim = load(source, target=target)
-            return Compiled(module, aim, options)
-        leased = lease()
-        module, aim = load(source, target=target, name=text.name, context=leased.context)
+        (module, facts), target = load(given, options.target, context)
+    for one in leases:
         # Other packages' dialects and passes may leave a context otherwise than they met it.
-        if options.pipeline is None and not loaded(leased.context):
-            leased.end_with(module)
-        return Compiled(module, aim, options, text)
-
-
-def _stage(name: str) -> Stage:
-    try:
-        return Stage(name)
-    except ValueError:
-        legal = ", ".join(stage.value for stage in Stage)
-        raise TilecError(f"unknown stage '{name}'; legal: {legal}") from None
+        if options.pipeline is None and not loaded(one.context):
+            one.end_with(module)
+    return Compiled(module, target, options, given.text, facts)

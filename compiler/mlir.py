@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from tilec.ir import mlir
 from tilec.ir.mlir import dialect, provider
 
-__all__ = ["dialect", "ext", "ir", "passmanager", "provider", "rewrite"]
+__all__ = ["dialect", "ext", "gpu", "ir", "passmanager", "provider", "rewrite", "scf"]
 
 if TYPE_CHECKING:
-    from tilec.ir.mlir import ext, ir, passmanager, rewrite
+    from tilec.ir.mlir import ext, gpu, ir, passmanager, rewrite, scf
 else:
 
     def __getattr__(name: str) -> ModuleType:
-        """`ir`, `passmanager`, `rewrite` or `ext`, imported when first asked for."""
+        """A module of the bindings, imported when first asked for."""
         return getattr(mlir, name)

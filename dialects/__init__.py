@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
 
 
-def load(context: Any = None) -> None:
+def load(context: ir.Context | None = None) -> None:
     """Load every dialect of tilec into `context` (the current one by default), once.
 
     Loading again does nothing, so that whoever needs the dialect may call it.

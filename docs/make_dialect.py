@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from generated import ROOT, table, write_or_check
+from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Touch
 from tilec.dialects.tile import builders, dialect, ops
+from tilec.dialects.tile.attributes import DISCARDABLE
 from tilec.ir.mlir import ext
 
 _TESTS = ROOT / "test" / "lit" / "dialect"
@@ -31,8 +33,10 @@ A program is written in tiles of a CTA, `tensor<128x64xf16>` (level 1), in such 
 `tensor<128x64xf16, #tile.layout<"…">>` (level 2), or in fragments, `!tile.frag<…>`, which one warp
 holds and of which one op is one instruction (level 3). The [tour](tour.md) shows the latter two.
 
-Ops with matrix instructions are not `Pure`: upstream's clean-up would move them under divergent
-control flow. `tile-remove-dead` removes those that nobody uses.
+Each op declares what it means to passes: who executes it together, what it reads and writes, how
+layouts go through it ([extending](extending.md)). Ops with matrix instructions are not `Pure`:
+upstream's clean-up would move them under divergent control flow. `tile-remove-dead` removes those
+that nobody uses.
 """
 
 _GROUPS = {
@@ -58,7 +62,7 @@ _GROUPS = {
 
 def _parameters() -> Iterator[str]:
     """The types and attributes."""
-    for kind, base in (("Attributes", dialect.Tile.Attribute), ("Types", dialect.Tile.Type)):
+    for kind, base in (("Attributes", dialect.TileAttr), ("Types", dialect.TileType)):
         yield f"\n## {kind}\n"
         for found in vars(dialect).values():
             if isinstance(found, type) and issubclass(found, base) and found is not base:
@@ -83,9 +87,51 @@ def _op(op: Any) -> str:
         f"\n### {op.OPERATION_NAME}\n\n{inspect.cleandoc(op.__doc__)}\n"
         + _functions(op)
         + ("\n" + table(("name", "what"), rows) if rows else "")
+        + f"\n{_meaning(op.SEMANTICS)}\n"
         + f"\n```mlir\n{_example(op.OPERATION_NAME)}```\n"
         + f"\nBuilder: `{_builder(op.OPERATION_NAME.removeprefix('tile.'))}`\n"
     )
+
+
+def _meaning(declared: Semantics) -> str:
+    """What passes are told of an op."""
+    said = [f"Scope: {_SCOPES.get(declared.scope, 'by the type of what it works on')}"]
+    said.append(f"effects: {', '.join(map(_touch, declared.effects or ())) or 'none'}")
+    if declared.layouts is not LayoutRule.UNKNOWN:
+        said.append(f"layouts: {declared.layouts.value}")
+    return "; ".join(said) + "."
+
+
+_SCOPES = {
+    Scope.LANE: "a lane",
+    Scope.WARP: "a warp",
+    Scope.CTA: "a CTA",
+}
+
+
+def _touch(touch: Touch) -> str:
+    where = f"operand {touch.operand}'s memory" if touch.resource is None else touch.resource.value
+    return f"{touch.access.value} {where}{' asynchronously' * touch.asynchronous}"
+
+
+def _attributes() -> Iterator[str]:
+    """The discardable attributes."""
+    yield "\n## Discardable attributes\n\n"
+    yield (
+        "What a program may say on ops of other dialects, too. Of a *promise* a program may not "
+        "say what does not hold: a launch checks those of arguments.\n\n"
+    )
+    rows = [
+        (
+            f"`{one.name}`",
+            one.bearer.value.removeprefix("an attribute of "),
+            one.written,
+            one.meaning + " A promise." * one.promise,
+        )
+        for one in DISCARDABLE.values()
+        if not one.transient
+    ]
+    yield table(("name", "of", "value", "says"), rows)
 
 
 def _functions(op: Any) -> str:
@@ -154,7 +200,7 @@ def _first_use(name: str, file: Path) -> str:
 
 def document() -> str:
     """The whole file."""
-    return _INTRODUCTION + "".join(_parameters()) + "".join(_ops())
+    return _INTRODUCTION + "".join((*_parameters(), *_attributes(), *_ops()))
 
 
 if __name__ == "__main__":

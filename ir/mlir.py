@@ -2,8 +2,10 @@
 
 Upstream's own package `mlir` is taken where it is installed with all that tilec needs, else
 the LLVM project's wheel `torch-mlir`, which carries the whole upstream bindings under the
-prefix `torch_mlir`. Elsewhere in tilec: `from tilec.ir.mlir import ir`, and
-`dialect("scf")` for a dialect's module.
+prefix `torch_mlir`. Elsewhere in tilec: `from tilec.ir.mlir import ir, scf`, and
+`dialect("math")` for the module of a dialect that is not among these.
+
+To type checkers they are what `tilec.ir.stubs` says of them, whoever provides them.
 """
 
 from __future__ import annotations
@@ -15,11 +17,11 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tilec.isa.errors import TilecError
 
-__all__ = ["dialect", "ext", "ir", "passmanager", "provider", "rewrite"]
+__all__ = ["dialect", "ext", "gpu", "ir", "passmanager", "provider", "rewrite", "scf"]
 
 with_numpy = True
 """Whether the bindings may import numpy, if asked before they are imported themselves.
@@ -65,7 +67,7 @@ def provider() -> str:
     )
 
 
-def translate_to_llvm_ir(operation: Any) -> str:
+def translate_to_llvm_ir(operation: ir.Operation) -> str:
     """LLVM IR of a module-like operation in the LLVM dialect; a failure ends the process."""
     # The extension itself: the dialect's Python module, with its hundreds of ops, is not needed.
     extension = import_module(f"{provider()}._mlir_libs._mlirDialectsLLVM")
@@ -73,7 +75,7 @@ def translate_to_llvm_ir(operation: Any) -> str:
     return text
 
 
-def dialect(name: str) -> Any:
+def dialect(name: str) -> ModuleType:
     """The bindings' module of dialect `name`, such as `scf`."""
     return import_module(f"{provider()}.dialects.{name}")
 
@@ -92,18 +94,18 @@ def _numpy_hidden() -> Iterator[None]:
 
 
 if TYPE_CHECKING:
-    from torch_mlir import ir, passmanager, rewrite
-    from torch_mlir.dialects import ext
+    from .stubs import ext, gpu, ir, passmanager, rewrite, scf
 else:
+    _MODULES = {
+        **{name: name for name in ("ir", "passmanager", "rewrite")},
+        **{name: f"dialects.{name}" for name in ("ext", "gpu", "scf")},
+    }
 
     def __getattr__(name: str) -> ModuleType:
-        """`ir`, `passmanager`, `rewrite` or `ext`, imported when first asked for."""
-        if name == "ext":
-            module = import_module(f"{provider()}.dialects.ext")
-        elif name in ("ir", "passmanager", "rewrite"):
-            with nullcontext() if with_numpy else _numpy_hidden():
-                module = import_module(f"{provider()}.{name}")
-        else:
+        """A module of the bindings, imported when first asked for."""
+        if name not in _MODULES:
             raise AttributeError(name)
+        with nullcontext() if with_numpy or "." in _MODULES[name] else _numpy_hidden():
+            module = import_module(f"{provider()}.{_MODULES[name]}")
         globals()[name] = module
         return module

@@ -1,41 +1,39 @@
 """The instruction table: targets, element types and every warp-level matrix instruction form."""
 
 from .errors import LaunchError, TilecError, UnknownNameError, nearest
-from .forms import (
-    BlockScaling,
-    Family,
-    Form,
-    MatrixMemory,
-    Mma,
-    MovMatrix,
-    Selector,
-    Sparsity,
-    WmmaMemory,
-    WmmaMma,
-)
-from .operands import LANES, Major, Operand, Register, Shape
+from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
+from .forms import Family, Form, Product
+from .matrix_memory import MatrixMemory, MovMatrix
+from .mma import Mma
+from .operands import LANES, WARPGROUP_THREADS, Major, Operand, Register, Shape, Storage
 from .ptx import assembly
-from .table import form, forms, instruction
-from .targets import ASYNC_COPY_BYTES, TARGETS, Scope, Since, Target, target
+from .table import form, forms, forms_of, instruction
+from .targets import ASYNC_COPY_BYTES, DEFAULT_TARGET, TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
+from .wmma import WmmaMemory, WmmaMma
 
 __all__ = [
     "ASYNC_COPY_BYTES",
+    "DEFAULT_TARGET",
     "ELEMENT_TYPES",
     "LANES",
     "TARGETS",
+    "WARPGROUP_THREADS",
     "BlockScaling",
     "ElementType",
+    "ExecutionScope",
     "Family",
     "Form",
     "Kind",
     "LaunchError",
     "Major",
     "MatrixMemory",
+    "Memory",
     "Mma",
     "MovMatrix",
     "Operand",
+    "Product",
     "PtxVersion",
     "Register",
     "Scope",
@@ -43,6 +41,7 @@ __all__ = [
     "Shape",
     "Since",
     "Sparsity",
+    "Storage",
     "Target",
     "TilecError",
     "UnknownNameError",
@@ -52,6 +51,7 @@ __all__ = [
     "element_type",
     "form",
     "forms",
+    "forms_of",
     "instruction",
     "nearest",
     "target",

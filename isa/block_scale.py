@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import product as cross
 
 from . import mma_sp
-from .forms import BlockScaling, Form, Mma
-from .mma import FLOAT8_6_4, SM_120, mma, section
+from .form_parts import BlockScaling
+from .mma import FLOAT8_6_4, SM_120, Mma, mma
+from .mma_dense import section
 from .operands import Shape
 from .targets import Since
 from .types import element_type
@@ -46,7 +47,7 @@ def _form(
     )
 
 
-def forms() -> Iterator[Form]:
+def forms() -> Iterator[Mma]:
     """Every block-scaled form, dense then sparse."""
     for sparse in (False, True):
         for a, b in cross(FLOAT8_6_4, FLOAT8_6_4):

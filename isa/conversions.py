@@ -15,7 +15,8 @@ from types import MappingProxyType
 from .targets import Since, Target, min_ptx
 from .versions import PtxVersion
 
-_FLOAT8 = (Since.of("sm_90", "7.8"), Since.of("sm_89", "8.1"))
+FLOAT8 = (Since.of("sm_90", "7.8"), Since.of("sm_89", "8.1"))
+"""Where and since when e4m3 and e5m2 are converted, in any form."""
 _BELOW_8 = (
     *(Since.of(name, "8.6") for name in ("sm_100a", "sm_101a")),
     Since.of("sm_120a", "8.7"),
@@ -52,7 +53,7 @@ def _conversions() -> Iterator[Conversion]:
     )
     for name in ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1"):
         pair, is_byte = f"{name}x2", name in ("e4m3", "e5m2")
-        since = _FLOAT8 if is_byte else _BELOW_8
+        since = FLOAT8 if is_byte else _BELOW_8
         saturating = "" if is_byte else ".satfinite"  # as LLVM names them: both saturate
         intrinsic = f"llvm.nvvm.ff.to.{pair}.rn{saturating}"
         yield Conversion(f"cvt.rn.satfinite.{pair}.f32", "f32", pair, intrinsic, since)

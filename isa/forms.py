@@ -1,19 +1,21 @@
 """What the table says of an instruction form: operands, qualifiers, versions, the road to it.
 
 A form is one fully qualified PTX instruction. Its key is `Form.ptx`: the mnemonic with every
-qualifier written and the state space left out.
+qualifier written and the state space left out; where operands alone tell forms apart, with
+a word for that. A family of forms is a class: what differs from one to the other is data or a
+method here, so that nobody outside need ask which class a form is of.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
 
 from .errors import TilecError
-from .operands import Major, Operand, Shape
+from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
+from .operands import Operand, Shape
 from .targets import TARGETS, Since, Target, min_ptx
-from .types import ElementType
 from .versions import PtxVersion
 
 
@@ -32,54 +34,99 @@ class Family(StrEnum):
     MOVMATRIX = "movmatrix"
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
-    """A small integer that picks lanes or bytes: sparsity selector, byte id, thread id.
-
-    Attributes:
-        name: `selector`, `byte_id_a`, `thread_id_a`, `byte_id_b`, `thread_id_b`.
-        legal: the values that are defined.
-        bits: width of the integer.
-        constant: whether it must be known at compile time.
-    """
-
-    name: str
-    legal: tuple[int, ...]
-    bits: int
-    constant: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Form:
     """One instruction form.
 
     Attributes:
         ptx: the key.
-        family: its family.
+        family: its family, one of `Family` or a new one.
         results: matrix operands written, in PTX order.
         operands: matrix operands read, in PTX order.
         since: targets and PTX versions, one clause each.
         intrinsic: the LLVM intrinsic, or None where only inline asm reaches the form.
+        intrinsic_since: number of the first architecture for which LLVM 22 selects it, where
+            that is not the form's own first.
         section: title of the PTX ISA section that defines it.
+        scope: who executes it.
+        asynchronous: whether it is still at work when the next instruction begins, until
+            something waits for it.
+        shape: extents of the product that it computes or moves an operand of, if there is one.
+        products: independent products that it computes; 0 if it is a move.
+        sparsity: of A, or None where it is dense.
+        scaling: of A and B, or None.
     """
 
     ptx: str
-    family: Family
+    family: str
     results: tuple[Operand, ...]
     operands: tuple[Operand, ...]
     since: tuple[Since, ...]
     intrinsic: str | None
+    intrinsic_since: int = 0
     section: str
+    scope: ExecutionScope = ExecutionScope.WARP
+    asynchronous: bool = False
+    shape: Shape | None = None
+    products: int = 0
+    sparsity: Sparsity | None = None
+    scaling: BlockScaling | None = None
 
     def __str__(self) -> str:
         return self.ptx
 
+    # By its key alone: much is looked up by form.
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Form) and self.ptx == other.ptx
+
+    def __hash__(self) -> int:
+        return hash(self.ptx)
+
+    # Operands
+
+    @property
+    def all_operands(self) -> tuple[Operand, ...]:
+        """Results, then operands."""
+        return (*self.results, *self.operands)
+
+    @property
+    def operand_names(self) -> tuple[str, ...]:
+        """Names of results and operands, each once."""
+        return tuple(dict.fromkeys(operand.name for operand in self.all_operands))
+
     def operand(self, name: str) -> Operand:
-        """The operand or result called `name`; KeyError if the form has none."""
-        for operand in (*self.results, *self.operands):
+        """The operand or result called `name`.
+
+        Raises:
+            TilecError: if the form has none, naming those that it has.
+        """
+        for operand in self.all_operands:
             if operand.name == name:
                 return operand
-        raise KeyError(name)
+        names = ", ".join(self.operand_names)
+        raise TilecError(f"{self.ptx} has no operand '{name}'; it has {names}")
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """The selectors that stand among the operands, in PTX order."""
+        return ()
+
+    def selectors_of(self, operand: str) -> tuple[Selector, ...]:
+        """The selectors that pick a part of an operand; with an empty name, those of none."""
+        return tuple(one for one in self.selectors if one.operand == operand)
+
+    @property
+    def memory(self) -> Memory | None:
+        """What it reads or writes at an address; None if it takes no address."""
+        return None
+
+    @property
+    def takes_stride(self) -> bool:
+        """Whether a stride may follow its address."""
+        return False
+
+    # Where it is
 
     def min_ptx(self, target: Target) -> PtxVersion | None:
         """The lowest PTX version with which `target` has the form; None if it never does."""
@@ -102,10 +149,7 @@ class Form:
         """The target of each clause and the lowest PTX version with which it has the form."""
         return {s.target: max(s.ptx, TARGETS[s.target].min_ptx) for s in self.since}
 
-    @property
-    def selectors(self) -> tuple[Selector, ...]:
-        """The selectors that stand among the operands, in PTX order."""
-        return ()
+    # How it is written
 
     @property
     def spaces(self) -> tuple[str, ...]:
@@ -117,60 +161,41 @@ class Form:
         del space
         return self.ptx
 
+    def other_spellings(self) -> Iterator[str]:
+        """Mnemonics that PTX allows besides `mnemonic()`, which may be among them."""
+        return iter(())
 
-class Sparsity(NamedTuple):
-    """Structured sparsity of A.
-
-    Attributes:
-        ordered: `.sp::ordered_metadata` rather than `.sp`.
-        chunk: logical elements of a row that share one 4-bit code: 2 (1:2), 4 (2:4), 8 (4:8).
-        selectors: legal values of the sparsity selector.
-    """
-
-    ordered: bool
-    chunk: int
-    selectors: tuple[int, ...]
+    def rare_spellings(self) -> Iterator[str]:
+        """Mnemonics that are understood besides: of old PTX versions, in orders of ptxas alone."""
+        return iter(())
 
     @property
-    def codes(self) -> tuple[int, ...]:
-        """The codes that ordered metadata may hold: two ascending positions, the lower first."""
-        return (0b0100, 0b1110) if self.chunk == 2 else (4, 8, 12, 9, 13, 14)
+    def preferred(self) -> str | None:
+        """The key of a form that does the same and is faster somewhere; None if there is none."""
+        return None
 
     @property
-    def defined_codes(self) -> tuple[int, ...]:
-        """The codes that the form's metadata may hold: plain `.sp` asks for no order."""
-        if self.ordered or self.chunk == 2:
-            return self.codes
-        return tuple(code for code in range(16) if code & 3 != code >> 2)
+    def flops(self) -> int:
+        """Multiplications and additions of one execution; 0 if it is a move."""
+        return 0
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """What is particular to the family, by name: for people and JSON."""
+        return {} if self.shape is None else {"shape": str(self.shape)}
 
 
-class BlockScaling(NamedTuple):
-    """Scale factors of A and B.
-
-    Attributes:
-        type: `ue8m0` or `ue4m3`.
-        chunks: scale factors along K, the number in `.scale_vec::NX`.
-        byte_ids: legal byte selectors, of A and of B alike.
-    """
-
-    type: ElementType
-    chunks: int
-    byte_ids: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mma(Form):
-    """`mma` and `mma.sp`, block-scaled or not.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Product(Form):
+    """D = A·B + C.
 
     Attributes:
         shape: logical extents of the product.
-        products: independent products of that shape that a warp computes (4 for m8n8k4 f16).
-        kind: `f8f6f4`, `mxf8f6f4`, `mxf4`, `mxf4nvf4` or None.
+        products: independent products of that shape that it computes.
+        kind: of a `.kind` qualifier: `f8f6f4`, `mxf8f6f4`, `mxf4`, `mxf4nvf4`; or None.
         satfinite: whether integer accumulation clamps.
         bit_op: `xor` or `and` of the b1 forms, else None.
         rounding: `rn`, `rz`, `rm`, `rp` of the f64 forms, else None.
-        sparsity: of A, or None where it is dense.
-        scaling: of A and B, or None.
     """
 
     shape: Shape
@@ -179,96 +204,13 @@ class Mma(Form):
     satfinite: bool = False
     bit_op: str | None = None
     rounding: str | None = None
-    sparsity: Sparsity | None = None
-    scaling: BlockScaling | None = None
 
     @property
-    def selectors(self) -> tuple[Selector, ...]:
-        """Sparsity selector, then byte and thread ids of A and of B."""
-        found: list[Selector] = []
-        if self.sparsity:
-            found.append(Selector("selector", self.sparsity.selectors, 32, constant=True))
-        if self.scaling:
-            for side, threads in (("a", 2), ("b", 4)):
-                found.append(Selector(f"byte_id_{side}", self.scaling.byte_ids, 16, constant=False))
-                found.append(
-                    Selector(f"thread_id_{side}", tuple(range(threads)), 16, constant=False)
-                )
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WmmaMma(Form):
-    """`wmma.mma`. Which element a register holds is not defined by the ISA."""
-
-    shape: Shape
-    satfinite: bool = False
-    bit_op: str | None = None
-    rounding: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WmmaMemory(Form):
-    """`wmma.load` and `wmma.store`; the memory operand has a stride in elements.
-
-    Attributes:
-        shape: extents of the product whose fragment it is.
-        alignment: bytes to which every row (column, if `.col`) must be aligned.
-    """
-
-    shape: Shape
-    alignment: int
+    def flops(self) -> int:
+        """2·m·n·k of every product, zeros of a sparse A included."""
+        return 2 * self.shape.m * self.shape.n * self.shape.k * self.products
 
     @property
-    def spaces(self) -> tuple[str, ...]:
-        """Global and shared memory."""
-        return ("global", "shared", "shared::cta")
-
-    @property
-    def default_stride(self) -> int:
-        """Elements from one row (column, if `.col`) to the next when no stride is given."""
-        (inside,) = (*self.results, *self.operands)
-        return inside.cols if inside.major is Major.ROW else inside.rows
-
-    def mnemonic(self, space: str = "") -> str:
-        """The instruction as printed for an address in `space`; generic if empty."""
-        head, _, kind = self.ptx.rpartition(".")
-        return f"{head}.{space}.{kind}" if space else self.ptx
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MatrixMemory(Form):
-    """`ldmatrix` and `stmatrix`.
-
-    Attributes:
-        matrices: the number in `.xN`.
-        rows: rows in memory of one matrix, each at an address of its own.
-        row_bytes: bytes of a row, padding included; a row is aligned to them.
-        transposed: whether `.trans` is written.
-        source: format in memory where it is not that of the registers: `b6x16_p32` and
-            `b4x16_p64` are padded to 16 bytes and zero-extended, `s4` is sign-extended.
-    """
-
-    matrices: int
-    rows: int
-    row_bytes: int
-    transposed: bool
-    source: str | None = None
-
-    @property
-    def spaces(self) -> tuple[str, ...]:
-        """Shared memory."""
-        return ("shared", "shared::cta")
-
-    def mnemonic(self, space: str = "") -> str:
-        """The instruction as printed for an address in `space`; generic if empty."""
-        if not space:
-            return self.ptx
-        words = self.ptx.split(".")
-        at = len(words) - (2 if self.source else 1)
-        return ".".join((*words[:at], space, *words[at:]))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MovMatrix(Form):
-    """`movmatrix`: the transpose of an 8×8 matrix of 16-bit elements within a warp."""
+    def chunk(self) -> int:
+        """Logical elements along K that belong together: those of a chunk where A is sparse."""
+        return self.sparsity.chunk if self.sparsity else 1

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .errors import TilecError
-from .forms import Form, MatrixMemory, WmmaMemory
+from .form_parts import ExecutionScope, Memory
+from .forms import Form
 from .operands import LANES, Operand
 from .ptx import Registers, assembly
 from .targets import Target
@@ -54,27 +55,20 @@ class Kernel:
     version: PtxVersion
 
 
-def _memory(form: MatrixMemory | WmmaMemory) -> Buffer:
-    written = not form.results
-    if isinstance(form, MatrixMemory):
-        return Buffer("memory", written, (form.matrices * form.rows, form.row_bytes), 8)
-    (inside,) = (*form.results, *form.operands)
-    stride = form.default_stride
-    lines = inside.rows * inside.cols // stride
-    return Buffer("memory", written, (lines, stride), inside.type.bits)
-
-
 def _buffers(form: Form) -> tuple[Buffer, ...]:
     """Results, then operands; memory where PTX writes the address."""
 
     def registers(operand: Operand, *, written: bool) -> Buffer:
-        return Buffer(operand.name, written, (LANES, operand.registers), operand.register.bits)
+        shape = (operand.threads, operand.registers)
+        return Buffer(operand.name, written, shape, operand.register.bits)
 
     results = [registers(operand, written=True) for operand in form.results]
     operands = [registers(operand, written=False) for operand in form.operands]
-    if isinstance(form, (MatrixMemory, WmmaMemory)):
-        return (*results, _memory(form), *operands)
-    return (*results, *operands)
+    memory = form.memory
+    if memory is None:
+        return (*results, *operands)
+    image = Buffer("memory", not form.results, (memory.lines, memory.extent), memory.bits)
+    return (*results, image, *operands)
 
 
 def _names(operand: Operand) -> list[str]:
@@ -120,15 +114,15 @@ def _copy(buffer: Buffer, *, out: bool) -> list[str]:
     return lines
 
 
-def _address(form: MatrixMemory | WmmaMemory) -> list[str]:
-    """Put the address operand into `%address`: one row a lane, or the matrix's start."""
-    if isinstance(form, WmmaMemory):
+def _address(memory: Memory) -> list[str]:
+    """Put the address operand into `%address`: one line a lane, or the matrix's start."""
+    if not memory.addresses:
         return ["mov.u32 %address, image;"]
     # Lanes past the last row repeat the first ones: sm_75 wants every address to be valid.
     return [
-        f"and.b32 %row, %lane, {form.matrices * form.rows - 1};",
+        f"and.b32 %row, %lane, {memory.addresses - 1};",
         "mov.u32 %address, image;",
-        f"mad.lo.u32 %address, %row, {form.row_bytes}, %address;",
+        f"mad.lo.u32 %address, %row, {memory.extent * memory.bits // 8}, %address;",
     ]
 
 
@@ -153,14 +147,12 @@ def _comment(form: Form, buffers: tuple[Buffer, ...], chosen: Mapping[str, int])
     lines = [form.ptx, "Launch one warp. Each parameter points to an array in global memory:"]
     for buffer in buffers:
         outer, inner = buffer.shape
-        if buffer.name != "memory":
+        if buffer.name != "memory" or form.memory is None:
             what = f"[{outer} lanes][{inner} register{'s' * (inner > 1)}] of {buffer.bits} bits"
-        elif isinstance(form, MatrixMemory):
-            what = f"[{outer} rows][{inner} bytes]"
         else:
-            (inside,) = (*form.results, *form.operands)
-            line = "rows" if inside.major == "row" else "columns"
-            what = f"[{outer} {line}][{inner} elements] of {buffer.bits} bits"
+            what = f"[{outer} {form.memory.line}][{inner} {form.memory.unit}]"
+            if form.memory.unit != "bytes":
+                what += f" of {buffer.bits} bits"
         lines.append(f"  {buffer.name}: {what}, {'written' if buffer.written else 'read'}")
     lines += [f"  {name} = {value}" for name, value in chosen.items()]
     return [f"// {line}" for line in lines]
@@ -168,7 +160,7 @@ def _comment(form: Form, buffers: tuple[Buffer, ...], chosen: Mapping[str, int])
 
 def _instruction(form: Form, buffers: tuple[Buffer, ...], places: Registers) -> list[str]:
     """The instruction, and around it the way through shared memory of a load or store."""
-    if not isinstance(form, (MatrixMemory, WmmaMemory)):
+    if form.memory is None:
         return [assembly(form, places)]
     (memory,) = (buffer for buffer in buffers if buffer.name == "memory")
     before, after = ["mov.u32 %word, image;", "mad.lo.u32 %word, %lane, 4, %word;"], []
@@ -177,13 +169,13 @@ def _instruction(form: Form, buffers: tuple[Buffer, ...], places: Registers) -> 
     else:
         before += [*_copy(memory, out=False), "bar.warp.sync 0xffffffff;"]
     line = assembly(form, {**places, "address": ["%address"]}, "shared")
-    return [*before, *_address(form), line, *after]
+    return [*before, *_address(form.memory), line, *after]
 
 
 def _declarations(form: Form, buffers: tuple[Buffer, ...]) -> list[str]:
     lines = [
         f".reg .{operand.register.ptx} {', '.join(_names(operand))};"
-        for operand in (*form.results, *form.operands)
+        for operand in form.all_operands
     ]
     lines.append(f".reg .b64 {', '.join(f'%p_{buffer.name}' for buffer in buffers)};")
     lines.append(".reg .b32 %lane;")
@@ -193,6 +185,17 @@ def _declarations(form: Form, buffers: tuple[Buffer, ...]) -> list[str]:
             lines.append(".reg .pred %some;")
             lines.append(f".shared .align 128 .b8 image[{buffer.bytes}];")
     return lines
+
+
+def _check(form: Form) -> None:
+    """Refuse what needs more around it than such a kernel has."""
+    apart = [operand for operand in form.all_operands if operand.threads != LANES]
+    if apart:
+        where = ", ".join(f"{operand.name} in {operand.storage}" for operand in apart)
+        raise TilecError(f"no kernel of one warp tries {form.ptx}: it has {where}")
+    if form.asynchronous or form.scope is not ExecutionScope.WARP:
+        how = "asynchronous" if form.asynchronous else f"executed by a {form.scope}"
+        raise TilecError(f"no kernel of one warp tries {form.ptx}: it is {how}")
 
 
 def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = None) -> Kernel:
@@ -208,12 +211,14 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
         selectors: values of the form's selectors by name; the first legal one by default.
 
     Raises:
-        TilecError: if `target` lacks the form, or a selector is unknown or out of range.
+        TilecError: if `target` lacks the form, a selector is unknown or out of range, or the
+            form is no instruction that one warp executes on its registers at once.
     """
     version = form.require(target)
+    _check(form)
     buffers = _buffers(form)
     chosen = choose(form, selectors or {})
-    inside = {operand.name: _names(operand) for operand in (*form.results, *form.operands)}
+    inside = {operand.name: _names(operand) for operand in form.all_operands}
     body = ["mov.u32 %lane, %laneid;"]
     for operand in form.operands:
         body += _transfer(operand, written=False)

@@ -17,7 +17,13 @@ from .types import TYPE_BITS
 Extents = tuple[int, int, int]
 """CTAs of a grid, or threads of a CTA, along x, y and z."""
 
-Address = Callable[[Any, str], int | None]
+GRID_LIMIT: Extents = (2**31 - 1, 65535, 65535)
+"""The most CTAs along x, y and z (CUDA Programming Guide, "Compute Capabilities")."""
+
+LOCAL_LIMIT = 512 * 1024
+"""The most bytes of local memory of a thread (as above)."""
+
+Address = Callable[[object, str], int | None]
 """The address of a value that is passed as a pointer, called by a name; None for other values."""
 
 
@@ -79,7 +85,7 @@ def _strided(
 
 
 def encode(
-    kernel: str, parameters: Sequence[Parameter], args: Sequence[Any], address: Address
+    kernel: str, parameters: Sequence[Parameter], args: Sequence[object], address: Address
 ) -> tuple[bytes, list[int]]:
     """Arguments as the bytes that a kernel's parameters take.
 
@@ -111,7 +117,7 @@ def encode(
     return bytes(packed), offsets
 
 
-def _bytes(parameter: Parameter, value: Any, index: int, address: Address) -> bytes:
+def _bytes(parameter: Parameter, value: object, index: int, address: Address) -> bytes:
     pointer = address(value, f"argument {index}")
     if pointer is not None:
         if parameter.size != 8 or parameter.type[0] == "f":
@@ -127,7 +133,7 @@ def _bytes(parameter: Parameter, value: Any, index: int, address: Address) -> by
     return _scalar(parameter, value, index)
 
 
-def _structure(members: Sequence[Any], index: int, address: Address) -> bytes:
+def _structure(members: Sequence[object], index: int, address: Address) -> bytes:
     """Members of a structure, each at a multiple of its size, as C lays them out."""
     packed, align = bytearray(), 1
     for number, member in enumerate(members):
@@ -148,7 +154,7 @@ def _structure(members: Sequence[Any], index: int, address: Address) -> bytes:
     return bytes(packed)
 
 
-def _by_value(parameter: Parameter, value: Any, index: int) -> bytes:
+def _by_value(parameter: Parameter, value: object, index: int) -> bytes:
     data = value if isinstance(value, bytes | bytearray) else None
     if isinstance(value, np.generic | np.ndarray):
         data = value.tobytes()
@@ -161,7 +167,7 @@ def _by_value(parameter: Parameter, value: Any, index: int) -> bytes:
     return bytes(data)
 
 
-def _scalar(parameter: Parameter, value: Any, index: int) -> bytes:
+def _scalar(parameter: Parameter, value: object, index: int) -> bytes:
     type_, bits = parameter.type, TYPE_BITS[parameter.type]
     if isinstance(value, bytes | bytearray):
         return _by_value(parameter, value, index)
@@ -176,7 +182,7 @@ def _scalar(parameter: Parameter, value: Any, index: int) -> bytes:
             return array.tobytes()
     if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b" and bits > 8):
         return np.asarray(value, f"f{bits // 8}").tobytes()
-    number = int(value)
+    number = int(array.item())
     if number != value:
         raise LaunchError(
             f"argument {index} is {value!r}; parameter '{parameter.name}' takes an integer"

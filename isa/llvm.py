@@ -10,13 +10,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from .forms import Form, MatrixMemory, Mma, WmmaMemory
+from .forms import Form
 from .operands import Operand
 from .ptx import assembly
 from .targets import Target
 
 _ADDRESS_SPACES = {"": 0, "global": 1, "shared": 3}
-_CONSTRAINTS = {"i16": "h", "i32": "r", "<2 x half>": "r", "float": "f", "double": "d", "ptr": "l"}
+_CONSTRAINTS = {
+    "i1": "b",
+    "i16": "h",
+    "i32": "r",
+    "i64": "l",
+    "<2 x half>": "r",
+    "float": "f",
+    "double": "d",
+    "ptr": "l",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +36,13 @@ class Value:
         name: the operand, selector, `address` or `stride` it belongs to.
         type: its LLVM type.
         constant: whether it must be a constant.
+        tied: of an argument that comes in a result's register, that result's number.
     """
 
     name: str
     type: str
     constant: bool = False
+    tied: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,33 +83,47 @@ def _pointer(space: str) -> str:
     return f"ptr addrspace({number})" if number else "ptr"
 
 
-def _registers(operand: Operand) -> Iterator[Value]:
-    for _ in range(operand.registers):
-        yield Value(operand.name, operand.register.llvm)
+def _registers(operand: Operand, first: int | None = None) -> Iterator[Value]:
+    """The registers of an operand, tied to the results from number `first` on, if to any."""
+    for number in range(operand.registers):
+        tied = None if first is None else first + number
+        yield Value(operand.name, operand.register.llvm, tied=tied)
 
 
-def _arguments(form: Form, space: str, *, stride: bool) -> tuple[Value, ...]:
-    """In the order of PTX's operands, which is LLVM's too."""
-    found: list[Value] = []
-    if isinstance(form, (MatrixMemory, WmmaMemory)):
-        found.append(Value("address", _pointer(space)))
-    selectors = {s.name: Value(s.name, f"i{s.bits}", s.constant) for s in form.selectors}
+def _results(form: Form) -> Iterator[Value]:
+    """What comes back in registers."""
+    for result in form.results:
+        if result.threads:
+            yield from _registers(result)
+
+
+def _arguments(form: Form, space: str, *, stride: bool) -> Iterator[Value]:
+    """In the order of PTX's operands, which is LLVM's too; first where results in memory lie."""
+    results = [value.name for value in _results(form)]
+    for result in form.results:
+        if not result.threads:
+            yield from _registers(result)
+    if form.memory is not None:
+        yield Value("address", _pointer(space))
     for operand in form.operands:
-        found += _registers(operand)
-        match operand.name:
-            case "e":
-                found.append(selectors["selector"])
-            case "sfa" | "sfb":
-                side = operand.name[-1]
-                found += [selectors[f"byte_id_{side}"], selectors[f"thread_id_{side}"]]
+        if operand.tied in results:
+            yield from _registers(operand, results.index(operand.tied))
+        elif operand.tied is None:
+            yield from _registers(operand)
+        yield from _selectors(form, operand.name)
+    yield from _selectors(form, "")
     if stride:
-        found.append(Value("stride", "i32"))
-    return tuple(found)
+        yield Value("stride", "i32")
+
+
+def _selectors(form: Form, operand: str) -> Iterator[Value]:
+    for selector in form.selectors_of(operand):
+        yield Value(selector.name, f"i{selector.bits}", selector.constant)
 
 
 def _callee(form: Form, space: str, *, stride: bool) -> str | None:
     name = form.intrinsic
-    if name is None or not isinstance(form, (MatrixMemory, WmmaMemory)):
+    if name is None or form.memory is None:
         return name
     if stride:
         head, _, type_ = name.rpartition(".")
@@ -106,11 +131,13 @@ def _callee(form: Form, space: str, *, stride: bool) -> str | None:
     return f"{name}.p{_ADDRESS_SPACES[space]}"
 
 
-def _selects(form: Form, target: Target) -> bool:
-    """Whether LLVM 22 selects the form's intrinsic on `target`."""
-    # It asks sm_80 of the m8n8k128 product under xor, which sm_75 has.
-    early = isinstance(form, Mma) and form.bit_op == "xor" and form.shape.m == 8
-    return not (early and target.number < 80)
+def _constraint(value: Value) -> str:
+    """How inline assembly says where an argument is."""
+    if value.constant:
+        return "n"
+    if value.tied is not None:
+        return str(value.tied)
+    return _CONSTRAINTS[value.type.partition(" addrspace")[0]]
 
 
 @cache
@@ -122,21 +149,19 @@ def call(
     Args:
         form: the form.
         space: `shared`, `global` or empty for generic; forms without an address ignore it.
-        stride: whether a wmma load or store is given one.
+        stride: whether it is given a stride; forms that take none ignore it.
         target: where it must compile; without one, the road that most targets take.
     """
-    arguments = _arguments(form, space, stride=stride)
-    results = tuple(value for operand in form.results for value in _registers(operand))
+    stride = stride and form.takes_stride
+    arguments = tuple(_arguments(form, space, stride=stride))
+    results = tuple(_results(form))
     values = (*results, *arguments)
     places: dict[str, list[str]] = {}
     for number, value in enumerate(values):
         places.setdefault(value.name, []).append(f"${number}")
     constraints = [f"={_CONSTRAINTS[value.type]}" for value in results]
-    constraints += [
-        "n" if value.constant else _CONSTRAINTS[value.type.partition(" addrspace")[0]]
-        for value in arguments
-    ]
-    reached = target is None or _selects(form, target)
+    constraints += [_constraint(value) for value in arguments]
+    reached = target is None or target.number >= form.intrinsic_since
     return Call(
         intrinsic=_callee(form, space, stride=stride) if reached else None,
         assembly=assembly(form, places, space),

@@ -3,11 +3,91 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import permutations
 from itertools import product as cross
 
-from .forms import Family, Form, MatrixMemory, MovMatrix
-from .operands import matrix
+from .form_parts import Memory
+from .forms import Family, Form
+from .operands import Operand, matrix
 from .targets import Since
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MatrixMemory(Form):
+    """`ldmatrix` and `stmatrix`.
+
+    Attributes:
+        matrices: the number in `.xN`.
+        rows: rows in memory of one matrix, each at an address of its own.
+        row_bytes: bytes of a row, padding included; a row is aligned to them.
+        transposed: whether `.trans` is written.
+        source: format in memory where it is not that of the registers: `b6x16_p32` and
+            `b4x16_p64` are padded to 16 bytes and zero-extended, `s4` is sign-extended.
+    """
+
+    matrices: int
+    rows: int
+    row_bytes: int
+    transposed: bool
+    source: str | None = None
+
+    @property
+    def fragment(self) -> Operand:
+        """What it loads or stores."""
+        (inside,) = self.all_operands
+        return inside
+
+    @property
+    def is_store(self) -> bool:
+        """Whether it is `stmatrix`."""
+        return not self.results
+
+    @property
+    def memory(self) -> Memory:
+        """The rows of all matrices."""
+        rows = self.matrices * self.rows
+        return Memory(rows, "rows", self.row_bytes, "bytes", 8, addresses=rows)
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Shared memory."""
+        return ("shared", "shared::cta")
+
+    def mnemonic(self, space: str = "") -> str:
+        """The instruction as printed for an address in `space`; generic if empty."""
+        if not space:
+            return self.ptx
+        words = self.ptx.split(".")
+        at = len(words) - (2 if self.source else 1)
+        return ".".join((*words[:at], space, *words[at:]))
+
+    def other_spellings(self) -> Iterator[str]:
+        """The shape, the count and `.trans` in any order."""
+        head, _, rest = self.ptx.partition(".aligned.")
+        words = rest.split(".")
+        at = 3 if self.transposed else 2
+        for order in permutations(words[:at]):
+            yield ".".join((f"{head}.aligned", *order, *words[at:]))
+
+    def rare_spellings(self) -> Iterator[str]:
+        """Shape, count and `.trans` in any order."""
+        head, _, rest = self.ptx.partition(".aligned.")
+        words = rest.split(".")
+        at = 3 if self.transposed else 2
+        for order in permutations(words[:at]):
+            yield ".".join((f"{head}.aligned", *order, *words[at:]))
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """Its rows and their size."""
+        return {"rows": self.matrices * self.rows, "row_bytes": self.row_bytes}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class MovMatrix(Form):
+    """`movmatrix`: the transpose of an 8×8 matrix of 16-bit elements within a warp."""
+
 
 _BLACKWELL = (
     # sm_110 is sm_101 under the name it has from PTX 9.0 on
@@ -75,8 +155,8 @@ def forms() -> Iterator[Form]:
     yield MovMatrix(
         ptx="movmatrix.sync.aligned.m8n8.trans.b16",
         family=Family.MOVMATRIX,
-        results=(matrix("d", "b16", 8, 8),),
-        operands=(matrix("a", "b16", 8, 8),),
+        results=(matrix("d", "b16", 8, 8, listed=False),),
+        operands=(matrix("a", "b16", 8, 8, listed=False),),
         since=(Since.of("sm_75", "7.8"),),
         intrinsic=None,  # LLVM 22 has none
         section="9.7.14.5.17",

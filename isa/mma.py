@@ -1,42 +1,83 @@
-"""Dense `mma` forms, and what all `mma` forms have in common.
+"""`mma` and `mma.sp`: the class of their forms, and what makes one.
 
-PTX ISA 9.7.14.5.14, "Multiply-and-Accumulate Instruction: mma".
+PTX ISA 9.7.14.5.14, "Multiply-and-Accumulate Instruction: mma", and 9.7.14.6.3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import product as cross
 
-from .forms import BlockScaling, Family, Form, Mma, Sparsity
-from .operands import Major, Shape, metadata, product, scales
+from .form_parts import BlockScaling, Selector, Sparsity
+from .forms import Family, Product
+from .mma_operands import metadata, product, scales
+from .operands import Major, Shape
 from .targets import Since
-
-_SECTIONS = {
-    # of PTX ISA 8.7 to 9.2; 9.4 numbers the chapter 9.7.16
-    "m8n8k16": "9.7.14.5.3",
-    "m8n8k32": "9.7.14.5.4",
-    "m8n8k128": "9.7.14.5.5",
-    "m16n8k4": "9.7.14.5.6",
-    "m16n8k8": "9.7.14.5.7",
-    "m16n8k32": "9.7.14.5.10",
-    "m16n8k64": "9.7.14.5.11",
-    "m16n8k128": "9.7.14.5.12",
-    "m16n8k256": "9.7.14.5.13",
-}
 
 FLOAT8 = ("e4m3", "e5m2")
 FLOAT8_6_4 = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 SM_120 = (Since.of("sm_120a", "8.7"), Since.of("sm_120f", "8.8"))
 
 
-def section(shape: Shape, type_name: str) -> str:
-    """The ISA section that gives the fragments of a dense shape."""
-    if (shape.m, shape.k) == (8, 4):
-        return f"9.7.14.5.{1 if type_name == 'f16' else 2}"
-    if (shape.m, shape.k) == (16, 16):
-        return f"9.7.14.5.{8 if type_name in ('f16', 'bf16', 'f64') else 9}"
-    return _SECTIONS[str(shape)]
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Mma(Product):
+    """`mma` and `mma.sp`, block-scaled or not; m8n8k4 on f16 computes four products at once."""
+
+    @property
+    def selectors(self) -> tuple[Selector, ...]:
+        """Sparsity selector, then byte and thread ids of A and of B."""
+        found: list[Selector] = []
+        if self.sparsity:
+            legal = self.sparsity.selectors
+            found.append(Selector("selector", legal, 32, constant=True, operand="e"))
+        if self.scaling:
+            for side, threads in (("a", 2), ("b", 4)):
+                for name, legal in (
+                    ("byte_id", self.scaling.byte_ids),
+                    ("thread_id", tuple(range(threads))),
+                ):
+                    found.append(
+                        Selector(f"{name}_{side}", legal, 16, constant=False, operand=f"sf{side}")
+                    )
+        return tuple(found)
+
+    def other_spellings(self) -> Iterator[str]:
+        """Default rounding and `scale_vec`; `.kind` before the shape; `.satfinite` at the end."""
+        head, _, rest = self.ptx.partition(".aligned.")
+        words = rest.split(".")
+        shape, layout = words[:1], words[1:3]
+        scaled = [w for w in words if w.startswith(("kind::", "block_scale", "scale_vec::"))]
+        types = [w for w in words[3:] if w not in (*scaled, "satfinite")]
+        groups = [scaled]
+        # PTX ISA, "Block Scaling for mma.sync": mxf4nvf4 has no default.
+        if self.scaling and self.kind != "mxf4nvf4":
+            groups.append(scaled[:-1])
+        ends = [(["satfinite"], []), ([], ["satfinite"])] if self.satfinite else [([], [])]
+        tails = [types]
+        if self.rounding:
+            tails.append([types[-1], *types[:-1]])
+        if self.rounding == "rn":
+            tails.append(types[:-1])
+        for group, (before, after), tail in cross(groups, ends, tails):
+            orders = [[*shape, *layout, *group]]
+            if group:
+                orders.append([*group, *shape, *layout])
+            for order in orders:
+                yield ".".join((f"{head}.aligned", *order, *before, *tail, *after))
+
+    @property
+    def preferred(self) -> str | None:
+        """Of plain `.sp` the form with ordered metadata, which some targets sort first."""
+        if self.sparsity is None or self.sparsity.ordered:
+            return None
+        return self.ptx.replace(".sp.", ".sp::ordered_metadata.", 1)
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """Its shape, and its products where there are several."""
+        several = {"products": self.products} if self.products > 1 else {}
+        return {"shape": str(self.shape), **several}
 
 
 def _intrinsic_types(types: tuple[str, str, str, str]) -> str:
@@ -63,6 +104,7 @@ def mma(
     sparsity: Sparsity | None = None,
     scaling: BlockScaling | None = None,
     in_llvm: bool = True,
+    intrinsic_since: int = 0,
 ) -> Mma:
     """One form of `mma` or `mma.sp`.
 
@@ -79,6 +121,7 @@ def mma(
         sparsity: of A.
         scaling: of A and B.
         in_llvm: whether LLVM 22 has an intrinsic for it.
+        intrinsic_since: see `Form`.
     """
     layout = ".".join(majors or (Major.ROW, Major.COL))
     products = 4 if majors else 1
@@ -114,6 +157,7 @@ def mma(
         operands=operands,
         since=since,
         intrinsic=intrinsic if in_llvm else None,
+        intrinsic_since=intrinsic_since,
         section=section,
         shape=shape,
         products=products,
@@ -124,91 +168,3 @@ def mma(
         sparsity=sparsity,
         scaling=scaling,
     )
-
-
-def _dense(
-    shape: Shape,
-    types: tuple[str, str, str, str],
-    since: tuple[Since, ...],
-    *,
-    majors: tuple[Major, Major] | None = None,
-    kind: str | None = None,
-    satfinite: bool = False,
-    bit_op: str | None = None,
-    rounding: str | None = None,
-) -> Mma:
-    """One dense form, unscaled; arguments as of `mma`."""
-    return mma(
-        shape,
-        types,
-        since,
-        section(shape, types[1]),
-        majors=majors,
-        kind=kind,
-        satfinite=satfinite,
-        bit_op=bit_op,
-        rounding=rounding,
-        # LLVM 22 has no rounding modifier on the f64 intrinsics.
-        in_llvm=rounding is None,
-    )
-
-
-def _half() -> Iterator[Mma]:
-    """f16 multiplicands."""
-    volta = (Since.of("sm_70", "6.4"),)
-    for majors in cross(Major, Major):
-        for d, c in (("f16", "f16"), ("f32", "f32"), ("f32", "f16")):
-            yield _dense(Shape(8, 8, 4), (d, "f16", "f16", c), volta, majors=majors)
-    for k, since in ((8, Since.of("sm_75", "6.5")), (16, Since.of("sm_80", "7.0"))):
-        for acc in ("f16", "f32"):
-            yield _dense(Shape(16, 8, k), (acc, "f16", "f16", acc), (since,))
-
-
-def _alternate() -> Iterator[Mma]:
-    """bf16, tf32 and the 8-, 6- and 4-bit floats."""
-    ampere = (Since.of("sm_80", "7.0"),)
-    for type_, ks in (("bf16", (8, 16)), ("tf32", (4, 8))):
-        for k in ks:
-            yield _dense(Shape(16, 8, k), ("f32", type_, type_, "f32"), ampere)
-    for a, b in cross(FLOAT8, FLOAT8):
-        for k, acc in cross((16, 32), ("f16", "f32")):
-            first = "8.4" if (k, acc) == (32, "f32") else "8.7"
-            yield _dense(Shape(16, 8, k), (acc, a, b, acc), (Since.of("sm_89", first),))
-    for a, b in cross(FLOAT8_6_4, FLOAT8_6_4):
-        for acc in ("f16", "f32"):
-            yield _dense(Shape(16, 8, 32), (acc, a, b, acc), SM_120, kind="f8f6f4")
-
-
-def _double() -> Iterator[Mma]:
-    """f64; without a rounding qualifier PTX means `.rn`, which is the form listed here."""
-    rows = [((8, 4), "sm_80", "7.0"), *(((16, k), "sm_90", "7.8") for k in (4, 8, 16))]
-    for ((m, k), target, ptx), rounding in cross(rows, ("rn", "rz", "rm", "rp")):
-        since = (Since.of(target, ptx),)
-        yield _dense(Shape(m, 8, k), ("f64",) * 4, since, rounding=rounding)
-
-
-def _integer() -> Iterator[Mma]:
-    """8- and 4-bit integers, signs in every mix."""
-    for bits, small, large in ((8, 16, (16, 32)), (4, 32, (32, 64))):
-        shapes = [(Shape(8, 8, small), Since.of("sm_75", "6.5"))]
-        shapes += [(Shape(16, 8, k), Since.of("sm_80", "7.0")) for k in large]
-        for (shape, since), a, b, sat in cross(shapes, "su", "su", (False, True)):
-            types = ("s32", f"{a}{bits}", f"{b}{bits}", "s32")
-            yield _dense(shape, types, (since,), satfinite=sat)
-
-
-def _bit() -> Iterator[Mma]:
-    """Single bits."""
-    for m, k in ((8, 128), (16, 128), (16, 256)):
-        xor = Since.of("sm_75" if m == 8 else "sm_80", "7.0")
-        for bit_op, since in (("xor", xor), ("and", Since.of("sm_80", "7.1"))):
-            yield _dense(Shape(m, 8, k), ("s32", "b1", "b1", "s32"), (since,), bit_op=bit_op)
-
-
-def forms() -> Iterator[Form]:
-    """Every dense form."""
-    yield from _half()
-    yield from _alternate()
-    yield from _double()
-    yield from _integer()
-    yield from _bit()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product as cross
 
-from .forms import Form, Mma, Sparsity
-from .mma import FLOAT8, FLOAT8_6_4, SM_120, mma
+from .form_parts import Sparsity
+from .mma import FLOAT8, FLOAT8_6_4, SM_120, Mma, mma
 from .operands import Shape
 from .targets import Since
 from .types import element_type
@@ -65,7 +65,7 @@ def _blackwell() -> Iterator[Mma]:
             yield mma(shape, types, SM_120, where, kind="f8f6f4", sparsity=sparse)
 
 
-def forms() -> Iterator[Form]:
+def forms() -> Iterator[Mma]:
     """Every sparse form without block scaling."""
     for ordered in (False, True):
         for ks, a, b, acc, chunk, target, first in _rows():

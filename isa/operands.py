@@ -1,7 +1,8 @@
-"""Matrix operands in registers: what is said of one, and the rule that makes them all."""
+"""Matrix operands: what is said of one, and the rule that sizes those in registers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -10,6 +11,24 @@ from .types import ElementType, element_type
 
 LANES = 32
 """Lanes of a warp."""
+WARPGROUP_THREADS = 4 * LANES
+"""Threads of a warpgroup: four consecutive warps."""
+
+
+class Storage(StrEnum):
+    """Where an operand lies while its instruction runs."""
+
+    WARP = "registers of a warp"
+    WARPGROUP = "registers of a warpgroup"
+    SHARED = "shared memory"
+    """Its place and layout there are told by a 64-bit descriptor."""
+    TENSOR = "tensor memory"
+    """Its place there is told by an address of 32 bits."""
+
+    @property
+    def threads(self) -> int:
+        """Threads that hold it together; 0 in memory, where none does."""
+        return {Storage.WARP: LANES, Storage.WARPGROUP: WARPGROUP_THREADS}.get(self, 0)
 
 
 class Major(StrEnum):
@@ -54,17 +73,22 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A matrix operand in registers.
+    """A matrix operand.
 
     Attributes:
         name: `d`, `a`, `b`, `c`; `e` metadata; `sfa`, `sfb` scales; `r` of ldmatrix and stmatrix.
         type: element type.
-        rows, cols: extents of the matrix that the warp holds; of a sparse A, as stored.
-        registers: registers a lane holds.
+        rows, cols: extents of the matrix; of a sparse A, as stored.
+        registers: registers by which a thread names it: those that hold its elements, or
+            the one with the descriptor or address of an operand in memory.
         register: how each is declared.
         container: bits that an element takes inside a register (at least `type.bits`).
         shift: bits below the element inside its container.
         major: `.row` or `.col` of a form that gives the choice, else None.
+        storage: where it lies.
+        tied: the result whose registers it is in too, an accumulator that PTX writes once.
+        listed: whether PTX lists its registers in braces.
+        opaque: whether the ISA leaves open which element a register holds.
     """
 
     name: str
@@ -76,16 +100,37 @@ class Operand:
     container: int
     shift: int = 0
     major: Major | None = None
+    storage: Storage = Storage.WARP
+    tied: str | None = None
+    listed: bool = True
+    opaque: bool = False
+
+    @property
+    def threads(self) -> int:
+        """Threads that hold its elements in registers; 0 if it lies in memory."""
+        return self.storage.threads
 
     @property
     def per_register(self) -> int:
-        """Elements in one register."""
-        return self.register.bits // self.container
+        """Elements in one register; 0 if it lies in memory."""
+        return self.register.bits // self.container if self.threads else 0
 
     @property
     def elements(self) -> int:
-        """Elements a lane holds."""
+        """Elements a thread holds."""
         return self.registers * self.per_register
+
+    def text(self, registers: Sequence[str]) -> str:
+        """How PTX writes it: registers in braces, one register, or an address in brackets."""
+        if self.listed:
+            return brace(registers)
+        (one,) = registers
+        return f"[{one}]" if self.storage is Storage.TENSOR else one
+
+
+def brace(registers: Sequence[str]) -> str:
+    """Registers as PTX lists them."""
+    return "{" + ", ".join(registers) + "}"
 
 
 _REGISTERS = {"f16": F16X2, "f32": F32, "s32": S32, "f64": F64}
@@ -106,18 +151,24 @@ def matrix(
     kind: str | None = None,
     major: Major | None = None,
     replication: int = 1,
+    storage: Storage = Storage.WARP,
+    listed: bool = True,
+    opaque: bool = False,
 ) -> Operand:
-    """An operand spread over a warp.
+    """An operand spread over the registers of a warp or a warpgroup.
 
     Args:
         name: operand name.
         type_name: PTX element type.
         rows: rows of one product's matrix.
         cols: its columns.
-        products: products the warp computes at once.
+        products: products that are computed at once.
         kind: the `.kind` of the form, which decides the container of narrow floats.
         major: `.row` or `.col` where the form gives the choice.
         replication: how often an element is held (wmma f16 multiplicands: twice).
+        storage: whose registers.
+        listed: see `Operand`; likewise the rest.
+        opaque: whether the ISA leaves open which element a register holds.
     """
     type_ = element_type(type_name)
     register = register_of(type_)
@@ -131,74 +182,12 @@ def matrix(
         type=type_,
         rows=rows,
         cols=cols,
-        registers=total // (LANES * register.bits),
+        registers=total // (storage.threads * register.bits),
         register=register,
         container=container,
         shift=2 if byte and type_.bits == 4 else 0,
         major=major,
-    )
-
-
-def product(
-    shape: Shape,
-    types: tuple[str, str, str, str],
-    *,
-    products: int = 1,
-    kind: str | None = None,
-    majors: tuple[Major, Major] | None = None,
-    stored_k: int | None = None,
-) -> tuple[tuple[Operand, ...], tuple[Operand, ...]]:
-    """Results and operands of D = A·B + C.
-
-    Args:
-        shape: logical extents.
-        types: element types in the order PTX writes them: D, A, B, C.
-        products: independent products a warp computes.
-        kind: the form's `.kind`.
-        majors: `.row`/`.col` of A and B where the form gives the choice.
-        stored_k: columns of A as stored, where A is sparse.
-    """
-    d, a, b, c = types
-    a_major, b_major = majors or (None, None)
-    k = shape.k if stored_k is None else stored_k
-    return (
-        (matrix("d", d, shape.m, shape.n, products=products),),
-        (
-            matrix("a", a, shape.m, k, products=products, kind=kind, major=a_major),
-            matrix("b", b, shape.k, shape.n, products=products, kind=kind, major=b_major),
-            matrix("c", c, shape.m, shape.n, products=products),
-        ),
-    )
-
-
-def metadata(shape: Shape, chunk: int) -> Operand:
-    """The sparsity metadata of A: a 4-bit code for every chunk of every row.
-
-    Args:
-        shape: logical extents.
-        chunk: logical elements along K that share a code.
-    """
-    return Operand(
-        name="e",
-        type=element_type("b4"),
-        rows=shape.m,
-        cols=shape.k // chunk,
-        registers=1,
-        register=B32,
-        container=4,
-    )
-
-
-def scales(shape: Shape, type_name: str, chunks: int) -> tuple[Operand, Operand]:
-    """The scale factors of A, m×chunks, and of B, chunks×n: four bytes in each lane's register.
-
-    Args:
-        shape: logical extents.
-        type_name: `ue8m0` or `ue4m3`.
-        chunks: scale factors along K.
-    """
-    type_ = element_type(type_name)
-    return (
-        Operand("sfa", type_, shape.m, chunks, registers=1, register=B32, container=8),
-        Operand("sfb", type_, chunks, shape.n, registers=1, register=B32, container=8),
+        storage=storage,
+        listed=listed,
+        opaque=opaque,
     )

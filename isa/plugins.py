@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .errors import TilecError
 
@@ -37,16 +37,17 @@ class Plugin:
     package: str
     entry: EntryPoint
 
-    def load(self) -> Any:
+    def load(self) -> object:
         """What it stands for.
 
         Raises:
             PluginError: if it cannot be imported, whatever its code raises.
         """
         try:
-            return self.entry.load()
+            found: object = self.entry.load()
         except (Exception, SystemExit) as error:
             raise self.wrong(f"which cannot be loaded: {type(error).__name__}: {error}") from error
+        return found
 
     def wrong(self, why: str) -> PluginError:
         """The error that says what is wrong with it, `why` beginning with "which"."""

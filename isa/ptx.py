@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from .forms import Form, MatrixMemory, Mma, MovMatrix, WmmaMemory, WmmaMma
-
-
-def brace(registers: Sequence[str]) -> str:
-    """Registers as PTX lists them."""
-    return "{" + ", ".join(registers) + "}"
-
+from .forms import Form
+from .operands import brace
 
 Registers = Mapping[str, Sequence[str]]
 """For each matrix operand, selector or address by name, the registers or immediates it is in."""
@@ -21,37 +16,27 @@ def assembly(form: Form, registers: Registers, space: str = "shared") -> str:
 
     Args:
         form: the form.
-        registers: what stands for each operand, result and selector; `address` (and, of a
-            wmma load or store, optionally `stride`) for the memory operand.
+        registers: what stands for each operand, result and selector; `address` (and, where the
+            form takes one, optionally `stride`) for the memory operand.
         space: state space of the address; empty for a generic one.
     """
+    return f"{form.mnemonic(space)} {', '.join(_operands(form, registers))};"
 
-    def matrix(name: str) -> str:
-        return brace(registers[name])
 
-    def scalar(name: str) -> str:
-        (one,) = registers[name]
-        return one
-
-    match form:
-        case Mma():
-            words = [matrix("d"), matrix("a"), matrix("b"), matrix("c")]
-            if form.sparsity:
-                words += [scalar("e"), scalar("selector")]
-            if form.scaling:
-                for side in "ab":
-                    ids = brace([scalar(f"byte_id_{side}"), scalar(f"thread_id_{side}")])
-                    words += [scalar(f"sf{side}"), ids]
-        case WmmaMma():
-            words = [matrix("d"), matrix("a"), matrix("b"), matrix("c")]
-        case WmmaMemory() | MatrixMemory():
-            address = f"[{scalar('address')}]"
-            inside = matrix((*form.results, *form.operands)[0].name)
-            words = [inside, address] if form.results else [address, inside]
-            if "stride" in registers:
-                words.append(scalar("stride"))
-        case MovMatrix():
-            words = [scalar("d"), scalar("a")]
-        case _:
-            raise AssertionError(form.family)
-    return f"{form.mnemonic(space)} {', '.join(words)};"
+def _operands(form: Form, registers: Registers) -> Iterator[str]:
+    """Results, address, operands with the selectors of each, other selectors, stride."""
+    for result in form.results:
+        yield result.text(registers[result.name])
+    if form.memory is not None:
+        (address,) = registers["address"]
+        yield f"[{address}]"
+    for operand in form.operands:
+        if operand.tied is None:
+            yield operand.text(registers[operand.name])
+        picking = [one for s in form.selectors_of(operand.name) for one in registers[s.name]]
+        if picking:
+            yield picking[0] if len(picking) == 1 else brace(picking)
+    for selector in form.selectors_of(""):
+        yield from registers[selector.name]
+    if "stride" in registers:
+        yield from registers["stride"]

@@ -8,10 +8,13 @@ is emulated its rounding is that of the instructions it is made of.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import singledispatch
 from itertools import zip_longest
 
-from .forms import Form, Mma, WmmaMma
+from .forms import Form, Product
+from .mma import Mma
 from .targets import TARGETS, Target
+from .wmma import WmmaMma
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +34,6 @@ class Execution:
     emulated: bool = False
 
 
-def _bits(form: Mma | WmmaMma) -> tuple[Execution, ...]:
-    first = Execution(75, "BMMA", 1)
-    last = Execution(100, "IMMA", form.shape.k // 32, emulated=True)
-    if form.bit_op == "and":
-        return first, last
-    return first, Execution(90, "BMMA", 2, emulated=True), last
-
-
 def executions(form: Form) -> tuple[Execution, ...]:
     """The ranges of architectures on which `form` is executed alike, ascending.
 
@@ -54,39 +49,68 @@ def executions(form: Form) -> tuple[Execution, ...]:
     )
 
 
+@singledispatch
 def _executions(form: Form) -> tuple[Execution, ...]:
-    """The same, on architectures that may lack the form too."""
-    if not isinstance(form, (Mma, WmmaMma)):
-        return ()
-    type_ = form.operand("a").type
-    wmma = isinstance(form, WmmaMma)
-    match type_.name:
-        case "f16" if isinstance(form, Mma) and form.products == 4:
+    """The same, on architectures that may lack the form too; by the form's class."""
+    del form
+    return ()
+
+
+@_executions.register
+def _mma(form: Mma) -> tuple[Execution, ...]:
+    match form.operand("a").type.name:
+        case "f16" if form.products == 4:
             steps = 2 if form.operand("d").type.name == "f16" else 4
             return (Execution(75, "HMMA", steps), Execution(80, "FFMA", 0, emulated=True))
-        case "f16" | "s8" | "u8" if wmma:
-            opcode = "HMMA" if type_.name == "f16" else "IMMA"
-            return (Execution(75, opcode, 4), Execution(80, opcode, 2))
-        case "bf16" | "tf32" if wmma:
-            return (Execution(80, "HMMA", 2 if type_.name == "bf16" else 4),)
         case "f16" | "bf16" | "tf32":
             return (Execution(75, "HMMA", 1),)
-        case "f64" if form.shape.m == 16:
-            emulation = Execution(100, "DMMA", form.shape.k // 2, emulated=True)
-            return (Execution(90, "DMMA", 1), emulation)
         case "f64":
-            return (Execution(80, "DMMA", 1),)
+            return _doubles(form)
         case "s8" | "u8":
             return (Execution(75, "IMMA", 1),)
-        case "s4" | "u4":
-            return (Execution(75, "IMMA", 1), Execution(90, "IMMA", 2, emulated=True))
-        case "b1":
-            return _bits(form)
-    kind = form.kind if isinstance(form, Mma) else None
-    if kind is not None:
-        return (Execution(120, "OMMA" if kind.startswith("mxf4") else "QMMA", 1),)
+        case "s4" | "u4" | "b1":
+            return _narrow(form)
+    if form.kind is not None:
+        return (Execution(120, "OMMA" if form.kind.startswith("mxf4") else "QMMA", 1),)
     emulation = Execution(90, "HMMA", 2, emulated=True)
     return (Execution(89, "QMMA", 1), emulation, Execution(120, "QMMA", 1))
+
+
+@_executions.register
+def _wmma(form: WmmaMma) -> tuple[Execution, ...]:
+    match form.operand("a").type.name:
+        case "f16":
+            return (Execution(75, "HMMA", 4), Execution(80, "HMMA", 2))
+        case "s8" | "u8":
+            return (Execution(75, "IMMA", 4), Execution(80, "IMMA", 2))
+        case "bf16":
+            return (Execution(80, "HMMA", 2),)
+        case "tf32":
+            return (Execution(80, "HMMA", 4),)
+        case "f64":
+            return _doubles(form)
+    return _narrow(form)
+
+
+def _doubles(form: Product) -> tuple[Execution, ...]:
+    """f64."""
+    if form.shape.m == 8:
+        return (Execution(80, "DMMA", 1),)
+    return (
+        Execution(90, "DMMA", 1),
+        Execution(100, "DMMA", form.shape.k // 2, emulated=True),
+    )
+
+
+def _narrow(form: Product) -> tuple[Execution, ...]:
+    """Integers of 4 bits, and single bits."""
+    if form.bit_op is None:
+        return (Execution(75, "IMMA", 1), Execution(90, "IMMA", 2, emulated=True))
+    first = Execution(75, "BMMA", 1)
+    last = Execution(100, "IMMA", form.shape.k // 32, emulated=True)
+    if form.bit_op == "and":
+        return first, last
+    return first, Execution(90, "BMMA", 2, emulated=True), last
 
 
 def execution(form: Form, target: Target) -> Execution | None:
@@ -100,8 +124,7 @@ def execution(form: Form, target: Target) -> Execution | None:
 def sorts_metadata(form: Form, target: Target) -> bool:
     """Whether plain `.sp` becomes code that sorts the metadata first."""
     return (
-        isinstance(form, Mma)
-        and form.sparsity is not None
+        form.sparsity is not None
         and not form.sparsity.ordered
         and form.operand("a").type.name in ("f16", "s8", "u8")
         and target.number >= 100

@@ -6,72 +6,21 @@ orders are those that NVIDIA's own headers and examples print, and ptxas takes t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
-
-from .forms import Form, MatrixMemory, Mma, WmmaMemory, WmmaMma
+from .forms import Form
 
 _SPACES = ("global", "shared", "shared::cta")
 
 
-def _mma(form: Mma) -> Iterator[str]:
-    """Default rounding and `scale_vec`; `.kind` before the shape; `.satfinite` at the end."""
-    head, _, rest = form.ptx.partition(".aligned.")
-    words = rest.split(".")
-    shape, layout = words[:1], words[1:3]
-    scaled = [w for w in words if w.startswith(("kind::", "block_scale", "scale_vec::"))]
-    types = [w for w in words[3:] if w not in (*scaled, "satfinite")]
-    groups = [scaled]
-    # PTX ISA, "Block Scaling for mma.sync": mxf4nvf4 has no default.
-    if form.scaling and form.kind != "mxf4nvf4":
-        groups.append(scaled[:-1])
-    ends = [(["satfinite"], []), ([], ["satfinite"])] if form.satfinite else [([], [])]
-    tails = [types]
-    if form.rounding:
-        tails.append([types[-1], *types[:-1]])
-    if form.rounding == "rn":
-        tails.append(types[:-1])
-    for group, (before, after), tail in product(groups, ends, tails):
-        orders = [[*shape, *layout, *group]]
-        if group:
-            orders.append([*group, *shape, *layout])
-        for order in orders:
-            yield ".".join((f"{head}.aligned", *order, *before, *tail, *after))
-
-
-def _wmma(form: WmmaMma | WmmaMemory) -> Iterator[str]:
-    """Default rounding; the shape before the layout."""
-    head, _, rest = form.ptx.partition(".aligned.")
-    words = rest.split(".")
-    at = words.index(str(form.shape))
-    tails = [words[at + 1 :]]
-    if isinstance(form, WmmaMma) and form.rounding == "rn":
-        tails.append(words[at + 2 :])
-    for tail in tails:
-        yield ".".join((f"{head}.aligned", *words[: at + 1], *tail))
-        yield ".".join((f"{head}.aligned", words[at], *words[:at], *tail))
-
-
-def _matrix(form: MatrixMemory) -> Iterator[str]:
-    """The count, and `.trans` with it, before the shape."""
-    head, _, rest = form.ptx.partition(".aligned.")
-    words = rest.split(".")
-    at = 3 if form.transposed else 2
-    yield ".".join((f"{head}.aligned", *words[1:at], words[0], *words[at:]))
-
-
 def spellings(form: Form) -> tuple[str, ...]:
     """Every other spelling of `form`, the state space left out."""
-    match form:
-        case Mma():
-            found = _mma(form)
-        case WmmaMma() | WmmaMemory():
-            found = _wmma(form)
-        case MatrixMemory():
-            found = _matrix(form)
-        case _:
-            found = iter(())
-    return tuple(s for s in dict.fromkeys(found) if s != form.ptx)
+    found = dict.fromkeys((form.mnemonic(), *form.other_spellings()))
+    return tuple(spelling for spelling in found if spelling != form.ptx)
+
+
+def every_spelling(form: Form) -> tuple[str, ...]:
+    """All that names `form` besides its key, the state space left out."""
+    found = dict.fromkeys((*spellings(form), *form.rare_spellings()))
+    return tuple(spelling for spelling in found if spelling != form.ptx)
 
 
 def split_space(mnemonic: str) -> tuple[str, str]:

@@ -138,6 +138,10 @@ TARGETS = MappingProxyType({t.name: t for t in _targets()})
 """Every target, by name, in ascending order of architecture."""
 
 
+DEFAULT_TARGET = "sm_80"
+"""Of a program that names none: the first with `cp.async`, and `mma` on bf16 and f64."""
+
+
 def target(name: str) -> Target:
     """The target called `name`, of tilec or registered as `tilec.targets` by another package.
 
@@ -206,6 +210,10 @@ _REDUX = Since.of("sm_80", "7.0")
 def _position(target: Target) -> int:
     """Place within the family; sm_101 and sm_110 are one architecture under two names."""
     return 110 if target.number == 101 else target.number
+
+
+H200_SMS = 132
+"""SMs of an H200, a GPU of sm_90 (NVIDIA H200 data sheet)."""
 
 
 def min_ptx(clauses: tuple[Since, ...], target: Target) -> PtxVersion | None:

@@ -9,12 +9,110 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as cross
 
-from .forms import Family, Form, WmmaMemory, WmmaMma
+from .form_parts import Memory
+from .forms import Family, Form, Product
 from .operands import Major, Operand, Shape, matrix
 from .targets import Since
 
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WmmaMma(Product):
+    """`wmma.mma`."""
+
+    def other_spellings(self) -> Iterator[str]:
+        """Default rounding; the shape before the layout."""
+        return _shape_first(self.ptx, self.shape, self.rounding)
+
+    def rare_spellings(self) -> Iterator[str]:
+        """Without `.aligned`."""
+        return _not_aligned(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class WmmaMemory(Form):
+    """`wmma.load` and `wmma.store`; the memory operand has a stride in elements.
+
+    Attributes:
+        shape: extents of the product whose fragment it is.
+        alignment: bytes to which every row (column, if `.col`) must be aligned.
+    """
+
+    shape: Shape
+    alignment: int
+
+    @property
+    def fragment(self) -> Operand:
+        """What it loads or stores."""
+        (inside,) = self.all_operands
+        return inside
+
+    @property
+    def default_stride(self) -> int:
+        """Elements from one row (column, if `.col`) to the next when no stride is given."""
+        return self.fragment.cols if self.fragment.major is Major.ROW else self.fragment.rows
+
+    @property
+    def memory(self) -> Memory:
+        """The matrix, its rows (columns, if `.col`) as far apart as they are long."""
+        fragment, stride = self.fragment, self.default_stride
+        lines = fragment.rows * fragment.cols // stride
+        line = "rows" if fragment.major is Major.ROW else "columns"
+        return Memory(lines, line, stride, "elements", fragment.type.bits)
+
+    @property
+    def takes_stride(self) -> bool:
+        """It does."""
+        return True
+
+    @property
+    def spaces(self) -> tuple[str, ...]:
+        """Global and shared memory."""
+        return ("global", "shared", "shared::cta")
+
+    def mnemonic(self, space: str = "") -> str:
+        """The instruction as printed for an address in `space`; generic if empty."""
+        head, _, kind = self.ptx.rpartition(".")
+        return f"{head}.{space}.{kind}" if space else self.ptx
+
+    def other_spellings(self) -> Iterator[str]:
+        """The shape before the layout."""
+        return _shape_first(self.ptx, self.shape, None)
+
+    def rare_spellings(self) -> Iterator[str]:
+        """Without `.aligned`."""
+        return _not_aligned(self)
+
+    @property
+    def facts(self) -> dict[str, str | int]:
+        """Shape, alignment and stride."""
+        return {
+            "shape": str(self.shape),
+            "alignment": self.alignment,
+            "default_stride": self.default_stride,
+        }
+
+
+def _shape_first(ptx: str, shape: Shape, rounding: str | None) -> Iterator[str]:
+    """Spellings with the shape where the table has it and before the layout."""
+    head, _, rest = ptx.partition(".aligned.")
+    words = rest.split(".")
+    at = words.index(str(shape))
+    tails = [words[at + 1 :]]
+    if rounding == "rn":
+        tails.append(words[at + 2 :])
+    for tail in tails:
+        yield ".".join((f"{head}.aligned", *words[: at + 1], *tail))
+        yield ".".join((f"{head}.aligned", words[at], *words[:at], *tail))
+
+
 _ROW_COL = ((Major.ROW, Major.COL),)
 _ANY = tuple(cross(Major, Major))
+
+
+def _not_aligned(form: Form) -> Iterator[str]:
+    """As PTX 6.0 to 6.2 spell it."""
+    for spelling in (form.ptx, *form.other_spellings()):
+        yield spelling.replace(".sync.aligned.", ".sync.", 1)
 
 
 @dataclass(frozen=True)
@@ -42,7 +140,9 @@ class _Product:
         # A multiplicand of f16 takes eight registers of two elements whatever its extents.
         half = name in "ab" and type_name == "f16"
         replication = 512 // (rows * cols) if half else 1
-        return matrix(name, type_name, rows, cols, major=major, replication=replication)
+        return matrix(
+            name, type_name, rows, cols, major=major, replication=replication, opaque=True
+        )
 
 
 def _products() -> Iterator[_Product]:

@@ -56,7 +56,8 @@ from .functions import function
 from .kernels import Kernel, kernel
 
 if TYPE_CHECKING:
-    from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum, where
+    from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum
+    from .elementwise import where
     from .mathematics import (
         abs,
         ceil,
@@ -186,6 +187,7 @@ __all__ = [
 
 _FILES = (
     "arithmetic",
+    "elementwise",
     "mathematics",
     "memory",
     "pins",

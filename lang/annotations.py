@@ -29,15 +29,37 @@ from typing import (
     get_type_hints,
 )
 
-from tilec.diagnostics import Place
 from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from .array import Array, Facts
-from .dtypes import DType, bool_, dtype_of, float32, intp
+from .dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    dtype_of,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    intp,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from .errors import KernelError
 from .source import Source
 from .tile import Tile
 
+_SCALARS = (
+    *(bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64, intp),
+    *(bfloat16, float16, float32, float64),
+)
+"""The types of scalar arguments."""
 D = TypeVar("D", bound=DType)
 T = TypeVar("T")
 
@@ -142,7 +164,7 @@ def _parameter(name: str, hint: Any, place: Place) -> Parameter:
         if hint is Array or get_origin(hint) is Array:
             return _array(name, get_args(hint), facts)
         if get_origin(hint) is Scalar:
-            return ScalarParameter(name, dtype_of(get_args(hint)[0]))
+            return _scalar(name, dtype_of(get_args(hint)[0]))
     except TilecError as error:
         raise KernelError(place, f"argument '{name}': {error}") from None
     natural = any(isinstance(extra, _Natural) for extra in extras)
@@ -154,6 +176,15 @@ def _parameter(name: str, hint: Any, place: Place) -> Parameter:
         f"argument '{name}' is annotated {hint!r}; legal: tl.Array[…], int, float, bool, "
         "tl.Scalar[…], tl.Constant[…]",
     )
+
+
+def _scalar(name: str, dtype: type[DType]) -> ScalarParameter:
+    if dtype not in _SCALARS:
+        raise TilecError(
+            f"no scalar is passed as {dtype!r}: cast it in the kernel; legal: "
+            f"{', '.join(map(repr, _SCALARS))}"
+        )
+    return ScalarParameter(name, dtype)
 
 
 def _array(name: str, arguments: tuple[Any, ...], facts: Facts) -> ArrayParameter:

@@ -1,20 +1,21 @@
-"""Operators on tiles: arithmetic, comparison, logic, choice."""
+"""Operators on tiles: arithmetic, logic, comparison."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-from tilec.ir import mlir
 from tilec.isa import TilecError
 
-from .casts import astype, check_computed, matched
-from .dtypes import bool_, float32, intp
-from .emit import approximate, constant, i64, result, type_of
-from .shapes import broadcast_shape, broadcast_to, full
+from .casts import check_computed, matched
+from .comparisons import compared
+from .division import floor_divide, remainder
+from .dtypes import intp, limits
+from .elementwise import COMPARISONS, apply, where
+from .emit import approximate, result, type_of
+from .shifts import left_shift, right_shift
 from .tile import Operand, Tile
 
-_INT = ("int", "uint", "index")
 _OPS = MappingProxyType(
     {
         # numpy's name: upstream's op by kind of element
@@ -25,39 +26,33 @@ _OPS = MappingProxyType(
         "bitwise_and": {"bool": "andi", "int": "andi", "uint": "andi", "index": "andi"},
         "bitwise_or": {"bool": "ori", "int": "ori", "uint": "ori", "index": "ori"},
         "bitwise_xor": {"bool": "xori", "int": "xori", "uint": "xori", "index": "xori"},
-        "left_shift": {"int": "shli", "uint": "shli", "index": "shli"},
-        "right_shift": {"int": "shrsi", "uint": "shrui", "index": "shrui"},
         "maximum": {"float": "maximumf", "int": "maxsi", "uint": "maxui", "index": "maxsi"},
         "minimum": {"float": "minimumf", "int": "minsi", "uint": "minui", "index": "minsi"},
         "fmax": {"float": "maxnumf", "int": "maxsi", "uint": "maxui", "index": "maxsi"},
         "fmin": {"float": "minnumf", "int": "minsi", "uint": "minui", "index": "minsi"},
     }
 )
-_COMPARISONS = MappingProxyType(
-    {
-        # predicates of cmpf, and of cmpi with and without sign
-        "equal": (1, 0, 0),
-        "not_equal": (13, 1, 1),
-        "less": (4, 2, 6),
-        "less_equal": (5, 3, 7),
-        "greater": (2, 4, 8),
-        "greater_equal": (3, 5, 9),
-    }
-)
 _ADVICE = MappingProxyType(
     {
         "divide": "use // on integers, or cast to a float",
-        "left_shift": "shifts take integers",
-        "right_shift": "shifts take integers",
         "bitwise_and": "takes integers and truth values; compare first, as in (x > 0) & (y > 0)",
         "bitwise_or": "takes integers and truth values; compare first, as in (x > 0) | (y > 0)",
         "bitwise_xor": "takes integers and truth values",
     }
 )
-_KEEP_NATURAL = ("add", "multiply", "floor_divide", "remainder", "maximum", "minimum")
+_KEEP_NATURAL = ("add", "multiply", "maximum", "minimum")
+_DEFINED: Mapping[str, Callable[[Tile, Tile], Tile]] = MappingProxyType(
+    {
+        "floor_divide": floor_divide,
+        "remainder": remainder,
+        "left_shift": left_shift,
+        "right_shift": right_shift,
+    }
+)
+"""Operations that upstream's ops leave undefined for some operands."""
 
 
-def binary(name: str, left: Any, right: Any) -> Tile:
+def binary(name: str, left: Operand, right: Operand) -> Tile:
     """The function of numpy called `name`, of two operands, after broadcasting.
 
     Raises:
@@ -65,17 +60,15 @@ def binary(name: str, left: Any, right: Any) -> Tile:
     """
     if isinstance(left, Tile) and _changes_nothing(name, left, right):
         return left
+    if name in COMPARISONS:
+        return compared(name, left, right)
     one, other = matched(left, right, name)
-    if name in _COMPARISONS:
-        return _compared(name, one, other)
     check_computed(one, name)
-    natural = one.natural and other.natural and name in _KEEP_NATURAL
-    if name == "floor_divide":
-        return _floor_divided(one, other, natural)
-    if name == "remainder":
-        return _remainder(one, other, natural)
     if name == "power":
-        return _power(left, right, one, other)
+        return _power(right, one, other)
+    if name in _DEFINED:
+        return _DEFINED[name](one, other)
+    natural = one.natural and other.natural and name in _KEEP_NATURAL
     kinds = _OPS[name]
     if one.dtype.kind not in kinds:
         advice = _ADVICE.get(name, "cast first, as by .astype(tl.int32)")
@@ -83,10 +76,10 @@ def binary(name: str, left: Any, right: Any) -> Tile:
     op = kinds[one.dtype.kind]
     if natural and op in ("maxsi", "minsi"):
         op = op.replace("si", "ui")
-    return _op(f"arith.{op}", one, other, natural=natural)
+    return apply(f"arith.{op}", one, other, natural=natural)
 
 
-def _changes_nothing(name: str, left: Tile, right: Any) -> bool:
+def _changes_nothing(name: str, left: Tile, right: Operand) -> bool:
     """Whether an operation with a number gives its left operand, a size or place."""
     if left.dtype is not intp or type(right) is not int:
         return False
@@ -94,81 +87,11 @@ def _changes_nothing(name: str, left: Tile, right: Any) -> bool:
     return neutral.get(name) == right
 
 
-def _op(name: str, *operands: Tile, natural: bool = False) -> Tile:
-    first = operands[0]
-    value = result(name, [o.value for o in operands], type_of(first.dtype, first.shape))
-    return Tile(value, first.dtype, first.shape, natural=natural)
-
-
-def _compared(name: str, one: Tile, other: Tile) -> Tile:
-    check_computed(one, name)
-    of_floats, signed, unsigned = _COMPARISONS[name]
-    if one.dtype.kind == "float":
-        op, predicate = "arith.cmpf", of_floats
-    else:
-        op, predicate = "arith.cmpi", signed if one.dtype.kind in ("int", "index") else unsigned
-    operands = [one.value, other.value]
-    value = result(op, operands, type_of(bool_, one.shape), {"predicate": i64(predicate)})
-    return Tile(value, bool_, one.shape)
-
-
-def _floor_divided(one: Tile, other: Tile, natural: bool) -> Tile:
-    kind = one.dtype.kind
-    if kind == "uint" or natural:
-        one, other = _divided_once(one, other)
-        return _op("arith.divui", one, other, natural=natural)
-    if kind in _INT:
-        quotient = _op("arith.divsi", one, other)
-        return where(_rounds_up(one, other), quotient - 1, quotient)
-    if kind == "float":
-        from .mathematics import floor  # noqa: PLC0415 (it imports this file)
-
-        return floor(one / other)
-    raise TilecError(f"no floor_divide of {one.dtype!r}")
-
-
-def _divided_once(one: Tile, other: Tile) -> tuple[Tile, Tile]:
-    """`(x // a) // b` of constants a and b as `x // (a * b)`."""
-    first = one.value.owner
-    if one.dtype is not intp or getattr(first, "name", "") != "arith.divui":
-        return one, other
-    inner, outer = _constant(first.operands[1]), _constant(other.value)
-    if inner is None or outer is None:
-        return one, other
-    divisor = Tile(constant(inner * outer, intp), intp, natural=True)
-    return Tile(first.operands[0], intp, natural=True), divisor
-
-
-def _constant(value: Any) -> int | None:
-    """The integer that an MLIR value is known to be."""
-    owner = value.owner
-    if getattr(owner, "name", "") != "arith.constant":
-        return None
-    return int(mlir.ir.IntegerAttr(owner.attributes["value"]).value)
-
-
-def _remainder(one: Tile, other: Tile, natural: bool) -> Tile:
-    kind = one.dtype.kind
-    if kind == "uint" or natural:
-        return _op("arith.remui", one, other, natural=natural)
-    if kind in _INT:
-        rest = _op("arith.remsi", one, other)
-        return where(_rounds_up(one, other), rest + other, rest)
-    raise TilecError(f"no remainder of {one.dtype!r}; for floats use x - tl.floor(x / y) * y")
-
-
-def _rounds_up(one: Tile, other: Tile) -> Tile:
-    """Whether division toward zero rounds up: signs differ and something is left."""
-    rest = _op("arith.remsi", one, other)
-    return (rest != 0) & ((rest ^ other) < 0)
-
-
-def _power(left: Any, right: Any, one: Tile, other: Tile) -> Tile:
+def _power(right: Operand, one: Tile, other: Tile) -> Tile:
     if isinstance(right, int) and not isinstance(right, bool) and 1 <= right <= 4:
-        product = left
+        product = one
         for _ in range(right - 1):
-            product = binary("multiply", product, left)
-        assert isinstance(product, Tile)
+            product = binary("multiply", product, one)
         return product
     if one.dtype.kind != "float":
         raise TilecError(f"no power of {one.dtype!r} but the 1st to 4th; cast to a float first")
@@ -181,7 +104,7 @@ def negative(tile: Tile) -> Tile:
     """`-tile`."""
     check_computed(tile, "negative")
     if tile.dtype.kind == "float":
-        return _op("arith.negf", tile)
+        return apply("arith.negf", tile)
     return 0 - tile
 
 
@@ -189,35 +112,18 @@ def invert(tile: Tile) -> Tile:
     """`~tile`: each bit, or truth value, inverted."""
     if tile.dtype.kind == "float":
         raise TilecError(f"no invert of {tile.dtype!r}")
-    return tile ^ (
-        1 if tile.dtype is bool_ else -1 if tile.dtype.kind == "int" else (1 << tile.dtype.bits) - 1
-    )
+    has_sign = tile.dtype.kind in ("int", "index")
+    return tile ^ (-1 if has_sign else limits(tile.dtype)[1])
 
 
 def absolute(tile: Tile) -> Tile:
-    """`abs(tile)`."""
+    """`abs(tile)`; that of the least integer is itself, as in numpy."""
     check_computed(tile, "absolute")
-    if tile.dtype.kind in ("uint", "bool"):
+    if tile.dtype.kind in ("uint", "bool") or tile.natural:
         return tile
-    return _op("math.absf" if tile.dtype.kind == "float" else "math.absi", tile)
-
-
-def where(condition: Tile | bool, x: Operand, y: Operand) -> Tile:
-    """Elements of `x` where `condition` holds, of `y` elsewhere; all broadcast together."""
-    if not isinstance(x, Tile) and not isinstance(y, Tile):
-        y = full((), y, float32 if isinstance(x, float) else None)
-    one, other = matched(x, y, "where")
-    if isinstance(condition, bool):
-        return one if condition else other
-    condition = astype(condition, bool_)
-    shape = broadcast_shape(condition.shape, one.shape)
-    one, other = broadcast_to(one, shape), broadcast_to(other, shape)
-    # a scalar condition chooses whole tiles
-    if condition.shape:
-        condition = broadcast_to(condition, shape)
-    operands = [condition.value, one.value, other.value]
-    value = result("arith.select", operands, type_of(one.dtype, shape))
-    return Tile(value, one.dtype, shape, natural=one.natural and other.natural)
+    if tile.dtype.kind == "index":
+        return where(tile < 0, 0 - tile, tile)
+    return apply("math.absf" if tile.dtype.kind == "float" else "math.absi", tile)
 
 
 def maximum(x: Operand, y: Operand) -> Tile:

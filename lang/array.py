@@ -6,9 +6,10 @@ from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, TypeVarTuple, c
 
 from tilec.ir import mlir
 from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from .dtypes import DType, intp, per_byte
-from .emit import constant, result
+from .emit import constant, place, result
 from .tile import Tile
 
 D = TypeVar("D", bound=DType)
@@ -22,11 +23,27 @@ class Facts(NamedTuple):
         aligned: of which number of bytes its address is a multiple.
         sizes: of which number each extent is a multiple; 1 where nothing is known.
         strides: of which number of elements each stride is a multiple.
+
+    Where two elements lie in a byte, sizes and strides count bytes.
     """
 
     aligned: int = 1
     sizes: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+
+
+class Assumption(NamedTuple):
+    """What a kernel says of an array by `assume`.
+
+    Attributes:
+        name: of the argument.
+        facts: what it assumes.
+        place: where it does.
+    """
+
+    name: str
+    facts: Facts
+    place: Place
 
 
 class Array(Generic[D, *Extents]):
@@ -40,6 +57,7 @@ class Array(Generic[D, *Extents]):
         dtype: element type.
         facts: what is known of it.
         written: whether the kernel changes it.
+        assumptions: what the kernel has assumed of it.
     """
 
     def __init__(
@@ -55,6 +73,7 @@ class Array(Generic[D, *Extents]):
         self.facts = facts
         self.value = value
         self.written = False
+        self.assumptions: list[Assumption] = []
         self._sizes: list[Any] = list(known)
         if isinstance(known[-1], int):
             self._sizes[-1] *= per_byte(dtype)
@@ -115,7 +134,9 @@ def assume(
     sizes: tuple[int, ...] = (),
     strides: tuple[int, ...] = (),
 ) -> None:
-    """Promise what every launch keeps, so that wider accesses can be used.
+    """Promise what every launch keeps, and checks, so that wider accesses can be used.
+
+    A promise holds for the whole kernel, wherever it stands.
 
     Args:
         array: an argument of the kernel.
@@ -127,7 +148,9 @@ def assume(
         TilecError: for numbers that are no powers of two, or another count than the rank.
     """
     array = array_of(array, "assume")
-    array.facts = joined(array.facts, Facts(aligned, sizes, strides), array.ndim, array.name)
+    facts = joined(Facts(), Facts(aligned, sizes, strides), array.ndim, array.name)
+    array.facts = joined(array.facts, facts, array.ndim, array.name)
+    array.assumptions.append(Assumption(array.name, facts, place()))
 
 
 def joined(one: Facts, other: Facts, rank: int, name: str) -> Facts:

@@ -10,7 +10,7 @@ from tilec.ir import mlir
 from tilec.isa import TilecError
 
 from .carried import Undefined, alike, fitted, is_number, leaves, rebuilt, same, scalar
-from .casts import astype
+from .casts import astype, common
 from .dtypes import DType, bool_, float32, intp
 from .emit import operation
 from .liveness import assigned
@@ -132,11 +132,16 @@ def _pair(name: str, one: Any, other: Any, ends: list[_End], where: str) -> tupl
         dtype = _number_type(one, other)
         with mlir.ir.InsertionPoint(ends[0].block):
             one = scalar(one, dtype)
-    if isinstance(one, Tile):
-        with mlir.ir.InsertionPoint(ends[1].block):
-            return one, fitted(other, one, name, where)
-    with mlir.ir.InsertionPoint(ends[0].block):
-        return fitted(one, other, name, where), other
+    if not isinstance(one, Tile) or (isinstance(other, Tile) and _is_wider(other, one)):
+        with mlir.ir.InsertionPoint(ends[0].block):
+            return fitted(one, other, name, where), other
+    with mlir.ir.InsertionPoint(ends[1].block):
+        return one, fitted(other, one, name, where)
+
+
+def _is_wider(one: Tile, other: Tile) -> bool:
+    """Whether an integer of the run can take another scalar's type, and not that one its own."""
+    return one.dtype is not other.dtype and common(one, other) is one.dtype
 
 
 def _number_type(one: Any, other: Any) -> type[DType]:

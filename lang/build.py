@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tilec.diagnostics import Place
+from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
+from tilec.frontend.inputs import Built
 from tilec.ir import mlir
+from tilec.report.diagnostics import Place
 
-from .array import Array, Facts
+from .array import Array, Assumption, Facts
 from .emit import i64, i64s, located, operation
 from .errors import KernelError
 from .interpreter import call
 from .source import Source
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 from .tile import Tile
+
+if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
 
 
 class Program(NamedTuple):
@@ -24,10 +29,16 @@ class Program(NamedTuple):
     Attributes:
         module: an `ir.Module` with one kernel.
         written: the arrays that it changes.
+        assumptions: what it assumes of them.
     """
 
     module: Any
     written: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+
+    def built(self) -> Built:
+        """It, and what a launch has to know of it."""
+        return Built(self.module, {"written": list(self.written)})
 
     def digest(self) -> str:
         """A digest of the program and of the places that it is from."""
@@ -36,13 +47,20 @@ class Program(NamedTuple):
         return blake2b(code.getvalue(), digest_size=20).hexdigest()
 
 
-def build(source: Source, specialization: Specialization, *, warps: int) -> Program:
+def build(
+    source: Source,
+    specialization: Specialization,
+    *,
+    warps: int,
+    context: ir.Context | None = None,
+) -> Program:
     """The program of a kernel, on tiles without layouts.
 
     Args:
         source: of the kernel.
         specialization: what it is compiled for.
         warps: of a CTA.
+        context: where to build it; a new one if None.
 
     Returns:
         The program, verified.
@@ -50,11 +68,11 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
     Raises:
         KernelError: for what is wrong in the kernel, at its place.
     """
-    from tilec.source import new_context  # noqa: PLC0415 (imports MLIR)
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415 (imports MLIR)
 
     place = source.place
     name = source.tree.name
-    with new_context(), mlir.ir.Location.unknown(), located(place):
+    with context or new_context(), mlir.ir.Location.unknown(), located(place):
         whole = mlir.ir.Module.create(loc=_location(place))
         with mlir.ir.InsertionPoint(whole.body):
             symbol = {"sym_name": mlir.ir.StringAttr.get(name)}
@@ -69,7 +87,12 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
             operation("gpu.return")
         function.attributes["arg_attrs"] = _facts(arguments)
         _verify(whole, place)
-    return Program(whole, tuple(n for n, v in arguments.items() if getattr(v, "written", False)))
+    arrays = [value for value in arguments.values() if isinstance(value, Array)]
+    return Program(
+        whole,
+        tuple(array.name for array in arrays if array.written),
+        tuple(assumption for array in arrays for assumption in array.assumptions),
+    )
 
 
 def _location(place: Place) -> Any:
@@ -123,15 +146,15 @@ def _facts(arguments: dict[str, Any]) -> Any:
 def _of_array(facts: Facts) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if facts.aligned > 1:
-        found["tile.aligned"] = i64(facts.aligned)
-    for name, known in (("tile.sizes", facts.sizes), ("tile.strides", facts.strides)):
+        found[ALIGNED] = i64(facts.aligned)
+    for name, known in ((SIZES, facts.sizes), (STRIDES, facts.strides)):
         if any(number > 1 for number in known):
             found[name] = i64s(known)
     return found
 
 
 def _verify(whole: Any, place: Place) -> None:
-    from tilec.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
+    from tilec.report.diagnostics import place as place_of  # noqa: PLC0415 (imports MLIR)
 
     try:
         whole.operation.verify()

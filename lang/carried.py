@@ -8,7 +8,7 @@ from typing import Any
 
 from tilec.isa import TilecError
 
-from .casts import astype
+from .casts import astype, widened
 from .dtypes import DType, bool_, float32, intp
 from .emit import constant
 from .tile import Tile
@@ -83,11 +83,13 @@ def fitted(value: Any, like: Tile, name: str, where: str) -> Tile:
         TilecError: if it is of another type.
     """
     if is_number(value):
-        return Tile(constant(value, like.dtype, like.shape), like.dtype, like.shape)
+        natural = like.dtype is intp and value >= 0
+        made = constant(value, like.dtype, like.shape)
+        return Tile(made, like.dtype, like.shape, natural=natural)
     if not isinstance(value, Tile):
         raise TilecError(f"'{name}' is {value!r} {where}, where it was {like!r}")
     if not value.shape and not like.shape and intp in (value.dtype, like.dtype):
-        value = astype(value, like.dtype)
+        value = _counted(value, like.dtype)
     if value.dtype is not like.dtype or value.shape != like.shape:
         raise TilecError(
             f"'{name}' changes its type {where}, from {like!r} to {value!r}: it must keep "
@@ -95,6 +97,14 @@ def fitted(value: Any, like: Tile, name: str, where: str) -> Tile:
         )
     assert isinstance(value, Tile)
     return value
+
+
+def _counted(value: Tile, dtype: type[DType]) -> Tile:
+    """A scalar of intp, or one to become so, converted if nothing is lost but digits of a float."""
+    if dtype.kind == "float":
+        return astype(value, dtype)
+    wide = widened(value, dtype)
+    return value if wide is None else wide
 
 
 def same(one: Any, other: Any) -> bool:

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 from tilec.isa import TilecError
 
-from .dtypes import DType, bool_, dtype_of, float32, int64, intp
+from .dtypes import (
+    DType,
+    bfloat16,
+    bool_,
+    dtype_of,
+    float16,
+    float32,
+    float64,
+    int64,
+    intp,
+    limits,
+    uint64,
+)
 from .emit import constant, i64, result, type_of
 from .shapes import broadcast_shape, broadcast_to
-from .tile import Tile
+from .tile import Operand, Tile
 
 _WIDE = ("f64", "f32", "f16", "bf16")
 _COMPUTED = "float16, bfloat16, float32, float64"
+_WIDER = MappingProxyType(
+    {float16: (float32, float64), bfloat16: (float32, float64), float32: (float64,)}
+)
+"""Floats that hold all numbers of another."""
 _UNEQUAL_INTEGERS, _UNEQUAL_FLOATS = 1, 13
 """Predicates `ne` of `arith.cmpi` and `une` of `arith.cmpf`."""
 
@@ -20,10 +37,13 @@ _UNEQUAL_INTEGERS, _UNEQUAL_FLOATS = 1, 13
 def astype(tile: Tile, dtype: Any) -> Tile:
     """The elements converted to another type.
 
-    Floats are rounded to nearest even; floats become integers toward zero; what is not zero is
-    True.
+    Floats are rounded to nearest even. Floats become integers toward zero, the nearest that the
+    type has where it has not that one, and NaN 0. Integers keep the bits that fit. What is not
+    zero is True. Of a tile with dimensions intp is int64.
     """
     target = dtype_of(dtype)
+    if target is intp and tile.shape:
+        target = int64
     source = tile.dtype
     if source is target:
         return tile
@@ -101,11 +121,12 @@ def view(tile: Tile, dtype: Any) -> Tile:
     return Tile(value, target, tile.shape)
 
 
-def matched(left: Any, right: Any, what: str) -> tuple[Tile, Tile]:
+def matched(left: Operand, right: Operand, what: str) -> tuple[Tile, Tile]:
     """Both operands as tiles of one element type and shape.
 
-    Python's numbers, and truth values, take the other's type; a size or place takes that of a tile
-    or a float; else the wider of two floats, or of two integers of one signedness, is taken.
+    Python's numbers, and truth values, take the other's type, a scalar intp that of floats; else
+    the wider of two floats, or of two integers of one signedness, is taken. Beside integers with
+    or without a sign intp counts as int64, as in numpy.
 
     Raises:
         TilecError: if there is no such type, or the shapes do not broadcast.
@@ -115,26 +136,28 @@ def matched(left: Any, right: Any, what: str) -> tuple[Tile, Tile]:
             raise TilecError(f"{what} takes tiles and numbers, not {_kind_of(operand)}")
     shape = broadcast_shape(_shape(left), _shape(right))
     dtype = _common(left, right, what)
+    if dtype is intp and shape:
+        dtype = int64
     return _as(left, dtype, shape), _as(right, dtype, shape)
 
 
-def _kind_of(operand: Any) -> str:
+def _kind_of(operand: object) -> str:
     name = type(operand).__name__
     return "an array; tl.load gives its tiles" if name == "Array" else f"{name} {operand!r}"
 
 
-def _shape(operand: Any) -> tuple[int, ...]:
+def _shape(operand: Operand) -> tuple[int, ...]:
     return operand.shape if isinstance(operand, Tile) else ()
 
 
-def _as(operand: Any, dtype: type[DType], shape: tuple[int, ...]) -> Tile:
+def _as(operand: Operand, dtype: type[DType], shape: tuple[int, ...]) -> Tile:
     if isinstance(operand, Tile):
         return broadcast_to(astype(operand, dtype), shape)
     natural = dtype is intp and operand >= 0
     return Tile(constant(operand, dtype, shape), dtype, shape, natural=natural)
 
 
-def _common(left: Any, right: Any, what: str) -> type[DType]:
+def _common(left: Operand, right: Operand, what: str) -> type[DType]:
     if not isinstance(left, Tile) or not isinstance(right, Tile):
         tile, number = (left, right) if isinstance(left, Tile) else (right, left)
         assert isinstance(tile, Tile)
@@ -144,18 +167,51 @@ def _common(left: Any, right: Any, what: str) -> type[DType]:
                 ".astype(tl.float32)"
             )
         return tile.dtype
+    found = common(left, right)
+    if found is None:
+        raise TilecError(
+            f"{what} of {left!r} and {right!r}: cast one to the other's type by .astype"
+        )
+    return found
+
+
+def common(left: Tile, right: Tile) -> type[DType] | None:
+    """The type that both operands of an operation take; None if there is none."""
     one, other = left.dtype, right.dtype
     if one is other:
         return one
     if bool_ in (one, other):
         return other if one is bool_ else one
     if intp in (one, other):
-        rest = right if one is intp else left
-        scalars = not left.shape and not right.shape
-        return intp if scalars and rest.dtype.kind != "float" else rest.dtype
+        counted, rest = (left, right) if one is intp else (right, left)
+        return _beside_intp(counted, rest.dtype)
     if one.kind == other.kind and one.kind in ("float", "int", "uint") and one.bits != other.bits:
         return one if one.bits > other.bits else other
-    raise TilecError(f"{what} of {left!r} and {right!r}: cast one to the other's type by .astype")
+    return None
+
+
+def _beside_intp(counted: Tile, other: type[DType]) -> type[DType] | None:
+    if other.kind == "float":
+        return other
+    if other is uint64:  # only what is not negative is one
+        return uint64 if counted.natural else None
+    return intp
+
+
+def widened(tile: Tile, dtype: type[DType]) -> Tile | None:
+    """The elements as a type that holds each as it is; None if `dtype` does not."""
+    source = tile.dtype
+    if source is dtype:
+        return tile
+    low, high = (0, 0) if source.kind == "float" else limits(source)
+    if tile.natural:
+        low = 0
+    if dtype.kind == "float":
+        fits = source.kind == "float" and dtype in _WIDER.get(source, ())
+    else:
+        least, most = limits(dtype)
+        fits = source.kind != "float" and least <= low and high <= most
+    return astype(tile, dtype) if fits else None
 
 
 def check_computed(tile: Tile, what: str) -> None:

@@ -6,23 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-from tilec.collection import uncollected
-from tilec.diagnostics import Place
-from tilec.environment import cache_wanted
-from tilec.isa import LaunchError, TilecError
+from tilec.cache.environment import cache_wanted
+from tilec.garbage_collection import without_gc
+from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from .errors import KernelError
 from .explain import explained
 from .settings import Settings
 from .snapshot import Snapshot, likeness, take
 from .source import Source
-from .specialization import ConstantValue, Specialization
-from .versions import versions
+from .specialization import Specialization
 
 if TYPE_CHECKING:
     from tilec import Compiled
-    from tilec.sim import Report
+    from tilec.frontend.inputs import Input
 
     from .build import Program
 
@@ -37,36 +35,18 @@ class CompiledKernel(NamedTuple):
     Attributes:
         compiled: the compilation.
         specialization: what it is for.
-        written: the arrays that the kernel changes.
         state: what was read when it was compiled, a value a line.
     """
 
     compiled: Compiled
     specialization: Specialization
-    written: Sequence[str]
     state: tuple[str, ...]
 
-    def launch(
-        self, grid: int | Sequence[int], values: Mapping[str, Any], device: str | None
-    ) -> Report | None:
-        """Run it with these arguments; what the simulator counted, if it ran there.
-
-        Raises:
-            LaunchError: for what does not fit.
-        """
-        from tilec.runtime.cuda.views import is_shared  # noqa: PLC0415 (for launches only)
-
-        for name in self.written:
-            value = values[name]
-            if isinstance(value, np.ndarray) and not value.flags.writeable:
-                raise LaunchError(f"argument '{name}' is read-only, and the kernel changes it")
-        passed = [
-            values[name]
-            for name, known in self.specialization.arguments
-            if not isinstance(known, ConstantValue)
-        ]
-        where = device or ("cuda" if any(map(is_shared, passed)) else "sim")
-        return self.compiled.launch(*passed, grid=grid, device=where)
+    @property
+    def written(self) -> Sequence[str]:
+        """The arrays that the kernel changes."""
+        written: Sequence[str] = self.compiled.facts["written"]
+        return written
 
 
 class Compilations:
@@ -76,6 +56,8 @@ class Compilations:
         self._source = source
         self._found: dict[object, CompiledKernel] = {}
         self._snapshots: dict[object, tuple[Mapping[str, object], Snapshot]] = {}
+        self._steady = True
+        """Whether building the kernel left what it reads as it was."""
 
     def get(self, specialization: Specialization, settings: Settings) -> CompiledKernel:
         """The kernel compiled: in this process before, found on disk, or now.
@@ -85,12 +67,15 @@ class Compilations:
             TilecError: for what the target or a later stage refuses.
         """
         snapshot = self._snapshot(specialization)
-        if snapshot.reason is None:
-            found = self._found.get((specialization, settings._replace(device=None), snapshot))
+        settings = settings._replace(device=None)
+        recorded = snapshot.reason is None and self._steady
+        if recorded:
+            found = self._found.get((specialization, settings, snapshot))
             if found is not None:
                 return found
-        with _placed(self._source), uncollected():
-            return self._compile(specialization, settings._replace(device=None), snapshot)
+        with _placed(self._source), without_gc():
+            compile_ = self._by_state if recorded else self._by_program
+            return compile_(specialization, settings, snapshot)
 
     def explain(self, specialization: Specialization) -> str:
         """What the kernel is compiled for, and how that differs from before."""
@@ -110,92 +95,73 @@ class Compilations:
         _put(self._snapshots, key, (objects, found), _MOST_SNAPSHOTS)
         return found
 
-    def _compile(
+    def _by_state(
         self, specialization: Specialization, settings: Settings, snapshot: Snapshot
     ) -> CompiledKernel:
-        """The kernel from the disk or from its source; held and kept where that is right."""
+        """The kernel from the disk or from its source."""
+        from .inputs import KernelInput  # noqa: PLC0415 (not for launches)
 
-        def start() -> Compiled:
-            if self._snapshot(specialization) != snapshot:
-                raise TilecError(
-                    f"what '{self._source.tree.name}' reads has changed since it was compiled: "
-                    "compile it again to see its stages"
-                )
-            return _lowered(_built(self._source, specialization, settings), settings)
+        def now() -> Snapshot:
+            return self._snapshot(specialization)
 
-        from tilec.compiled import Options  # noqa: PLC0415 (as the following: not for launches)
-        from tilec.remembered import find_compilation, keep_compilation  # noqa: PLC0415
-
-        key = self._disk_key(specialization, settings, snapshot)
-        options = Options(settings.opt_level, lineinfo=settings.lineinfo, cache=key is not None)
-        found = find_compilation(key, start, options, located=snapshot.to_files)
-        if found is not None:
-            kernel = CompiledKernel(found, specialization, found.extra, snapshot.lines)
-        else:
-            program = _built(self._source, specialization, settings)
-            if self._snapshot(specialization) != snapshot:
-                return self._by_program(program, specialization, settings, snapshot)
-            compiled = _lowered(program, settings)
-            kernel = CompiledKernel(compiled, specialization, program.written, snapshot.lines)
-            keep_compilation(key, compiled, extra=program.written, kept=snapshot.to_functions)
-        _put(self._found, (specialization, settings, snapshot), kernel, _MOST)
+        given = KernelInput(self._source, specialization, settings.warps, snapshot, now)
+        compiled = _compile(given, settings, cache=cache_wanted(settings.cache, default=True))
+        self._steady = now() == snapshot
+        kernel = CompiledKernel(compiled, specialization, snapshot.lines)
+        if self._steady:
+            _put(self._found, (specialization, settings, snapshot), kernel, _MOST)
         return kernel
 
     def _by_program(
-        self,
-        program: Program,
-        specialization: Specialization,
-        settings: Settings,
-        snapshot: Snapshot,
+        self, specialization: Specialization, settings: Settings, snapshot: Snapshot
     ) -> CompiledKernel:
-        """A kernel of whose state less is known than what came of it: the program itself.
+        """A kernel of which less is known than what comes of it: the program itself.
 
-        It reads what cannot be recorded, or changes what it reads. So it is built anew each time,
-        and compiled where that gave another program.
+        It reads what cannot be recorded, or changed what it reads when it was built. So it is built
+        anew, and compiled where that gives another program.
         """
+        from .inputs import ProgramInput  # noqa: PLC0415 (not for launches)
+
+        program = _built(self._source, specialization, settings)
         key = (specialization, settings, program.digest())
+        self._steady = snapshot.reason is None and self._snapshot(specialization) == snapshot
         if key not in self._found:
-            compiled = _lowered(program, settings)
-            kernel = CompiledKernel(compiled, specialization, program.written, snapshot.lines)
+            compiled = _compile(ProgramInput(program), settings, cache=False)
+            kernel = CompiledKernel(compiled, specialization, snapshot.lines)
             _put(self._found, key, kernel, _MOST)
         return self._found[key]
-
-    def _disk_key(
-        self, specialization: Specialization, settings: Settings, snapshot: Snapshot
-    ) -> str | None:
-        """What the compilation is found by on disk; None if it is neither found nor kept there."""
-        if snapshot.reason is not None or settings.pipeline is not None:
-            return None
-        if not cache_wanted(settings.cache, default=True):
-            return None
-        from tilec import cache  # noqa: PLC0415
-
-        where = snapshot.spans if settings.lineinfo else ()
-        parts = (settings.warps, settings.target, settings.opt_level, settings.lineinfo, where)
-        return cache.key("kernel", snapshot.digest, specialization.key(), parts, versions())
 
 
 def _built(source: Source, specialization: Specialization, settings: Settings) -> Program:
     """The kernel's program."""
-    from tilec import codegen  # noqa: PLC0415
+    from tilec.backend import codegen  # noqa: PLC0415
 
     codegen.start()  # while MLIR is being imported
+    from tilec.dialect_plugins import loaded  # noqa: PLC0415
+    from tilec.frontend.contexts import lease  # noqa: PLC0415
+
     from .build import build  # noqa: PLC0415 (imports MLIR)
 
-    return build(source, specialization, warps=settings.warps)
+    leased = lease()
+    program = build(source, specialization, warps=settings.warps, context=leased.context)
+    # Other packages' dialects and passes may leave a context otherwise than they met it.
+    if settings.pipeline is None and not loaded(leased.context):
+        leased.end_with(program.module)
+    return program
 
 
-def _lowered(program: Program, settings: Settings) -> Compiled:
-    """The compilation of a program, with no stage made."""
-    from tilec.driver import compile as compile_program  # noqa: PLC0415
+def _compile(given: Input, settings: Settings, *, cache: bool) -> Compiled:
+    from tilec.driver import compile_input  # noqa: PLC0415 (not for launches)
+    from tilec.options import Options  # noqa: PLC0415
 
-    return compile_program(
-        program.module,
-        target=settings.target,
+    options = Options(
         opt_level=settings.opt_level,
         lineinfo=settings.lineinfo,
+        cache=cache,
         pipeline=settings.pipeline,
+        target=settings.target,
     )
+    return compile_input(given, options)
 
 
 def _put(held: dict[Any, Any], key: object, value: object, most: int) -> None:
@@ -217,7 +183,7 @@ def _placed(source: Source) -> Iterator[None]:
         found = getattr(error, "diagnostics", ())
         if not found:
             raise
-        from tilec.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
+        from tilec.report.diagnostics import place  # noqa: PLC0415 (it imports MLIR)
 
         said = [
             (Place(*(place(one.location) or source.place)), one.severity, one.message)

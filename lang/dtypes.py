@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tilec.isa import TilecError, UnknownNameError
+from tilec.isa import Kind, TilecError, UnknownNameError, element_type
 
 if TYPE_CHECKING:
     from .tile import Tile
+
+
+_KINDS = {Kind.FLOAT: "float", Kind.SIGNED: "int", Kind.UNSIGNED: "uint"}
 
 
 class _Named(type):
@@ -24,11 +27,20 @@ class DType(metaclass=_Named):
         mlir: MLIR's type.
         kind: `float`, `int`, `uint`, `bool`, or `index`, which sizes and places in arrays have.
         bits: its width.
+        stored: MLIR's type of the elements of an array of it in memory.
     """
 
     mlir: ClassVar[str]
     kind: ClassVar[str]
     bits: ClassVar[int]
+    stored: ClassVar[str]
+
+    def __init_subclass__(cls, element: str = "") -> None:
+        """An element type that PTX calls `element`; without one, the class says the rest."""
+        if element:
+            found = element_type(element)
+            cls.mlir, cls.bits, cls.stored = found.mlir, found.value_bits, found.stored
+            cls.kind = _KINDS[found.kind]
 
     def __new__(cls, value: Any) -> Tile:  # type: ignore[misc] # as numpy's, a conversion
         """A number or scalar of the kernel as one of this type."""
@@ -37,130 +49,92 @@ class DType(metaclass=_Named):
         return full((), value, cls)
 
 
-class float64(DType):  # noqa: N801 (numpy's name, as those below)
+class float64(DType, element="f64"):  # noqa: N801 (numpy's name, as those below)
     """IEEE double precision."""
 
-    mlir, kind, bits = "f64", "float", 64
 
-
-class float32(DType):  # noqa: N801
+class float32(DType, element="f32"):  # noqa: N801
     """IEEE single precision."""
 
-    mlir, kind, bits = "f32", "float", 32
 
-
-class tfloat32(DType):  # noqa: N801
+class tfloat32(DType, element="tf32"):  # noqa: N801
     """What `dot` multiplies in place of float32: 8 bits of exponent, 10 of mantissa."""
 
-    mlir, kind, bits = "tf32", "float", 19
 
-
-class float16(DType):  # noqa: N801
+class float16(DType, element="f16"):  # noqa: N801
     """IEEE half precision."""
 
-    mlir, kind, bits = "f16", "float", 16
 
-
-class bfloat16(DType):  # noqa: N801
+class bfloat16(DType, element="bf16"):  # noqa: N801
     """8 bits of exponent, 7 of mantissa."""
 
-    mlir, kind, bits = "bf16", "float", 16
 
-
-class float8_e4m3fn(DType):  # noqa: N801
+class float8_e4m3fn(DType, element="e4m3"):  # noqa: N801
     """4 bits of exponent, 3 of mantissa, no infinity."""
 
-    mlir, kind, bits = "f8E4M3FN", "float", 8
 
-
-class float8_e5m2(DType):  # noqa: N801
+class float8_e5m2(DType, element="e5m2"):  # noqa: N801
     """5 bits of exponent, 2 of mantissa."""
 
-    mlir, kind, bits = "f8E5M2", "float", 8
 
-
-class float8_e8m0fnu(DType):  # noqa: N801
+class float8_e8m0fnu(DType, element="ue8m0"):  # noqa: N801
     """8 bits of exponent, a power of two: the scale factor of a block."""
 
-    mlir, kind, bits = "f8E8M0FNU", "float", 8
 
-
-class float4_e2m1fn(DType):  # noqa: N801
+class float4_e2m1fn(DType, element="e2m1"):  # noqa: N801
     """2 bits of exponent, 1 of mantissa; two lie in a byte."""
 
-    mlir, kind, bits = "f4E2M1FN", "float", 4
 
-
-class int64(DType):  # noqa: N801
+class int64(DType, element="s64"):  # noqa: N801
     """64 bits, signed."""
 
-    mlir, kind, bits = "i64", "int", 64
 
-
-class int32(DType):  # noqa: N801
+class int32(DType, element="s32"):  # noqa: N801
     """32 bits, signed."""
 
-    mlir, kind, bits = "i32", "int", 32
 
-
-class int16(DType):  # noqa: N801
+class int16(DType, element="s16"):  # noqa: N801
     """16 bits, signed."""
 
-    mlir, kind, bits = "i16", "int", 16
 
-
-class int8(DType):  # noqa: N801
+class int8(DType, element="s8"):  # noqa: N801
     """8 bits, signed."""
 
-    mlir, kind, bits = "i8", "int", 8
 
-
-class int4(DType):  # noqa: N801
+class int4(DType, element="s4"):  # noqa: N801
     """4 bits, signed; two lie in a byte, the first in its low bits."""
 
-    mlir, kind, bits = "i4", "int", 4
 
-
-class uint64(DType):  # noqa: N801
+class uint64(DType, element="u64"):  # noqa: N801
     """64 bits, unsigned."""
 
-    mlir, kind, bits = "i64", "uint", 64
 
-
-class uint32(DType):  # noqa: N801
+class uint32(DType, element="u32"):  # noqa: N801
     """32 bits, unsigned."""
 
-    mlir, kind, bits = "i32", "uint", 32
 
-
-class uint16(DType):  # noqa: N801
+class uint16(DType, element="u16"):  # noqa: N801
     """16 bits, unsigned."""
 
-    mlir, kind, bits = "i16", "uint", 16
 
-
-class uint8(DType):  # noqa: N801
+class uint8(DType, element="u8"):  # noqa: N801
     """8 bits, unsigned."""
 
-    mlir, kind, bits = "i8", "uint", 8
 
-
-class uint4(DType):  # noqa: N801
+class uint4(DType, element="u4"):  # noqa: N801
     """4 bits, unsigned; two lie in a byte, the first in its low bits."""
-
-    mlir, kind, bits = "i4", "uint", 4
 
 
 class bool_(DType):  # noqa: N801
     """True or false; a byte in memory."""
 
-    mlir, kind, bits = "i1", "bool", 1
+    mlir, kind, bits, stored = "i1", "bool", 1, "i8"
 
 
 class intp(DType):  # noqa: N801
     """A size, or a place in an array: MLIR's index."""
 
-    mlir, kind, bits = "index", "index", 64
+    mlir, kind, bits, stored = "index", "index", 64, "index"
 
 
 DTYPES: dict[str, type[DType]] = {repr(found): found for found in DType.__subclasses__()}
@@ -192,6 +166,11 @@ def per_byte(dtype: type[DType]) -> int:
 
 def stored(dtype: type[DType]) -> str:
     """MLIR's type of the elements of an array of `dtype` in memory."""
-    if dtype.kind == "bool" or dtype.bits < 8:
-        return "i8"
-    return "f32" if dtype is tfloat32 else dtype.mlir
+    return dtype.stored
+
+
+def limits(dtype: type[DType]) -> tuple[int, int]:
+    """The least and the largest integer of an integer type, or of truth values."""
+    if dtype.kind in ("int", "index"):
+        return -(1 << (dtype.bits - 1)), (1 << (dtype.bits - 1)) - 1
+    return 0, (1 << dtype.bits) - 1

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from tilec.diagnostics import Place
 from tilec.ir import mlir
 from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from .dtypes import DType
 
@@ -30,12 +30,18 @@ def located(place: Place | None) -> Iterator[None]:
         _statement.reset(token)
 
 
-def here() -> Any:
-    """The place of the statement, or of the user's call, that is under way: an MLIR location."""
+def place() -> Place:
+    """The place of the statement, or of the user's call, that is under way."""
     from tilec.dialects.tile.builders.caller import caller  # noqa: PLC0415 (imports MLIR)
 
-    place = _statement.get() or caller()
-    return mlir.ir.Location.file(place.file, place.line, place.column)
+    found: Place = _statement.get() or caller()
+    return found
+
+
+def here() -> Any:
+    """The same as an MLIR location."""
+    file, line, column = place()
+    return mlir.ir.Location.file(file, line, column)
 
 
 def operation(
@@ -60,11 +66,9 @@ def operation(
         loc=here(),
     )
     if name.startswith("tile."):
-        try:
-            op.opview.check()
-        except TilecError as error:
-            op.erase()
-            raise TilecError(f"'{name}' op {error}") from None
+        from tilec.dialects.tile.ops.base import check_op  # noqa: PLC0415 (imports MLIR)
+
+        check_op(op)
     return op
 
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from types import FrameType, TracebackType
 
-from tilec.diagnostics import Place, quoted
 from tilec.isa import TilecError
+from tilec.report.diagnostics import Place, quoted
 
 _SHOWN = 4
 """Calls on the way to an error that are shown."""

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
-from tilec.diagnostics import Place
 from tilec.isa import TilecError
+from tilec.report.diagnostics import Place
 
 from . import branches, conditions, loops
 from .carried import Undefined

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 from tilec.isa import LaunchError, TilecError
 
 from .annotations import ArrayParameter, ConstantParameter, parameters
+from .array import Assumption
 from .compilations import Compilations, CompiledKernel
 from .host_arrays import on_host
+from .launching import launch
 from .settings import Settings
 from .source import read
 from .specialization import Specialization, of_annotations, of_values
@@ -19,7 +21,7 @@ from .specialization import Specialization, of_annotations, of_values
 if TYPE_CHECKING:
     from tilec import Compiled
     from tilec.sim import Report
-    from tilec.transformed import Transformed
+    from tilec.transformation import Transformed
 
 Extents: TypeAlias = int | Sequence[int]
 Grid: TypeAlias = Extents | Callable[[Mapping[str, Any]], Extents]
@@ -114,7 +116,7 @@ class Kernel:
             KernelError: for what is wrong in the kernel.
             LaunchError: for arguments that it does not take.
         """
-        from tilec.transformed import Transformed  # noqa: PLC0415 (imports MLIR)
+        from tilec.transformation import Transformed  # noqa: PLC0415 (imports MLIR)
 
         from .build import build  # noqa: PLC0415
 
@@ -147,6 +149,16 @@ class Kernel:
     def compiled(self, specialization: Specialization) -> CompiledKernel:
         """The kernel compiled for such arguments, now or before."""
         return self._compilations.get(specialization, self.settings)
+
+    def assumptions(self, specialization: Specialization) -> tuple[Assumption, ...]:
+        """What the kernel assumes of arrays, by `tilec.lang.assume`, compiled for such arguments.
+
+        Raises:
+            KernelError: for what is wrong in the kernel.
+        """
+        from .build import build  # noqa: PLC0415 (imports MLIR)
+
+        return build(self.source, specialization, warps=self.settings.warps).assumptions
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """What the kernel would be compiled for with these arguments, and why again if so.
@@ -192,7 +204,15 @@ class Launcher:
         grid = self._grid(values) if callable(self._grid) else self._grid
         if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
             return None  # nothing to do, as for arrays without elements
-        return compiled.launch(grid, values, kernel.settings.device)
+        return launch(
+            compiled.compiled,
+            compiled.specialization,
+            values,
+            grid,
+            device=kernel.settings.device,
+            written=compiled.written,
+            assumptions=lambda: kernel.assumptions(compiled.specialization),
+        )
 
 
 def _check_on_host(values: Mapping[str, Any]) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from tilec.isa import TilecError
 
-from .arithmetic import where
 from .array import AnyArray, array_of
-from .casts import astype
-from .dtypes import DType, bool_, dtype_of, intp, per_byte, stored, uint8
+from .bounds import Integer, inside
+from .casts import astype, widened
+from .dtypes import DType, bool_, dtype_of, intp, stored, uint8
+from .elementwise import where
 from .emit import constant, result, text, type_of, unit
 from .emit import operation as _operation
-from .shapes import Extents, arange, broadcast_to, expand_dims, extents
+from .nibbles import check_stored, is_whole_bytes, load_split, stored_places
+from .shapes import Extents, Shape, broadcast_to, extents
 from .tile import Operand, Tile
 
 Index: TypeAlias = "int | Tile | Sequence[int | Tile]"
@@ -53,15 +56,46 @@ def load(
             "no more than the array"
         )
     given = _given(array, index)
-    places = [_place(array, part) for part in given]
+    places = [_place(part) for part in given]
+
+    def read(places: list[Tile], shape: Shape, element: type[DType] = uint8) -> Tile:
+        return _read(array, places, shape, element, bounds=bounds)
+
+    if is_whole_bytes(places[-1], extent[-1], element):
+        tile = read(stored_places(places, element), extent, element)
+    else:
+        tile = load_split(read, places, element, extent)
+    return _filled(tile, array, given, fill) if bounds and not _is_zero(fill) else tile
+
+
+def _read(
+    array: AnyArray, places: list[Tile], shape: Shape, element: type[DType], *, bounds: bool
+) -> Tile:
+    """A tile from memory that begins at places of what memory holds."""
     held = uint8 if element is bool_ else element
-    operands = [array.value, *(p.value for p in _stored_places(places, element))]
+    operands = [array.value, *(place.value for place in places)]
     attributes = {"masked": unit()} if bounds else {}
-    value = result("tile.load", operands, type_of(held, extent), attributes)
-    tile = astype(Tile(value, held, extent), element)
-    if bounds and not (isinstance(fill, int | float) and fill == 0):
-        tile = where(_inside(array, given, extent, element), tile, fill)
-    return tile
+    value = result("tile.load", operands, type_of(held, shape), attributes)
+    return astype(Tile(value, held, shape), element)
+
+
+def _filled(tile: Tile, array: AnyArray, index: list[Integer], fill: Operand) -> Tile:
+    """The tile with `fill` where it lies outside the array."""
+    if isinstance(fill, Tile):
+        same = widened(fill, tile.dtype)
+        if same is None:
+            raise TilecError(
+                f"fill is {fill!r}, and what is loaded {tile!r}: cast it by "
+                f".astype(tl.{tile.dtype!r})"
+            )
+        fill = same
+    mask = inside(array, index, tile.shape, tile.dtype)
+    return tile if mask is None else where(mask, tile, fill)
+
+
+def _is_zero(fill: Operand) -> bool:
+    """Whether it is what a masked load reads outside: 0 without a sign."""
+    return not isinstance(fill, Tile) and fill == 0 and math.copysign(1, fill) > 0
 
 
 def store(array: AnyArray, index: Index, tile: Tile, *, bounds: bool = True) -> None:
@@ -96,10 +130,11 @@ def _write(
             f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
             f".astype({array.name}.dtype)"
         )
-    places = [_place(array, part) for part in _given(array, index)]
-    places = _stored_places(places, element)
     if not tile.shape:
         tile = broadcast_to(tile, (1,))
+    places = [_place(part) for part in _given(array, index)]
+    check_stored(places[-1], tile)
+    places = stored_places(places, element)
     held = astype(tile, uint8) if element is bool_ else tile
     if bounds:
         attributes = attributes | {"masked": unit()}
@@ -121,50 +156,22 @@ def _element(array: AnyArray, dtype: Any) -> type[DType]:
     return element
 
 
-def _given(array: AnyArray, index: Index) -> list[Any]:
+def _given(array: AnyArray, index: Index) -> list[Integer]:
+    """An index as integers: Python's, or scalars of intp."""
     given = [index] if isinstance(index, int | Tile) else list(index)
     if len(given) != array.ndim:
         raise TilecError(f"{array!r} takes {array.ndim} indices, not {len(given)}")
-    return given
-
-
-def _place(array: AnyArray, part: Any) -> Tile:
-    if isinstance(part, Tile):
-        if part.shape or part.dtype.kind not in ("int", "uint", "index"):
+    for part in given:
+        whole = isinstance(part, Tile) and part.dtype.kind in ("int", "uint", "index")
+        if not isinstance(part, int) and not (whole and not part.shape):
             raise TilecError(f"indices of {array.name} are integers, not {part!r}")
-        return astype(part, intp)
-    if not isinstance(part, int):
-        raise TilecError(f"indices of {array.name} are integers, not {part!r}")
+    return [astype(part, intp) if isinstance(part, Tile) else part for part in given]
+
+
+def _place(part: Integer) -> Tile:
+    if isinstance(part, Tile):
+        return part
     return Tile(constant(part, intp), intp, natural=part >= 0)
-
-
-def _stored_places(places: list[Tile], element: type[DType]) -> list[Tile]:
-    """The places in what memory holds: bytes, of elements narrower than those."""
-    together = per_byte(element)
-    return places if together == 1 else [*places[:-1], places[-1] // together]
-
-
-def _inside(
-    array: AnyArray, places: list[Any], extent: tuple[int, ...], element: type[DType]
-) -> Tile:
-    """Which elements of a tile lie inside the array."""
-    found: Tile | None = None
-    first = array.ndim - len(extent)
-    for axis, size in enumerate(extent):
-        place = places[first + axis]
-        at = arange(size) + place if not isinstance(place, int) or place else arange(size)
-        count = array.shape[first + axis]
-        if axis == len(extent) - 1 and per_byte(element) != per_byte(array.dtype):
-            count = count * per_byte(element) // per_byte(array.dtype)
-        held = at < count
-        assert isinstance(held, Tile)
-        if place < 0 if isinstance(place, int) else not place.natural:
-            held &= at >= 0
-        for _ in range(axis + 1, len(extent)):
-            held = expand_dims(held, held.ndim)
-        found = held if found is None else found & held
-    assert found is not None
-    return found
 
 
 def atomic_add(array: AnyArray, index: Index, tile: Tile, *, bounds: bool = True) -> None:

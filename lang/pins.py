@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tilec.dialects.tile.attributes import LAYOUT
 from tilec.ir import mlir
 from tilec.isa import TilecError
 
@@ -24,5 +25,5 @@ def with_layout(tile: Tile, layout: str) -> Tile:
     if not tile.shape or isinstance(owner, mlir.ir.Block):
         raise TilecError(f"a layout is pinned to the result of an operation, not to {tile!r}")
     tile_value(tensor_type(tile.shape, tile.value.type.element_type, layout))
-    owner.attributes["tile.layout"] = layout_attr(layout)
+    owner.attributes[LAYOUT] = layout_attr(layout)
     return tile

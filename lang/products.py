@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tilec.isa import TilecError
+from tilec.isa import Product, TilecError, forms
 
 from .dtypes import DType, bfloat16, dtype_of, float16, float32, float64, int32, tfloat32
 from .emit import i64s, result, text, type_of, unit
@@ -132,6 +132,7 @@ def _product(
     if form is not None:
         if not isinstance(form, str):
             raise TilecError(f"form of a product is an instruction's mnemonic, not {form!r}")
+        _check_signs(form, a, b)
         attributes["form"] = text(form)
     if warps is not None:
         attributes["warps"] = i64s(_grid(warps))
@@ -140,6 +141,15 @@ def _product(
             attributes[flag] = unit()
     operands = [tile.value for tile in (a, b, acc, *others)]
     return Tile(result(name, operands, type_of(acc.dtype, shape), attributes), acc.dtype, shape)
+
+
+def _check_signs(name: str, a: Tile, b: Tile) -> None:
+    """Check that the form takes integers as they are; what else it is, the op checks."""
+    from tilec.dialects.tile.signs import check_signs  # noqa: PLC0415 (imports MLIR)
+
+    form = forms().get(name)
+    if isinstance(form, Product) and a.dtype.kind in ("int", "uint"):
+        check_signs(form, [side for side, t in (("a", a), ("b", b)) if t.dtype.kind == "uint"])
 
 
 def _grid(warps: Any) -> tuple[int, ...]:

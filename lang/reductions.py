@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from types import MappingProxyType
+from typing import Any
 
 from tilec.isa import TilecError
 
 from .casts import check_computed
-from .dtypes import bool_, int32
+from .dtypes import DType, bfloat16, bool_, dtype_of, float16, float32, int32, uint32
 from .emit import i64, result, text, type_of
 from .shapes import expand_dims, reshape
 from .tile import Tile
@@ -25,10 +26,19 @@ _COMBINED = MappingProxyType(
         "any": {"bool": "ori"},
     }
 )
+_GROWING = ("sum", "prod")
+"""The reductions whose results need more bits than the elements."""
 
 
-def reduced(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
+def reduced(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = None) -> Tile:
     """The tile combined along an axis, or along all of them.
+
+    Args:
+        name: numpy's.
+        x: a tile with a dimension at least.
+        axis: the axis; None for all of them.
+        keepdims: whether what was combined stays as an extent of 1.
+        dtype: element type of a sum or product.
 
     Raises:
         TilecError: for elements that do not combine so, or an axis that it does not have.
@@ -36,8 +46,21 @@ def reduced(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
     if not isinstance(x, Tile) or not x.shape:
         raise TilecError(f"{name} takes a tile with a dimension at least, not {x!r}")
     check_computed(x, name)
-    if x.dtype is bool_ and name == "sum":
-        x = x.astype(int32)
+    if name not in _GROWING:
+        return _combined(name, x, axis, keepdims)
+    target = _of_sum(x.dtype) if dtype is None else dtype_of(dtype)
+    wide = float32 if target in (float16, bfloat16) else target
+    return _combined(name, x.astype(wide), axis, keepdims).astype(target)
+
+
+def _of_sum(dtype: type[DType]) -> type[DType]:
+    """The element type of sums and products of elements of a type."""
+    if dtype.kind in ("int", "bool") and dtype.bits < 32:
+        return int32
+    return uint32 if dtype.kind == "uint" and dtype.bits < 32 else dtype
+
+
+def _combined(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
     if x.dtype.kind not in _COMBINED[name]:
         raise TilecError(f"no {name} of {x.dtype!r}; legal: {', '.join(_COMBINED[name])}")
     if axis is None:
@@ -64,14 +87,20 @@ def only(x: Tile) -> Tile:
     return reduced("any" if x.dtype is bool_ else "max", flat, 0, False)
 
 
-def sum(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
-    """The sum along `axis`, or of all elements; truth values count as 0 and 1."""
-    return reduced("sum", x, axis, keepdims)
+def sum(  # noqa: A001
+    x: Tile, axis: int | None = None, *, dtype: Any = None, keepdims: bool = False
+) -> Tile:
+    """The sum along `axis`, or of all elements; truth values count as 0 and 1.
+
+    Of integers of fewer than 32 bits it is int32 or uint32, unless `dtype` says what it is.
+    float16 and bfloat16 are added up in float32, and the sum is rounded.
+    """
+    return reduced("sum", x, axis, keepdims, dtype)
 
 
-def prod(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
-    """The product along `axis`, or of all elements."""
-    return reduced("prod", x, axis, keepdims)
+def prod(x: Tile, axis: int | None = None, *, dtype: Any = None, keepdims: bool = False) -> Tile:
+    """The product along `axis`, or of all elements, of the type that a sum has."""
+    return reduced("prod", x, axis, keepdims, dtype)
 
 
 def max(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001

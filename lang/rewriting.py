@@ -1,7 +1,9 @@
 """Python's operators that cannot be overloaded, as calls that can see the kernel's values.
 
 `a and b`, `a or b`, `not a`, `a if c else b` and `a < b < c` ask for a truth value at once. Here
-they become calls, their parts wrapped so that only those are evaluated that Python would.
+they become calls, their parts wrapped so that only those are evaluated that Python would. Where
+nothing but the truth of `a and b` matters, as behind `if`, the call is another one: its parts may
+be of several types.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from typing import TypeVar
 T = TypeVar("T", bound=ast.AST)
 
 AND, OR, NOT, CHOICE = "__tilec_and", "__tilec_or", "__tilec_not", "__tilec_choice"
+ALL, ANY = "__tilec_all", "__tilec_any"
+"""`and` and `or` of which the truth alone matters."""
 
 
 def rewrite(tree: ast.FunctionDef) -> ast.FunctionDef:
@@ -23,16 +27,41 @@ def rewrite(tree: ast.FunctionDef) -> ast.FunctionDef:
 
 
 class _Conditions(ast.NodeTransformer):
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+    def __init__(self) -> None:
+        self._tests: set[ast.expr] = set()  # conditions, of which the truth alone matters
+
+    def visit_If(self, node: ast.If) -> ast.stmt:
+        return self._tested(node)
+
+    def visit_While(self, node: ast.While) -> ast.stmt:
+        return self._tested(node)
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        return self._tested(node)
+
+    def _tested(self, node: ast.If | ast.While | ast.Assert) -> ast.stmt:
+        self._tests.add(node.test)
         self.generic_visit(node)
-        name = AND if isinstance(node.op, ast.And) else OR
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        is_test = node in self._tests
+        if is_test:
+            self._tests.update(node.values)
+        self.generic_visit(node)
+        values, truths = (AND, ALL) if isinstance(node.op, ast.And) else (OR, ANY)
+        name = truths if is_test else values
         return _call(name, [node.values[0], *map(_later, node.values[1:])], node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        is_not = isinstance(node.op, ast.Not)
+        if is_not:
+            self._tests.add(node.operand)
         self.generic_visit(node)
-        return _call(NOT, [node.operand], node) if isinstance(node.op, ast.Not) else node
+        return _call(NOT, [node.operand], node) if is_not else node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self._tests.add(node.test)
         self.generic_visit(node)
         return _call(CHOICE, [node.test, _later(node.body), _later(node.orelse)], node)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tilec.isa import TilecError
 
-from .dtypes import dtype_of, float32, int32
+from .dtypes import DType, dtype_of, float32, int32, int64, intp, limits
 from .emit import constant, i64, i64s, result, type_of
 from .tile import Operand, Shape, Tile
 
@@ -46,8 +46,14 @@ def full(shape: Extents, value: Operand, dtype: Any = None) -> Tile:
         element = dtype_of(dtype) if dtype is not None else value.dtype
         return broadcast_to(value.astype(element), found)
     default = float32 if isinstance(value, float) else int32
-    element = dtype_of(dtype) if dtype is not None else default
-    return Tile(constant(value, element, found), element, found)
+    element = _of_shape(dtype_of(dtype) if dtype is not None else default, found)
+    natural = element is intp and value >= 0
+    return Tile(constant(value, element, found), element, found, natural=natural)
+
+
+def _of_shape(element: type[DType], shape: Shape) -> type[DType]:
+    """The element type of a tile of this shape: intp is of scalars alone."""
+    return int64 if element is intp and shape else element
 
 
 def zeros(shape: Extents, dtype: Any = float32) -> Tile:
@@ -70,16 +76,19 @@ def arange(start: int, stop: int | None = None, dtype: Any = int32) -> Tile:
                 "tl.arange takes bounds known when the kernel is compiled; add what is known "
                 "only when it runs: start + tl.arange(n)"
             )
-    element = dtype_of(dtype)
     shape = extents(last - first)
-    counted = Tile(result("tile.iota", [], type_of(element, shape), {"axis": i64(0)}), element)
-    counted.shape = shape
+    element = _of_shape(dtype_of(dtype), shape)
+    _check_counts(element, shape[0])
+    value = result("tile.iota", [], type_of(element, shape), {"axis": i64(0)})
+    counted = Tile(value, element, shape)
     return counted + first if first else counted
 
 
 def indices(shape: Extents, dtype: Any = int32) -> tuple[Tile, ...]:
     """For each dimension a tile of `shape` whose elements are their own indices along it."""
-    found, element = extents(shape), dtype_of(dtype)
+    found = extents(shape)
+    element = _of_shape(dtype_of(dtype), found)
+    _check_counts(element, max(found))
     type_ = type_of(element, found)
     return tuple(
         Tile(result("tile.iota", [], type_, {"axis": i64(axis)}), element, found)
@@ -87,8 +96,15 @@ def indices(shape: Extents, dtype: Any = int32) -> tuple[Tile, ...]:
     )
 
 
+def _check_counts(element: type[DType], count: int) -> None:
+    if element.kind != "float" and count - 1 > limits(element)[1]:
+        raise TilecError(f"the numbers up to {count - 1} are no {element!r}: take a wider type")
+
+
 def broadcast_to(tile: Tile, shape: Extents) -> Tile:
     """The tile repeated to `shape` by numpy's rules: a new dimension in front, or one of 1.
+
+    Of a scalar intp the tile is one of int64.
 
     Raises:
         TilecError: if the shapes do not fit.
@@ -97,9 +113,10 @@ def broadcast_to(tile: Tile, shape: Extents) -> Tile:
     if tile.shape == target:
         return tile
     if not tile.shape:
-        return Tile(
-            result("tile.fill", [tile.value], type_of(tile.dtype, target)), tile.dtype, target
-        )
+        element, value = tile.dtype, tile.value
+        if element is intp:
+            element, value = int64, result("arith.index_cast", [value], type_of(int64))
+        return Tile(result("tile.fill", [value], type_of(element, target)), element, target)
     if broadcast_shape(tile.shape, target) != target:
         raise TilecError(f"a tile of shape {tile.shape} does not broadcast to {target}")
     while tile.ndim < len(target):

@@ -9,7 +9,7 @@ from copy import copy
 from functools import cached_property
 from types import CodeType, FunctionType
 
-from tilec.diagnostics import Place
+from tilec.report.diagnostics import Place
 
 from .errors import KernelError
 from .liveness import Liveness, local_names

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, NamedTuple
 
-import numpy as np
 from tilec.isa import LaunchError
 
 from .annotations import ArrayParameter, ConstantParameter, Parameter, ScalarParameter
 from .array import Facts, joined
+from .array_arguments import ArrayArgument, array_argument, broken_fact
 from .dtypes import DTYPES, DType, stored
+from .scalar_arguments import scalar_argument
 from .snapshot import exact
 
 _WIDEST = 16
@@ -201,7 +202,7 @@ def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Spe
         elif isinstance(parameter, ConstantParameter):
             found.append((parameter.name, _constant(parameter.name, value)))
         else:
-            _check_scalar(parameter, value)
+            scalar_argument(parameter.name, value, parameter.dtype, natural=parameter.natural)
             found.append((parameter.name, ScalarType(parameter.dtype, parameter.natural)))
     return Specialization(tuple(found))
 
@@ -217,46 +218,9 @@ def _constant(name: str, value: Any) -> ConstantValue:
     return ConstantValue(value, exact(value))
 
 
-def _check_scalar(parameter: ScalarParameter, value: Any) -> None:
-    kind = np.asarray(value).dtype.kind if np.ndim(value) == 0 else "an array"
-    legal = {"float": "fiu", "bool": "b"}.get(parameter.dtype.kind, "iu")
-    if kind not in legal:
-        name = {"index": "int"}.get(parameter.dtype.kind, repr(parameter.dtype))
-        raise LaunchError(f"argument '{parameter.name}' is {value!r}; the kernel takes {name}")
-    if parameter.natural and value < 0:
-        raise LaunchError(f"argument '{parameter.name}' is {value!r}, and is never negative")
-
-
-class _Held(NamedTuple):
-    """An array of any library: where it is, and how it lies."""
-
-    address: int
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
-    dtype: str
-
-
-def _held(parameter: ArrayParameter, value: Any) -> _Held:
-    if isinstance(value, np.ndarray):
-        strides = tuple(stride // value.itemsize for stride in value.strides)
-        if any(stride % value.itemsize for stride in value.strides):
-            raise LaunchError(f"argument '{parameter.name}': strides are no whole elements")
-        return _Held(value.ctypes.data, value.shape, strides, value.dtype.name)
-    from tilec.runtime.cuda.views import is_shared, view  # noqa: PLC0415 (only for such arrays)
-
-    if not is_shared(value):
-        raise LaunchError(
-            f"argument '{parameter.name}' is no array but {type(value).__name__}; legal: numpy's, "
-            "and arrays on a GPU with DLPack or __cuda_array_interface__"
-        )
-    seen = view(value, f"argument '{parameter.name}'")
-    dtype = seen.dtype.name if seen.dtype is not None else str(parameter.dtype)
-    return _Held(seen.pointer, seen.shape, seen.strides, dtype)
-
-
 def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
-    held = _held(parameter, value)
     name = parameter.name
+    held = array_argument(name, value, str(parameter.dtype))
     if held.dtype not in DTYPES:
         legal = [n for n, d in DTYPES.items() if d.bits >= 8 and n not in ("tfloat32", "intp")]
         raise LaunchError(
@@ -296,13 +260,15 @@ def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
     shape = tuple(
         extent if extents else None for extents, extent in zip(allowed, held.shape, strict=True)
     )
-    _check_facts(parameter, held)
     promised = joined(Facts(), parameter.facts, len(shape), name)
+    broken = broken_fact(held, promised, "the kernel relies on")
+    if broken is not None:
+        raise LaunchError(f"argument '{name}' {broken}")
     facts = joined(_facts(held), promised, len(shape), name)
     return ArrayType(dtype, shape, _strides(held, shape), facts)
 
 
-def _strides(held: _Held, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
+def _strides(held: ArrayArgument, shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
     """Strides known when the kernel is compiled: where elements, or fixed extents, lie in a row."""
     rows = _row_major(shape)
     found = [row if row == stride else None for row, stride in zip(rows, held.strides, strict=True)]
@@ -313,28 +279,10 @@ def _strides(held: _Held, shape: tuple[int | None, ...]) -> tuple[int | None, ..
     return tuple(found)
 
 
-def _facts(held: _Held) -> Facts:
+def _facts(held: ArrayArgument) -> Facts:
     most = max(1, 8 * _WIDEST // DTYPES[held.dtype].bits)
     return Facts(
         gcd(held.address, _WIDEST) or _WIDEST,
         tuple(gcd(extent, most) for extent in held.shape),
         tuple(gcd(stride, most) for stride in held.strides),
     )
-
-
-def _check_facts(parameter: ArrayParameter, held: _Held) -> None:
-    promised = parameter.facts
-    if held.address % promised.aligned:
-        raise LaunchError(
-            f"argument '{parameter.name}' lies at {held.address:#x}, which is no multiple of the "
-            f"{promised.aligned} bytes that the kernel relies on"
-        )
-    for what, given, known in (
-        ("shape", held.shape, promised.sizes),
-        ("strides", held.strides, promised.strides),
-    ):
-        if known and any(value % n for value, n in zip(given, known, strict=True)):
-            raise LaunchError(
-                f"argument '{parameter.name}' has the {what} {list(given)}, which are no "
-                f"multiples of {list(known)} as the kernel relies on"
-            )

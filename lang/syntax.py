@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from types import MappingProxyType
 
-from tilec.diagnostics import Place
+from tilec.report.diagnostics import Place
 
 from .errors import KernelError
 

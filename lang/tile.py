@@ -84,9 +84,9 @@ class Tile:
         """The tile with its dimensions in another order, by default in reverse."""
         return _tile(_ops().transpose(self, axes or None))
 
-    def sum(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
-        """The sum along an axis, or of all elements."""
-        return _tile(_ops().reduced("sum", self, axis, keepdims))
+    def sum(self, axis: int | None = None, *, dtype: Any = None, keepdims: bool = False) -> Tile:
+        """The sum along an axis, or of all elements, as `tilec.lang.sum` gives it."""
+        return _tile(_ops().reduced("sum", self, axis, keepdims, dtype))
 
     def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
         """The largest along an axis, or of all elements; NaN where there is one."""
@@ -134,6 +134,12 @@ class Tile:
 
     def __rmod__(self, other: Operand) -> Tile:
         return _binary("remainder", other, self)
+
+    def __divmod__(self, other: Operand) -> tuple[Tile, Tile]:
+        return _binary("floor_divide", self, other), _binary("remainder", self, other)
+
+    def __rdivmod__(self, other: Operand) -> tuple[Tile, Tile]:
+        return _binary("floor_divide", other, self), _binary("remainder", other, self)
 
     def __pow__(self, other: Operand) -> Tile:
         return _binary("power", self, other)

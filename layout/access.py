@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tilec.isa import Family, Form, MatrixMemory
+from tilec.isa import Form, MatrixMemory
 
 from . import banks
 from .fragments import fragment_of, row_addresses
@@ -201,7 +201,7 @@ def matrix_access(form: MatrixMemory, offsets: LinearLayout, bits: int) -> Acces
     lanes = row_addresses(form).then(addresses).columns
     return Access(
         form=form,
-        store=form.family is Family.STMATRIX,
+        store=form.is_store,
         bits=bits,
         width=form.row_bytes,
         registers=_to_registers(tile.sources, tile.steps, offsets),

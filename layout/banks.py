@@ -15,7 +15,7 @@ of the lane; `wavefronts` counts any.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tilec.isa import LANES
 
@@ -30,10 +30,10 @@ ROWS_PER_PHASE = 8
 
 
 class Count(NamedTuple):
-    """Wavefronts of an access and how many of them are due to conflicts; numbers or arrays."""
+    """Wavefronts of an access and how many of them are due to conflicts."""
 
-    wavefronts: Any
-    conflicts: Any
+    wavefronts: int
+    conflicts: int
 
 
 def lanes_per_phase(width: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
-from tilec.isa import Family, MatrixMemory, Target, forms
+from tilec.isa import MatrixMemory, MovMatrix, Target, forms_of
 
 from .access import Access, in_elements, matrix_access, vector_access
 from .gf2 import Echelon, combine, intersection
@@ -147,7 +147,7 @@ def _transposition(
     source: LinearLayout, result: LinearLayout, bits: int, target: Target | None
 ) -> Iterator[Transposition]:
     """`movmatrix`, where lanes and words are as it takes and leaves them."""
-    (form,) = (f for f in forms().values() if f.family is Family.MOVMATRIX)
+    (form,) = forms_of(MovMatrix)
     after, before = (in_elements(form, name, bits) for name in "da")
     if not (after and before) or (target and form.min_ptx(target) is None):
         return
@@ -267,12 +267,10 @@ def _within_warp(source: LinearLayout, result: LinearLayout) -> bool:
 @cache
 def _matrix_forms(store: bool, target: Target | None) -> tuple[MatrixMemory, ...]:
     """`stmatrix` or `ldmatrix` of elements that lie in memory as in registers."""
-    family = Family.STMATRIX if store else Family.LDMATRIX
     return tuple(
         form
-        for form in forms().values()
-        if isinstance(form, MatrixMemory)
-        and form.family is family
+        for form in forms_of(MatrixMemory)
+        if form.is_store == store
         and form.source is None
         and (target is None or form.min_ptx(target) is not None)
     )

@@ -3,18 +3,20 @@
 One rule covers `mma`, the stored A of `mma.sp`, `ldmatrix`, `stmatrix` and `movmatrix`. A
 register holds E consecutive elements along one index of the matrix, the *inner* one; four
 lanes follow each other along it, eight lanes along the outer index; then registers step
-through the outer index, and last through the inner. A packs along K, B along K, the
-accumulators along N. (PTX ISA 9.7.14.5.1 to 9.7.14.5.13, 9.7.14.6.2.)
+through the outer index, then the warps of a warpgroup, and last registers through the inner.
+A packs along K, B along K, the accumulators along N. (PTX ISA 9.7.14.5.1 to 9.7.14.5.13,
+9.7.14.6.2.)
 
 The input `register` counts elements of the lane's fragment, low to high: element i is in
-register i // E, at bits [W·(i % E), W·(i % E) + W), W being `Operand.container`.
+register i // E, at bits [W·(i % E), W·(i % E) + W), W being `Operand.container`. Of what a
+warpgroup holds, the input `warp` counts its warps.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, singledispatch
 
-from tilec.isa import LANES, Form, Major, MatrixMemory, Mma, MovMatrix, Operand
+from tilec.isa import LANES, Form, Major, MatrixMemory, Mma, MovMatrix, Operand, TilecError
 
 from . import selected
 from .linear import LayoutError, LinearLayout
@@ -23,27 +25,31 @@ _identity = LinearLayout.identity
 
 
 def warp_tile(
-    inner: str, inner_size: int, outer: str, outer_size: int, packed: int
+    inner: str, inner_size: int, outer: str, outer_size: int, packed: int, warps: int = 1
 ) -> LinearLayout:
-    """The rule: registers, lanes, lanes, registers, registers.
+    """The rule: registers, lanes, lanes, registers, warps, registers.
 
     Args:
         inner: name of the index along which a register's elements lie.
         inner_size: its extent, at least 4 · packed.
         outer: name of the other index.
-        outer_size: its extent, at least 8.
+        outer_size: its extent, at least 8 · warps.
         packed: E, the elements of a register.
+        warps: warps that share the tile.
 
     Returns:
-        (register, lane) -> (inner, outer), in that order.
+        (register, lane) -> (inner, outer), in that order; of several warps, with the input
+        `warp` behind `lane`.
     """
-    return (
+    of_warp = (
         _identity(packed, "register", inner)
         * _identity(4, "lane", inner)
         * _identity(8, "lane", outer)
-        * _identity(outer_size // 8, "register", outer)
-        * _identity(inner_size // (4 * packed), "register", inner)
+        * _identity(outer_size // (8 * warps), "register", outer)
     )
+    if warps > 1:
+        of_warp *= _identity(warps, "warp", outer)
+    return of_warp * _identity(inner_size // (4 * packed), "register", inner)
 
 
 @cache
@@ -51,8 +57,9 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
     """The layout of operand `name` of `form`.
 
     Returns:
-        (register, lane) -> (row, col), a bijection onto the operand's tile, with further
-        outputs where the ISA lets lanes hold more than one product wants:
+        (register, lane) -> (row, col), or (register, lane, warp) of what a warpgroup holds; a
+        bijection onto the operand's tile, with further outputs where the ISA lets lanes
+        hold more than one product wants:
 
         * `mma.m8n8k4` on f16: (product, row, col), the four products of the warp.
         * `a` of a sparse form: as stored, col counting compressed elements.
@@ -64,29 +71,51 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
         * `a` and `d` of `movmatrix`: the same, of the one matrix that goes in.
 
     Raises:
-        LayoutError: if the form has no such operand, or the ISA leaves its layout open.
+        LayoutError: if the form has no such operand, it lies in memory, or the ISA leaves its
+            layout open.
     """
     try:
         operand = form.operand(name)
-    except KeyError:
-        names = ", ".join(dict.fromkeys(o.name for o in (*form.results, *form.operands)))
-        raise LayoutError(f"{form.ptx} has no operand '{name}'; it has {names}") from None
-    match form:
-        case Mma():
-            return _mma(form, operand)
-        case MatrixMemory():
-            return matrices(form)
-        case MovMatrix():
-            inner, outer = ("row", "element") if name == "d" else ("element", "row")
-            tile = warp_tile(inner, operand.cols, outer, operand.rows, operand.per_register)
-            tile *= LinearLayout.empty(outs=("matrix",))
-            return tile.reorder(("register", "lane"), ("matrix", "row", "element"))
-        case _:
-            raise LayoutError(
-                f"which elements a register of {form.ptx} holds is not defined by the ISA"
-            )
+    except TilecError as error:
+        raise LayoutError(str(error)) from None
+    if operand.opaque:
+        raise LayoutError(
+            f"which elements a register of {form.ptx} holds is not defined by the ISA"
+        )
+    if not operand.threads:
+        raise LayoutError(
+            f"operand {name} of {form.ptx} lies in {operand.storage}: no register holds it"
+        )
+    return fragment_rule(form, operand)
 
 
+def has_fragment(operand: Operand) -> bool:
+    """Whether threads hold the operand in registers, and the ISA says which holds what."""
+    return operand.threads > 0 and not operand.opaque
+
+
+@singledispatch
+def fragment_rule(form: Form, operand: Operand) -> LinearLayout:
+    """The layout of an operand in registers, by the form's class: of any product, the one rule.
+
+    A class of forms whose operands lie otherwise registers a function of its own.
+    """
+    del form
+    return product_fragment(operand)
+
+
+def product_fragment(operand: Operand) -> LinearLayout:
+    """The layout of `a`, `b`, `c` or `d` of a product, by the one rule."""
+    inner, outer = ("row", "col") if operand.name == "b" else ("col", "row")
+    # Two neighbours along N, be they in one register of halves or in two of words.
+    packed = 2 if operand.name in "cd" else operand.per_register
+    extents = {"row": operand.rows, "col": operand.cols}
+    warps = operand.threads // LANES
+    tile = warp_tile(inner, extents[inner], outer, extents[outer], packed, warps)
+    return tile.reorder(tuple(tile.in_sizes), ("row", "col"))
+
+
+@fragment_rule.register
 def _mma(form: Mma, operand: Operand) -> LinearLayout:
     if operand.name == "e":
         return selected.metadata(form)
@@ -94,13 +123,22 @@ def _mma(form: Mma, operand: Operand) -> LinearLayout:
         return selected.scale_factors(form, operand)
     if form.products == 4:
         return quad_pairs(operand)
-    if operand.name == "b":
-        tile = warp_tile("row", operand.rows, "col", operand.cols, operand.per_register)
-    else:
-        # Two neighbours along N, be they in one register of halves or in two of words.
-        packed = 2 if operand.name in "cd" else operand.per_register
-        tile = warp_tile("col", operand.cols, "row", operand.rows, packed)
-    return tile.reorder(("register", "lane"), ("row", "col"))
+    return product_fragment(operand)
+
+
+@fragment_rule.register
+def _matrix_memory(form: MatrixMemory, operand: Operand) -> LinearLayout:
+    del operand
+    return matrices(form)
+
+
+@fragment_rule.register
+def _movmatrix(form: MovMatrix, operand: Operand) -> LinearLayout:
+    del form
+    inner, outer = ("row", "element") if operand.name == "d" else ("element", "row")
+    tile = warp_tile(inner, operand.cols, outer, operand.rows, operand.per_register)
+    tile *= LinearLayout.empty(outs=("matrix",))
+    return tile.reorder(("register", "lane"), ("matrix", "row", "element"))
 
 
 def quad_pairs(operand: Operand) -> LinearLayout:
@@ -137,7 +175,7 @@ def matrices(form: MatrixMemory) -> LinearLayout:
     `row` counts rows in memory, each at an address of its own (`row_addresses`); `element`
     counts the elements along it. PTX ISA 9.7.14.5.15, 9.7.14.5.16.
     """
-    (operand,) = (*form.results, *form.operands)
+    operand = form.fragment
     elements = operand.rows * operand.cols // (form.matrices * form.rows)
     packed = operand.per_register
     if not form.transposed:

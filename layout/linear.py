@@ -13,11 +13,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tilec.isa import TilecError
 
 from .gf2 import Echelon, combine, rank
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    IntegerArray: TypeAlias = NDArray[np.integer[Any]]
 
 Bases = Mapping[str, Sequence[Sequence[int]]]
 """For each input dimension the image of each of its bits, low to high, one number an output."""
@@ -186,7 +192,11 @@ class LinearLayout:
 
     # Application
 
-    def __call__(self, **indices: Any) -> tuple[Any, ...]:
+    @overload
+    def __call__(self, **indices: int) -> tuple[int, ...]: ...  # type: ignore[overload-overlap] # integers alone give integers
+    @overload
+    def __call__(self, **indices: int | IntegerArray) -> tuple[NDArray[np.int64], ...]: ...
+    def __call__(self, **indices: int | IntegerArray) -> tuple[int | NDArray[np.int64], ...]:
         """The place of an index: one number for each output, in their order.
 
         Indices are integers or integer numpy arrays that broadcast against each other; a

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from tilec.isa import Form, Mma, UnknownNameError, form, forms
+from collections.abc import Sequence
 
-from .fragments import fragment_of
+from tilec.isa import Form, Product, UnknownNameError, form, forms_of
+
+from .fragments import fragment_of, has_fragment
 from .linear import LayoutError, LinearLayout
 
 
@@ -59,7 +61,7 @@ def find_form(
         fragment_of(found, operand)
         _check(found, operand, dtype, sparse=sparse, major=major)
         return found
-    products = [f for f in forms().values() if isinstance(f, Mma)]
+    products = [f for f in forms_of(Product) if _operands(f)]
     sparse = sparse or operand == "e"
     at_hand = [f for f in products if bool(f.sparsity) == sparse]
     named = [f for f in at_hand if str(f.shape) == name]
@@ -110,14 +112,14 @@ def _check(form: Form, operand: str, dtype: str | None, *, sparse: bool, major: 
     if dtype is not None and dtype not in types_of(form, operand):
         note = f"operand {operand} of {form.ptx}"
         raise UnknownNameError("type", dtype, types_of(form, operand), note=note)
-    if sparse and not (isinstance(form, Mma) and form.sparsity):
+    if sparse and not form.sparsity:
         raise LayoutError(f"{form.ptx} is not sparse")
     if major is not None and major != given.major:
         was = f"is {given.major}-major" if given.major else "gives no choice of major"
         raise LayoutError(f"operand {operand} of {form.ptx} {was}")
 
 
-def _ambiguous(name: str, operand: str, found: list[Mma]) -> str:
+def _ambiguous(name: str, operand: str, found: Sequence[Form]) -> str:
     """What would tell the layouts of `found` apart."""
     types = dict.fromkeys(types_of(f, operand)[0] for f in found)
     majors = {f.operand(operand).major for f in found}
@@ -132,4 +134,5 @@ def _ambiguous(name: str, operand: str, found: list[Mma]) -> str:
 
 
 def _operands(form: Form) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(o.name for o in (*form.results, *form.operands)))
+    """The operands of which it is known which thread holds what."""
+    return tuple(dict.fromkeys(o.name for o in form.all_operands if has_fragment(o)))

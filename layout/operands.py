@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from types import MappingProxyType
 
-from tilec.isa import Form, Mma
+from tilec.isa import Form
 
 from .fragments import fragment_of
 from .linear import LinearLayout
@@ -26,7 +26,7 @@ def operand_layout(form: Form, name: str) -> LinearLayout:
     other, and those of byte id b from column b on; `sfb` the same across.
 
     Returns:
-        (register, lane) -> place, as of `tilec.layout.fragment_of`, of rank 2 for those.
+        (register, lane, …) -> place, as of `tilec.layout.fragment_of`, of rank 2 for those.
     """
     layout = fragment_of(form, name)
     match name:
@@ -71,7 +71,7 @@ def _joined(layout: LinearLayout, **further: str) -> LinearLayout:
 
 
 @cache
-def units(form: Mma, name: str) -> tuple[LinearLayout, ...]:
+def units(form: Form, name: str) -> tuple[LinearLayout, ...]:
     """What may repeat over a tile of operand `name`, the largest first.
 
     That is the instruction's fragment; of metadata and scale factors, of which a register holds
@@ -82,7 +82,7 @@ def units(form: Mma, name: str) -> tuple[LinearLayout, ...]:
         (register, lane) -> (row, col) each.
     """
     whole, operand = operand_layout(form, name), form.operand(name)
-    if name not in ("e", "sfa", "sfb"):
+    if not form.selectors_of(name):
         return (whole,)
     found = []
     cols = whole.out_sizes["col"]

@@ -6,6 +6,7 @@ Not imported by `tilec.layout` itself, which does without numpy.
 from __future__ import annotations
 
 from functools import cache
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,9 @@ from .linear import LinearLayout
 class Places(NamedTuple):
     """Both directions of a fragment's layout.
 
-    Elements in registers are counted register by register, in it lane by lane, in it from the low
-    bits up: the order of an array (registers, lanes) of words seen as an array of elements.
+    Elements in registers are counted register by register, in it thread by thread, in it from the
+    low bits up: the order of an array (registers, threads) of words seen as one of elements. The
+    threads are the lanes of the first warp, of the second, and so on.
 
     Attributes:
         matrix: the place in the registers of each element; its axes are the layout's outputs.
@@ -32,16 +34,18 @@ class Places(NamedTuple):
 
 @cache
 def places(layout: LinearLayout, packed: int) -> Places:
-    """The index arrays of a layout (register, lane) -> outputs.
+    """The index arrays of a layout (register, lane) or (register, lane, warp) -> outputs.
 
     Args:
         layout: its `register` counts elements.
         packed: elements in a register.
     """
-    elements, lanes = layout.in_sizes["register"], layout.in_sizes["lane"]
-    place = np.arange(elements * lanes)
-    register, lane, inside = np.unravel_index(place, (elements // packed, lanes, packed))
-    index = layout(register=register * packed + inside, lane=lane)
+    elements, *threads = (layout.in_size(name) for name in ("register", "lane", "warp"))
+    place = np.arange(elements * prod(threads))
+    shape = (elements // packed, *reversed(threads), packed)
+    register, warp, lane, inside = np.unravel_index(place, shape)
+    at = {"register": register * packed + inside, "lane": lane, "warp": warp}
+    index = layout(**{name: at[name] for name in layout.in_sizes})
     sizes = tuple(layout.out_sizes.values())
     matrix = np.full(sizes, -1, dtype=np.intp)
     matrix[index] = place

@@ -7,11 +7,17 @@ lies at the selectors' values.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
-from tilec.isa import Mma, Operand
+from tilec.isa import Form, Operand
 
 from .linear import LayoutError, LinearLayout
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Index = TypeVar("Index", int, "NDArray[np.intp]")
 
 
 def _powers(first: int, end: int) -> list[int]:
@@ -19,7 +25,7 @@ def _powers(first: int, end: int) -> list[int]:
     return [1 << bit for bit in range(first.bit_length() - 1, end.bit_length() - 1)]
 
 
-def metadata(form: Mma) -> LinearLayout:
+def metadata(form: Form) -> LinearLayout:
     """The codes of a sparse A: (register, lane) -> (row, col, selector), a bijection.
 
     `register` counts the eight 4-bit codes of a lane's register, `col` those of a row of A.
@@ -43,7 +49,7 @@ def metadata(form: Mma) -> LinearLayout:
     )
 
 
-def scale_factors(form: Mma, operand: Operand) -> LinearLayout:
+def scale_factors(form: Form, operand: Operand) -> LinearLayout:
     """The scale factors of A or of B: (register, lane) -> (row, col, byte id, thread id).
 
     `register` counts the bytes of a lane's register; the ids are named as the form's selectors
@@ -74,7 +80,7 @@ def scale_factors(form: Mma, operand: Operand) -> LinearLayout:
     return layout.reorder(("register", "lane"), ("row", "col", byte_id, thread_id))
 
 
-def logical_column(form: Mma, code: Any, column: Any) -> Any:
+def logical_column(form: Form, code: Index, column: Index) -> Index:
     """Where a stored element of a sparse A stands in the product.
 
     Args:

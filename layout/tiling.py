@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from tilec.isa import LANES, Form, Mma
+from tilec.isa import LANES, Form
 
+from .fragments import has_fragment
 from .linear import LayoutError, LinearLayout, log2
 from .operands import INDICES, units
 
@@ -34,8 +35,8 @@ def operand_tile(
     Raises:
         LayoutError: if the tile is no whole number of fragments.
     """
-    names = {operand.name for operand in (*form.operands, *form.results)}
-    if not isinstance(form, Mma) or form.products != 1 or name not in names:
+    known = [operand.name for operand in form.all_operands if has_fragment(operand)]
+    if form.products != 1 or name not in known:
         raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
     shared = {"m": warps[0], "k": 1, "n": warps[1]}
     operand = form.operand(name)

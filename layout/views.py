@@ -160,3 +160,28 @@ def _check_axis(axis: int, rank: int) -> None:
 
 def _written(shape: Sequence[int]) -> str:
     return "x".join(str(extent) for extent in shape)
+
+
+def repeated(source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+    """The layout of a tile repeated along axes of extent 1.
+
+    Lanes and warps that held copies share what is repeated; registers take the rest.
+
+    Args:
+        source: the layout of the tile.
+        shape: what its extents become.
+    """
+    names = list(source.out_sizes)
+    missing = [
+        tuple((1 << bit) * (name == at) for at in names)
+        for name, before, after in zip(names, source.out_sizes.values(), shape, strict=True)
+        if before != after
+        for bit in range(after.bit_length() - 1)
+    ]
+    missing.reverse()
+    bases = {}
+    for dim in ("lane", "warp"):
+        images = source.bases[dim]
+        bases[dim] = [missing.pop() if missing and not any(i) else i for i in images]
+    registers = [*source.bases["register"], *reversed(missing)]
+    return LinearLayout.of({"register": registers, **bases}, dict(zip(names, shape, strict=True)))

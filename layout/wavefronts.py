@@ -5,16 +5,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import LANES, MatrixMemory
 
-from .banks import BANK_BYTES, BANKS, ROWS_PER_PHASE, Count, lanes_per_phase
+from .banks import BANK_BYTES, BANKS, ROWS_PER_PHASE, lanes_per_phase
 
 _NONE = np.iinfo(np.int64).min
 """Stands for the word of a lane that takes no part; addresses may be relative, and negative."""
+
+
+class Counts(NamedTuple):
+    """Wavefronts of accesses and how many of them are due to conflicts, as `banks.Count` has it."""
+
+    wavefronts: NDArray[np.int64]
+    conflicts: NDArray[np.int64]
 
 
 def count(
@@ -23,7 +30,7 @@ def count(
     active: NDArray[np.bool_] | None = None,
     *,
     store: bool = False,
-) -> Count:
+) -> Counts:
     """Wavefronts of a load or store, from its addresses.
 
     Args:
@@ -55,10 +62,10 @@ def count(
         joined = partnered.reshape(first.shape)
         degrees[:, ::2] = np.where(joined, merged.reshape(first.shape), first)
         degrees[:, 1::2] = np.where(joined, 0, second)
-    return Count(degrees.sum(1).reshape(shape), np.maximum(degrees - 1, 0).sum(1).reshape(shape))
+    return Counts(degrees.sum(1).reshape(shape), np.maximum(degrees - 1, 0).sum(1).reshape(shape))
 
 
-def count_matrix(form: MatrixMemory, addresses: NDArray[np.integer[Any]]) -> Count:
+def count_matrix(form: MatrixMemory, addresses: NDArray[np.integer[Any]]) -> Counts:
     """Wavefronts of an `ldmatrix` or `stmatrix`, from the row addresses its lanes supply.
 
     Args:
@@ -72,7 +79,7 @@ def count_matrix(form: MatrixMemory, addresses: NDArray[np.integer[Any]]) -> Cou
     rows = np.asarray(addresses, np.int64)[..., : form.rows * form.matrices]
     rows = rows.reshape(-1, ROWS_PER_PHASE)
     degrees = _degrees(rows, form.row_bytes, np.ones_like(rows, bool)).reshape(*shape, -1)
-    return Count(degrees.sum(-1), (degrees - 1).sum(-1))
+    return Counts(degrees.sum(-1), (degrees - 1).sum(-1))
 
 
 def _degrees(

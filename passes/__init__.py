@@ -1,6 +1,78 @@
-"""The passes, one a file; `registry` finds them by name, `pipeline` runs them."""
+"""The passes, one a file, in the order in which they work on a program.
 
-from .base import Diagnostic, Pass, PassError, remark, walk
+    from upstream's ops    from_linalg, from_vector              made of upstream/
+    what may be compiled   check_program, rasterize, check_target
+    level 1                infer_vectors, select_mma             of layouts/
+    to level 2             assign_layouts, remove_conversions    of layouts/
+    level 2                stage_shared, pipeline_loops          of staging/
+                           unroll_loops, coalesce_stores, check_divergence, remove_dead,
+                           stage_reductions, stage_conversions, reuse_shared
+    to level 3             to_fragments                          of fragments/
+    to registers           fragments_to_nvvm                     of nvvm/
+    registers              lower_math, kernel_abi                of math/, nvvm/
+
+Level 1 is tiles of a CTA, level 2 tiles with layouts, level 3 fragments of a warp. What several
+passes ask of a program is in analysis/.
+
+They are run by `pipeline`, which reads `pipeline_text`, finds them in `registry` and tells
+`instrumentation`. They stand on `base` (what a pass is), `kernel_pass` (a pass on kernels),
+`report` (errors and remarks), `functions` and `search` (finding kernels, ops), `emit` and
+`thread_index` (making ops), `lowerings` (of ops that others define).
+
+Here is what a pass of another package imports; what needs MLIR is imported when first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .base import Diagnostic, Pass, PassError, advise, remark, walk
 from .registry import register
 
-__all__ = ["Diagnostic", "Pass", "PassError", "register", "remark", "walk"]
+if TYPE_CHECKING:
+    from .kernel_pass import Kernel, KernelPass, kernels
+    from .lowerings import lowers_to_fragments, lowers_to_registers
+    from .report import Report
+    from .search import defining_op, named
+
+__all__ = [
+    "Diagnostic",
+    "Kernel",
+    "KernelPass",
+    "Pass",
+    "PassError",
+    "Report",
+    "advise",
+    "defining_op",
+    "kernels",
+    "lowers_to_fragments",
+    "lowers_to_registers",
+    "named",
+    "register",
+    "remark",
+    "walk",
+]
+
+_HOMES = {
+    "Kernel": ".kernel_pass",
+    "KernelPass": ".kernel_pass",
+    "Report": ".report",
+    "defining_op": ".search",
+    "kernels": ".kernel_pass",
+    "lowers_to_fragments": ".lowerings",
+    "lowers_to_registers": ".lowerings",
+    "named": ".search",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """What is exported and needs MLIR, imported when first used."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'tilec.passes' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    """The names that are exported."""
+    return __all__

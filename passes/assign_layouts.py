@@ -5,35 +5,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from tilec.dialects.semantics import LayoutRule, layout_rule
+from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, bits_of
 from tilec.ir.mlir import ir
-from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 
-from .base import Diagnostic, Pass, PassError, walk
-from .functions import AUTOMATIC, functions, gpu_modules, warps
-from .layouts.layout_choice import LayoutChoice, moved
+from .base import Diagnostic, PassError, walk
+from .kernel_pass import Kernel, KernelPass
+from .layouts.layout_choice import LayoutChoice
 from .layouts.layout_relations import agree, backward, forward
-from .layouts.layout_types import converted, laid, set_layout
+from .layouts.layout_types import converted, laid, replace_but_in, set_layout
 from .layouts.layout_wants import legal_layout, memory_layout
 from .layouts.tile_classes import (
-    FREE,
-    MEMORY,
-    VIEWS,
     Classes,
     has_no_layout,
     has_plain_tiles,
-    is_soft,
+    is_product,
+    is_related,
     plain,
 )
 from .layouts.transposed_loads import fold_transposes
 
 
 @dataclass(frozen=True)
-class AssignLayouts(Pass):
+class AssignLayouts(KernelPass):
     """Give every tile without a layout one, and convert where an op needs another.
 
     In: level 1, each `tile.dot` with `form` and `warps`. Out: level 2.
@@ -48,30 +49,18 @@ class AssignLayouts(Pass):
 
     name: ClassVar[str] = "tile-assign-layouts"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                if not has_plain_tiles(function):
-                    continue
-                try:
-                    with function.location:
-                        _Assignment(function).run()
-                        function.operation.attributes[AUTOMATIC] = ir.UnitAttr.get()
-                except PassError as error:
-                    errors += error.diagnostics
-                except TilecError as error:
-                    errors.append(Diagnostic(function.location, f"'gpu.func' op {error}"))
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        if has_plain_tiles(kernel.function):
+            _Assignment(kernel).run()
+            kernel.function.operation.attributes[AUTOMATIC] = ir.UnitAttr.get()
 
 
 class _Assignment:
     """The assignment of one kernel."""
 
-    def __init__(self, function: Any) -> None:
-        self._warps = warps(function)
+    def __init__(self, kernel: Kernel) -> None:
+        function, self._warps = kernel.function, kernel.warps
         fold_transposes(function)
         _multiply_constants(function)
         self._classes = Classes(function)
@@ -87,20 +76,19 @@ class _Assignment:
         for task in tasks:
             task()
 
-    def _task(self, op: Any) -> Callable[[], None] | None:
+    def _task(self, op: ir.OpView) -> Callable[[], None] | None:
         """What is to be done about an op when all types are set."""
-        name = op.operation.name
-        if name in DOTS:
+        if is_product(op):
             return partial(self._dot, op)
-        if name in VIEWS or is_soft(op):
+        if is_related(op):
             return partial(_mend_view, op) if plain(op.results[0]) is not None else None
-        if name in MEMORY:
-            tile = plain(moved(op))
+        if isinstance(op, MemoryOp):
+            tile = plain(op.tile)
             assert tile is not None
             return partial(self._access, op, tile) if bits_of(tile.element) < 8 else None
         return None
 
-    def _dot(self, op: Any) -> None:
+    def _dot(self, op: ir.OpView) -> None:
         """Convert operands and result from and to the layouts of the instruction's fragments."""
         wanted = self._choice.dots[op.results[0]]
         for number, name in enumerate(DOTS[op.operation.name].operands):
@@ -108,20 +96,20 @@ class _Assignment:
         _convert_result(op, wanted["d"])
         del op.attributes["warps"]
 
-    def _access(self, op: Any, tile: PlainTile) -> None:
+    def _access(self, op: MemoryOp, tile: PlainTile) -> None:
         """Move a tile that shares bytes under a layout that can, if its own cannot."""
-        own = laid(moved(op))
+        own = laid(op.tile)
         assert own is not None
         if legal_layout(op, tile, own.layout):
             return
         other = memory_layout(tile, [op], self._warps, ())
-        if op.operation.name == "tile.load":
+        if isinstance(op, LoadOp):
             _convert_result(op, other)
         else:
             _convert_operand(op, 0, other)
 
 
-def _mend_view(op: Any) -> None:
+def _mend_view(op: ir.OpView) -> None:
     """Convert before a view, or behind a reduction, where its layouts do not agree."""
     source, result = laid(op.operation.operands[0]), laid(op.results[0])
     assert source is not None
@@ -136,12 +124,12 @@ def _mend_view(op: Any) -> None:
         _convert_result(op, forward(op, source.layout, result.shape))
 
 
-def _multiply_constants(function: Any) -> None:
+def _multiply_constants(function: ir.OpView) -> None:
     """Give each use of a constant, fill or iota one of its own."""
     for op in list(walk(function)):
-        if op.operation.name not in FREE or not has_no_layout(op.results[0]):
+        if layout_rule(op) is not LayoutRule.FREE or not has_no_layout(op.results[0]):
             continue
-        if op.operation.name == "arith.constant" and not _is_splat(op.attributes["value"]):
+        if "value" in op.attributes and not _is_splat(op.attributes["value"]):
             message = "'arith.constant' op of a tile must be the same number everywhere (a splat)"
             raise PassError([Diagnostic(op.location, message)])
         for use in list(op.results[0].uses)[1:]:
@@ -150,18 +138,18 @@ def _multiply_constants(function: Any) -> None:
             use.owner.operands[use.operand_number] = copy.results[0]
 
 
-def _is_splat(value: Any) -> bool:
+def _is_splat(value: ir.Attribute) -> bool:
     return isinstance(value, ir.DenseElementsAttr) and bool(value.is_splat)
 
 
-def _convert_operand(op: Any, number: int, layout: LinearLayout) -> None:
+def _convert_operand(op: ir.OpView, number: int, layout: LinearLayout) -> None:
     """Have an op take its operand under a layout."""
     with ir.InsertionPoint(op), op.location:
         operands = op.operation.operands
         operands[number] = converted(operands[number], layout)
 
 
-def _convert_result(op: Any, layout: LinearLayout) -> None:
+def _convert_result(op: ir.OpView, layout: LinearLayout) -> None:
     """Have an op give its result under a layout, and convert it to what its users expect."""
     result = op.results[0]
     tile = laid(result)
@@ -171,4 +159,4 @@ def _convert_result(op: Any, layout: LinearLayout) -> None:
     set_layout(result, layout)
     with ir.InsertionPoint.after(op), op.location:
         expected = converted(result, tile.layout)
-    result.replace_all_uses_except(expected, expected.owner.operation)
+    replace_but_in(result, expected)

@@ -7,9 +7,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from tilec.isa.errors import TilecError
+
+if TYPE_CHECKING:
+    from tilec.ir.aliases import Location, Op
+    from tilec.ir.mlir import ir
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +21,14 @@ class Diagnostic:
     """A message about a place in the user's program.
 
     Attributes:
-        location: an MLIR location.
+        location: an MLIR location; None of what has no place in the program.
         message: what is wrong and what would be legal.
         severity: `error`, `warning`, `remark` or `note`.
         notes: what belongs to it, each at a place of its own.
         decided_by: the pass whose decision a remark explains, which is shown when asked for.
     """
 
-    location: Any
+    location: Location | None
     message: str
     severity: str = "error"
     notes: tuple[Diagnostic, ...] = ()
@@ -51,14 +55,14 @@ _remarks: ContextVar[list[Diagnostic] | None] = ContextVar("remarks", default=No
 _running: ContextVar[str] = ContextVar("running", default="tile-opt")
 
 
-def advise(location: Any, message: str) -> None:
+def advise(location: Location, message: str) -> None:
     """Tell the user about a place in the program that is legal and might be better; go on."""
     found = _remarks.get()
     if found is not None:
         found.append(Diagnostic(location, message, "remark"))
 
 
-def remark(location: Any, message: str) -> None:
+def remark(location: Location, message: str) -> None:
     """Explain a decision of the pass that runs, to users who ask with `--remarks`.
 
     Args:
@@ -107,8 +111,8 @@ class Pass:
 
     name: ClassVar[str]
 
-    def apply(self, module: Any) -> None:
-        """Transform `module`, an `ir.Module`, in place.
+    def apply(self, module: ir.Module) -> None:
+        """Transform `module` in place.
 
         Raises:
             PassError: for errors of the user's program.
@@ -134,8 +138,8 @@ def _written(value: object) -> str:
     return str(value.value) if isinstance(value, Enum) else str(value)
 
 
-def walk(op: Any) -> Iterator[Any]:
-    """Every operation inside `op`, a parent before what it holds, as an `ir.OpView`."""
+def walk(op: Op) -> Iterator[ir.OpView]:
+    """Every operation inside `op`, a parent before what it holds."""
     for region in op.regions:
         for block in region:
             for inner in block:

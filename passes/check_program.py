@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tilec.ir.mlir import ir
+from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
+from tilec.dialects.tile.attributes import (
+    ABI,
+    AUTOMATIC,
+    DIRECT,
+    DISCARDABLE,
+    DYNAMIC_SHARED,
+    GRID,
+    PREFIX,
+    Bearer,
+)
+from tilec.dialects.tile.ops import LoadOp
+from tilec.ir.attributes import attribute, signature
+from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import UnknownNameError
 
-from .base import Diagnostic, Pass, PassError, walk
+from .base import Pass, walk
 from .emit import constant_of
-from .functions import AUTOMATIC, functions, gpu_modules
-from .layouts.layout_ways import PIN
-from .pipeline_loops import STAGES
-from .rasterize import ATTRIBUTE as RASTERIZE
-from .staging.operand_loads import DIRECT
-from .unroll_loops import UNROLL
+from .functions import functions, gpu_modules
+from .report import Report
 
-_PREFIX = "tile."
-_OF_ARGUMENTS = ("tile.aligned", "tile.sizes", "tile.strides")
-_OF_FUNCTIONS = (RASTERIZE, AUTOMATIC, "tile.abi", "tile.dynamic_shared", "tile.grid")
-_OF_LOOPS = (STAGES, UNROLL)
-_ALL = (*_OF_ARGUMENTS, *_OF_FUNCTIONS, *_OF_LOOPS, DIRECT, PIN)
-_KINDS: Mapping[str, tuple[type, str]] = MappingProxyType(
-    {
-        AUTOMATIC: (ir.UnitAttr, "a unit attribute: it has no value; leave it out for no"),
-        DIRECT: (ir.UnitAttr, "a unit attribute: it has no value; leave it out for no"),
-        "tile.abi": (ir.StringAttr, "a string, as tile-kernel-abi writes it"),
-        "tile.dynamic_shared": (ir.IntegerAttr, "a number of bytes"),
-        "tile.grid": (ir.ArrayAttr, "an array, as tile-from-linalg writes it"),
-    }
-)
-_LAUNCHES = ("gpu.launch", "gpu.launch_func")
+_OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
+_CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID})
+"""Those whose values no other pass looks at closely."""
 
 
 @dataclass(frozen=True)
@@ -47,80 +43,73 @@ class CheckProgram(Pass):
 
     name: ClassVar[str] = "tile-check-program"
 
-    def apply(self, module: Any) -> None:
+    def apply(self, module: ir.Module) -> None:
         """Check every `gpu.module`."""
-        errors: list[Diagnostic] = []
+        report = Report()
         for gpu_module in gpu_modules(module):
             for op in (gpu_module, *walk(gpu_module)):
-                errors += _errors(op, _check_attributes(op))
-                if op.operation.name == "scf.for":
-                    errors += _errors(op, _check_step(op))
-                elif op.operation.name in _LAUNCHES:
-                    errors += _errors(op, ["stands in a kernel; kernels are launched by the host"])
+                for message in (*_check_attributes(op), *_check_step(op), *_check_place(op)):
+                    report.error(op, message)
             for function in functions(gpu_module):
-                errors += _errors(function, _check_arguments(function))
-        if errors:
-            raise PassError(errors)
+                _check_arguments(function, report)
+        report.raise_errors()
 
 
-def _errors(op: Any, found: Iterable[str]) -> list[Diagnostic]:
-    return [Diagnostic(op.location, f"'{op.operation.name}' op {message}") for message in found]
-
-
-def _check_attributes(op: Any) -> Iterator[str]:
+def _check_attributes(op: ir.OpView) -> Iterator[str]:
     attributes = op.operation.attributes
+    legal = _legal(op)
     for name in attributes:
-        if not name.startswith(_PREFIX):
+        if not name.startswith(PREFIX):
             continue
-        if name not in _ALL:
-            yield str(UnknownNameError("attribute", name, _legal(op) or _ALL))
-        elif name not in _legal(op):
-            yield f"does not take {name}, {_belongs(name)}"
-        elif name in _KINDS and not isinstance(attributes[name], _KINDS[name][0]):
-            yield f"{name} is {_KINDS[name][1]}"
+        known = DISCARDABLE.get(name)
+        if known is None:
+            yield str(UnknownNameError("attribute", name, legal or DISCARDABLE))
+        elif name not in legal:
+            yield f"does not take {name}, {known.bearer.value}"
+        elif name in _CHECKED and not isinstance(attributes[name], getattr(ir, known.kind)):
+            yield f"{name} is {known.written}"
 
 
-def _legal(op: Any) -> tuple[str, ...]:
+def _legal(op: ir.OpView) -> tuple[str, ...]:
     """The attributes that mean something on an op."""
-    name = op.operation.name
-    if name in ("gpu.func", "llvm.func"):
-        return _OF_FUNCTIONS
-    if name == "scf.for":
-        return (*_OF_LOOPS, PIN)
-    if name == "tile.load":
-        return (DIRECT, PIN)
-    tiles = [r for r in op.results if isinstance(r.type, ir.RankedTensorType)]
-    return (PIN,) if tiles else ()
+    bearers: set[Bearer] = set()
+    if op.operation.name in FUNCTIONS:
+        bearers.add(Bearer.FUNCTION)
+    elif isinstance(op, scf.ForOp):
+        bearers |= {Bearer.LOOP, Bearer.TILE}
+    elif isinstance(op, LoadOp):
+        bearers |= {Bearer.LOAD, Bearer.TILE}
+    elif any(isinstance(r.type, ir.RankedTensorType) for r in op.results):
+        bearers.add(Bearer.TILE)
+    known = (one for one in DISCARDABLE.values() if not one.transient)
+    return tuple(one.name for one in known if one.bearer in bearers)
 
 
-def _belongs(name: str) -> str:
-    if name in _OF_ARGUMENTS:
-        return "an attribute of a memref argument of gpu.func"
-    if name in _OF_FUNCTIONS:
-        return "an attribute of gpu.func"
-    if name in _OF_LOOPS:
-        return "an attribute of scf.for"
-    return "an attribute of tile.load" if name == DIRECT else "an attribute of ops that give a tile"
-
-
-def _check_arguments(function: Any) -> Iterator[str]:
-    attributes = function.operation.attributes
-    if "arg_attrs" not in attributes:
+def _check_arguments(function: gpu.GPUFuncOp, report: Report) -> None:
+    if "arg_attrs" not in function.attributes:
         return
-    types = attributes["function_type"].value.inputs
+    types = signature(function).inputs
     for number, (type_, given) in enumerate(
-        zip(types, ir.ArrayAttr(attributes["arg_attrs"]), strict=True)
+        zip(types, attribute(function, "arg_attrs", ir.ArrayAttr), strict=True)
     ):
-        for name in (one.name for one in given):
-            if not name.startswith(_PREFIX):
+        for name in (one.name for one in ir.DictAttr(given)):
+            if not name.startswith(PREFIX):
                 continue
             if name not in _OF_ARGUMENTS:
-                yield f"argument {number}: {UnknownNameError('attribute', name, _OF_ARGUMENTS)}"
+                message = str(UnknownNameError("attribute", name, _OF_ARGUMENTS))
             elif not isinstance(type_, ir.MemRefType):
-                yield f"argument {number}: {name} speaks of memory, and this is of type {type_}"
+                message = f"{name} speaks of memory, and this is of type {type_}"
+            else:
+                continue
+            report.error(function, message, argument=number)
 
 
-def _check_step(loop: Any) -> Iterator[str]:
-    step = constant_of(loop.operation.operands[2])
+def _check_step(op: ir.OpView) -> Iterator[str]:
+    step = constant_of(op.step) if isinstance(op, scf.ForOp) else None
     if step is not None and step < 1:
         yield f"goes up: its step must be positive, not {step}"
+
+
+def _check_place(op: ir.OpView) -> Iterator[str]:
+    if op.operation.name in LAUNCHES:
+        yield "stands in a kernel; kernels are launched by the host"

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from tilec.dialects.tile.emit import emit
 from tilec.dialects.tile.matrices import in_memory
+from tilec.dialects.tile.ops import ConvertLayoutOp, StoreOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.mlir import ir
-from tilec.isa import Target, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import convert
 from tilec.layout.sectors import Traffic, traffic
 
 from .analysis.effects import is_shared
 from .analysis.shared_space import SharedSpace
-from .base import Diagnostic, Pass, PassError, remark
-from .emit import create
-from .functions import functions, gpu_modules, is_automatic, target_of
+from .kernel_pass import Kernel, KernelPass
 from .layouts.layout_wants import memory_layout
-from .search import named
 
 _SECTOR = 1
 """What a sector costs, in the unit of a conversion's price. A round figure, not a measurement."""
 
 
 @dataclass(frozen=True)
-class CoalesceStores(Pass):
+class CoalesceStores(KernelPass):
     """Convert tiles to a layout of wide, consecutive accesses before they are stored.
 
     In and out: level 2, kernels that are `tile.automatic`. A `tile.store` to global memory gets a
@@ -38,25 +36,15 @@ class CoalesceStores(Pass):
 
     name: ClassVar[str] = "tile-coalesce-stores"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            target = target_of(gpu_module)
-            for function in functions(gpu_module):
-                stores = named(function, ["tile.store"]) if is_automatic(function) else []
-                for store in stores:
-                    try:
-                        with store.location:
-                            _coalesce(store, function, target)
-                    except TilecError as error:
-                        errors.append(Diagnostic(store.location, f"'tile.store' op {error}"))
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        for store in kernel.named(StoreOp) if kernel.is_automatic else ():
+            with kernel.at(store):
+                _coalesce(store, kernel)
 
 
-def _coalesce(store: Any, function: Any, target: Target | None) -> None:
-    value, memref = list(store.operands)[:2]
+def _coalesce(store: StoreOp, kernel: Kernel) -> None:
+    value, memref, target = store.tile, store.memref, kernel.target
     tile = tile_value(value.type)
     if tile is None or tile.is_fragment or is_shared(memref) or bits_of(tile.element) < 8:
         return
@@ -67,24 +55,24 @@ def _coalesce(store: Any, function: Any, target: Target | None) -> None:
         return
     price = convert(tile.layout, other, bits_of(tile.element), target).price.total
     said = (
-        f"'tile.store' op in its tile's own layout takes {own.instructions} instructions and "
+        f"in its tile's own layout takes {own.instructions} instructions and "
         f"{own.sectors} sectors a warp, coalesced {better.instructions} and {better.sectors}"
     )
     if saved <= price:
-        remark(store.location, f"{said}: not worth a conversion, which costs {price}")
+        kernel.remark(store, f"{said}: not worth a conversion, which costs {price}")
         return
     wanted = tensor_type(tile.shape, tile.element, other)
-    if not SharedSpace(function, target).has_room(store, value.type, wanted):
-        remark(store.location, f"{said}: no room in shared memory for a conversion")
+    if not SharedSpace(kernel.function, target).has_room(store, value.type, wanted):
+        kernel.remark(store, f"{said}: no room in shared memory for a conversion")
         return
-    remark(store.location, f"{said}: worth a conversion, which costs {price}")
+    kernel.remark(store, f"{said}: worth a conversion, which costs {price}")
     with ir.InsertionPoint(store):
-        store.operands[0] = create("tile.convert_layout", [value], wanted)
+        store.operands[0] = emit(ConvertLayoutOp, [value], wanted)
 
 
-def _traffic(store: Any, tile: TileValue, layout: LinearLayout) -> Traffic:
+def _traffic(store: StoreOp, tile: TileValue, layout: LinearLayout) -> Traffic:
     held = TileValue(tile.shape, tile.element, layout, is_fragment=False)
-    memory = in_memory(held, transposed="transposed" in store.attributes)
+    memory = in_memory(held, transposed=store.is_transposed)
     return traffic(memory, bits_of(tile.element), vector_of(store), store=True)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.semantics.upstream import CONSTANTS
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 
 _create = ir.Operation.create
 
 
-def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> Any:
+def create(name: str, operands: list[Any], result: Any, **attributes: Any) -> ir.OpResult:
     """One op with one result."""
     return _create(name, [result], operands, attributes).result
 
@@ -44,7 +45,7 @@ def wrapped(value: int) -> int:
 def constant_of(value: Any) -> int | None:
     """The integer that `value` is known to be, or None."""
     owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in ("arith.constant", "llvm.mlir.constant"):
+    if isinstance(owner, ir.Block) or owner.name not in CONSTANTS:
         return None
     attribute = owner.attributes["value"]
     return int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else None

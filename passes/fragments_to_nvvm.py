@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
 from tilec.dialects.tile.tiles import tile_value
+from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
-from tilec.isa import Target
 
-from .base import Pass
+from . import lowerings
 from .fragments.expansion import Expansion
-from .functions import functions, gpu_modules, target_of
+from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
 from .nvvm.atomics import Atomics
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
-from .nvvm.kernel import Kernel
+from .nvvm.kernel import Kernel as Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
 from .nvvm.products import Products
@@ -31,7 +31,7 @@ from .nvvm.wmma import Wmma, wmma_packing
 
 
 @dataclass(frozen=True)
-class FragmentsToNvvm(Pass):
+class FragmentsToNvvm(KernelPass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 
     In: level 3, fragments in `gpu.func`s.
@@ -43,15 +43,13 @@ class FragmentsToNvvm(Pass):
 
     name: ClassVar[str] = "tile-fragments-to-nvvm"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        for gpu_module in gpu_modules(module):
-            target = target_of(gpu_module)
-            for function in functions(gpu_module):
-                _lower(gpu_module, function, target)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        lowering = Lowering(kernel.module, kernel.function, kernel.target)
+        _lower(lowering)
 
 
-def _expand(type_: Any) -> list[Any] | None:
+def _expand(type_: Type) -> list[Type] | None:
     if isinstance(type_, WmmaType):
         packed = wmma_packing(type_)
         return [packed.type] * packed.registers
@@ -67,13 +65,13 @@ def _expand(type_: Any) -> list[Any] | None:
     return None
 
 
-def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
-    kernel = Kernel(gpu_module, function, target)
+def _lower(kernel: Lowering) -> None:
     buffers = SharedBuffers(kernel)
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
     wmma = Wmma(kernel)
     handlers = {
+        **lowerings.to_registers(),
         "tile.alloc_shared": buffers.alloc,
         "tile.async_commit": copies.commit,
         "tile.async_copy": copies.copy,
@@ -107,5 +105,5 @@ def _lower(gpu_module: Any, function: Any, target: Target | None) -> None:
         "tile.wmma_mma": wmma.mma,
         "tile.wmma_store": wmma.store,
     }
-    Expansion(cache(_expand), handlers).run(function)
+    Expansion(cache(_expand), handlers).run(kernel.function)
     buffers.finish()

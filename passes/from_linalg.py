@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from .base import Diagnostic, Pass, PassError
-from .functions import functions, gpu_modules
+from tilec.ir.mlir import ir
+
+from .kernel_pass import Kernel, KernelPass
 from .upstream.outline_functions import linalg_ops, outline_functions
 
 
 @dataclass(frozen=True)
-class FromLinalg(Pass):
+class FromLinalg(KernelPass):
     """Turn a product of matrices in memory into a loop over tiles: each CTA computes one.
 
     In: kernels that hold one `linalg.matmul`, `linalg.batch_matmul`, `linalg.contract`, or
@@ -45,21 +46,19 @@ class FromLinalg(Pass):
     tile_k: int | None = None
     warps: int | None = None
 
-    def apply(self, module: Any) -> None:
+    def apply(self, module: ir.Module) -> None:
         """Rewrite every function and kernel of `module` that holds such an op."""
-        if not linalg_ops(module):
-            return
-        outline_functions(module)
+        if linalg_ops(module.operation):
+            from .upstream.upstream_views import expand_views  # noqa: PLC0415 (few programs need it)
+
+            outline_functions(module)
+            super().apply(module)
+            expand_views(module)
+
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
         from .upstream.linalg_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
         from .upstream.product_tiles import Pins  # noqa: PLC0415
-        from .upstream.upstream_views import expand_views  # noqa: PLC0415
 
-        pins = Pins(self.tile_m, self.tile_n, self.tile_k, self.warps)
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                if linalg_ops(function):
-                    errors += convert_kernel(function, pins)
-        if errors:
-            raise PassError(errors)
-        expand_views(module)
+        if linalg_ops(kernel.function):
+            convert_kernel(kernel, Pins(self.tile_m, self.tile_n, self.tile_k, self.warps))

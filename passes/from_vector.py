@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from .base import Diagnostic, Pass, PassError
-from .functions import functions, gpu_modules, is_kernel
+from tilec.ir.mlir import ir
+
+from .base import Diagnostic
+from .kernel_pass import Kernel, KernelPass, kernels
 from .upstream.outline_functions import outermost
 
 _OF_A_CTA = frozenset({"vector.contract", "vector.transfer_read", "vector.transfer_write"})
@@ -17,7 +19,7 @@ _OF_A_THREAD = (
 
 
 @dataclass(frozen=True)
-class FromVector(Pass):
+class FromVector(KernelPass):
     """Turn vectors into tiles, in kernels that read, multiply or write them.
 
     In: kernels with `vector.transfer_read`, `vector.transfer_write` or `vector.contract`, whose
@@ -41,36 +43,36 @@ class FromVector(Pass):
 
     name: ClassVar[str] = "tile-from-vector"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every such kernel of `module`."""
-        found = [
-            function
-            for gpu_module in gpu_modules(module)
-            for function in functions(gpu_module)
-            if is_kernel(function) and outermost(function, lambda op: op.name in _OF_A_CTA)
-        ]
-        if not found:
-            return
-        from .upstream.upstream_views import expand_views  # noqa: PLC0415 (few programs need it)
-        from .upstream.vector_kernels import convert_kernel  # noqa: PLC0415
+    def apply(self, module: ir.Module) -> None:
+        """Rewrite every such kernel of `module`, and take views of memory apart."""
+        if any(map(_works_on_vectors, kernels(module))):
+            from .upstream.upstream_views import expand_views  # noqa: PLC0415 (few programs need it)
 
-        errors: list[Diagnostic] = []
-        for function in found:
-            asking = outermost(function, lambda op: op.name.startswith(_OF_A_THREAD))
-            errors += _of_a_thread(function, asking[0]) if asking else convert_kernel(function)
-        if errors:
-            raise PassError(errors)
-        expand_views(module)
+            super().apply(module)
+            expand_views(module)
+
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        from .upstream.vector_kernels import convert_kernel  # noqa: PLC0415 (few programs need it)
+
+        if _works_on_vectors(kernel):
+            asking = outermost(kernel.function, lambda op: op.name.startswith(_OF_A_THREAD))
+            if asking:
+                _refuse_products(kernel, asking[0])
+            else:
+                convert_kernel(kernel)
 
 
-def _of_a_thread(function: Any, asking: Any) -> list[Diagnostic]:
-    """What is wrong with a kernel in which `asking` says that vectors are a thread's."""
-    return [
-        Diagnostic(
-            op.location,
-            f"'{op.name}' op multiplies vectors of the CTA, but its kernel asks which thread it is "
-            "in",
+def _works_on_vectors(kernel: Kernel) -> bool:
+    """Whether a kernel reads, multiplies or writes vectors."""
+    return kernel.is_entry and bool(outermost(kernel.function, lambda op: op.name in _OF_A_CTA))
+
+
+def _refuse_products(kernel: Kernel, asking: ir.Operation) -> None:
+    """Report products in a kernel in which `asking` says that vectors are a thread's."""
+    for op in outermost(kernel.function, lambda op: op.name == "vector.contract"):
+        kernel.error(
+            op,
+            "multiplies vectors of the CTA, but its kernel asks which thread it is in",
             notes=(Diagnostic(asking.location, "here", "note"),),
         )
-        for op in outermost(function, lambda op: op.name == "vector.contract")
-    ]

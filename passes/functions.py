@@ -4,50 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any
 
-from tilec.ir.mlir import ir
+from tilec.dialects.tile.attributes import AUTOMATIC
+from tilec.ir.aliases import Op
+from tilec.ir.attributes import attribute
+from tilec.ir.mlir import gpu, ir
 from tilec.isa import LANES, Target, TilecError, target
 
 
-def gpu_modules(module: Any) -> Iterator[Any]:
+def gpu_modules(module: ir.Module) -> Iterator[gpu.GPUModuleOp]:
     """The `gpu.module` ops of a module."""
     for op in module.body.operations:
-        if op.operation.name == "gpu.module":
+        if isinstance(op, gpu.GPUModuleOp):
             yield op
 
 
-def functions(gpu_module: Any) -> Iterator[Any]:
+def functions(gpu_module: Op) -> Iterator[gpu.GPUFuncOp]:
     """The `gpu.func` ops of a `gpu.module` that have a body."""
     for op in gpu_module.regions[0].blocks[0].operations:
-        if op.operation.name == "gpu.func":
+        if isinstance(op, gpu.GPUFuncOp):
             yield op
 
 
-def is_kernel(function: Any) -> bool:
+def is_kernel(function: Op) -> bool:
     """Whether a function is a kernel, be it written in text, built, or lowered."""
-    attributes = function.operation.attributes
+    attributes = function.attributes
     return any(name in attributes for name in ("kernel", "gpu.kernel", "nvvm.kernel"))
 
 
-def target_of(gpu_module: Any) -> Target | None:
+_UNWRITTEN_CHIP = "sm_75"
+"""The chip of an `#nvvm.target` that says none: MLIR's own default, which it does not print."""
+
+
+def target_of(gpu_module: Op) -> Target | None:
     """The target that the module's `#nvvm.target` names, or None where it has none.
 
     Raises:
         TilecError: for a chip that is no target.
     """
-    attributes = gpu_module.operation.attributes
-    if "targets" not in attributes:
+    if "targets" not in gpu_module.attributes:
         return None
-    for attribute in ir.ArrayAttr(attributes["targets"]):
-        text = str(attribute)
+    for one in attribute(gpu_module, "targets", ir.ArrayAttr):
+        text = str(one)  # the bindings have no accessors of this attribute
         if text.startswith("#nvvm.target"):
             _, _, rest = text.partition('chip = "')
-            return target(rest.partition('"')[0] or "sm_75")
+            return target(rest.partition('"')[0] or _UNWRITTEN_CHIP)
     return None
 
 
-def known_target(gpu_module: Any) -> Target:
+def known_target(gpu_module: Op) -> Target:
     """The target that the module names.
 
     Raises:
@@ -61,25 +66,43 @@ def known_target(gpu_module: Any) -> Target:
     return found
 
 
-AUTOMATIC = "tile.automatic"
-"""Unit attribute of a kernel whose tiles had no layouts: how they move is the compiler's choice."""
-
-
-def is_automatic(function: Any) -> bool:
+def is_automatic(function: Op) -> bool:
     """Whether staging, pipelines and epilogues of a kernel are for the passes to choose."""
-    return AUTOMATIC in function.operation.attributes
+    return AUTOMATIC in function.attributes
 
 
-def block_size(function: Any) -> tuple[int, int, int] | None:
+def block_size(function: Op) -> tuple[int, int, int] | None:
     """The attribute `known_block_size` of a kernel, or None."""
-    attributes = function.operation.attributes
-    if "known_block_size" not in attributes:
+    if "known_block_size" not in function.attributes:
         return None
-    x, y, z = ir.DenseI32ArrayAttr(attributes["known_block_size"])
+    x, y, z = attribute(function, "known_block_size", ir.DenseI32ArrayAttr)
     return x, y, z
 
 
-def threads(function: Any) -> int:
+def function_around(op: Op) -> ir.Operation | None:
+    """The `gpu.func` that an op stands in; None if it stands in none."""
+    parent = op.operation.parent
+    while parent is not None and parent.name != "gpu.func":
+        parent = parent.operation.parent
+    return None if parent is None else parent.operation
+
+
+def take_positive(op: Op, name: str) -> int | None:
+    """The positive integer that an attribute is, which is taken off the op; None without one.
+
+    Raises:
+        TilecError: if it is none; then it stays.
+    """
+    given = op.attributes.get(name)
+    if given is None:
+        return None
+    if not isinstance(given, ir.IntegerAttr) or given.value < 1:
+        raise TilecError(f"{name} must be a positive integer, not {given}")
+    del op.attributes[name]
+    return given.value
+
+
+def threads(function: Op) -> int:
     """Threads of a CTA.
 
     Raises:
@@ -94,7 +117,7 @@ def threads(function: Any) -> int:
     return count
 
 
-def warps(function: Any) -> int:
+def warps(function: Op) -> int:
     """Warps of a CTA that share tiles.
 
     Raises:

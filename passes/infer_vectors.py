@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from .analysis.contiguity import contiguous, in_bounds, together, why_narrow
+from .analysis.effects import is_shared
 from .analysis.memory_facts import memory_facts
-from .base import Diagnostic, Pass, PassError, remark
-from .functions import functions, gpu_modules
-from .layouts.tile_classes import MEMORY
-from .search import named
+from .kernel_pass import Kernel, KernelPass
 
 
 @dataclass(frozen=True)
-class InferVectors(Pass):
+class InferVectors(KernelPass):
     """Set `vector` on loads and stores of tiles without layouts, and drop needless masks.
 
     In and out: level 1. `vector` follows from strides, their divisibility, and alignment: from
@@ -31,45 +29,35 @@ class InferVectors(Pass):
 
     name: ClassVar[str] = "tile-infer-vectors"
 
-    def apply(self, module: Any) -> None:
-        """Annotate every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                errors += _check_arguments(function)
-                if errors:
-                    continue
-                for op in named(function, MEMORY):
-                    _annotate(op)
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Annotate a kernel."""
+        _check_arguments(kernel)
+        if kernel.errors:
+            return
+        for op in kernel.named(MemoryOp):
+            _annotate(op, kernel)
 
 
-def _check_arguments(function: Any) -> list[Diagnostic]:
-    """Errors in what is said about the arguments."""
-    errors = []
-    for argument in function.regions[0].blocks[0].arguments:
+def _check_arguments(kernel: Kernel) -> None:
+    """Report errors in what is said about the arguments."""
+    for argument in kernel.arguments:
         if isinstance(argument.type, ir.MemRefType):
             try:
                 memory_facts(argument)
             except TilecError as error:
-                message = f"'gpu.func' op argument {argument.arg_number}: {error}"
-                errors.append(Diagnostic(function.location, message))
-    return errors
+                kernel.error(kernel.function, str(error), argument=argument.arg_number)
 
 
-def _annotate(op: Any) -> None:
-    load = op.operation.name == "tile.load"
-    value = op.results[0] if load else op.operands[0]
-    memref, *indices = list(op.operands)[0 if load else 1 :]
-    tile = plain_tile(value.type)
-    if tile is None or isinstance(memref.type.memory_space, SharedAttr):
+def _annotate(op: MemoryOp, kernel: Kernel) -> None:
+    memref, indices = op.memref, op.indices
+    tile = plain_tile(op.tile.type)
+    if tile is None or is_shared(memref):
         return
-    shape = _in_memory(tile, transposed="transposed" in op.attributes)
+    shape = _in_memory(tile, transposed=op.is_transposed)
     attributes = op.operation.attributes
     if "masked" in attributes and in_bounds(memref, indices, shape):
         del attributes["masked"]
-        remark(op.location, f"'{op.operation.name}' op lies inside {memref.type}: no mask")
+        kernel.remark(op, f"lies inside {memref.type}: no mask")
     if "vector" in attributes:
         return
     wide = contiguous(memref)
@@ -78,7 +66,7 @@ def _annotate(op: Any) -> None:
         vector = min(vector, together(memref))
     if vector > 1:
         attributes["vector"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), vector)
-    _explain(op, memref, vector, wide)
+    _explain(op, kernel, vector, wide)
 
 
 def _in_memory(tile: PlainTile, *, transposed: bool) -> tuple[int, ...]:
@@ -89,10 +77,10 @@ def _in_memory(tile: PlainTile, *, transposed: bool) -> tuple[int, ...]:
     return tuple(shape[-len(tile.shape) :])
 
 
-def _explain(op: Any, memref: Any, vector: int, wide: int) -> None:
-    size = bits_of(memref.type.element_type) // 8
-    found = f"'{op.operation.name}' op moves {vector * size} bytes at a time"
-    reason = why_narrow(memref)
+def _explain(op: MemoryOp, kernel: Kernel, vector: int, wide: int) -> None:
+    size = bits_of(ir.MemRefType(op.memref.type).element_type) // 8
+    found = f"moves {vector * size} bytes at a time"
+    reason = why_narrow(op.memref)
     if vector < wide and "masked" in op.attributes:
         reason = "only so many are known to be in bounds together (tile.sizes may say more)"
-    remark(op.location, f"{found}; {reason}" if reason else found)
+    kernel.remark(op, f"{found}; {reason}" if reason else found)

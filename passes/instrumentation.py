@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,7 @@ class Instrumentation:
     after: Selection = Selection()
     after_change: bool = False
     after_failure: bool = False
-    show: Callable[[Any], str] = str
+    show: Callable[[ir.Module], str] = str
     out: TextIO | None = None
     times: list[tuple[str, float]] = field(default_factory=list)
 
@@ -58,7 +61,7 @@ class Instrumentation:
             self.times.append((name, time.perf_counter() - start))
 
     @contextmanager
-    def around(self, title: str, name: str, module: Any) -> Iterator[None]:
+    def around(self, title: str, name: str, module: ir.Module) -> Iterator[None]:
         """Prints `module` before and after the pass that runs inside, and times it."""
         if name in self.before:
             self._dump(f"Before {title} ({name})", self.show(module))

@@ -6,17 +6,19 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.ir.mlir import ir
+from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES
+from tilec.ir.aliases import Block, Type, Value
+from tilec.ir.attributes import signature
+from tilec.ir.mlir import gpu, ir
 from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
-from .base import Diagnostic, Pass, PassError
 from .emit import create
-from .functions import functions, gpu_modules, is_kernel
+from .kernel_pass import Kernel, KernelPass
 
 
 @dataclass(frozen=True)
-class KernelAbi(Pass):
+class KernelAbi(KernelPass):
     """Replace the memref arguments of kernels by scalars.
 
     In: `gpu.func … kernel` with memref and scalar arguments.
@@ -30,31 +32,22 @@ class KernelAbi(Pass):
 
     name: ClassVar[str] = "tile-kernel-abi"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                if not is_kernel(function) or "tile.abi" in function.operation.attributes:
-                    continue
-                try:
-                    _rewrite(function)
-                except TilecError as error:
-                    errors.append(Diagnostic(function.location, f"'gpu.func' op {error}"))
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        if kernel.is_entry and ABI not in kernel.function.attributes:
+            _rewrite(kernel.function)
 
 
-def _rewrite(function: Any) -> None:
-    block = function.regions[0].blocks[0]
-    top = ir.InsertionPoint.at_block_begin(block)
+def _rewrite(function: gpu.GPUFuncOp) -> None:
+    block = function.entry_block
     old = list(block.arguments)
-    attributes = function.operation.attributes
-    count = len(attributes["function_type"].value.inputs)
-    described = []
-    with top, function.location:
-        for number, argument in enumerate(old[:count]):
-            described.append(_replace(block, argument, _name(argument) or f"arg{number}"))
+    attributes = function.attributes
+    count = len(signature(function).inputs)
+    with ir.InsertionPoint.at_block_begin(block):
+        described = [
+            _replace(block, argument, _name(argument) or f"arg{number}")
+            for number, argument in enumerate(old[:count])
+        ]
     types = [argument.type for argument in list(block.arguments)[len(old) :]]
     # Behind the arguments stand buffers that the function declares for itself.
     for buffer in old[count:]:
@@ -65,20 +58,20 @@ def _rewrite(function: Any) -> None:
     for name in ("arg_attrs", "res_attrs"):
         if name in attributes:
             del attributes[name]
-    attributes["tile.abi"] = ir.StringAttr.get(json.dumps(described))
+    attributes[ABI] = ir.StringAttr.get(json.dumps(described))
 
 
-def _name(argument: Any) -> str | None:
+def _name(argument: Value) -> str | None:
     """The name that an argument's location gives it, as in `%0: index loc("n")`."""
     location = argument.location
     return location.name_str if isinstance(location, ir.NameLoc) else None
 
 
-def _replace(block: Any, argument: Any, name: str) -> dict[str, Any]:
+def _replace(block: Block, argument: ir.BlockArgument, name: str) -> dict[str, Any]:
     """Append what is passed for `argument`, use it instead, and describe it."""
     type_, location = argument.type, argument.location
     if isinstance(type_, ir.MemRefType):
-        return _replace_memref(block, argument, name)
+        return _replace_memref(block, argument, type_, name)
     i64 = ir.IntegerType.get_signless(64)
     if isinstance(type_, ir.IndexType):
         passed = block.add_argument(i64, location)
@@ -87,7 +80,7 @@ def _replace(block: Any, argument: Any, name: str) -> dict[str, Any]:
     if isinstance(type_, (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
         argument.replace_all_uses_with(block.add_argument(type_, location))
         return {"name": name, "kind": "scalar", "type": str(type_)}
-    if str(type_).startswith("!llvm.ptr"):
+    if type_.typeid == _pointer(0).typeid:
         argument.replace_all_uses_with(block.add_argument(type_, location))
         return {"name": name, "kind": "pointer", "type": "ptr"}
     raise TilecError(
@@ -96,24 +89,30 @@ def _replace(block: Any, argument: Any, name: str) -> dict[str, Any]:
     )
 
 
-def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
-    type_, location = argument.type, argument.location
+def _pointer(space: int) -> Type:
+    return ir.Type.parse(f"!llvm.ptr<{space}>" if space else "!llvm.ptr")
+
+
+def _replace_memref(
+    block: Block, argument: ir.BlockArgument, type_: ir.MemRefType, name: str
+) -> dict[str, Any]:
+    location = argument.location
     promised = _promised(argument)
     try:
         strides, offset = type_.get_strides_and_offset()
     except RuntimeError:
         raise TilecError(f"cannot take {type_}: its layout is no list of strides") from None
     space = type_.memory_space
-    number = int(space.value) if isinstance(space, ir.IntegerAttr) else 0
+    number = space.value if isinstance(space, ir.IntegerAttr) else 0
     if number > 1 or not (space is None or isinstance(space, ir.IntegerAttr)):
         raise TilecError(f"cannot take {type_}: arguments are in global memory")
-    pointer = ir.Type.parse(f"!llvm.ptr<{number}>" if number else "!llvm.ptr")
+    pointer = _pointer(number)
     i64 = ir.IntegerType.get_signless(64)
     unknown_size = ir.ShapedType.get_dynamic_size()
     unknown_stride = ir.ShapedType.get_dynamic_stride_or_offset()
     base = block.add_argument(pointer, location)
 
-    def taken(values: list[int], unknown: int) -> list[Any]:
+    def taken(values: list[int], unknown: int) -> list[Value]:
         return [
             block.add_argument(i64, location)
             if value == unknown
@@ -121,7 +120,7 @@ def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
             for value in values
         ]
 
-    fields: list[tuple[Any, list[int]]] = [(base, [0]), (base, [1])]
+    fields: list[tuple[Value, list[int]]] = [(base, [0]), (base, [1])]
     sizes = taken(list(type_.shape), unknown_size)
     steps = taken(list(strides), unknown_stride)
     (start,) = taken([offset], unknown_stride)
@@ -153,13 +152,14 @@ def _replace_memref(block: Any, argument: Any, name: str) -> dict[str, Any]:
     }
 
 
-def _promised(argument: Any) -> dict[str, Any]:
+def _promised(argument: Value) -> dict[str, Any]:
     """What the attributes of a memref argument promise, none if nothing."""
-    attributes = argument_attributes(argument)
     found: dict[str, Any] = {}
-    if "tile.aligned" in attributes:
-        found["aligned"] = int(attributes["tile.aligned"].value)
-    for name in ("sizes", "strides"):
-        if f"tile.{name}" in attributes:
-            found[name] = list(attributes[f"tile.{name}"])
+    attributes = {one.name: one.attr for one in argument_attributes(argument)}
+    for name, key in ((ALIGNED, "aligned"), (SIZES, "sizes"), (STRIDES, "strides")):
+        match attributes.get(name):
+            case ir.IntegerAttr() as number:
+                found[key] = number.value
+            case ir.DenseI64ArrayAttr() as numbers:
+                found[key] = list(numbers)
     return {"promised": found} if found else {}

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from tilec.ir.aliases import Attribute, Op, Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
-from .base import Diagnostic, Pass, PassError
 from .emit import create
-from .functions import functions, gpu_modules, target_of
-from .integer_division import DIVISIONS
-from .math_sequences import SEQUENCES, Scalars
-from .nvvm.kernel import Kernel
+from .kernel_pass import Kernel, KernelPass
+from .math.float_to_integer import NAMES as TO_INTEGER
+from .math.float_to_integer import lower_float_to_integer
+from .math.integer_division import DIVISIONS
+from .math.sequences import SEQUENCES, Scalars
+from .nvvm.kernel import Kernel as Lowering
 from .nvvm.registers import Packing, elements, vector
 from .search import named
 
@@ -60,8 +62,11 @@ _NO_INSTRUCTION = frozenset(
 )
 """Upstream's others, which would be calls of libdevice."""
 
-LOOKED_FOR = (*EXACT, *APPROXIMATE, *SEQUENCES, *DIVISIONS, "math.rsqrt", *_NO_INSTRUCTION)
-"""Every op of the `math` dialect, and of `arith` those without an instruction."""
+LOOKED_FOR = (
+    *(*EXACT, *APPROXIMATE, *SEQUENCES, *DIVISIONS, *TO_INTEGER),
+    *("math.rsqrt", *_NO_INSTRUCTION),
+)
+"""Every op of the `math` dialect, and of `arith` those without an instruction of all they take."""
 
 _WITH_FLAG = frozenset({"math.absi", "math.ctlz", "math.cttz"})
 """Whose intrinsics take whether a result may be undefined; it is not."""
@@ -71,47 +76,40 @@ _NO_FLAGS = "#arith.fastmath<none>"
 
 
 @dataclass(frozen=True)
-class LowerMath(Pass):
+class LowerMath(KernelPass):
     """Replace `math` ops, and `arith` ops that have no instruction, by instructions' sequences.
 
     In: anything below tiles. Out: on scalars and vectors no `math` op, which upstream would make
     a call of libdevice, CUDA's library of bitcode, which is not linked: calls of LLVM's
     intrinsics, or a few instructions, fewer where `fastmath<afn>` allows an approximation. Nor
-    `arith`'s maxnumf, minnumf, and divisions that round up or down.
+    `arith`'s maxnumf, minnumf, divisions that round up or down, and conversions from float to
+    integer, which upstream leaves undefined for floats out of the integer's range.
     """
 
     name: ClassVar[str] = "tile-lower-math"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                kernel = Kernel(gpu_module, function, target_of(gpu_module))
-                for op in named(function, LOOKED_FOR):
-                    if _is_tensor(op):
-                        continue
-                    try:
-                        with ir.InsertionPoint(op), op.location:
-                            value = _lower(op, op.name, kernel)
-                    except TilecError as error:
-                        found = Diagnostic(op.location, f"'{op.name}' op {error}")
-                        if errors[-1:] != [found]:  # of a tile, each element has the op
-                            errors.append(found)
-                        continue
-                    op.results[0].replace_all_uses_with(value)
-                    op.erase()
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        lowering = Lowering(kernel.module, kernel.function, kernel.target)
+        for op in named(kernel.function, LOOKED_FOR):
+            if isinstance(op.result.type, ir.RankedTensorType):
+                continue
+            with kernel.at(op), ir.InsertionPoint(op):
+                op.result.replace_all_uses_with(_lower(op, op.name, lowering))
+                op.erase()
 
 
-def _lower(op: Any, name: str, kernel: Kernel) -> Any:
-    type_ = op.results[0].type
+def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
+    type_ = op.result.type
     operands = list(op.operands)
+    # The bindings have no accessors of the flags.
     flags = str(op.attributes["fastmath"]) if "fastmath" in op.attributes else _NO_FLAGS
     fast = "afn" in flags or "fast>" in flags
     if name in DIVISIONS:
         return DIVISIONS[name](*operands)
+    if name in TO_INTEGER:
+        _check_shape(type_)
+        return lower_float_to_integer(name, operands[0], type_, kernel)
     if name == "math.rsqrt":
         root = _call("sqrt", operands, type_, flags, kernel)
         return create("arith.divf", [_one(type_), root], type_, **_fastmath(op))
@@ -140,27 +138,27 @@ def _lower(op: Any, name: str, kernel: Kernel) -> Any:
     return vector([_cast("truncf", value, packed.element) for value in found])
 
 
-def _flushing_exp2(x: Any, kernel: Kernel) -> Any:
+def _flushing_exp2(x: Value, kernel: Lowering) -> Value:
     """`ex2.approx.ftz`: one instruction, since subnormal numbers need no scaling."""
     _check_shape(x.type)
     parts = elements([x], Packing(_scalar(x.type), _length(x.type), 1))
     return vector([kernel.intrinsic("llvm.nvvm.ex2.approx.ftz.f32", [e], e.type) for e in parts])
 
 
-def _length(type_: Any) -> int:
-    return int(type_.shape[0]) if isinstance(type_, ir.VectorType) else 1
+def _length(type_: Type) -> int:
+    return type_.shape[0] if isinstance(type_, ir.VectorType) else 1
 
 
-def _cast(name: str, value: Any, type_: Any) -> Any:
+def _cast(name: str, value: Value, type_: Type) -> Value:
     return value if value.type == type_ else create(f"arith.{name}", [value], type_)
 
 
-def _check_shape(type_: Any) -> None:
+def _check_shape(type_: Type) -> None:
     if isinstance(type_, ir.VectorType) and type_.rank != 1:
         raise TilecError(f"takes scalars and vectors of rank 1, not {type_}")
 
 
-def _call(name: str, operands: list[Any], type_: Any, flags: str, kernel: Kernel) -> Any:
+def _call(name: str, operands: list[Value], type_: Type, flags: str, kernel: Lowering) -> Value:
     mangled = str(_scalar(type_))
     _check_shape(type_)
     if isinstance(type_, ir.VectorType):
@@ -172,20 +170,16 @@ def _call(name: str, operands: list[Any], type_: Any, flags: str, kernel: Kernel
     return result
 
 
-def _is_tensor(op: Any) -> bool:
-    return isinstance(op.results[0].type, ir.RankedTensorType)
-
-
-def _scalar(type_: Any) -> Any:
+def _scalar(type_: Type) -> Type:
     return type_.element_type if isinstance(type_, ir.VectorType) else type_
 
 
-def _one(type_: Any) -> Any:
-    one: Any = ir.FloatAttr.get(_scalar(type_), 1.0)
+def _one(type_: Type) -> Value:
+    one: Attribute = ir.FloatAttr.get(_scalar(type_), 1.0)
     if isinstance(type_, ir.VectorType):
         one = ir.DenseElementsAttr.get_splat(type_, one)
     return create("arith.constant", [], type_, value=one)
 
 
-def _fastmath(op: Any) -> dict[str, Any]:
+def _fastmath(op: Op) -> dict[str, Attribute]:
     return {"fastmath": op.attributes["fastmath"]} if "fastmath" in op.attributes else {}

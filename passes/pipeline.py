@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from itertools import groupby
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Union, get_args, get_origin, get_type_hints
 
 from tilec.ir.mlir import ir, passmanager
 from tilec.isa import nearest
@@ -48,18 +48,18 @@ class _Step:
 
     name: str
     title: str
-    apply: Callable[[Any], None]
+    apply: Callable[[ir.Module], None]
 
 
 def run_pipeline(
-    module: Any,
+    module: ir.Module,
     pipeline: str | Pass | Sequence[str | Pass],
     *,
     verify_each: bool = False,
     verify_last: bool = True,
     instrumentation: Instrumentation | None = None,
 ) -> None:
-    """Transform `module`, an `ir.Module`, in place, and verify what comes out.
+    """Transform `module` in place, and verify what comes out.
 
     Every name and option is checked before the first pass runs.
 
@@ -90,8 +90,8 @@ def run_pipeline(
             verify(module)
 
 
-def verify(module: Any, *, after: str = "") -> None:
-    """Verify `module`, an `ir.Module`; `after` names the pass that has just run.
+def verify(module: ir.Module, *, after: str = "") -> None:
+    """Verify `module`; `after` names the pass that has just run.
 
     Raises:
         PassError: if it does not verify.
@@ -137,7 +137,7 @@ def _own_step(element: Element | Pass) -> _Step:
     else:
         instance = make_pass(element.name, element.options)
 
-    def apply(module: Any) -> None:
+    def apply(module: ir.Module) -> None:
         try:
             instance.apply(module)
         except ir.MLIRError as error:
@@ -155,7 +155,7 @@ def _upstream_step(elements: Sequence[Element], known: frozenset[str]) -> _Step:
         raise _explained(elements, str(error)) from None
     manager.enable_verifier(False)
 
-    def apply(module: Any) -> None:
+    def apply(module: ir.Module) -> None:
         try:
             manager.run(module.operation)
         except ir.MLIRError as error:
@@ -205,7 +205,7 @@ def make_pass(name: str, options: str = "") -> Pass:
     given = parse_options(options)
     hints = get_type_hints(found) if given else {}
     by_option = {field.name.replace("_", "-"): field.name for field in fields(found)}
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for option, text in given.items():
         if option not in by_option:
             legal = ", ".join(nearest(option, by_option)) or "none"
@@ -214,7 +214,7 @@ def make_pass(name: str, options: str = "") -> Pass:
     return found(**values)
 
 
-def _value(what: str, kind: Any, text: str) -> Any:
+def _value(what: str, kind: object, text: str) -> object:
     """`text` as a value of type `kind`.
 
     Raises:
@@ -241,13 +241,13 @@ def _value(what: str, kind: Any, text: str) -> Any:
     return text
 
 
-def _from_mlir(error: Any) -> list[Diagnostic]:
+def _from_mlir(error: ir.MLIRError) -> list[Diagnostic]:
     """What upstream reported with `error`."""
     found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
     return found or [Diagnostic(ir.Location.unknown(), error.message)]
 
 
-def from_mlir_diagnostic(diagnostic: Any) -> Diagnostic:
+def from_mlir_diagnostic(diagnostic: ir.Diagnostic | ir.DiagnosticInfo) -> Diagnostic:
     """An upstream diagnostic, its notes with it, without the dump of the operation.
 
     `Diagnostic`s and `DiagnosticInfo`s of the bindings have the same fields.

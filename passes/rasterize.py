@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from tilec.dialects.tile.attributes import RASTERIZE
+from tilec.ir.aliases import Value
+from tilec.ir.dimensions import dimension_attribute, dimension_of
 from tilec.ir.mlir import ir
-from tilec.isa import TilecError
 
-from .base import Diagnostic, Pass, PassError, remark, walk
 from .emit import create, index_constant
-from .functions import functions, gpu_modules
+from .functions import take_positive
+from .kernel_pass import Kernel, KernelPass
 
-ATTRIBUTE = "tile.rasterize"
-"""The attribute of a kernel that says how many rows of CTAs a group has."""
+_X, _Y = range(2)
 
 
 @dataclass(frozen=True)
-class Rasterize(Pass):
+class Rasterize(KernelPass):
     """Renumber a kernel's CTAs along x and y, so that those launched together lie in a block.
 
     In and out: any level above NVVM. CTAs are launched row by row of the grid; those of one time
@@ -29,69 +30,43 @@ class Rasterize(Pass):
 
     name: ClassVar[str] = "tile-rasterize"
 
-    def apply(self, module: Any) -> None:
-        """Renumber the CTAs of every kernel of `module` that asks for it."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                attributes = function.operation.attributes
-                if ATTRIBUTE not in attributes:
-                    continue
-                try:
-                    rows = _rows(attributes[ATTRIBUTE])
-                except TilecError as error:
-                    errors.append(Diagnostic(function.location, f"'gpu.func' op {error}"))
-                    continue
-                del attributes[ATTRIBUTE]
-                _renumber(function, rows)
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Renumber the CTAs of a kernel that asks for it."""
+        rows = take_positive(kernel.function, RASTERIZE)
+        if rows is not None:
+            _renumber(kernel, rows)
 
 
-def _rows(attribute: Any) -> int:
-    rows = int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else 0
-    if rows < 1:
-        raise TilecError(f"{ATTRIBUTE} must be a positive integer, not {attribute}")
-    return rows
-
-
-def _renumber(function: Any, rows: int) -> None:
-    old: dict[str, list[Any]] = {"x": [], "y": []}
-    for op in walk(function):
-        if op.operation.name == "gpu.block_id":
-            dimension = str(op.operation.attributes["dimension"])
-            for axis, found in old.items():
-                if f" {axis}>" in dimension:
-                    found.append(op.operation)
-    if not old["x"] and not old["y"]:
+def _renumber(kernel: Kernel, rows: int) -> None:
+    numbers = [op for op in kernel.named("gpu.block_id") if dimension_of(op) in (_X, _Y)]
+    if not numbers:
         return
-    top = function.regions[0].blocks[0].operations[0]
-    with ir.InsertionPoint(top), function.location:
+    top = kernel.function.entry_block.operations[0]
+    with ir.InsertionPoint(top), kernel.function.location:
         new = _places(rows)
-    for axis, ops in old.items():
-        for op in ops:
-            op.results[0].replace_all_uses_with(new[axis])
-            op.erase()
-    remark(function.location, f"'gpu.func' op goes down {rows} rows of CTAs before a next column")
+    for op in numbers:
+        op.result.replace_all_uses_with(new[dimension_of(op)])
+        op.operation.erase()
+    kernel.remark(kernel.function, f"goes down {rows} rows of CTAs before a next column")
 
 
-def _places(rows: int) -> dict[str, Any]:
+def _places(rows: int) -> tuple[Value, Value]:
     """This CTA's place along x and y in the order that goes down `rows` rows at a time."""
-    across, down = _gpu("grid_dim", "x"), _gpu("grid_dim", "y")
-    number = _index("addi", _index("muli", _gpu("block_id", "y"), across), _gpu("block_id", "x"))
+    across, down = _gpu("grid_dim", _X), _gpu("grid_dim", _Y)
+    number = _index("addi", _index("muli", _gpu("block_id", _Y), across), _gpu("block_id", _X))
     of_group = _index("muli", across, index_constant(rows))
     group, within = _index("divui", number, of_group), _index("remui", number, of_group)
     first = _index("muli", group, index_constant(rows))
     # The last group may have fewer rows.
     height = _index("minui", _index("subi", down, first), index_constant(rows))
     y = _index("addi", first, _index("remui", within, height))
-    return {"x": _index("divui", within, height), "y": y}
+    return _index("divui", within, height), y
 
 
-def _gpu(name: str, axis: str) -> Any:
-    dimension = ir.Attribute.parse(f"#gpu<dim {axis}>")
-    return create(f"gpu.{name}", [], ir.IndexType.get(), dimension=dimension)
+def _gpu(name: str, dimension: int) -> Value:
+    which = dimension_attribute(dimension)
+    return create(f"gpu.{name}", [], ir.IndexType.get(), dimension=which)
 
 
-def _index(name: str, a: Any, b: Any) -> Any:
+def _index(name: str, a: Value, b: Value) -> Value:
     return create(f"arith.{name}", [a, b], ir.IndexType.get())

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.semantics import control_flow, is_removable
+from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
 from tilec.layout.conversion import convert
 from tilec.layout.plans import Nothing, Permutation, Plan, SharedTrip, Shuffles, Transposition
 
-from .base import Pass, remark, walk
-from .functions import functions, gpu_modules, is_automatic, target_of
+from .base import walk
+from .kernel_pass import Kernel, KernelPass
 from .layouts.conversion_motion import carry, conversions, hoist, reuse, sink
 from .layouts.layout_types import laid
-from .layouts.layout_ways import PIN, Ways
-from .layouts.tile_classes import FREE, VIEWS, is_elementwise
+from .layouts.layout_ways import Ways
+from .layouts.tile_classes import is_product
+from .remove_dead import is_unused
 
 ROUNDS = 16
 """Rounds at most; each makes the program cheaper, and two or three do."""
 
 
 @dataclass(frozen=True)
-class RemoveConversions(Pass):
+class RemoveConversions(KernelPass):
     """Drop `tile.convert_layout`s of tensors, or move them to where they cost less.
 
     In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
@@ -39,23 +41,22 @@ class RemoveConversions(Pass):
 
     name: ClassVar[str] = "tile-remove-conversions"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        for gpu_module in gpu_modules(module):
-            target = target_of(gpu_module)
-            for function in filter(is_automatic, functions(gpu_module)):
-                with function.location:
-                    for _ in range(ROUNDS):
-                        if not any(conversions(function)) or not _step(function, target):
-                            break
-                for op in conversions(function):
-                    _explain(op, target)
-                for op in walk(function):
-                    if PIN in op.attributes:
-                        del op.attributes[PIN]
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        if not kernel.is_automatic:
+            return
+        function, target = kernel.function, kernel.target
+        for _ in range(ROUNDS):
+            if not any(conversions(function)) or not _step(function, target):
+                break
+        for conversion in conversions(function):
+            _explain(conversion, kernel)
+        for op in kernel.walk():
+            if LAYOUT in op.attributes:
+                del op.attributes[LAYOUT]
 
 
-def _step(function: Any, target: Target | None) -> bool:
+def _step(function: ir.OpView, target: Target | None) -> bool:
     """One round; whether it changed anything."""
     changed = False
     for op in conversions(function):
@@ -69,7 +70,7 @@ def _step(function: Any, target: Target | None) -> bool:
     return changed
 
 
-def _remake(op: Any, target: Target | None) -> bool:
+def _remake(op: ir.OpView, target: Target | None) -> bool:
     """Replace a conversion by a cheaper way to have its result, if there is one."""
     source, result = op.operands[0], op.results[0]
     before, after = laid(source), laid(result)
@@ -86,32 +87,28 @@ def _remake(op: Any, target: Target | None) -> bool:
     return True
 
 
-def _is_factor(use: Any) -> bool:
+def _is_factor(use: ir.OpOperand) -> bool:
     """Whether a use is as operand A or B of a product."""
-    return use.owner.name in DOTS and use.operand_number < 2
+    return is_product(use.owner) and use.operand_number < 2
 
 
-def _remove_dead(function: Any) -> None:
+def _remove_dead(function: ir.OpView) -> None:
     """Erase tiles that nobody uses, and what only they used."""
-    for op in reversed([op.operation for op in walk(function)]):
-        if (
-            op.name in FREE | VIEWS | {"tile.convert_layout", "tile.load"} or is_elementwise(op)
-        ) and all(
-            laid(result) is not None and next(iter(result.uses), None) is None
-            for result in op.results
-        ):
-            op.erase()
+    for op in reversed(list(walk(function))):
+        gives_tiles = all(laid(result) is not None for result in op.results)
+        if gives_tiles and is_unused(op) and is_removable(op) and control_flow(op) is None:
+            op.operation.erase()
 
 
-def _explain(op: Any, target: Target | None) -> None:
+def _explain(op: ir.OpView, kernel: Kernel) -> None:
     source, result = laid(op.operands[0]), laid(op.results[0])
     assert source is not None
     assert result is not None
     try:
-        plan = convert(source.layout, result.layout, bits_of(source.element), target)
+        plan = convert(source.layout, result.layout, bits_of(source.element), kernel.target)
     except TilecError:
         return  # an error of the pass that lowers it
-    remark(op.location, f"'tile.convert_layout' op {_how(plan)}, cost {plan.price.total}")
+    kernel.remark(op, f"{_how(plan)}, cost {plan.price.total}")
 
 
 def _how(plan: Plan) -> str:

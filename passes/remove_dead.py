@@ -3,38 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
+
+from tilec.dialects.semantics import is_removable
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.ir.mlir import ir
 
 from .base import Pass, walk
-
-EFFECTS = frozenset(
-    {
-        "tile.async_commit",
-        "tile.async_copy",
-        "tile.async_wait",
-        "tile.atomic",
-        "tile.stmatrix",
-        "tile.store",
-        "tile.wmma_store",
-    }
-)
-"""Ops that matter without a result."""
 
 
 @dataclass(frozen=True)
 class RemoveDead(Pass):
-    """Erase tile ops without effect whose results are unused, and what only they used.
+    """Erase tile ops whose results are unused and whose declared effects allow it, users first.
 
-    In and out: any level. The ops are not `Pure`, since upstream would then move matrix
-    instructions under divergent control flow; so upstream's own clean-up leaves them.
+    In and out: any level. What an op is not known to leave alone, it may do: such an op stays, and
+    so does one without results. Upstream's clean-up leaves matrix instructions alone, since it
+    would also move them under divergent control flow.
     """
 
     name: ClassVar[str] = "tile-remove-dead"
 
-    def apply(self, module: Any) -> None:
+    def apply(self, module: ir.Module) -> None:
         """Erase dead ops, users before what they use."""
-        for op in reversed([op.operation for op in walk(module.operation)]):
-            if not op.name.startswith("tile.") or op.name in EFFECTS:
-                continue
-            if all(next(iter(result.uses), None) is None for result in op.results):
-                op.erase()
+        for op in reversed(list(walk(module.operation))):
+            if isinstance(op, TileOp) and is_unused(op) and is_removable(op):
+                op.operation.erase()
+
+
+def is_unused(op: ir.OpView) -> bool:
+    """Whether an op has results, and nobody uses any."""
+    return len(op.results) > 0 and not any(True for r in op.results for _ in r.uses)

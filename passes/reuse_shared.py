@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import chain
+from typing import ClassVar
 
+from tilec.dialects.semantics import Resource, Scope, orders, scope_of, touches
+from tilec.dialects.tile.emit import emit_effect, i64
+from tilec.dialects.tile.ops import AllocSharedOp, AsyncWaitOp
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
+from tilec.isa import Target
 
-from .analysis.buffer_lifetimes import Lifetime, lifetimes, places_of
+from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
+from .analysis.places import places_of
 from .analysis.shared_space import aligned
-from .base import Pass, remark, walk
-from .functions import functions, gpu_modules, is_automatic
+from .base import remark, walk
+from .kernel_pass import Kernel, KernelPass
 from .search import named
 
 
 @dataclass(frozen=True)
-class ReuseShared(Pass):
+class ReuseShared(KernelPass):
     """Give every `tile.alloc_shared` its place, the same to buffers whose lifetimes are apart.
 
     In and out: level 2, kernels that are `tile.automatic`; the place becomes the attribute
@@ -27,24 +35,21 @@ class ReuseShared(Pass):
 
     name: ClassVar[str] = "tile-reuse-shared"
 
-    def apply(self, module: Any) -> None:
-        """Place the buffers of every kernel of `module`."""
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                allocs = named(function, ["tile.alloc_shared"])
-                if is_automatic(function) and len(allocs) > 1:
-                    _place(function, allocs)
+    def run(self, kernel: Kernel) -> None:
+        """Place the buffers of a kernel."""
+        allocs = named(kernel.function, [AllocSharedOp])
+        if kernel.is_automatic and len(allocs) > 1:
+            _place(kernel, allocs)
 
 
-def _place(function: Any, allocs: list[Any]) -> None:
-    buffers = lifetimes(allocs, places_of(function))
+def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
+    buffers = lifetimes(allocs, places_of(kernel.function), kernel.target)
     placed: list[tuple[int, Lifetime]] = []
-    i64 = ir.IntegerType.get_signless(64)
     # Large buffers first, so that small ones find room beside each other in their place.
     for buffer in sorted(buffers, key=lambda b: -_size(b)):
         at = _first_gap(buffer, placed)
         placed.append((at, buffer))
-        buffer.alloc.attributes["offset"] = ir.IntegerAttr.get(i64, at)
+        buffer.alloc.attributes["offset"] = i64(at)
     for at, buffer in placed:
         before = [
             other
@@ -52,12 +57,12 @@ def _place(function: Any, allocs: list[Any]) -> None:
             if other is not buffer and _overlap(at, buffer, start, other) and buffer.follows(other)
         ]
         if before:
-            _order(buffer, before)
+            _order(buffer, before, kernel.target)
     total = max(at + _size(buffer) for at, buffer in placed)
     apart = sum(map(_size, buffers))
     if total < apart:
         remark(
-            function.location,
+            kernel.function.location,
             f"{len(buffers)} buffers share {total} bytes of shared memory; apart they take {apart}",
         )
 
@@ -79,34 +84,33 @@ def _overlap(at: int, buffer: Lifetime, start: int, other: Lifetime) -> bool:
     return at < start + _size(other) and start < at + _size(buffer)
 
 
-def _order(buffer: Lifetime, others: list[Lifetime]) -> None:
+def _order(buffer: Lifetime, others: list[Lifetime], target: Target | None) -> None:
     """See to it that all threads have done with `others` when `buffer` is first written."""
     first = buffer.uses[0]
     barrier = _barrier_before(first)
     if barrier is None:
         with ir.InsertionPoint(first), first.location:
             barrier = ir.Operation.create("gpu.barrier")
-    if any(use.name == "tile.async_copy" for other in others for use in other.uses):
-        i64 = ir.IntegerType.get_signless(64)
+    if any(copies_async(use, target) for other in others for use in other.uses):
         with ir.InsertionPoint(barrier), first.location:
-            none = {"pending": ir.IntegerAttr.get(i64, 0)}
-            ir.Operation.create("tile.async_wait", attributes=none)
+            emit_effect(AsyncWaitOp, pending=i64(0))
 
 
-def _barrier_before(op: Any) -> Any:
+def _barrier_before(op: ir.Operation) -> ir.Operation | None:
     """The barrier of the same block behind which nothing touches shared memory before `op`."""
-    found = None
+    found: ir.Operation | None = None
     for other in op.block.operations:
         operation = other.operation
         if operation == op:
             return found
-        if operation.name == "gpu.barrier":
+        if orders(operation, Resource.BARRIERS):
             found = operation
-        elif _touches(operation):
+        elif _uses_shared(operation):
             found = None
     return None
 
 
-def _touches(op: Any) -> bool:
-    names = (inner.operation.name for inner in (op, *walk(op)))
-    return any(name.startswith("tile.") and name != "tile.alloc_shared" for name in names)
+def _uses_shared(op: ir.Operation) -> bool:
+    """Whether an op, or one inside it, may use shared memory, or will when it is lowered."""
+    inside: Iterator[Op] = chain([op], walk(op))
+    return any(touches(inner, Resource.SHARED) or scope_of(inner) >= Scope.CTA for inner in inside)

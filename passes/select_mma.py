@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
 from tilec.isa.sass import execution
 
-from .base import Diagnostic, Pass, PassError, remark
-from .functions import functions, gpu_modules, known_target, warps
+from .functions import known_target
+from .kernel_pass import Kernel, KernelPass
 from .layouts.chained_dots import links
 from .layouts.mma_choice import (
     Choice,
@@ -27,11 +27,11 @@ from .layouts.mma_choice import (
     share,
     trip_cost,
 )
-from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise
+from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise, is_product
 
 
 @dataclass(frozen=True)
-class SelectMma(Pass):
+class SelectMma(KernelPass):
     """Choose the instruction of each product of tiles without layouts, and how warps share it.
 
     In: level 1. Out: the same, each dot with `form` and `warps`; those that it has stay. The
@@ -44,73 +44,54 @@ class SelectMma(Pass):
 
     name: ClassVar[str] = "tile-select-mma"
 
-    def apply(self, module: Any) -> None:
-        """Choose for every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                if has_plain_tiles(function):
-                    errors += _select(gpu_module, function)
-        if errors:
-            raise PassError(errors)
-
-
-def _select(gpu_module: Any, function: Any) -> list[Diagnostic]:
-    try:
-        target = known_target(gpu_module)
-    except TilecError as error:
-        return [Diagnostic(gpu_module.location, f"'gpu.module' op {error}")]
-    try:
-        return _Selection(function, target).run()
-    except TilecError as error:
-        if isinstance(error, PassError):
-            return list(error.diagnostics)
-        return [Diagnostic(function.location, f"'gpu.func' op {error}")]
+    def run(self, kernel: Kernel) -> None:
+        """Choose for a kernel."""
+        if not has_plain_tiles(kernel.function):
+            return
+        with kernel.at(kernel.module):
+            target = known_target(kernel.module)
+            with kernel.at(kernel.function):
+                _Selection(kernel, target).run()
 
 
 class _Selection:
     """The choices of one kernel."""
 
-    def __init__(self, function: Any, target: Target) -> None:
+    def __init__(self, kernel: Kernel, target: Target) -> None:
+        self._kernel = kernel
         self._target = target
-        self._classes = Classes(function)
-        self._dots = [op for op in self._classes.ops if op.operation.name in DOTS]
-        self._warps = warps(function) if self._dots else 0
+        self._classes = Classes(kernel.function)
+        self._dots = [op for op in self._classes.ops if is_product(op)]
+        self._warps = kernel.warps if self._dots else 0
 
-    def run(self) -> list[Diagnostic]:
-        """Set the attributes of every dot; what is wrong with some."""
-        errors, chosen = [], []
+    def run(self) -> None:
+        """Set the attributes of every dot."""
+        alone = []
         for dot in self._dots:
-            try:
-                chosen.append(self._choose(dot))
-            except TilecError as error:
-                errors.append(Diagnostic(dot.location, f"'{dot.operation.name}' op {error}"))
-        if errors:
-            return errors
-        chosen = self._linked(chosen)
-        errors = [
-            e for dot, one in zip(self._dots, chosen, strict=True) for e in self._full(dot, one)
-        ]
-        for dot, one in zip(self._dots, chosen, strict=True):
+            with self._kernel.at(dot):
+                alone.append(self._choose(dot))
+        if self._kernel.errors:
+            return
+        for dot, chosen in zip(self._dots, self._linked(alone), strict=True):
+            self._check_registers(dot, chosen)
             if not {"form", "warps"} <= set(dot.attributes):
-                remark(dot.location, f"'{dot.operation.name}' op {self._reason(dot, one)}")
-            dot.attributes["form"] = ir.StringAttr.get(one.form.ptx)
-            dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(one.warps))
-        return errors
+                self._kernel.remark(dot, self._reason(dot, chosen))
+            dot.attributes["form"] = ir.StringAttr.get(chosen.form.ptx)
+            dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(chosen.warps))
 
-    def _choose(self, dot: Any) -> Choice:
+    def _choose(self, dot: ir.OpView) -> Choice:
         """The best for one product alone, as far as its attributes leave it open."""
         product = _product(dot)
         form = dot_form(dot) if "form" in dot.attributes else candidates(product, self._target)[0]
         if "warps" not in dot.attributes:
             return best_choice(form, self._warps, product, self._target)
-        along_m, along_n = dot.attributes["warps"]
+        along_m, along_n = attribute(dot, "warps", ir.DenseI64ArrayAttr)
         if along_m * along_n != self._warps:
             raise TilecError(f"warps {along_m}x{along_n} are not the {self._warps} of the kernel")
         return choice(form, (along_m, along_n), product, self._target)
 
-    def _full(self, dot: Any, chosen: Choice) -> Iterator[Diagnostic]:
-        """An error if a thread's registers do not hold its part of the accumulator."""
+    def _check_registers(self, dot: ir.OpView, chosen: Choice) -> None:
+        """Report if a thread's registers do not hold its part of the accumulator."""
         tile = _product(dot).tiles["d"]
         bits = bits_of(tile.element)
         needed = prod(share(chosen.form, chosen.warps, tile.shape)) * bits // 32 // LANES
@@ -118,11 +99,11 @@ class _Selection:
         most = min(self._target.registers_per_thread, self._target.registers_per_sm // threads)
         if needed > most:
             text = "x".join(str(n) for n in tile.shape)
-            yield Diagnostic(
-                dot.location,
-                f"'{dot.operation.name}' op has an accumulator of {text}x{tile.element}, "
-                f"{needed} registers of each of {threads} threads; a thread has {most}: let the "
-                f"tile be smaller{', or the warps more' if threads < 256 else ''}",
+            self._kernel.error(
+                dot,
+                f"has an accumulator of {text}x{tile.element}, {needed} registers of each of "
+                f"{threads} threads; a thread has {most}: let the tile be smaller"
+                f"{', or the warps more' if threads < 256 else ''}",
             )
 
     def _linked(self, alone: list[Choice]) -> list[Choice]:
@@ -141,7 +122,7 @@ class _Selection:
         cost = [sum(one.cost for one in choices) for choices in (alone, together)]
         return together if cost[1] <= cost[0] + trips else alone
 
-    def _reason(self, dot: Any, chosen: Choice) -> str:
+    def _reason(self, dot: ir.OpView, chosen: Choice) -> str:
         """What was chosen, what it costs, and what the alternatives cost."""
         product = _product(dot)
         others = [
@@ -168,16 +149,18 @@ def _grid(one: Choice) -> str:
     return "x".join(str(n) for n in one.warps)
 
 
-def _product(dot: Any) -> Product:
+def _product(dot: ir.OpView) -> Product:
     values = dot_values(dot)
-    tiles = {
-        name: PlainTile(tuple(value.type.shape), value.type.element_type)
-        for name, value in values.items()
-    }
+    tiles = {name: _plain(value) for name, value in values.items()}
     unsigned = "unsigned_a" in dot.attributes, "unsigned_b" in dot.attributes
     computed = _is_computed(values["a"]), _is_computed(values["b"])
     return Product(dot.operation.name, tiles, unsigned, computed)
 
 
-def _is_computed(value: Any) -> bool:
+def _plain(value: Value) -> PlainTile:
+    type_ = ir.RankedTensorType(value.type)
+    return PlainTile(tuple(type_.shape), type_.element_type)
+
+
+def _is_computed(value: Value) -> bool:
     return not isinstance(value.owner, ir.Block) and is_elementwise(value.owner)

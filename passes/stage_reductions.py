@@ -6,22 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from math import prod
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tilec.dialects.tile.tiles import bits_of, tensor_type, tile_value
+from tilec.dialects.tile.emit import emit, i64
+from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp, ReshapeOp, TransposeOp
+from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_value
+from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 from tilec.layout.gf2 import Echelon
 from tilec.layout.reduction import Reduction, reduction
 from tilec.layout.views import expanded, reshaped, sliced, transposed
 
-from .base import Pass, remark, walk
-from .emit import create
-from .functions import functions, gpu_modules
+from .kernel_pass import Kernel, KernelPass
 
 
 @dataclass(frozen=True)
-class StageReductions(Pass):
+class StageReductions(KernelPass):
     """Take a `tile.reduce` over warps apart, into reductions within a warp.
 
     In and out: level 2. Each warp combines its part of the dimension; the parts are brought
@@ -32,40 +33,38 @@ class StageReductions(Pass):
 
     name: ClassVar[str] = "tile-stage-reductions"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                for op in list(walk(function)):
-                    if op.operation.name == "tile.reduce":
-                        _stage(op)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        for op in kernel.named(ReduceOp):
+            with kernel.at(op):
+                _stage(op, kernel)
 
 
-def _stage(op: Any) -> None:
-    source = tile_value(op.operands[0].type)
+def _stage(op: ReduceOp, kernel: Kernel) -> None:
+    source = tile_value(op.source.type)
     if source is None or source.is_fragment:
         return
-    plan = reduction(source.layout, int(op.axis.value))
+    plan = reduction(source.layout, op.axis.value)
     if plan.partials == 1:
         return
     own = _own_bits(plan)
-    with ir.InsertionPoint(op), op.location:
+    with ir.InsertionPoint(op):
         steps = _Steps(op, source.element)
         if own is not None:
             steps.reduce_own(plan.axis, own)
         moved = prod(steps.shape) * bits_of(source.element) // 8
         steps.gather(plan)
-        result = steps.reduce(plan.axis, op.results[0].type)
-    remark(
-        op.location,
-        f"'tile.reduce' op is over {plan.partials} warps: {moved} bytes go through shared memory, "
+        result = steps.reduce(plan.axis, op.result.type)
+    kernel.remark(
+        op,
+        f"is over {plan.partials} warps: {moved} bytes go through shared memory, "
         + (
             "after each warp has combined its part"
             if own is not None
             else f"all of it, since the warps share no whole bits of dimension {plan.axis}'s index"
         ),
     )
-    op.results[0].replace_all_uses_with(result)
+    op.result.replace_all_uses_with(result)
     op.operation.erase()
 
 
@@ -87,10 +86,10 @@ class _Steps:
         element: its element type.
     """
 
-    def __init__(self, op: Any, element: Any) -> None:
+    def __init__(self, op: ReduceOp, element: Type) -> None:
         self._op = op
         self._element = element
-        self._value = op.operands[0]
+        self._value: Value = op.source
 
     def reduce_own(self, axis: int, own: Sequence[bool]) -> None:
         """Combine the bits of the axis that a warp has, which leaves one element a warp."""
@@ -121,35 +120,38 @@ class _Steps:
         parts = [[1 << bit if name == along else 0 for name in extents] for bit in bits]
         bases = expanded(plan.result, plan.axis).bases
         layout = LinearLayout.of({**bases, "register": [*bases["register"], *parts]}, extents)
-        self._value = create("tile.convert_layout", [self._value], self._type(layout))
+        self._value = emit(ConvertLayoutOp, [self._value], self._type(layout))
 
-    def reduce(self, axis: int, type_: Any) -> Any:
+    def reduce(self, axis: int, type_: Type) -> Value:
         """The value reduced along one dimension."""
         fn = self._op.attributes["fn"]
-        axis_attr = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), axis)
-        return create("tile.reduce", [self._value], type_, axis=axis_attr, fn=fn)
+        return emit(ReduceOp, [self._value], type_, axis=i64(axis), fn=fn)
 
     def _reshape(self, shape: tuple[int, ...]) -> None:
         if shape != self.shape:
             type_ = self._type(reshaped(self._layout, shape))
-            self._value = create("tile.reshape", [self._value], type_)
+            self._value = emit(ReshapeOp, [self._value], type_)
 
     def _transpose(self, permutation: tuple[int, ...]) -> None:
         if list(permutation) != sorted(permutation):
             type_ = self._type(transposed(self._layout, permutation))
             attribute = ir.DenseI64ArrayAttr.get(permutation)
-            self._value = create("tile.transpose", [self._value], type_, permutation=attribute)
+            self._value = emit(TransposeOp, [self._value], type_, permutation=attribute)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of what is left so far."""
-        return tuple(self._value.type.shape)
+        return self._tile.shape
 
     @property
     def _layout(self) -> LinearLayout:
+        return self._tile.layout
+
+    @property
+    def _tile(self) -> TileValue:
         tile = tile_value(self._value.type)
         assert tile is not None
-        return tile.layout
+        return tile
 
-    def _type(self, layout: LinearLayout) -> Any:
+    def _type(self, layout: LinearLayout) -> Type:
         return tensor_type(tuple(layout.out_sizes.values()), self._element, layout)

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.emit import emit, emit_effect, i64
+from tilec.dialects.tile.ops import (
+    AllocSharedOp,
+    AsyncCommitOp,
+    AsyncCopyOp,
+    AsyncWaitOp,
+    LoadOp,
+)
 from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
-from tilec.isa import LANES, Target, TilecError
+from tilec.isa import LANES
 
 from .analysis.effects import Writers
+from .analysis.places import outermost_loop
 from .analysis.shared_space import SharedSpace, aligned
-from .base import Diagnostic, Pass, PassError, remark
-from .emit import create, index_constant
+from .emit import index_constant
 from .fragments.fragment_types import FragmentTypes
-from .functions import functions, gpu_modules, is_automatic, target_of, threads
+from .kernel_pass import Kernel, KernelPass
 from .staging.operand_loads import operand_loads
-from .staging.staging_groups import Group, grouped, outermost_loop
+from .staging.staging_groups import Group, grouped
 from .staging.staging_swizzle import Reader, Staging, staging
 from .staging.staging_vectors import copy_vector, memory_shape
 
 
 @dataclass(frozen=True)
-class StageShared(Pass):
+class StageShared(KernelPass):
     """Let loads from global memory that feed matrix products go through shared memory.
 
     In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
@@ -40,31 +49,22 @@ class StageShared(Pass):
 
     name: ClassVar[str] = "tile-stage-shared"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            target = target_of(gpu_module)
-            for function in functions(gpu_module):
-                loads = operand_loads(function, target) if is_automatic(function) else []
-                stage = _Stage(function, target)
-                for group in list(grouped(loads, Writers(function))):
-                    first = group.first.location
-                    try:
-                        with first:
-                            stage.group(group)
-                    except TilecError as error:
-                        errors.append(Diagnostic(first, f"'tile.load' op {error}"))
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        loads = operand_loads(kernel.function, kernel.target) if kernel.is_automatic else []
+        stage = _Stage(kernel)
+        for group in list(grouped(loads, Writers(kernel.function))):
+            with kernel.at(group.first):
+                stage.group(group)
 
 
 class _Stage:
     """The rewriting of one kernel."""
 
-    def __init__(self, function: Any, target: Target | None) -> None:
-        self._function = function
-        self._target = target
+    def __init__(self, kernel: Kernel) -> None:
+        self._kernel = kernel
+        self._function = kernel.function
+        self._target = kernel.target
         self._space: SharedSpace
         self._left = 0
 
@@ -74,7 +74,7 @@ class _Stage:
 
     @cached_property
     def _warps(self) -> int:
-        return threads(self._function) // LANES
+        return self._kernel.threads // LANES
 
     def group(self, group: Group) -> None:
         """Stage the loads of a group, those of the same memory from one buffer."""
@@ -82,77 +82,70 @@ class _Stage:
         self._space = SharedSpace(self._function, self._target)
         self._left = self._space.left(*_needing(group.first))
         for loads in group.by_memory():
-            buffer = self._buffer(loads)
-            if buffer is not None:
-                staged.append((loads, *buffer))
+            found = self._buffer(loads)
+            if found is not None:
+                staged.append((loads, *found))
         if not staged:
             return
         group.hoist([load for loads, *_ in staged for load in loads])
-        with ir.InsertionPoint(group.first), group.first.location:
+        with ir.InsertionPoint(group.first):
             zero = index_constant(0)
             if outermost_loop(group.first) is not None:
                 # Whoever still reads what the round before left must be done first.
                 ir.Operation.create("gpu.barrier")
-            for loads, buffer, vector in staged:
-                self._copy(loads[0], buffer, vector, zero)
-            ir.Operation.create("tile.async_commit")
-            i64 = ir.IntegerType.get_signless(64)
-            ir.Operation.create(
-                "tile.async_wait", attributes={"pending": ir.IntegerAttr.get(i64, 0)}
-            )
+            for same, buffer, vector in staged:
+                self._copy(same[0], buffer, vector, zero)
+            emit_effect(AsyncCommitOp)
+            emit_effect(AsyncWaitOp, pending=i64(0))
             ir.Operation.create("gpu.barrier")
-        for loads, buffer, _ in staged:
-            for load in loads:
+        for same, buffer, _ in staged:
+            for load in same:
                 _reload(load, buffer, zero)
 
-    def _buffer(self, loads: list[Any]) -> tuple[Any, int] | None:
+    def _buffer(self, loads: list[LoadOp]) -> tuple[Value, int] | None:
         """A buffer for loads of one place in memory, and how wide to copy; None if none fits."""
         load = loads[0]
-        memref = load.operands[0]
+        element = ir.MemRefType(load.memref.type).element_type
         readers = [self._reader(op) for op in loads]
         rows, cols = memory_shape(load)
-        bits = bits_of(memref.type.element_type)
+        bits = bits_of(element)
         vector = copy_vector(load, self._target)
         chosen = staging((rows, cols), bits, vector, self._warps, readers, self._target)
         space = SharedAttr.get(ir.StringAttr.get(chosen.text))
-        type_ = ir.MemRefType.get([rows, cols], memref.type.element_type, memory_space=space)
+        type_ = ir.MemRefType.get([rows, cols], element, memory_space=space)
         size = shared_buffer(type_).bytes
         if size > self._left:
-            remark(
-                load.location,
-                f"'tile.load' op stays in global memory: its tile takes {size} bytes of shared "
-                f"memory, and {self._left} are left of {self._space.limit}; a smaller tile fits",
+            self._kernel.remark(
+                load,
+                f"stays in global memory: its tile takes {size} bytes of shared memory, and "
+                f"{self._left} are left of {self._space.limit}; a smaller tile fits",
             )
             return None
         self._left -= aligned(size)
-        _explain(load, shared_buffer(type_), vector, chosen)
+        _explain(self._kernel, load, shared_buffer(type_), vector, chosen)
         operations = self._function.regions[0].blocks[0].operations
-        top = next(op for op in operations if op.operation.name != "tile.alloc_shared")
+        top = next(op for op in operations if not isinstance(op, AllocSharedOp))
         with ir.InsertionPoint(top), load.location:
-            return create("tile.alloc_shared", [], type_), vector
+            return emit(AllocSharedOp, [], type_), vector
 
-    def _reader(self, load: Any) -> Reader:
+    def _reader(self, load: LoadOp) -> Reader:
         tile = tile_value(load.results[0].type)
         assert tile is not None
         return Reader(tile, self._types.parts(tile).unit, "transposed" in load.attributes)
 
-    def _copy(self, load: Any, buffer: Any, vector: int, zero: Any) -> None:
-        source, *indices = load.operands
-        attributes = {"shape": ir.DenseI64ArrayAttr.get(list(buffer.type.shape))}
+    def _copy(self, load: LoadOp, buffer: Value, vector: int, zero: Value) -> None:
+        attributes: dict[str, ir.Attribute] = {
+            "shape": ir.DenseI64ArrayAttr.get(ir.MemRefType(buffer.type).shape)
+        }
         if "masked" in load.attributes:
             attributes["masked"] = load.attributes["masked"]
         if vector > 1:
-            i64 = ir.IntegerType.get_signless(64)
-            attributes["vector"] = ir.IntegerAttr.get(i64, vector)
-        ir.Operation.create(
-            "tile.async_copy",
-            operands=[source, buffer, *indices, zero, zero],
-            attributes=attributes,
-            loc=load.location,
-        )
+            attributes["vector"] = i64(vector)
+        operands = [load.memref, buffer, *load.indices, zero, zero]
+        emit_effect(AsyncCopyOp, operands, load.location, **attributes)
 
 
-def _needing(first: Any) -> list[Any]:
+def _needing(first: LoadOp) -> list[ir.Operation]:
     """The ops while which what begins at `first` may be needed."""
     loop = outermost_loop(first)
     if loop is not None:
@@ -161,7 +154,7 @@ def _needing(first: Any) -> list[Any]:
     return ops[ops.index(first.operation) :]
 
 
-def _reload(load: Any, buffer: Any, zero: Any) -> None:
+def _reload(load: LoadOp, buffer: Value, zero: Value) -> None:
     """Load the tile from the buffer, before its first use."""
     uses = [_above(use.owner, load.operation.block) for use in load.results[0].uses]
     attributes = load.attributes
@@ -169,25 +162,29 @@ def _reload(load: Any, buffer: Any, zero: Any) -> None:
     order = [op.operation for op in load.operation.block.operations]
     first = min(uses, key=order.index, default=load.operation)
     with ir.InsertionPoint(first), load.location:
-        loaded = create("tile.load", [buffer, zero, zero], load.results[0].type, **kept)
+        loaded = emit(LoadOp, [buffer, zero, zero], load.tile.type, **kept)
     load.results[0].replace_all_uses_with(loaded)
     load.operation.erase()
 
 
-def _above(op: Any, block: Any) -> Any:
+def _above(op: Op, block: ir.Block) -> ir.Operation:
     """The op of `block` that is `op` or holds it."""
     operation = op.operation
     while operation.block != block:
-        operation = operation.parent.operation
+        parent = operation.parent
+        assert parent is not None
+        operation = parent.operation
     return operation
 
 
-def _explain(load: Any, buffer: SharedBuffer, vector: int, chosen: Staging) -> None:
+def _explain(
+    kernel: Kernel, load: LoadOp, buffer: SharedBuffer, vector: int, chosen: Staging
+) -> None:
     counts = chosen.found.counts
     conflicts = chosen.found.conflicts
-    remark(
-        load.location,
-        f"'tile.load' op goes through {buffer.bytes} bytes of shared memory, swizzled as "
+    kernel.remark(
+        load,
+        f"goes through {buffer.bytes} bytes of shared memory, swizzled as "
         f"{chosen.text}: copied {vector * buffer.element_bytes} bytes at a time, loaded by "
         f"{', '.join(chosen.instructions)}; {sum(c.wavefronts for c in counts)} wavefronts a warp, "
         f"{conflicts or 'none'} of them for bank conflicts",

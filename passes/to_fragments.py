@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import ConvertLayoutOp
 from tilec.dialects.tile.stored import check_addressable, stored_places
 from tilec.dialects.tile.tiles import TileValue
-from tilec.ir.mlir import dialect, ir
-from tilec.isa import Target, TilecError
+from tilec.ir.aliases import Type, Value
+from tilec.ir.mlir import ir, scf
+from tilec.isa import TilecError
 
-from .base import Pass, walk
-from .emit import create, is_zero, linear
+from . import lowerings
+from .emit import is_zero, linear
 from .fragments.expansion import Expansion, Handler, Values
 from .fragments.fragment_elementwise import FragmentElementwise
 from .fragments.fragment_memory import FragmentMemory
@@ -19,12 +22,12 @@ from .fragments.fragment_products import FragmentProducts
 from .fragments.fragment_types import FragmentTypes
 from .fragments.fragment_views import FragmentViews
 from .fragments.parts import cut, join
-from .functions import functions, gpu_modules, target_of
+from .kernel_pass import Kernel, KernelPass
 from .thread_index import ThreadIndex
 
 
 @dataclass(frozen=True)
-class ToFragments(Pass):
+class ToFragments(KernelPass):
     """Replace every tensor that has a layout by the fragments of it that a warp holds.
 
     In: level 2, tensors with `#tile.layout` in `gpu.func`s that say their block size.
@@ -35,29 +38,28 @@ class ToFragments(Pass):
 
     name: ClassVar[str] = "tile-to-fragments"
 
-    def apply(self, module: Any) -> None:
-        """Rewrite every kernel of `module`."""
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                if any(_is_tensor(r.type) for op in walk(function) for r in op.results):
-                    _Rewrite(function, target_of(gpu_module)).run()
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        if any(_is_tensor(r.type) for op in kernel.walk() for r in op.results):
+            _Rewrite(kernel).run()
 
 
-def _is_tensor(type_: Any) -> bool:
+def _is_tensor(type_: Type) -> bool:
     return isinstance(type_, ir.RankedTensorType)
 
 
 class _Rewrite:
     """The rewriting of one kernel."""
 
-    def __init__(self, function: Any, target: Target | None) -> None:
-        self._function = function
-        self._thread = ThreadIndex(function)
-        self._memory = FragmentMemory(target)
-        self._types = FragmentTypes(function)
+    def __init__(self, kernel: Kernel) -> None:
+        self._function = kernel.function
+        self._thread = ThreadIndex(kernel.function)
+        self._memory = FragmentMemory(kernel.target)
+        self._types = FragmentTypes(kernel.function)
 
     def run(self) -> None:
         handlers: dict[str, Handler] = {
+            **lowerings.to_fragments(),
             **FragmentElementwise(self._types).handlers(),
             **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
@@ -66,10 +68,9 @@ class _Rewrite:
             "tile.load": self._load,
             "tile.store": self._store,
         }
-        with self._function.location:  # for types that are made where no op is emitted
-            Expansion(self._types.of, handlers).run(self._function)
+        Expansion(self._types.of, handlers).run(self._function)
 
-    def _convert(self, op: Any, expansion: Expansion) -> list[Values] | None:
+    def _convert(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
         source, result = op.operands[0], op.results[0]
         before, after = self._types.tile(source.type), self._types.tile(result.type)
         if before is None or after is None:
@@ -79,7 +80,7 @@ class _Rewrite:
         if before.layout == after.layout:
             return [
                 [
-                    v if v.type == t else create("tile.convert_layout", [v], t)
+                    v if v.type == t else emit(ConvertLayoutOp, [v], t)
                     for v, t in zip(values, types, strict=True)
                 ]
             ]
@@ -87,10 +88,10 @@ class _Rewrite:
         if before.layout.columns_of("warp") != after.layout.columns_of("warp"):
             raise TilecError("moves elements between warps: run tile-stage-conversions first")
         whole = join(values, self._types.whole(source.type))
-        whole = create("tile.convert_layout", [whole], self._types.whole(result.type))
+        whole = emit(ConvertLayoutOp, [whole], self._types.whole(result.type))
         return [cut(whole, len(types), types[0])]
 
-    def _access(self, tile: TileValue, op: Any, indices: list[Any]) -> list[Any]:
+    def _access(self, tile: TileValue, op: ir.OpView, indices: list[Value]) -> list[Value]:
         """The indices of warp w's first fragment: the op's, and the warp's place."""
         transposed = "transposed" in op.attributes
         check_addressable(tile.layout)
@@ -98,7 +99,7 @@ class _Rewrite:
         places = linear(warps, "warp", self._thread.warp) if tile.warps > 1 else None
         return self._memory.offset(indices, places, transposed=transposed)
 
-    def _load(self, op: Any, _: Expansion) -> list[Values] | None:
+    def _load(self, op: ir.OpView, _: Expansion) -> list[Values] | None:
         tile = self._types.tile(op.results[0].type)
         if tile is None:
             return None
@@ -106,7 +107,7 @@ class _Rewrite:
         at = self._access(tile, op, indices)
         return [self._memory.load(op, source, at, tile, self._types.parts(tile))]
 
-    def _store(self, op: Any, expansion: Expansion) -> list[Values] | None:
+    def _store(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
         value, target, *indices = op.operands
         tile = self._types.tile(value.type)
         if tile is None:
@@ -118,7 +119,6 @@ class _Rewrite:
             self._memory.store(op, values, target, at, tile, parts)
             return []
         # Of warps that hold the same, one stores it.
-        scf = dialect("scf")
         branch = scf.IfOp(is_zero(self._thread.warp, copies))
         with ir.InsertionPoint(branch.then_block):
             self._memory.store(op, values, target, at, tile, parts)

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from tilec.ir.mlir import dialect, ir
+from tilec.dialects.tile.attributes import UNROLL, UNROLL_NOW
+from tilec.dialects.tile.emit import i64
+from tilec.ir.mlir import dialect, ir, scf
 from tilec.isa import TilecError
 
-from .base import Diagnostic, Pass, PassError, remark, walk
+from .base import walk
 from .emit import constant_of, create
-from .functions import functions, gpu_modules
+from .kernel_pass import Kernel, KernelPass
 
-UNROLL = "tile.unroll"
-"""The attribute of a loop that says how many rounds become one."""
 MOST = 256
 """Rounds that may become one: more code than that fits no instruction cache."""
-_NOW = "tile.unroll_now"
-_SCRIPT = f"""
-module attributes {{transform.with_named_sequence}} {{
-  transform.named_sequence @unroll(%root: !transform.any_op {{transform.readonly}}) {{
-    %loop = transform.structured.match ops{{["scf.for"]}} attributes {{{_NOW}}} in %root
-        : (!transform.any_op) -> !transform.any_op
-    transform.loop.unroll %loop {{factor = FACTOR}} : !transform.any_op
-    transform.yield
-  }}
-}}
-"""
+_UPPER = 1
+"""Number of a loop's operand that is the upper bound, which MLIR's view of it cannot set."""
 
 
 @dataclass(frozen=True)
-class UnrollLoops(Pass):
+class UnrollLoops(KernelPass):
     """Unroll each `scf.for` that has the attribute `tile.unroll = N : i64`, inner ones first.
 
     In and out: any level in which loops are `scf.for`. Upstream's transformation does it, and
@@ -40,55 +31,80 @@ class UnrollLoops(Pass):
 
     name: ClassVar[str] = "tile-unroll"
 
-    def apply(self, module: Any) -> None:
-        """Unroll the loops of every kernel of `module`."""
-        errors: list[Diagnostic] = []
-        for gpu_module in gpu_modules(module):
-            for function in functions(gpu_module):
-                while (loop := _innermost(function)) is not None:
-                    try:
-                        _unroll(function, loop)
-                    except TilecError as error:
-                        name = loop.operation.name
-                        errors.append(Diagnostic(loop.location, f"'{name}' op {error}"))
-        if errors:
-            raise PassError(errors)
+    def run(self, kernel: Kernel) -> None:
+        """Unroll the loops of a kernel."""
+        while (loop := _innermost(kernel)) is not None:
+            with kernel.at(loop):
+                _unroll(loop, kernel)
 
 
-def _innermost(function: Any) -> Any:
+def _innermost(kernel: Kernel) -> ir.OpView | None:
     """The last loop that is to be unrolled, with none inside it; None if there is none left."""
-    found = [op for op in walk(function) if UNROLL in op.operation.attributes]
+    found = [op for op in kernel.walk() if UNROLL in op.attributes]
     return found[-1] if found else None
 
 
-def _unroll(function: Any, loop: Any) -> None:
-    attributes = loop.operation.attributes
+def _unroll(loop: ir.OpView, kernel: Kernel) -> None:
+    attributes = loop.attributes
     attribute = attributes[UNROLL]
     del attributes[UNROLL]
-    if loop.operation.name != "scf.for":
+    if not isinstance(loop, scf.ForOp):
         raise TilecError(f"{UNROLL} is an attribute of scf.for")
-    if not isinstance(attribute, ir.IntegerAttr) or not 1 <= int(attribute.value) <= MOST:
+    if not isinstance(attribute, ir.IntegerAttr) or not 1 <= attribute.value <= MOST:
         raise TilecError(f"{UNROLL} must be an integer from 1 to {MOST}, not {attribute}")
-    factor = int(attribute.value)
+    factor = attribute.value
     if factor == 1:
         return
-    remark(loop.location, f"'scf.for' op: {factor} rounds become one, as {UNROLL} says")
+    kernel.remark(loop, f"has {factor} rounds in one, as {UNROLL} says")
     _order_bounds(loop)
-    attributes[_NOW] = ir.UnitAttr.get()
-    script = ir.Module.parse(_SCRIPT.replace("FACTOR", str(factor)))
+    attributes[UNROLL_NOW] = ir.UnitAttr.get()
+    script = _script(factor)
     interpreter = dialect("transform.interpreter")
-    interpreter.apply_named_sequence(function, script.body.operations[0], script)
-    for op in walk(function):
-        if _NOW in op.operation.attributes:
-            del op.operation.attributes[_NOW]
+    interpreter.apply_named_sequence(kernel.function, script.body.operations[0], script)
+    for op in walk(kernel.function):
+        if UNROLL_NOW in op.attributes:
+            del op.attributes[UNROLL_NOW]
 
 
-def _order_bounds(loop: Any) -> None:
+def _script(factor: int) -> ir.Module:
+    """What upstream's interpreter does: unroll the loops that are marked."""
+    any_op = ir.Type.parse("!transform.any_op")
+    script = ir.Module.create()
+    script.operation.attributes["transform.with_named_sequence"] = ir.UnitAttr.get()
+    with ir.InsertionPoint(script.body):
+        sequence = ir.Operation.create(
+            "transform.named_sequence",
+            attributes={
+                "sym_name": ir.StringAttr.get("unroll"),
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get([any_op], [])),
+                "arg_attrs": ir.ArrayAttr.get(
+                    [ir.DictAttr.get({"transform.readonly": ir.UnitAttr.get()})]
+                ),
+            },
+            regions=1,
+        )
+    body = sequence.regions[0].blocks.append(any_op)
+    with ir.InsertionPoint(body):
+        marked = create(
+            "transform.structured.match",
+            [body.arguments[0]],
+            any_op,
+            ops=ir.ArrayAttr.get([ir.StringAttr.get(scf.ForOp.OPERATION_NAME)]),
+            op_attrs=ir.DictAttr.get({UNROLL_NOW: ir.UnitAttr.get()}),
+        )
+        ir.Operation.create(
+            "transform.loop.unroll", operands=[marked], attributes={"factor": i64(factor)}
+        )
+        ir.Operation.create("transform.yield")
+    return script
+
+
+def _order_bounds(loop: scf.ForOp) -> None:
     """Raise the upper bound to the lower one: upstream counts the rounds without a sign."""
-    lower, upper, _ = list(loop.operation.operands)[:3]
+    lower, upper = loop.lowerBound, loop.upperBound
     first, last = constant_of(lower), constant_of(upper)
     if first is not None and last is not None and first <= last:
         return
-    with ir.InsertionPoint(loop), loop.location:
+    with ir.InsertionPoint(loop):
         most = create("arith.maxsi", [lower, upper], upper.type)
-    loop.operation.operands[1] = most
+    loop.operands[_UPPER] = most

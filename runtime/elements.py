@@ -36,7 +36,7 @@ def to_bits(values: ArrayLike, type_: ElementType | str) -> Bits:
     if not type_.is_float:
         return _integer_bits(array, type_)
     numbers = array.astype(np.float64)
-    if type_.name.startswith("u"):
+    if not type_.is_signed:
         refuse(numbers < 0, array, f"is negative, which no {type_} is")
     if type_.name == "tf32":
         return _tf32_bits(_odd_float32(numbers))
@@ -61,16 +61,11 @@ def from_bits(bits: Bits, type_: ElementType | str) -> NDArray[Any]:
     type_ = element_type(type_) if isinstance(type_, str) else type_
     held = numpy_type(type_)
     unsigned = _unsigned(held.itemsize)
-    mask = (1 << value_bits(type_)) - 1
+    mask = (1 << type_.value_bits) - 1
     if type_.name == "tf32":
-        mask ^= (1 << 13) - 1
+        mask <<= type_.bits - type_.value_bits
     numbers: NDArray[Any] = (bits.astype(unsigned) & unsigned.type(mask)).view(held)
     return numbers
-
-
-def value_bits(type_: ElementType) -> int:
-    """Bits that count: the top bit of ue4m3 does not."""
-    return 7 if type_.name == "ue4m3" else type_.bits
 
 
 def _integer_bits(array: NDArray[Any], type_: ElementType) -> Bits:

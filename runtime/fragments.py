@@ -1,6 +1,6 @@
-"""Matrices against the registers of a warp, for any operand of any form.
+"""Matrices against the registers of a warp or warpgroup, for any operand that lies in them.
 
-What a kernel's lanes hold, made and read on the host: to run single instructions, and to compare
+What a kernel's threads hold, made and read on the host: to run single instructions, and to compare
 what they give.
 """
 
@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tilec.isa import LANES, Form, Operand, TilecError
+from tilec.isa import Form, Operand, TilecError
 from tilec.layout import LinearLayout, fragment_of
 from tilec.layout.places import places
 
 from .elements import from_bits, to_bits
 
 Registers = NDArray[Any]
-"""(…, registers, 32), uint32, or uint64 of f64 operands."""
+"""(…, registers, threads), uint32, or uint64 of f64 operands; threads are 32, or 128."""
 
 
 def to_registers(
@@ -36,12 +36,13 @@ def to_registers(
         selectors: for `e`, `sfa` and `sfb` those that pick what is given; else 0 throughout.
 
     Returns:
-        (…, registers, 32); what the selectors do not pick is zero.
+        (…, registers, threads); what the selectors do not pick is zero.
 
     Raises:
         TilecError: for a number that the type cannot hold, a matrix of another shape, or a
             selector that is not legal.
-        LayoutError: for an operand that the form does not have, or of an opaque fragment.
+        LayoutError: for an operand that the form does not have, that lies in memory, or of
+            an opaque fragment.
     """
     layout, operand = fragment_of(form, name), form.operand(name)
     bits = to_bits(matrix, operand.type)
@@ -52,9 +53,9 @@ def to_registers(
         raise TilecError(f"operand {name} of {form.ptx} is {wanted}, not {given}")
     outer = bits.shape[: -at.ndim]
     word: Any = np.uint64 if operand.register.bits == 64 else np.uint32
-    elements = np.zeros((*outer, operand.elements * LANES), dtype=word)
+    elements = np.zeros((*outer, operand.elements * operand.threads), dtype=word)
     elements[..., at.ravel()] = bits.reshape(*outer, -1)
-    packed = elements.reshape(*outer, operand.registers, LANES, operand.per_register)
+    packed = elements.reshape(*outer, operand.registers, operand.threads, operand.per_register)
     inside = np.arange(operand.per_register) * operand.container + operand.shift
     words: Registers = np.bitwise_or.reduce(packed << inside.astype(word), axis=-1)
     return words

@@ -14,7 +14,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from tilec.isa import Mma, TilecError, element_type
+from tilec.isa import Product, TilecError, element_type
 from tilec.isa.dtypes import numpy_type
 
 from .elements import from_bits, to_bits
@@ -36,7 +36,7 @@ class Scaled:
     factor: float = 1.0
 
 
-def block_of(form: Mma) -> int:
+def block_of(form: Product) -> int:
     """Elements of a row of A, or of a column of B, that share a scale factor.
 
     Raises:

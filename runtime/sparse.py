@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa import Mma, Sparsity, TilecError
+from tilec.isa import Product, Sparsity, TilecError
 from tilec.layout import logical_column
 
 from .errors import place
@@ -20,7 +20,7 @@ Codes = NDArray[np.uint8]
 """(…, m, k / chunk), a 4-bit code each."""
 
 
-def prune(form: Mma, matrix: NDArray[Any]) -> NDArray[Any]:
+def prune(form: Product, matrix: NDArray[Any]) -> NDArray[Any]:
     """The matrix with what the pattern cannot keep set to zero: of each chunk the least.
 
     Args:
@@ -38,7 +38,7 @@ def prune(form: Mma, matrix: NDArray[Any]) -> NDArray[Any]:
     return np.where(keep, chunks, np.zeros((), chunks.dtype)).reshape(matrix.shape)
 
 
-def compress(form: Mma, matrix: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+def compress(form: Product, matrix: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     """A matrix that fits the pattern, as `mma.sp` stores it.
 
     Args:
@@ -64,7 +64,7 @@ def compress(form: Mma, matrix: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     return stored.reshape(*matrix.shape[:-1], -1), codes
 
 
-def expand(form: Mma, stored: NDArray[Any], codes: Codes) -> NDArray[Any]:
+def expand(form: Product, stored: NDArray[Any], codes: Codes) -> NDArray[Any]:
     """The inverse of `compress`.
 
     Args:
@@ -89,13 +89,13 @@ def expand(form: Mma, stored: NDArray[Any], codes: Codes) -> NDArray[Any]:
     return matrix
 
 
-def _sparsity(form: Mma) -> Sparsity:
+def _sparsity(form: Product) -> Sparsity:
     if form.sparsity is None:
         raise TilecError(f"{form.ptx} is dense; sparse forms begin with mma.sp")
     return form.sparsity
 
 
-def _chunks(form: Mma, matrix: NDArray[Any]) -> NDArray[Any]:
+def _chunks(form: Product, matrix: NDArray[Any]) -> NDArray[Any]:
     """(…, m, chunks, chunk)."""
     chunk = _sparsity(form).chunk
     if matrix.shape[-1] % chunk:
@@ -103,14 +103,14 @@ def _chunks(form: Mma, matrix: NDArray[Any]) -> NDArray[Any]:
     return matrix.reshape(*matrix.shape[:-1], -1, chunk)
 
 
-def _columns(form: Mma) -> NDArray[np.intp]:
+def _columns(form: Product) -> NDArray[np.intp]:
     """For each legal code the columns of a chunk that it keeps, (codes, kept)."""
     sparsity = _sparsity(form)
     codes = np.array(sparsity.codes, dtype=np.intp)[:, None]
     return np.asarray(logical_column(form, codes, np.arange(sparsity.chunk // 2)))
 
 
-def _masks(form: Mma) -> NDArray[np.bool_]:
+def _masks(form: Product) -> NDArray[np.bool_]:
     """The same as masks, (codes, chunk)."""
     columns = _columns(form)
     masks = np.zeros((len(columns), _sparsity(form).chunk), dtype=bool)
@@ -118,7 +118,7 @@ def _masks(form: Mma) -> NDArray[np.bool_]:
     return masks
 
 
-def _choose(form: Mma, weight: NDArray[np.float64]) -> NDArray[np.intp]:
+def _choose(form: Product, weight: NDArray[np.float64]) -> NDArray[np.intp]:
     """The index of the code that keeps what weighs most in each chunk.
 
     Args:
@@ -139,7 +139,7 @@ def _choose(form: Mma, weight: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.asarray(same.argmax(axis=-1))
 
 
-def _too_many(form: Mma, lost: NDArray[np.bool_]) -> str:
+def _too_many(form: Product, lost: NDArray[np.bool_]) -> str:
     chunk = _sparsity(form).chunk
     index = tuple(int(i) for i in np.argwhere(lost)[0])
     first = index[-1] // chunk * chunk

@@ -6,38 +6,45 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tilec.isa.launch import encode, put_back, span
+from tilec.isa.host_memory import host_blocks
+from tilec.isa.launch import encode
 
 from .memory import GLOBAL_BASE, Memory
 from .placement import Placement
 
 
 class Buffers:
-    """Arrays passed as pointers, with the addresses they were given."""
+    """The host's arrays of a launch in the simulator's memory, overlapping ones in one block."""
 
-    def __init__(self) -> None:
-        self._passed: list[tuple[np.ndarray[Any, Any], int]] = []
+    def __init__(self, memory: Memory, args: Sequence[Any]) -> None:
+        self._memory = memory
+        self._blocks = [
+            (
+                block,
+                memory.allocate(block.name, block.size, data=block.read(), writable=block.writable),
+            )
+            for block in host_blocks(args)
+        ]
 
-    def address(self, memory: Memory, array: np.ndarray[Any, Any], name: str) -> int:
-        """The address of an array's first element; an array passed twice has one address.
+    def address(self, value: Any, name: str) -> int | None:
+        """The address of an array; 0 for none and empty ones, None for what is no array."""
+        del name
+        if value is None:
+            return 0
+        if not isinstance(value, np.ndarray) or value.ndim == 0:
+            return None
+        for block, address in self._blocks:
+            place = block.place(value)
+            if place is not None:
+                return address + place
+        return 0  # it has no elements
 
-        Raises:
-            LaunchError: for an array that runs backwards.
-        """
-        for known, address in self._passed:
-            if known is array:
-                return address
-        data = np.ascontiguousarray(span(array, name))
-        address = memory.allocate(name, data.nbytes, data=data, writable=array.flags.writeable)
-        self._passed.append((array, address))
-        return address
-
-    def copy_back(self, memory: Memory) -> None:
+    def copy_back(self) -> None:
         """Change the arrays in place."""
-        for array, address in self._passed:
-            if array.flags.writeable:
+        for block, address in self._blocks:
+            if block.writable:
                 start = address - GLOBAL_BASE
-                put_back(array, memory.data[start : start + span(array, "").nbytes])
+                block.write(self._memory.data[start : start + block.size])
 
 
 def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:
@@ -46,17 +53,9 @@ def pack(placement: Placement, memory: Memory, args: Sequence[Any]) -> Buffers:
     Raises:
         LaunchError: naming the parameter whose argument does not fit.
     """
-    buffers = Buffers()
-
-    def address(value: Any, name: str) -> int | None:
-        if value is None:
-            return 0
-        if not isinstance(value, np.ndarray) or value.ndim == 0:
-            return None
-        return buffers.address(memory, value, name) if value.nbytes else 0
-
+    buffers = Buffers(memory, args)
     parameters = placement.kernel.parameters
-    packed, offsets = encode(placement.kernel.name, parameters, args, address)
+    packed, offsets = encode(placement.kernel.name, parameters, args, buffers.address)
     names = [parameter.name for parameter in parameters]
     placement.parameters(np.frombuffer(packed, np.uint8), dict(zip(names, offsets, strict=True)))
     return buffers

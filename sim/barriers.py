@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import LANES
 
+from .alu import Array
 from .groups import Group
-from .machine import ZEROS
+from .machine import Machine
+from .registers import ZEROS
 from .sync import BarrierSync
-
-if TYPE_CHECKING:
-    from .alu import Array
-    from .machine import Machine
 
 
 @dataclass(slots=True)
@@ -102,7 +99,7 @@ class Barriers:
         if machine.observer is not None:
             counted = bool((barrier.expected[done] > 0).any())
             machine.observer.release(
-                barrier.waiting[0][1].site, number, here & chosen, done, all_=not counted
+                barrier.waiting[0][1].instruction, number, here & chosen, done, all_=not counted
             )
         freed, kept = [], []
         results = self._reduce(barrier, done)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from . import special
 from .alu import Array
 from .alu.bits import width
 from .errors import UnsupportedInstructionError
-from .machine import ZEROS, Machine, Step
+from .frames import Frame
+from .machine import Machine, Step
 from .memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, Space
 from .ptx.declarations import fit
 from .ptx.module import (
@@ -25,17 +25,18 @@ from .ptx.module import (
     Sink,
     Vector,
 )
-from .site import Site
+from .registers import ZEROS
 from .sync import BarrierSync, Members
 from .widths import dtype_of
-
-if TYPE_CHECKING:
-    from .frames import Frame
 
 Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
 """The spaces that an access touches, with offsets in each and the threads that touch it."""
 
 _WINDOWS = {"global": GLOBAL_BASE, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_ADDRESS = 0xFFFFFFFF
+"""The bits of an address of shared or local memory."""
+_WINDOWED = ("shared", "local")
+"""Spaces whose addresses have 32 bits."""
 _SPACES = {
     "global": "global",
     "const": "const",
@@ -52,16 +53,14 @@ class Binding:
         frame: the call that it stands in.
         instruction: the instruction.
         machine: the machine.
-        site: where it is counted.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
     """
 
-    def __init__(self, frame: Frame, instruction: Instruction, site: Site) -> None:
+    def __init__(self, frame: Frame, instruction: Instruction) -> None:
         self.frame = frame
         self.instruction = instruction
         self.machine: Machine = frame.program.machine
-        self.site = site
         self.sync: Members | BarrierSync | None = None
         self.deferred = False
         self._before: list[Step] = []
@@ -247,10 +246,10 @@ class Binding:
         """Offsets in a state space, as int64."""
         slot, bits, extra = self.base(operand)
         registers = self.machine.registers
-        shift = extra - (0 if space in ("shared", "local") else GLOBAL_BASE)
+        if space in _WINDOWED:
+            return _in_window(registers, slot, bits, extra)
+        shift = extra - GLOBAL_BASE
         if bits == 64:
-            if shift == 0:
-                return lambda: registers[slot].view(np.int64)
             return lambda: registers[slot].view(np.int64) + shift
         return lambda: registers[slot].astype(np.int64) + shift
 
@@ -272,6 +271,31 @@ class Binding:
 
         del bits
         return generic
+
+
+def _in_window(registers: list[Array], slot: int, bits: int, extra: int) -> Callable[[], Array]:
+    """Offsets in a space whose addresses have 32 bits, and wrap there.
+
+    PTX ISA, "Addresses as Operands": an address register wider than the addresses of its state
+    space is truncated. Here only a carry out of 32 bits is, so that an address of another space
+    is still seen to be one.
+    """
+    if bits == 32:
+        added = np.uint32(extra & _ADDRESS)
+        if not added:
+            return lambda: registers[slot].astype(np.int64)
+        return lambda: (registers[slot] + added).astype(np.int64)
+
+    def offsets() -> Array:
+        address = registers[slot].view(np.int64)
+        if extra:
+            address = address + extra
+        high = address >> 32
+        if high.any():
+            return np.where((high == 1) | (high == -1), address & _ADDRESS, address)
+        return address
+
+    return offsets
 
 
 def _by_window(machine: Machine, address: Array) -> list[tuple[Space, Array, Array | None]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,10 +11,6 @@ from .alu import Array
 from .machine import Machine, Step
 from .ptx.module import Instruction
 from .sync import BarrierSync, Members
-
-if TYPE_CHECKING:
-    from .frames import Frame
-    from .groups import Group
 
 
 class Return:
@@ -34,34 +29,14 @@ class Call:
     """Call a function: one that is named, or one by thread.
 
     Attributes:
-        frame: the caller.
         instruction: the call.
         name: the callee, or empty.
         slot: register with the callee's address, or None.
     """
 
-    frame: Frame
     instruction: Instruction
     name: str
     slot: int | None
-
-    def targets(self, group: Group) -> Iterator[tuple[Array | None, Frame]]:
-        """Frames of the callees, with the threads of each; None if they are all."""
-        program = self.frame.program
-        if self.slot is None:
-            yield None, self.frame.callee(group.block, self.instruction, self.name)
-            return
-        machine = program.machine
-        addresses = machine.full(machine.registers[self.slot])
-        mask = machine.active()
-        for address in np.unique(addresses[mask]).tolist():
-            name = program.placement.function_at(address)
-            if name is None:
-                raise program.module.source.error(
-                    f"call of {address:#x}, which is no function", self.instruction.position
-                )
-            frame = self.frame.callee(group.block, self.instruction, name)
-            yield mask & (addresses == address), frame
 
 
 @dataclass(slots=True)
@@ -131,7 +106,6 @@ class Code:
     """A block, bound.
 
     Attributes:
-        frame: where its names are bound.
         instructions: its instructions, the branch at its end excluded.
         steps: what they do, one each.
         syncs: what each has to wait for, or None.
@@ -140,7 +114,6 @@ class Code:
         entries: by index, how many warps and threads began there less how many left.
     """
 
-    frame: Frame
     instructions: Sequence[Instruction]
     steps: list[Step]
     syncs: list[Members | BarrierSync | None]
@@ -168,7 +141,3 @@ class Code:
     def counted(self, sync: Members | BarrierSync) -> bool:
         """Whether an instruction may have to wait even when all threads come together."""
         return isinstance(sync, BarrierSync) and not sync.plain
-
-    def place(self, index: int) -> str:
-        """Where an instruction of the block stands."""
-        return self.frame.program.place(self.instructions[min(index, len(self.instructions) - 1)])

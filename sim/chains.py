@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from .ptx.module import Instruction, Name, Operand, Vector
+from .traits import Sync, traits
 
 
 def chained(body: Sequence[Instruction], uses: Mapping[str, int]) -> frozenset[int]:
@@ -24,9 +25,10 @@ def chained(body: Sequence[Instruction], uses: Mapping[str, int]) -> frozenset[i
     found: set[int] = set()
     results: dict[tuple[int, tuple[str, ...]], int] = {}
     for index, instruction in enumerate(body):
-        if instruction.opcode in ("bar", "barrier"):
+        what = traits(instruction)
+        if what.sync in (Sync.CTA, Sync.UNKNOWN):
             results.clear()
-        if instruction.opcode != "mma" or instruction.guard or len(instruction.operands) < 4:
+        if not what.product or instruction.guard or len(instruction.operands) < 4:
             continue
         scope = id(instruction.scope)
         before = results.pop((scope, _names(instruction.operands[3])), None)

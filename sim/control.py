@@ -13,10 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from .ptx.module import Function, Instruction, Name
-
-_BRANCHES = ("bra", "brx")
-_ENDS = ("ret", "exit", "trap")
+from .ptx.module import Function, Instruction
+from .traits import Flow, Sync, traits
 
 
 @dataclass(slots=True)
@@ -38,21 +36,7 @@ class Block:
 
 def is_gated(instruction: Instruction) -> bool:
     """Whether an instruction under a guard waits for other threads, so that a branch guards it."""
-    if instruction.guard is None:
-        return False
-    return instruction.opcode in ("bar", "barrier") or "sync" in instruction.modifiers
-
-
-def branch_targets(instruction: Instruction) -> tuple[str, ...]:
-    """Labels that a branch may go to; empty of one that is not known."""
-    if instruction.opcode == "bra" and instruction.operands:
-        target = instruction.operands[0]
-        return (target.text,) if isinstance(target, Name) else ()
-    if instruction.opcode == "brx" and len(instruction.operands) == 2:
-        listed = instruction.operands[1]
-        if isinstance(listed, Name):
-            return instruction.scope.targets(listed.text) or ()
-    return ()
+    return instruction.guard is not None and traits(instruction).sync is not Sync.NONE
 
 
 def blocks(function: Function) -> list[Block]:
@@ -60,13 +44,12 @@ def blocks(function: Function) -> list[Block]:
     body = function.body or []
     cuts = {0, len(body)}
     for index, instruction in enumerate(body):
-        if instruction.opcode in _BRANCHES:
-            cuts.add(index + 1)
-            for name in branch_targets(instruction):
-                place = instruction.scope.label(name)
-                if place is not None:
-                    cuts.add(place)
-        elif instruction.opcode in _ENDS or instruction.opcode == "call":
+        what = traits(instruction)
+        for name in what.labels:
+            place = instruction.scope.label(name)
+            if place is not None:
+                cuts.add(place)
+        if what.flow is not Flow.NEXT:
             cuts.add(index + 1)
         elif is_gated(instruction):
             cuts |= {index, index + 1}
@@ -100,11 +83,12 @@ def places(found: Sequence[Block]) -> dict[int, int]:
 
 
 def _successors(last: Instruction, number: int, at: dict[int, int], count: int) -> Iterable[int]:
-    for name in branch_targets(last):
+    what = traits(last)
+    for name in what.labels:
         place = last.scope.label(name)
         if place is not None and place in at:
             yield at[place]
-    ends = last.opcode in _ENDS or last.opcode in _BRANCHES
+    ends = what.flow in (Flow.END, Flow.BRANCH)
     if (not ends or last.guard is not None) and number + 1 < count:
         yield number + 1
 

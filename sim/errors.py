@@ -1,22 +1,10 @@
-"""What can go wrong with a PTX text, a launch, or a run."""
+"""What can go wrong with a PTX text or a launch."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from tilec.isa import LaunchError, TilecError
 
-if TYPE_CHECKING:
-    from .ptx.module import Instruction
-    from .report import Report
-
-__all__ = [
-    "LaunchError",
-    "PtxError",
-    "SimulationError",
-    "StoppedError",
-    "UnsupportedInstructionError",
-]
+__all__ = ["LaunchError", "PtxError", "UnsupportedInstructionError"]
 
 
 class PtxError(TilecError):
@@ -42,33 +30,3 @@ class PtxError(TilecError):
 
 class UnsupportedInstructionError(PtxError):
     """An instruction that the simulator does not execute."""
-
-
-class SimulationError(TilecError):
-    """A run that cannot go on, or a report that holds findings.
-
-    Attributes:
-        report: the report up to that point, or None.
-    """
-
-    def __init__(self, message: str, report: Report | None = None) -> None:
-        self.report = report
-        super().__init__(message)
-
-
-class StoppedError(SimulationError):
-    """A run that a kernel ended itself, or in which no thread can go on.
-
-    Attributes:
-        kind: kind of the finding that it makes.
-        instruction: where the first thread concerned stands, or None.
-        thread: that thread, or empty.
-    """
-
-    def __init__(
-        self, kind: str, message: str, instruction: Instruction | None, thread: str
-    ) -> None:
-        self.kind = kind
-        self.instruction = instruction
-        self.thread = thread
-        super().__init__(message)

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .alu import Array
-from .errors import StoppedError
-from .report import Finding
-
-if TYPE_CHECKING:
-    from .program import Program
-    from .site import Site
+from .ptx.module import Instruction, Module
+from .report import Finding, SimulationError
+from .wave import Wave
 
 Place = tuple[int, ...]
 """Index of a thread in an array of (CTAs, warps, lanes)."""
 
 
-def stopped(program: Program, error: StoppedError) -> Finding:
+class StoppedError(SimulationError):
+    """A run that a kernel ended itself, or in which no thread can go on.
+
+    Attributes:
+        kind: kind of the finding that it makes.
+        instruction: where the first thread concerned stands, or None.
+        thread: that thread, or empty.
+    """
+
+    def __init__(
+        self, kind: str, message: str, instruction: Instruction | None, thread: str
+    ) -> None:
+        self.kind = kind
+        self.instruction = instruction
+        self.thread = thread
+        super().__init__(message)
+
+
+def stopped(module: Module, error: StoppedError) -> Finding:
     """The finding of a run that could not go on."""
     instruction = error.instruction
     return Finding(
         error.kind,
         str(error),
-        line=0 if instruction is None else program.module.line(instruction),
-        source="" if instruction is None else program.module.origin(instruction),
+        line=0 if instruction is None else module.line(instruction),
+        source="" if instruction is None else module.origin(instruction),
         thread=error.thread,
     )
 
@@ -35,18 +49,21 @@ class Findings:
     """Collects findings.
 
     Attributes:
+        module: the PTX text.
+        wave: the threads.
         found: the findings so far.
     """
 
-    def __init__(self, program: Program, found: list[Finding]) -> None:
-        self.program = program
+    def __init__(self, module: Module, wave: Wave, found: list[Finding]) -> None:
+        self.module = module
+        self.wave = wave
         self.found = found
         self._known: dict[tuple[str, int], Finding] = {}
 
     def add(
         self,
         kind: str,
-        site: Site,
+        instruction: Instruction,
         threads: Array,
         words: Callable[[Place], str],
         address: Callable[[Place], int] | None = None,
@@ -55,27 +72,25 @@ class Findings:
 
         Args:
             kind: kind of the finding.
-            site: the instruction.
+            instruction: the instruction.
             threads: which threads, (CTAs, warps, lanes); one CTA stands for all.
             words: what the thread at a place did.
             address: the address that it used.
         """
-        machine = self.program.machine
-        count = int(np.count_nonzero(threads)) * (machine.shape[0] if threads.shape[0] == 1 else 1)
-        key = (kind, site.instruction.position)
+        wave, module = self.wave, self.module
+        count = int(np.count_nonzero(threads)) * (wave.shape[0] if threads.shape[0] == 1 else 1)
+        key = (kind, instruction.position)
         known = self._known.get(key)
         if known is not None:
             known.count += count
             return
-        module = self.program.module
         at = tuple(int(i) for i in np.argwhere(threads)[0])
-        name = machine.thread_name((at[0], at[1], at[2]))
-        place = self.program.place(site.instruction)
+        name = wave.thread_name((at[0], at[1], at[2]))
         finding = Finding(
             kind=kind,
-            message=f"{place}: {name} {words(at)} ({site.instruction.mnemonic})",
-            line=module.line(site.instruction),
-            source=module.origin(site.instruction),
+            message=f"{module.place(instruction)}: {name} {words(at)} ({instruction.mnemonic})",
+            line=module.line(instruction),
+            source=module.origin(instruction),
             thread=name,
             address=None if address is None else address(at),
             count=count,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .alu import Array
+from .registers import Registers
 from .tensor import Fragment
 from .widths import dtype_of
-
-if TYPE_CHECKING:
-    from .machine import Machine
 
 
 class Fragments:
@@ -22,8 +19,8 @@ class Fragments:
     arrays: operands used by several instructions are gathered once, accumulators never.
     """
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+    def __init__(self, wave: Registers) -> None:
+        self.wave = wave
         self._known: dict[tuple[int, ...], tuple[list[Array], Fragment]] = {}
 
     def clear(self) -> None:
@@ -32,12 +29,12 @@ class Fragments:
 
     def gather(self, slots: tuple[int, ...], bits: int) -> Fragment:
         """Registers as (warps, registers, lanes), with what products have decoded from them."""
-        registers = self.machine.registers
+        registers = self.wave.registers
         arrays = [registers[slot] for slot in slots]
         known = self._known.get(slots)
         if known is not None and all(map(_same, known[0], arrays)):
             return known[1]
-        ctas, warps, lanes = self.machine.shape
+        ctas, warps, lanes = self.wave.shape
         together = np.empty((ctas, warps, len(slots), lanes), dtype_of(bits))
         for number, array in enumerate(arrays):
             together[:, :, number] = array
@@ -47,20 +44,20 @@ class Fragments:
 
     def spread(self, slots: Sequence[int | None], fragment: Fragment) -> None:
         """Write (warps, registers, lanes) to registers."""
-        machine = self.machine
-        ctas, warps, lanes = machine.shape
+        wave = self.wave
+        ctas, warps, lanes = wave.shape
         split = fragment.registers.reshape(ctas, warps, len(slots), lanes)
         arrays = [split[:, :, number] for number in range(len(slots))]
         for slot, array in zip(slots, arrays, strict=True):
             if slot is not None:
-                machine.write(slot, array)
-        if machine.merge is None:
+                wave.write(slot, array)
+        if wave.merge is None:
             self._known[tuple(-1 if s is None else s for s in slots)] = (arrays, fragment)
 
     def defer(self, slots: Sequence[int | None], fragment: Fragment) -> None:
         """Keep a result for the product that gathers it next; the registers stay as they are."""
         known = tuple(slot for slot in slots if slot is not None)
-        self._known[known] = [self.machine.registers[slot] for slot in known], fragment
+        self._known[known] = [self.wave.registers[slot] for slot in known], fragment
 
 
 def _same(a: Array, b: Array) -> bool:

@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from . import control
-from .blocks import RETURN, Code, Where
+from .alu import Array
+from .blocks import RETURN, Call, Code, Where
 from .errors import UnsupportedInstructionError
-from .machine import ZEROS
 from .placement import names
+from .program import Program
 from .ptx.module import Function, Instruction, Name, Scope, Variable
 from .ptx.module import Group as Arguments
-
-if TYPE_CHECKING:
-    from .program import Program
+from .registers import ZEROS
 
 MAX_DEPTH = 512
 """Calls that may be nested."""
@@ -35,6 +35,7 @@ class Frame:
         parent: the caller's frame, or None.
         after: block of the caller that follows the call.
         prefix: its place in the order of groups.
+        translated: its blocks that have been bound, by number.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class Frame:
         self.prefix = prefix
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.blocks = control.blocks(function)
-        self._codes: list[Code | None] = [None] * len(self.blocks)
+        self.translated: list[Code | None] = [None] * len(self.blocks)
         self._at = control.places(self.blocks)
         self._slots: dict[tuple[int, str], tuple[int, int, str]] = {}
         self._addresses: dict[tuple[int, str], tuple[str, int]] = {}
@@ -126,9 +127,26 @@ class Frame:
         """Where an instruction of a block stands."""
         body = self.function.body or []
         at = min(self.blocks[block].first + index, len(body) - 1)
-        return self.program.place(body[at]) if body else self.function.name
+        return self.program.module.place(body[at]) if body else self.function.name
 
     # Calls
+
+    def callees(self, call: Call, block: int) -> Iterator[tuple[Array | None, Frame]]:
+        """Frames of what a block calls at its end, with the threads of each; None for all."""
+        program = self.program
+        if call.slot is None:
+            yield None, self.callee(block, call.instruction, call.name)
+            return
+        machine = program.machine
+        addresses = machine.full(machine.registers[call.slot])
+        mask = machine.active()
+        for address in np.unique(addresses[mask]).tolist():
+            name = program.placement.function_at(address)
+            if name is None:
+                raise program.module.source.error(
+                    f"call of {address:#x}, which is no function", call.instruction.position
+                )
+            yield mask & (addresses == address), self.callee(block, call.instruction, name)
 
     def callee(self, block: int, instruction: Instruction, name: str) -> Frame:
         """The frame of a function called from the end of a block."""
@@ -180,17 +198,8 @@ class Frame:
             found[parameter.name] = address
         return found
 
-    # Code
-
-    def code(self, number: int) -> Code:
-        """A block, bound when it is first reached."""
-        found = self._codes[number]
-        if found is None:
-            found = self._codes[number] = self.program.bind(self, number)
-        return found
-
     def codes(self) -> Iterator[Code]:
         """Every block bound so far, of this frame and of those called from it."""
-        yield from (code for code in self._codes if code is not None)
+        yield from (code for code in self.translated if code is not None)
         for frame in self._callees.values():
             yield from frame.codes()

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .alu import Array
-
-if TYPE_CHECKING:
-    from .frames import Frame
-    from .ptx.module import Instruction
+from .frames import Frame
+from .ptx.module import Instruction
 
 Key = tuple[int, ...]
-"""Place of a group in the order in which groups run: blocks and indices, outermost call first."""
+"""Place of a group in the order in which groups run: its warp where warps run one after the other,
+then blocks and indices, outermost call first."""
+
+TOGETHER = -1
+"""In place of a warp, where the warps of a CTA run together."""
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class Group:
         threads, warps: how many, and of how many warps.
         turn: when they last ran.
         boost: they go first until this turn.
+        warp: the one warp that they are of, in every CTA, or `TOGETHER`.
     """
 
     frame: Frame
@@ -41,11 +43,12 @@ class Group:
     warps: int
     turn: int = 0
     boost: int = -1
+    warp: int = TOGETHER
 
     @property
     def key(self) -> Key:
-        """Place in the order; equal keys mean the same instruction of the same call."""
-        return (*self.frame.prefix, self.block, self.index)
+        """Place in the order; groups of equal keys are one."""
+        return (self.warp, *self.frame.prefix, self.block, self.index)
 
     def instruction(self) -> Instruction | None:
         """The instruction that comes next; None in an empty function."""
@@ -66,7 +69,7 @@ class Group:
 
     def at(self, frame: Frame, block: int, index: int, mask: Array, live: Array | None) -> Group:
         """A group of some of these threads elsewhere."""
-        other = Group(frame, block, index, mask, mask, 0, 0, self.turn, self.boost)
+        other = Group(frame, block, index, mask, mask, 0, 0, self.turn, self.boost, self.warp)
         other.narrow(mask, live)
         return other
 

@@ -7,23 +7,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from tilec.isa import nearest, target
-from tilec.isa.launch import extents
+from tilec.isa import DEFAULT_TARGET, TARGETS, nearest, target
+from tilec.isa.launch import GRID_LIMIT, extents
 
 from .arguments import pack
-from .errors import LaunchError, SimulationError, StoppedError
-from .findings import stopped
+from .counting import report as report_of
+from .errors import LaunchError
+from .findings import Findings, StoppedError, stopped
 from .frames import Frame
-from .machine import Geometry, Machine
+from .machine import Machine
 from .memory import Memory
 from .observer import Observer
+from .order import Together, WarpByWarp
 from .placement import Placement
 from .program import Program
 from .ptx import Module, read
 from .ptx.module import Function
-from .report import Finding, Report
+from .report import Finding, Report, SimulationError
 from .residency import resident_ctas
 from .scheduler import Scheduler
+from .translator import Translator
+from .wave import Geometry
 
 DEFAULT_STEPS = 5_000_000
 """Step limit where none is given; a step is an instruction for all threads that are together."""
@@ -43,6 +47,11 @@ def kernel_of(module: Module, name: str) -> Function:
     raise LaunchError(f"{module.source.name} has no kernel '{name}'{hint}")
 
 
+def architecture(module: Module) -> str:
+    """The architecture to simulate for a text: its `.target`, or `DEFAULT_TARGET` if unknown."""
+    return module.target if module.target in TARGETS else DEFAULT_TARGET
+
+
 def launch(
     ptx: str | Path | Module,
     kernel: str,
@@ -50,11 +59,12 @@ def launch(
     block: int | Sequence[int],
     args: Sequence[Any],
     *,
-    arch: str = "sm_90",
+    arch: str | None = None,
     dynamic_smem: int = 0,
     numerics: str = "exact",
     checks: bool = True,
     max_steps: int | None = None,
+    order: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Run a kernel.
@@ -68,12 +78,18 @@ def launch(
             changed in place), numpy or Python scalars (taken to the parameter's type), None for
             a null pointer; for structures passed by value bytes, a numpy structure, or a tuple
             of arrays, None and numpy scalars.
-        arch: architecture whose arithmetic matrix instructions follow, as `sm_90`.
+        arch: architecture whose arithmetic matrix instructions follow, as `sm_90`, and whose
+            limits hold; by default that of the text (`architecture`).
         dynamic_smem: dynamic shared memory in bytes.
         numerics: `exact` for the hardware's bits, `fast` for float accuracy.
         checks: look for errors, and count memory traffic, at every access. Without, an access
             outside all memory ends the run, and other errors go unseen.
-        max_steps: limit on the steps of each wave of CTAs; by default `DEFAULT_STEPS`.
+        max_steps: limit on the steps of each wave of CTAs; by default `DEFAULT_STEPS`, for every
+            warp of a CTA where `order` is given.
+        order: a seed. Without, the warps of a CTA run together, instruction by instruction, as far
+            as they can; with it, one of them as far as it can go, then another, in an order that
+            the seed decides. What a kernel without races gives does not depend on it, unless
+            it asks in which order atomics came or what a clock shows.
         progress: told, after every wave, how many CTAs have ended and how many there are.
 
     Returns:
@@ -85,40 +101,41 @@ def launch(
         SimulationError: without checks, if the run cannot go on.
     """
     module = ptx if isinstance(ptx, Module) else read(ptx)
+    arch = architecture(module) if arch is None else arch
     function = kernel_of(module, kernel)
     geometry = Geometry(extents(grid, "grid"), extents(block, "block"))
-    _check_extents(function, geometry)
+    _check_extents(function, geometry, arch)
     if numerics not in ("exact", "fast"):
         raise LaunchError(f"numerics is '{numerics}'; legal: exact, fast")
     memory = Memory()
-    machine = Machine(geometry, memory, arch=arch, numerics=numerics)
-    machine.dynamic_smem = dynamic_smem
+    machine = Machine(geometry, memory, arch=arch, numerics=numerics, dynamic_shared=dynamic_smem)
     placement = Placement(module, function, memory, dynamic_smem)
     _check_shared(placement, dynamic_smem, arch)
     buffers = pack(placement, memory, args)
     resident = resident_ctas(placement, geometry)
     memory.build(placement.shared_bytes, resident, geometry.warps)
     program = Program(placement, machine)
+    translator = Translator(program)
     findings: list[Finding] = []
     if checks:
-        machine.observer = Observer(program, findings)
+        machine.observer = Observer(machine, Findings(module, machine, findings))
     entry = Frame(program, function)
-    limit = DEFAULT_STEPS if max_steps is None else max_steps
+    turns = Together() if order is None else WarpByWarp(order)
+    limit = DEFAULT_STEPS * (1 if order is None else geometry.warps)
+    limit = limit if max_steps is None else max_steps
     completed = True
     for first in range(0, geometry.ctas, resident):
         machine.begin(first, min(resident, geometry.ctas - first))
-        if machine.observer is not None:
-            machine.observer.begin()
         try:
-            Scheduler(machine, entry, limit).run()
+            Scheduler(machine, translator, entry, limit, turns).run()
         except StoppedError as error:
             completed = False
-            findings.append(stopped(program, error))
+            findings.append(stopped(module, error))
             break
         if progress is not None:
             progress(min(first + resident, geometry.ctas), geometry.ctas)
-    buffers.copy_back(memory)
-    report = Report.of(program, entry, findings, completed=completed)
+    buffers.copy_back()
+    report = report_of(program, entry, findings, completed=completed)
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
     return report
@@ -133,17 +150,18 @@ def _check_shared(placement: Placement, dynamic: int, arch: str) -> None:
         )
 
 
-def _check_extents(function: Function, geometry: Geometry) -> None:
-    x, y, z = geometry.grid
-    if x >= 1 << 31 or max(y, z) >= 1 << 16:
-        raise LaunchError(f"a grid of {geometry.grid}; at most (2147483647, 65535, 65535) is legal")
-    if geometry.threads > 1024:
-        raise LaunchError(f"a CTA of {geometry.threads} threads; at most 1024 are legal")
+def _check_extents(function: Function, geometry: Geometry, arch: str) -> None:
+    if any(given > most for given, most in zip(geometry.grid, GRID_LIMIT, strict=True)):
+        raise LaunchError(f"a grid of {geometry.grid}; at most {GRID_LIMIT} is legal")
+    limit = target(arch).threads_per_cta
+    if geometry.threads > limit:
+        raise LaunchError(f"a CTA of {geometry.threads} threads; at most {limit} are legal")
     required = function.directives.get("reqntid", ())
     wanted = (*required, 1, 1, 1)[:3]
     if required and wanted != geometry.block:
         raise LaunchError(f"kernel '{function.name}' requires blocks of {wanted}")
     most = function.directives.get("maxntid", ())
-    limit = int(np.prod(most)) if most else 1024
-    if geometry.threads > limit:
-        raise LaunchError(f"kernel '{function.name}' takes at most {limit} threads a CTA")
+    if most and geometry.threads > int(np.prod(most)):
+        raise LaunchError(
+            f"kernel '{function.name}' takes at most {int(np.prod(most))} threads a CTA"
+        )

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from tilec.isa import LANES
+from tilec.isa.launch import LOCAL_LIMIT
 
 from .alu import Array
 from .errors import LaunchError
@@ -26,9 +27,6 @@ LOCAL_WINDOW = 0x7D00_0000_0000
 WINDOW_SIZE = 1 << 32
 FUNCTION_BASE = 0x7C00_0000_0000
 """Addresses of functions, which can be called and never read."""
-
-MAX_LOCAL = 512 * 1024
-"""Local memory of a thread (CUDA C++ Programming Guide, "Compute Capabilities")."""
 
 _LOCAL_ROOM = 4096
 """Bytes of local memory that a thread has room for at first; untouched they cost nothing."""
@@ -160,9 +158,10 @@ class Memory:
     def allocate_local(self, size: int, align: int) -> int:
         """Local memory of every thread; its address in the local space."""
         start = -(-self._local_end // align) * align
-        if start + size > MAX_LOCAL:
+        if start + size > LOCAL_LIMIT:
             raise LaunchError(
-                f"{start + size} bytes of local memory for a thread; at most {MAX_LOCAL} are legal"
+                f"{start + size} bytes of local memory for a thread; at most {LOCAL_LIMIT} are "
+                "legal"
             )
         self._local_end = start + size
         if self._threads:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
 
-from tilec.isa import Mma, WmmaMma
-from tilec.isa import form as find_form
+from tilec.isa import TilecError
 
-from .errors import SimulationError
-from .instructions.matrix import FAMILIES, form_of
 
-if TYPE_CHECKING:
-    from .frames import Frame
-    from .program import Program
+class SimulationError(TilecError):
+    """A run that cannot go on, or a report that holds findings.
+
+    Attributes:
+        report: the report up to that point, or None.
+    """
+
+    def __init__(self, message: str, report: Report | None = None) -> None:
+        self.report = report
+        super().__init__(message)
 
 
 @dataclass(slots=True)
@@ -145,7 +147,7 @@ class Report:
 
     def to_text(self, *, lines: bool = False) -> str:
         """A summary to read; `lines` adds every line of the PTX text that was executed."""
-        rows: list[tuple[str, Any]] = [
+        rows: list[tuple[str, int | str]] = [
             ("warp instructions", self.warp_instructions),
             ("thread instructions", self.thread_instructions),
             ("steps", self.steps),
@@ -169,67 +171,26 @@ class Report:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from .report_html import html  # noqa: PLC0415 (only there)
+        from .report_html import page  # noqa: PLC0415 (only there)
 
-        return html(self)
-
-    @classmethod
-    def of(
-        cls, program: Program, entry: Frame, findings: list[Finding], *, completed: bool
-    ) -> Report:
-        """The report of a run."""
-        machine, module = program.machine, program.module
-        executed = _executed(entry)
-        report = cls(program.placement.kernel.name, findings, completed, "".join(machine.output))
-        report.steps = machine.steps
-        kinds: Counter[str] = Counter()
-        matrix: Counter[str] = Counter()
-        for position in sorted(executed):
-            warps, threads = executed[position]
-            site = program.sites[position]
-            instruction = site.instruction
-            kinds[instruction.opcode] += warps
-            report.thread_instructions += threads
-            if instruction.opcode in FAMILIES:
-                matrix[form_of(instruction).ptx] += warps
-            if instruction.opcode in ("bar", "barrier") and "warp" not in instruction.modifiers:
-                report.barriers += warps
-            line = Line(
-                module.line(instruction), module.origin(instruction), instruction.mnemonic,
-                warps, threads, site.requests, site.sectors, site.wavefronts, site.conflicts,
-            )  # fmt: skip
-            report.lines.append(line)
-        report.warp_instructions = kinds.total()
-        report.instructions = dict(kinds.most_common())
-        report.matrix = [_matrix(form, warps) for form, warps in matrix.most_common()]
-        report.requests = sum(line.requests for line in report.lines if line.sectors)
-        report.sectors = sum(line.sectors for line in report.lines)
-        report.wavefronts = sum(line.wavefronts for line in report.lines)
-        report.conflicts = sum(line.conflicts for line in report.lines)
-        return report
-
-
-def _matrix(name: str, warps: int) -> MatrixCount:
-    form = find_form(name)
-    flops = 0
-    if isinstance(form, Mma | WmmaMma):
-        products = form.products if isinstance(form, Mma) else 1
-        flops = 2 * form.shape.m * form.shape.n * form.shape.k * products * warps
-    return MatrixCount(name, warps, flops)
-
-
-def _executed(entry: Frame) -> dict[int, tuple[int, int]]:
-    """Warps and threads that executed each instruction, by its position in the text."""
-    found: dict[int, tuple[int, int]] = {}
-    for code in entry.codes():
-        warps = threads = 0
-        for index, instruction in enumerate(code.counted_instructions()):
-            entered = code.entries.get(index, (0, 0))
-            warps, threads = warps + entered[0], threads + entered[1]
-            if warps:
-                before = found.get(instruction.position, (0, 0))
-                found[instruction.position] = (before[0] + warps, before[1] + threads)
-    return found
+        verdict = "completed" if self.completed else "stopped"
+        counts: list[tuple[str, object]] = [
+            ("warp instructions", self.warp_instructions),
+            *((m.form, f"{m.warps:,} ({m.flops:,} FLOPs)") for m in self.matrix),
+            ("global requests", self.requests),
+            ("global sectors", self.sectors),
+            ("shared wavefronts", self.wavefronts),
+            ("of them conflicts", self.conflicts),
+        ]
+        columns = ("line", "warps", "sectors", "wavefronts", "conflicts", "instruction", "source")
+        return page(
+            self.kernel,
+            verdict,
+            list(map(str, self.findings)) or ["no findings"],
+            counts,
+            columns,
+            [[getattr(line, name) for name in columns] for line in self.lines],
+        )
 
 
 def _table(lines: Iterable[Line]) -> list[str]:

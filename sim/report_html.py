@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .report import Report
-
-_COLUMNS = ("line", "warps", "sectors", "wavefronts", "conflicts", "instruction", "source")
 
 
-def html(report: Report) -> str:
-    """The verdict, the counts, and the lines of the text to unfold."""
-    verdict = "completed" if report.completed else "stopped"
-    findings = list(map(str, report.findings)) or ["no findings"]
-    counts: list[tuple[str, object]] = [
-        ("warp instructions", report.warp_instructions),
-        *((m.form, f"{m.warps:,} ({m.flops:,} FLOPs)") for m in report.matrix),
-        ("global requests", report.requests),
-        ("global sectors", report.sectors),
-        ("shared wavefronts", report.wavefronts),
-        ("of them conflicts", report.conflicts),
-    ]
-    lines = ([getattr(line, name) for name in _COLUMNS] for line in report.lines)
+def page(
+    kernel: str,
+    verdict: str,
+    findings: Iterable[str],
+    counts: Iterable[tuple[str, object]],
+    columns: Sequence[str],
+    lines: Sequence[Sequence[object]],
+) -> str:
+    """The verdict, the counts by name, and the lines of the text to unfold."""
     return (
-        f"<div><p>kernel <b>{escape(report.kernel)}</b>: {verdict}</p>"
+        f"<div><p>kernel <b>{escape(kernel)}</b>: {verdict}</p>"
         f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in findings)}</ul>"
         f"<table>{_rows('td', counts)}</table>"
-        f"<details><summary>{len(report.lines)} instructions of the text</summary>"
-        f"<table>{_rows('th', [_COLUMNS])}{_rows('td', lines)}</table></details></div>"
+        f"<details><summary>{len(lines)} instructions of the text</summary>"
+        f"<table>{_rows('th', [columns])}{_rows('td', lines)}</table></details></div>"
     )
 
 

@@ -2,31 +2,36 @@
 
 CTAs run in waves, in the order of their numbers; a wave ends when all its CTAs have. A wave
 holds as many as make arrays large enough to be fast and small enough to stay in the cache. A
-kernel whose CTAs may wait for each other (it loads with `.acquire`, `.volatile` or
-`.relaxed`, or compares and swaps, in global memory) gets as many as an H200 holds: 132
-multiprocessors with 2048 threads and 228 KiB of shared memory each.
+kernel whose CTAs may wait for each other gets as many as an H200 holds.
 """
 
 from __future__ import annotations
 
-from .machine import Geometry
+from collections.abc import Iterable
+
+from tilec.isa import LANES, target
+from tilec.isa.targets import H200_SMS
+
 from .placement import Placement
-from .survey import waits_for_ctas
+from .ptx.module import Function
+from .traits import traits
+from .wave import Geometry
 
 WAVE_THREADS = 8192
-SMS = 132
-SM_THREADS = 2048
-SM_CTAS = 32
-SM_SHARED = 228 * 1024
 
 
 def resident_ctas(placement: Placement, geometry: Geometry) -> int:
     """CTAs of a wave, at least one."""
-    threads = geometry.warps * 32
-    if waits_for_ctas(placement.functions):
+    if _wait_for_each_other(placement.functions):
+        sm = target("sm_90")
         shared = max(placement.shared_bytes, 1)
-        each = min(SM_THREADS // threads, SM_SHARED // shared, SM_CTAS)
-        wanted = SMS * max(each, 1)
+        fit = min(sm.warps_per_sm // geometry.warps, sm.shared_per_sm // shared, sm.ctas_per_sm)
+        wanted = H200_SMS * max(fit, 1)
     else:
-        wanted = max(WAVE_THREADS // threads, 1)
+        wanted = max(WAVE_THREADS // (geometry.warps * LANES), 1)
     return min(wanted, geometry.ctas)
+
+
+def _wait_for_each_other(functions: Iterable[Function]) -> bool:
+    """Whether CTAs may have to be in flight together for any of them to end."""
+    return any(traits(i).polls for function in functions for i in function.body or ())

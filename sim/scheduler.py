@@ -1,10 +1,8 @@
 """Runs the groups of a wave until all threads have exited.
 
 While all threads stand at one instruction there is one group without a mask. A branch that
-they decide differently splits it; groups that come to the same instruction become one. The
-group of the lowest block runs first, so that groups meet again where their paths join (see
-`control`). A group that has waited `PATIENCE` turns goes first for as many, so that threads,
-warps and CTAs that spin on memory let the others run.
+they decide differently splits it; groups that come to the same instruction become one. `order`
+says which group runs next; groups that spin on memory let the others run.
 
 Instructions that need a warp (`.sync`) or a CTA (`bar`) hold their threads until the
 others have come.
@@ -12,24 +10,24 @@ others have come.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Iterator
+from typing import NoReturn
 
 import numpy as np
 from tilec.isa import TilecError
 
+from .alu import Array
 from .barriers import Barriers
 from .blocks import Call, Code, Indexed, Return, Where
-from .errors import PtxError, SimulationError, StoppedError
+from .errors import PtxError
+from .findings import StoppedError
 from .frames import Frame
 from .groups import Group, Key, lane_bits, whole_warps
+from .machine import Machine
+from .order import Together, WarpByWarp
+from .report import SimulationError
 from .sync import BarrierSync, Members
-
-if TYPE_CHECKING:
-    from .alu import Array
-    from .machine import Machine
-
-PATIENCE = 64
-"""Turns, of a block each, that a group waits before it goes first."""
+from .translator import Translator
 
 
 def _fail(error: Exception, place: str) -> NoReturn:
@@ -49,14 +47,25 @@ class Scheduler:
 
     Attributes:
         machine: its state.
+        translator: binds the blocks that it runs.
+        order: which group runs next.
         max_steps: the wave's limit on `machine.steps`.
         groups: groups that can run, by key.
         parked: threads that wait for the rest of their warp, by key.
         barriers: threads that wait at CTA barriers.
     """
 
-    def __init__(self, machine: Machine, entry: Frame, max_steps: int) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        translator: Translator,
+        entry: Frame,
+        max_steps: int,
+        order: Together | WarpByWarp,
+    ) -> None:
         self.machine = machine
+        self.translator = translator
+        self.order = order
         self.max_steps = machine.steps + max_steps
         self._limit = max_steps
         self.groups: dict[Key, Group] = {}
@@ -66,7 +75,18 @@ class Scheduler:
         ctas, warps, lanes = machine.shape
         group = Group(entry, 0, 0, None, None, ctas * warps * lanes, ctas * warps)
         group.narrow(machine.live, machine.live)
-        self.enter(group)
+        for part in [group] if isinstance(order, Together) else self._warps(group):
+            self.enter(part)
+
+    def _warps(self, group: Group) -> Iterator[Group]:
+        """Every warp of the CTAs as a group of its own."""
+        active = self.machine.active() if group.mask is None else group.mask
+        for warp in range(active.shape[1]):
+            mask = np.zeros_like(active)
+            mask[:, warp] = active[:, warp]
+            part = group.at(group.frame, 0, 0, mask, self.machine.live)
+            part.warp = warp
+            yield part
 
     # Groups
 
@@ -85,11 +105,7 @@ class Scheduler:
         """The group that runs next, taken out."""
         if len(self.groups) == 1:
             return self.groups.popitem()[1]
-        oldest = min(self.groups.values(), key=lambda g: g.turn)
-        if self.turn - oldest.turn > PATIENCE:
-            oldest.boost = self.turn + PATIENCE
-        boosted = max(self.groups.items(), key=lambda item: item[1].boost)
-        key = boosted[0] if boosted[1].boost > self.turn else min(self.groups)
+        key = self.order.pick(self.groups, self.turn)
         return self.groups.pop(key)
 
     def run(self) -> None:
@@ -114,7 +130,7 @@ class Scheduler:
         """Run a group to the end of its block, and on while it is alone."""
         machine = self.machine
         while True:
-            code = group.frame.code(group.block)
+            code = self.translator.code(group.frame, group.block)
             index = group.index
             code.count(index, group.warps, group.threads)
             machine.mask, machine.merge = group.mask, group.merge
@@ -123,7 +139,7 @@ class Scheduler:
                 if not self._hold(group, code):
                     return
             else:
-                self._straight(code, index)
+                self._straight(group, code)
             group.turn = self.turn
             go = code.end.next(machine)
             if type(go) is int:
@@ -135,14 +151,15 @@ class Scheduler:
             self._leave(group, go)
             return
 
-    def _straight(self, code: Code, index: int) -> None:
-        at = index
+    def _straight(self, group: Group, code: Code) -> None:
+        """Run a block whose instructions need not wait."""
+        at = group.index
         try:
-            for step in code.steps[index:] if index else code.steps:
+            for step in code.steps[at:] if at else code.steps:
                 step()
                 at += 1
         except (IndexError, TilecError) as error:
-            _fail(error, code.place(at))
+            _fail(error, group.frame.place(group.block, at))
 
     def _hold(self, group: Group, code: Code) -> bool:
         """Run a block whose instructions may have to wait; whether the group reached its end."""
@@ -168,7 +185,7 @@ class Scheduler:
             try:
                 code.steps[at]()
             except (IndexError, TilecError) as error:
-                _fail(error, code.place(at))
+                _fail(error, group.frame.place(group.block, at))
         return True
 
     def _ready(self, mask: Array, sync: Members | None) -> Array | None:
@@ -232,7 +249,7 @@ class Scheduler:
             group.block, group.index = where, 0
             self.enter(group)
         elif isinstance(where, Call):
-            for mask, frame in where.targets(group):
+            for mask, frame in group.frame.callees(where, group.block):
                 part = group
                 if mask is not None:
                     part = group.at(frame, 0, 0, mask, self.machine.live)

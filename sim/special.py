@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from tilec.isa import LANES
 
 from .alu import Array
-
-if TYPE_CHECKING:
-    from .machine import Machine
+from .wave import Wave
 
 _AXES = "xyz"
 _CLOCKS = {"%clock": 32, "%clock_hi": 32, "%clock64": 64, "%globaltimer": 64,
@@ -58,26 +54,26 @@ def _split(index: Array, extents: tuple[int, int, int], axis: int) -> Array:
     return (index % x, index // x % y, index // (x * y))[axis]
 
 
-def clock(machine: Machine, name: str) -> Array:
+def clock(wave: Wave, name: str) -> Array:
     """A clock that counts steps; looking at it is one, so that it never stands still."""
-    machine.steps += 1
-    ticks = machine.steps
+    wave.steps += 1
+    ticks = wave.steps
     if name.endswith("_hi"):
         ticks >>= 32
     width = _CLOCKS[name]
     return np.full((1, 1, 1), ticks & ((1 << width) - 1), f"u{width // 8}")
 
 
-def value(machine: Machine, name: str) -> Array:
+def value(wave: Wave, name: str) -> Array:
     """A special register of all threads of the wave; vectors by component, as `%tid.x`."""
-    geometry = machine.geometry
-    ctas, warps, _ = machine.shape
+    geometry = wave.geometry
+    ctas, warps, _ = wave.shape
     lane = np.arange(LANES).reshape(1, 1, LANES)
     one = np.uint64(1)
     base, _, component = name.partition(".")
     axis = _AXES.index(component) if component else 0
     thread = np.arange(warps * LANES).reshape(1, warps, LANES)
-    cta = machine.first_cta + np.arange(ctas).reshape(ctas, 1, 1)
+    cta = wave.first_cta + np.arange(ctas).reshape(ctas, 1, 1)
     bit = one << lane.astype(np.uint64)
     match base:
         case "%tid":
@@ -111,9 +107,9 @@ def value(machine: Machine, name: str) -> Array:
         case "%lanemask_ge":
             return _u32(~(bit - one) & np.uint64(0xFFFFFFFF))
         case "%total_smem_size" | "%aggr_smem_size":
-            return _u32(machine.memory.shared_bytes)
+            return _u32(wave.memory.shared_bytes)
         case "%dynamic_smem_size":
-            return _u32(machine.dynamic_smem)
+            return _u32(wave.dynamic_shared)
         case "%gridid":
             return np.zeros((1, 1, 1), np.uint64)
         case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .site import Site
+from .ptx.module import Instruction
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class BarrierSync:
     """The other threads of the CTA.
 
     Attributes:
-        site: the instruction.
+        instruction: the instruction.
         number: slot of the barrier's number.
         count: slot of the number of threads that take part; None for all of the CTA.
         aligned: whether whole warps must come.
@@ -32,7 +32,7 @@ class BarrierSync:
         reduction: `popc`, `and`, `or` of `predicate` into `target`, or None.
     """
 
-    site: Site
+    instruction: Instruction
     number: int
     count: int | None
     aligned: bool

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from dataclasses import dataclass
 
 import numpy as np
 from tilec.isa import LANES, MatrixMemory
@@ -10,29 +11,48 @@ from tilec.layout import wavefronts
 
 from .access import Access
 from .alu import Array
-
-if TYPE_CHECKING:
-    from .machine import Machine
-    from .site import Site
+from .ptx.module import Instruction
+from .wave import Wave
 
 SECTOR_SHIFT = 5
 _LINE = ~127
 _KEPT = 4096
 
 
+@dataclass(slots=True)
+class Accesses:
+    """What one instruction of the text did to memory, summed over all threads.
+
+    Attributes:
+        requests: times that a warp touched memory there.
+        sectors: sectors of 32 bytes of global memory that the requests touched.
+        wavefronts: passes over shared memory that the requests took.
+        conflicts: passes among them that bank conflicts caused.
+    """
+
+    requests: int = 0
+    sectors: int = 0
+    wavefronts: int = 0
+    conflicts: int = 0
+
+
 class Traffic:
     """Counts what accesses cost.
 
     Counts of shared memory depend only on the addresses' pattern, of which kernels have few.
+
+    Attributes:
+        accesses: of each instruction, by its position in the text.
     """
 
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
+    def __init__(self, wave: Wave) -> None:
+        self.wave = wave
+        self.accesses: defaultdict[int, Accesses] = defaultdict(Accesses)
         self._patterns: dict[tuple[object, ...], tuple[int, int, int]] = {}
 
     def _spread(self, offsets: Array, mask: Array | None) -> tuple[Array, Array | None, int]:
         """Offsets and mask by lane, and how many warps of the wave each warp of them stands for."""
-        ctas, warps, _ = self.machine.shape
+        ctas, warps, _ = self.wave.shape
         shape = np.broadcast_shapes(
             offsets.shape, (1, 1, LANES), () if mask is None else mask.shape
         )
@@ -40,7 +60,7 @@ class Traffic:
             mask = np.broadcast_to(mask, shape)
         return np.broadcast_to(offsets, shape), mask, ctas * warps // (shape[0] * shape[1])
 
-    def count_global(self, site: Site, offsets: Array, mask: Array | None) -> None:
+    def count_global(self, instruction: Instruction, offsets: Array, mask: Array | None) -> None:
         """An access to global memory."""
         lanes, active, times = self._spread(offsets, mask)
         sectors = lanes >> SECTOR_SHIFT
@@ -55,12 +75,13 @@ class Traffic:
         if active is not None:
             distinct -= int(np.count_nonzero(~active.all(axis=2)))
             warps = int(np.count_nonzero(active.any(axis=2)))
-        site.requests += warps * times
-        site.sectors += distinct * times
+        counts = self.accesses[instruction.position]
+        counts.requests += warps * times
+        counts.sectors += distinct * times
 
     def count_shared(
         self,
-        site: Site,
+        instruction: Instruction,
         offsets: Array,
         size: int,
         mask: Array | None,
@@ -79,15 +100,16 @@ class Traffic:
             relative.tobytes(),
             None if active is None else active.tobytes(),
         )
-        counts = self._patterns.get(key)
-        if counts is None:
-            counts = self._count(relative, size, active, kind, form)
+        known = self._patterns.get(key)
+        if known is None:
+            known = self._count(relative, size, active, kind, form)
             if len(self._patterns) < _KEPT:
-                self._patterns[key] = counts
-        requests, passes, conflicts = counts
-        site.requests += requests * times
-        site.wavefronts += passes * times
-        site.conflicts += conflicts * times
+                self._patterns[key] = known
+        requests, passes, conflicts = known
+        counts = self.accesses[instruction.position]
+        counts.requests += requests * times
+        counts.wavefronts += passes * times
+        counts.conflicts += conflicts * times
 
     @staticmethod
     def _count(

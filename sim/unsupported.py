@@ -8,13 +8,15 @@ import numpy as np
 
 from .errors import PtxError
 from .frames import Frame
-from .launch import kernel_of
-from .machine import Geometry, Machine
+from .launch import architecture, kernel_of
+from .machine import Machine
 from .memory import Memory
 from .placement import Placement
 from .program import Program
 from .ptx import Module, read
 from .ptx.module import Function
+from .translator import Translator
+from .wave import Geometry
 
 
 def check(ptx: str | Path | Module, kernel: str | None = None) -> list[PtxError]:
@@ -44,11 +46,14 @@ def check(ptx: str | Path | Module, kernel: str | None = None) -> list[PtxError]
 
 
 def _of_kernel(module: Module, kernel: Function) -> list[PtxError]:
-    machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_90", numerics="exact")
+    machine = Machine(
+        Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch=architecture(module), numerics="exact"
+    )
     placement = Placement(module, kernel, machine.memory, 0)
     placement.parameters(np.zeros(1, np.uint8), {p.name: 0 for p in kernel.parameters})
     machine.memory.build(placement.shared_bytes, 1, 1)
     program = Program(placement, machine)
+    translator = Translator(program)
     machine.begin(0, 1)
     found = []
     for function in placement.functions:
@@ -58,5 +63,5 @@ def _of_kernel(module: Module, kernel: Function) -> list[PtxError]:
         parameters = [*function.returns, *function.parameters]
         places = {p.name: ("local", 0) for p in parameters}
         frame = Frame(program, function, arguments=None if function.entry else places)
-        found += program.unsupported(frame)
+        found += translator.unsupported(frame)
     return found

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tilec.cache_store import Store
+    from tilec.cache.database import Store
 
 ACTIONS = ("list", "clear", "stats")
 

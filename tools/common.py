@@ -9,7 +9,9 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 import tilec
@@ -47,6 +49,18 @@ def leave(code: int) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
+
+
+@contextmanager
+def warnings_shown() -> Iterator[None]:
+    """Shows Python's warnings, such as of a cache that cannot be used, as a command does."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for one in caught:
+                sys.stderr.write(f"warning: {one.message}\n")
 
 
 def run(

@@ -6,20 +6,19 @@ from dataclasses import asdict
 from typing import Any
 
 from tilec.dialects.tile.families import TILE_OPS
-from tilec.isa import Form, MatrixMemory, Mma, Operand, WmmaMemory, WmmaMma, assembly
+from tilec.isa import LANES, ExecutionScope, Form, Operand, assembly
 from tilec.isa.llvm import call
 from tilec.isa.sass import executions
 from tilec.isa.spellings import spellings
-from tilec.layout import LayoutError, fragment
+from tilec.layout import fragment_of
 
 from .form_list import record
 
 
-def _layout(form: Form, operand: Operand) -> str:
-    try:
-        return str(fragment(form, operand.name))
-    except LayoutError:
-        return "not defined by the ISA"
+def _layout(form: Form, operand: Operand) -> str | None:
+    if not operand.threads:
+        return None
+    return "not defined by the ISA" if operand.opaque else str(fragment_of(form, operand.name))
 
 
 def _operand(form: Form, operand: Operand, *, written: bool) -> dict[str, Any]:
@@ -36,6 +35,8 @@ def _operand(form: Form, operand: Operand, *, written: bool) -> dict[str, Any]:
     }
     if operand.container > operand.type.bits:
         data["bits"] = [operand.shift, operand.shift + operand.type.bits - 1, operand.container]
+    if operand.threads != LANES:
+        data["storage"] = str(operand.storage)
     if operand.major is not None:
         data["major"] = str(operand.major)
     return data
@@ -45,7 +46,7 @@ def _text(form: Form) -> str:
     """The instruction with named registers, as it stands in a kernel."""
     places = {
         operand.name: [f"%{operand.name}{n}" for n in range(operand.registers)]
-        for operand in (*form.results, *form.operands)
+        for operand in form.all_operands
     }
     names = {selector.name: [selector.name] for selector in form.selectors}
     return assembly(form, {**places, **names, "address": ["address"]}, "shared")
@@ -55,16 +56,11 @@ def details(form: Form) -> dict[str, Any]:
     """Everything, ready for JSON."""
     data = record(form)
     data["section"] = form.section
-    if isinstance(form, Mma | WmmaMma | WmmaMemory):
-        data["shape"] = str(form.shape)
-    if isinstance(form, Mma) and form.products > 1:
-        data["products"] = form.products
-    if isinstance(form, WmmaMemory):
-        data["alignment"] = form.alignment
-        data["default_stride"] = form.default_stride
-    if isinstance(form, MatrixMemory):
-        data["rows"] = form.matrices * form.rows
-        data["row_bytes"] = form.row_bytes
+    if form.scope is not ExecutionScope.WARP:
+        data["scope"] = str(form.scope)
+    if form.asynchronous:
+        data["asynchronous"] = True
+    data |= form.facts
     if form.spaces:
         data["state_spaces"] = list(form.spaces)
     data["operands"] = [
@@ -74,7 +70,8 @@ def details(form: Form) -> dict[str, Any]:
     data["selectors"] = {selector.name: list(selector.legal) for selector in form.selectors}
     data["instruction"] = _text(form)
     data["llvm"] = call(form).intrinsic or "inline assembly"
-    data["tile"] = f'{TILE_OPS[form.family]} {{form = "{form.ptx}"}}'
+    if form.family in TILE_OPS:
+        data["tile"] = f'{TILE_OPS[form.family]} {{form = "{form.ptx}"}}'
     data["execution"] = [asdict(execution) for execution in executions(form)]
     data["spellings"] = list(spellings(form))
     return data
@@ -91,17 +88,24 @@ def _ranges(executions_: list[dict[str, Any]]) -> list[str]:
 
 
 def _operand_lines(operand: dict[str, Any]) -> list[str]:
-    count = operand["registers"]
-    each = operand["elements"]
-    registers = f"{count} register{'s' * (count > 1)} .{operand['register']}"
-    registers += f", {each} element{'s' * (each > 1)} each"
     major = f" .{operand['major']}" if "major" in operand else ""
     head = f"{operand['name']:4}{operand['rows']}×{operand['cols']} {operand['type']}{major}"
-    line = f"{head}, {registers}"
+    line = f"{head}, {_registers(operand)}"
     if "bits" in operand:
         low, high, container = operand["bits"]
         line += f", in bits {low}-{high} of {container}"
-    return [f"{line}, {'written' if operand['written'] else 'read'}", f"    {operand['layout']}"]
+    lines = [f"{line}, {'written' if operand['written'] else 'read'}"]
+    return [*lines, f"    {operand['layout']}"] if operand["layout"] else lines
+
+
+def _registers(operand: dict[str, Any]) -> str:
+    """What a thread has of an operand, and who has it but a warp."""
+    count, each = operand["registers"], operand["elements"]
+    registers = f"{count} register{'s' * (count > 1)} .{operand['register']}"
+    if not each:
+        return f"in {operand['storage']} as {registers} tells"
+    registers += f", {each} element{'s' * (each > 1)} each"
+    return f"{registers}, in {operand['storage']}" if "storage" in operand else registers
 
 
 def text(form: Form) -> str:
@@ -110,17 +114,22 @@ def text(form: Form) -> str:
     where = ", ".join(f"{name} from PTX {version}" for name, version in data["targets"].items())
     facts = [("family", data["family"]), ("section", f"PTX ISA {data['section']}")]
     facts += [("targets", where)]
-    for key in ("shape", "products", "alignment", "default_stride", "rows", "row_bytes"):
-        if key in data:
-            facts.append((key.replace("_", " "), data[key]))
+    if "scope" in data:
+        facts.append(("executed by", data["scope"]))
+    if form.asynchronous:
+        facts.append(("completes", "later: something must wait for it"))
+    facts += [(name.replace("_", " "), fact) for name, fact in form.facts.items()]
     if "state_spaces" in data:
         facts.append(("spaces", ", ".join(("generic", *data["state_spaces"]))))
     for name, legal in data["selectors"].items():
         facts.append((name, ", ".join(map(str, legal))))
-    facts += [("LLVM", data["llvm"]), ("tile op", data["tile"])]
+    facts.append(("LLVM", data["llvm"]))
+    if "tile" in data:
+        facts.append(("tile op", data["tile"]))
     facts += [("executed", line) for line in _ranges(data["execution"])]
-    if isinstance(form, Mma) and form.sparsity and not form.sparsity.ordered:
-        facts.append(("note", "slow on newer targets; prefer mma.sp::ordered_metadata"))
+    if form.preferred:
+        preferred = form.preferred.partition(".sync")[0]
+        facts.append(("note", f"slow on newer targets; prefer {preferred}"))
     lines = [data["ptx"], *(f"  {key:15} {value}" for key, value in facts), "operands"]
     for operand in data["operands"]:
         lines += [f"  {line}" for line in _operand_lines(operand)]

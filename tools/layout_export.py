@@ -17,7 +17,7 @@ def as_csv(view: View) -> str:
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["lane", "register", "low", "high", *view.axes])
+    writer.writerow([view.holder, "register", "low", "high", *view.axes])
     for slot, place in view.everything():
         writer.writerow([*slot, *(place or ("",) * len(view.axes))])
     return out.getvalue().removesuffix("\n")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
-from tilec.isa import Form, Mma
+from tilec.isa import Form, Product
 from tilec.layout.drawing import colour
 
 from .layout_text import Table, matrix_tables
@@ -34,10 +34,9 @@ def as_html(form: Form, selectors: dict[str, int]) -> str:
     steps = _steps(form)
     slider = stepping = ""
     if steps:
-        names = " ".join(_names(form, steps))
         slider = (
-            f'<label>k <input type="range" id="k" min="-1" max="{steps - 1}" value="-1" '
-            f'data-names="{names}"><output>all</output></label>'
+            f'<label>k <input type="range" id="k" min="-1" max="{len(steps) - 1}" value="-1" '
+            f'data-names="{" ".join(steps)}"><output>all</output></label>'
         )
         stepping = " The slider steps through k."
     tables = {name: list(matrix_tables(views[name])) for name in _ORDER if name in views}
@@ -46,25 +45,19 @@ def as_html(form: Form, selectors: dict[str, int]) -> str:
         "title": escape(form.ptx),
         "stepping": stepping,
         "slider": slider,
-        "steps": str(steps),
+        "steps": str(len(steps)),
         "body": "\n".join(_sections(views, tables)),
     }.items():
         page = page.replace("{{" + key + "}}", value)
     return page.removesuffix("\n")
 
 
-def _steps(form: Form) -> int:
-    """Steps of k: chunks that share a code where A is sparse; none if the form is no product."""
-    if not isinstance(form, Mma):
-        return 0
-    return form.shape.k // (form.sparsity.chunk if form.sparsity else 1)
-
-
-def _names(form: Form, steps: int) -> Iterator[str]:
-    assert isinstance(form, Mma)
-    each = form.shape.k // steps
-    for step in range(steps):
-        yield str(step) if each == 1 else f"{step * each}-{step * each + each - 1}"
+def _steps(form: Form) -> list[str]:
+    """Names of the steps of k: runs that share a code where A is sparse; none if no product."""
+    if not isinstance(form, Product):
+        return []
+    starts = range(0, form.shape.k, form.chunk)
+    return [f"{k}-{k + form.chunk - 1}" if form.chunk > 1 else str(k) for k in starts]
 
 
 def _sections(views: dict[str, View], tables: dict[str, list[Table]]) -> Iterator[str]:
@@ -100,7 +93,9 @@ def _figure(view: View, one: Table, product: int) -> Iterator[str]:
         line = f"<tr><th>{label}</th>"
         for col, cell in zip(one.cols, cells, strict=True):
             lane, register = map(int, cell.split(":"))
-            title = f"lane {lane}, register {register}: {row_axis} {label}, {col_axis} {col}"
+            title = (
+                f"{view.holder} {lane}, register {register}: {row_axis} {label}, {col_axis} {col}"
+            )
             line += (
                 f'<td data-lane="{lane}" data-row="{label}" data-col="{col}" title="{title}" '
                 f'style="background:{colour(lane)}">{cell}</td>'

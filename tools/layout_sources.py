@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from tilec.isa import Form, Mma, TilecError
+from tilec.isa import Form, Product, TilecError
 
 from .layout_text import table
 from .layout_view import Slot, View
@@ -40,7 +40,7 @@ def sources(form: Form, element: Sequence[int], selectors: dict[str, int]) -> li
     """What feeds an element of D, for each product of the warp.
 
     Args:
-        form: an `mma` form.
+        form: a product.
         element: its row and column.
         selectors: `selector`, `byte_id`, `thread_id` where given.
 
@@ -48,12 +48,12 @@ def sources(form: Form, element: Sequence[int], selectors: dict[str, int]) -> li
         TilecError: for another kind of form, an element that D has not, or selectors that no
             operand depends on.
     """
-    if not isinstance(form, Mma):
+    if not isinstance(form, Product):
         raise TilecError(f"{form.ptx} is no product: it has no sources")
     views = View.of_all(form, selectors)
     results, addends = views["d"].holders(element), views["c"].holders(element)
     row, col = element
-    chunk = form.sparsity.chunk if form.sparsity else 1
+    chunk = form.chunk
     stored = views["a"].extents[1] * chunk // form.shape.k
     found = []
     for product, (result, addend) in enumerate(zip(results, addends, strict=True)):

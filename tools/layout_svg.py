@@ -31,7 +31,9 @@ def _grid(view: View, one: Table) -> Grid:
         row = []
         for col, cell in zip(one.cols, line, strict=True):
             lane, register = map(int, cell.split(":"))
-            about = f"lane {lane}, register {register}: {row_axis} {label}, {col_axis} {col}"
+            about = (
+                f"{view.holder} {lane}, register {register}: {row_axis} {label}, {col_axis} {col}"
+            )
             row.append(Cell(cell, about, lane))
         cells.append(row)
     return Grid(one.part, cells, one.rows, one.cols)

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple
 
-from tilec.isa import LANES
 from tilec.layout.formula import formulas
 
 from .layout_view import Place, Slot, View
@@ -17,7 +16,7 @@ Grid = list[list[str]]
 def text(view: View) -> str:
     """The whole map: a heading, the matrix view, the register view."""
     if view.layout is None:
-        return f"{heading(view)}\nWhich elements a register holds is not defined by the ISA."
+        return f"{heading(view)}\n{view.open[0].upper()}{view.open[1:]}."
     tables = (*matrix_tables(view), register_table(view))
     return "\n\n".join((heading(view), *map(str, tables)))
 
@@ -29,9 +28,12 @@ def heading(view: View) -> str:
     lines = [
         view.form.ptx,
         f"operand {operand.name}: {extents} {operand.type} ({', '.join(view.axes)})",
-        f"a lane holds {_count(operand.registers, 'register')} of {operand.register.bits} bits, "
-        f"{_count(operand.per_register, 'element')} each",
     ]
+    if operand.threads:
+        lines.append(
+            f"a {view.holder} holds {_count(operand.registers, 'register')} of "
+            f"{operand.register.bits} bits, {_count(operand.per_register, 'element')} each"
+        )
     if operand.container > operand.type.bits:
         low = operand.shift
         high = low + operand.type.bits - 1
@@ -83,7 +85,7 @@ def matrix_tables(view: View) -> Iterator[Table]:
             grid = [[f"{s[number].lane}:{s[number].register}" for s in line] for line in holders]
             part = [f"{name} {at}" for name, at in zip(blocks, block, strict=True)]
             part += [f"product {number}"] if view.products > 1 else []
-            what = f"lane:register by {rows} (down) and {cols} (across)"
+            what = f"{view.holder}:register by {rows} (down) and {cols} (across)"
             yield Table(", ".join(part), what, *_merged(grid))
 
 
@@ -91,17 +93,21 @@ def register_table(view: View) -> Table:
     """Which elements each register of each lane holds, low bits first."""
     names = [f"r{n}" for n in range(view.operand.registers)]
     body = []
-    for lane in range(LANES):
+    threads = range(view.operand.threads)
+    for lane in threads:
         places = view.held(lane)
         step = view.operand.per_register
         body.append([span(places[at : at + step]) for at in range(0, len(places), step)])
-    what = f"({','.join(view.axes)}) by lane (down) and register (across), low bits first"
-    return Table("", what, body, [str(n) for n in range(LANES)], names)
+    axes = ",".join(view.axes)
+    what = f"({axes}) by {view.holder} (down) and register (across), low bits first"
+    return Table("", what, body, [str(n) for n in threads], names)
 
 
-def slots(found: Sequence[Slot]) -> str:
-    """Where an element is, one line a holder."""
-    return "\n".join(f"lane {s.lane}, register {s.register}, bits {s.low}-{s.high}" for s in found)
+def slots(found: Sequence[Slot], holder: str = "lane") -> str:
+    """Where an element is, one line a holder, which is a lane or a thread."""
+    return "\n".join(
+        f"{holder} {s.lane}, register {s.register}, bits {s.low}-{s.high}" for s in found
+    )
 
 
 def contents(found: Sequence[tuple[Slot, Place | None]]) -> str:

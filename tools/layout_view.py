@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tilec.isa import LANES, Form, Mma, Operand, Selector, TilecError, WmmaMemory, WmmaMma
+from tilec.isa import LANES, Form, Operand, Selector, TilecError
 from tilec.layout import LinearLayout, fragment_of
+from tilec.layout.fragments import has_fragment
 from tilec.layout.lookup import types_of
 
 Place = tuple[int, ...]
@@ -17,7 +18,10 @@ Place = tuple[int, ...]
 
 
 class Slot(NamedTuple):
-    """Where a lane keeps an element: bits `low` to `high` of a register."""
+    """Where a lane keeps an element: bits `low` to `high` of a register.
+
+    Of what a warpgroup holds, `lane` counts its threads.
+    """
 
     lane: int
     register: int
@@ -79,7 +83,7 @@ class View:
             TilecError: for a selector that none has, or a value that is not legal.
         """
         views, used = {}, set()
-        for name in dict.fromkeys(o.name for o in (*form.results, *form.operands)):
+        for name in form.operand_names:
             own = {key: n for key, n in selectors.items() if key in cls.selectors(form, name)}
             views[name] = cls.of(form, name, own)
             used |= set(own)
@@ -91,20 +95,32 @@ class View:
     @staticmethod
     def selectors(form: Form, name: str) -> dict[str, Selector]:
         """The selectors that an operand depends on, by name without the operand's side."""
-        if name == "e":
-            return {s.name: s for s in form.selectors if s.name == "selector"}
         side = f"_{name[-1]}"
-        scale = name in ("sfa", "sfb")
-        return {
-            s.name.removesuffix(side): s for s in form.selectors if scale and s.name.endswith(side)
-        }
+        return {s.name.removesuffix(side): s for s in form.selectors_of(name)}
 
     @cached_property
     def layout(self) -> LinearLayout | None:
-        """(register, lane) -> place; None for wmma, where the ISA does not define it."""
-        if isinstance(self.form, WmmaMma | WmmaMemory):
+        """(register, lane) -> place; None where the ISA does not define it or no register holds it.
+
+        Of a warpgroup (register, lane, warp) -> place.
+        """
+        if not has_fragment(self.operand):
             return None
         return fragment_of(self.form, self.operand.name)
+
+    @property
+    def open(self) -> str:
+        """Why it has no layout."""
+        if not self.operand.threads:
+            return (
+                f"no register holds operand {self.operand.name}: it lies in {self.operand.storage}"
+            )
+        return "which elements a register holds is not defined by the ISA"
+
+    @property
+    def holder(self) -> str:
+        """What a number of a thread counts: lanes of a warp, threads of a warpgroup."""
+        return "lane" if self.operand.threads <= LANES else "thread"
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
@@ -135,7 +151,7 @@ class View:
     @property
     def sparse(self) -> bool:
         """Whether the form's A is sparse."""
-        return isinstance(self.form, Mma) and self.form.sparsity is not None
+        return self.form.sparsity is not None
 
     def held(self, lane: int) -> list[Place | None]:
         """The elements of a lane, low to high; None for one that this selection ignores."""
@@ -143,7 +159,9 @@ class View:
         names = [name for name, _ in layout.outs]
         found: list[Place | None] = []
         for index in range(self.operand.elements):
-            place = dict(zip(names, layout(register=index, lane=lane), strict=True))
+            at = {"register": index, "lane": lane % LANES, "warp": lane // LANES}
+            held = layout(**{name: at[name] for name in layout.in_sizes})
+            place = dict(zip(names, held, strict=True))
             chosen = all(place[name] == value for name, value in self.selection.items())
             found.append(tuple(place[axis] for axis in self.axes) if chosen else None)
         return found
@@ -171,10 +189,10 @@ class View:
             )
         where = dict(zip(self.axes, place, strict=True)) | self.selection
         if self.products == 1:
-            index, lane = index_of(**where)
-            return [self.slot(lane, index)]
-        found = (index_of(**where, product=product) for product in range(self.products))
-        return [self.slot(lane, index) for index, lane in found]
+            found = [index_of(**where)]
+        else:
+            found = [index_of(**where, product=product) for product in range(self.products)]
+        return [self.slot(lane + LANES * sum(warp), index) for index, lane, *warp in found]
 
     def in_registers(self, lane: int, register: int | None) -> list[tuple[Slot, Place | None]]:
         """What a lane holds, in one register or in all.
@@ -183,25 +201,28 @@ class View:
             TilecError: if there is no such lane or register.
         """
         self._defined()
-        if not 0 <= lane < LANES:
-            raise TilecError(f"no lane {lane}: a warp has lanes 0 to {LANES - 1}")
+        threads, holder = self.operand.threads, self.holder
+        if not 0 <= lane < threads:
+            group = "warp" if threads <= LANES else "warpgroup"
+            raise TilecError(f"no {holder} {lane}: a {group} has {holder}s 0 to {threads - 1}")
         last = self.operand.registers - 1
         if register is not None and not 0 <= register <= last:
             raise TilecError(
                 f"no register {register} in operand {self.operand.name} of {self.form.ptx}: "
-                f"each lane holds 0 to {last}"
+                f"each {holder} holds 0 to {last}"
             )
         slots = ((self.slot(lane, i), place) for i, place in enumerate(self.held(lane)))
         return [(s, place) for s, place in slots if register is None or s.register == register]
 
     def everything(self) -> Iterator[tuple[Slot, Place | None]]:
         """Every element of every lane."""
-        for lane in range(LANES):
+        for lane in range(self.operand.threads):
             yield from self.in_registers(lane, None)
 
     def json(self) -> dict[str, Any]:
         """The map as data: `lanes` lists each lane's elements low to high, null where ignored.
 
+        Of what a warpgroup holds, `lanes` has a list for each of its threads.
         Metadata is listed by bits, `[row, bit]` for each bit of the register; scale factors
         by bytes, `[row or col, chunk]`.
         """
@@ -214,7 +235,7 @@ class View:
             "sparse": self.sparse,
             "bits": 1 if metadata else self.operand.container,
             "registers": self.operand.registers,
-            "lanes": None if self.layout is None else [self._listed(n) for n in range(LANES)],
+            "lanes": self.layout and [self._listed(n) for n in range(self.operand.threads)],
         }
 
     def _listed(self, lane: int) -> list[list[int] | None] | None:
@@ -230,13 +251,9 @@ class View:
 
     @cached_property
     def _index_of(self) -> LinearLayout:
-        """Place -> (register, lane)."""
+        """Place -> (register, lane), or (register, lane, warp)."""
         return self._defined().left_inverse()
 
     def _defined(self) -> LinearLayout:
-        """The layout, if the ISA has one."""
-        if self.layout is None:
-            raise TilecError(
-                f"which elements a register of {self.form.ptx} holds is not defined by the ISA"
-            )
-        return self.layout
+        """The layout; raises LayoutError if there is none, saying why."""
+        return fragment_of(self.form, self.operand.name)

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tilec.diagnostics import Source
     from tilec.passes.base import Diagnostic
     from tilec.passes.instrumentation import Instrumentation
+    from tilec.report.diagnostics import Source
 
 
 def add_pass_flags(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +84,7 @@ def show_remarks(
     Raises:
         OSError: if the file cannot be written.
     """
-    from tilec.remarks import chosen, to_yaml  # noqa: PLC0415
+    from tilec.report.remarks import chosen, to_yaml  # noqa: PLC0415
 
     from .files import write_output  # noqa: PLC0415
 
@@ -105,7 +105,7 @@ def instrumented(arguments: argparse.Namespace) -> Iterator[Instrumentation | No
         yield None
         return
     from tilec.passes.instrumentation import Instrumentation, Selection, time_report  # noqa: PLC0415
-    from tilec.printing import to_text  # noqa: PLC0415
+    from tilec.report.printing import to_text  # noqa: PLC0415
 
     def selection(names: str | None, *, every: bool) -> Selection:
         return Selection(every, frozenset(filter(None, (names or "").split(","))))

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 
-from tilec.diagnostics import Source
 from tilec.dialect_plugins import GROUP as DIALECTS
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 from tilec.isa.plugins import PluginError, plugins
 from tilec.passes.base import Pass, ProgramError
 from tilec.passes.registry import GROUP, PASSES, pass_class
 from tilec.pipeline_choice import GROUP as PIPELINES
-from tilec.source import new_context, parse
+from tilec.report.diagnostics import Source
 
 
 def pass_list() -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tilec.abi import Abi, Kernel
 from tilec.isa import TilecError
+from tilec.launch.abi import Abi, Kernel
 
 
 def described(path: Path) -> dict[str, Kernel]:

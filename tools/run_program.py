@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tilec import sim
-from tilec.isa import TARGETS, TilecError, nearest
+from tilec.isa import TilecError, nearest
+from tilec.sim.launch import architecture
 
 from .files import read_input
 from .run_arguments import Value
 
 if TYPE_CHECKING:
-    from tilec.abi import Kernel
+    from tilec.launch.abi import Kernel
 
 _PTX = re.compile(r"^\s*\.version\b", re.MULTILINE)
 
@@ -84,7 +85,7 @@ class Program:
         known = self.kernels.get(name)
         if known is None:
             return list(values)
-        from tilec.arguments import passed  # noqa: PLC0415
+        from tilec.launch.arguments import passed  # noqa: PLC0415
 
         return passed(known, values)
 
@@ -115,14 +116,13 @@ def load(path: str, *, arch: str | None, level: int) -> Program:
         from .run_abi import described  # noqa: PLC0415 (with MLIR)
 
         kernels = described(beside)
-    own = module.target if module.target in TARGETS else "sm_90"
-    return Program(module, arch or own, kernels)
+    return Program(module, arch or architecture(module), kernels)
 
 
 def _compiled(text: str, name: str, arch: str | None, level: int) -> Program:
     import tilec  # noqa: PLC0415 (with MLIR)
-    from tilec.diagnostics import Source, render  # noqa: PLC0415
     from tilec.passes.base import ProgramError  # noqa: PLC0415
+    from tilec.report.diagnostics import Source, render  # noqa: PLC0415
 
     try:
         compiled = tilec.compile(text, target=arch, opt_level=level, name=name, lineinfo=True)

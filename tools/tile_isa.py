@@ -7,8 +7,9 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tilec.isa import Family, Form, Target, UnknownNameError, forms, instruction, target
+from tilec.isa import Form, Target, UnknownNameError, forms, instruction, target
 from tilec.isa.kernel import kernel
+from tilec.isa.table import current
 
 from . import form_text
 from .common import Parser, run
@@ -41,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=what, description=what)
 
     lister = command("list", "the forms of the table")
-    lister.add_argument("--family", metavar="F", help=", ".join(Family))
+    lister.add_argument("--family", metavar="F", help=", ".join(current().families))
     lister.add_argument("--target", metavar="T", help="only forms that this target has")
     lister.add_argument("--format", choices=FORMATS, default="text")
 
@@ -73,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
 def _list(arguments: argparse.Namespace) -> str:
     found = list(forms().values())
     if arguments.family is not None:
-        families = [str(family) for family in Family]
+        families = [str(family) for family in current().families]
         if arguments.family not in families:
             raise UnknownNameError("family", arguments.family, families)
         found = [form for form in found if form.family == arguments.family]

@@ -7,8 +7,9 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma, element_type, form, target
+from tilec.isa import Form, TilecError, element_type, form, target
 from tilec.layout import LinearLayout, Swizzle, find_form
+from tilec.layout.fragments import has_fragment
 
 from . import layout_bases, layout_conversion, layout_sources, layout_text
 from .common import Parser, run
@@ -179,7 +180,7 @@ def _conversion(arguments: argparse.Namespace) -> str:
 
 def _only_operand(form: Form) -> str:
     """The operand meant when none is named."""
-    names = list(dict.fromkeys(o.name for o in (*form.results, *form.operands)))
+    names = form.operand_names
     if len(names) > 1:
         raise TilecError(
             f"{form.ptx} has more than one operand; give --operand: {', '.join(names)}"
@@ -214,10 +215,15 @@ def _view(arguments: argparse.Namespace) -> View:
     operand = arguments.operand
     if operand is None:
         operand = _only_operand(form(name)) if "." in name else "a"
-    if "." in name and isinstance(form(name), WmmaMma | WmmaMemory):
+    if "." in name and _is_open(form(name), operand):
         return View.of(form(name), operand, selectors)
     found = find_form(name, operand, arguments.type, sparse=arguments.sparse, major=arguments.major)
     return View.of(found, operand, selectors)
+
+
+def _is_open(form: Form, name: str) -> bool:
+    """Whether an operand has no layout: its view says why."""
+    return any(one.name == name and not has_fragment(one) for one in form.all_operands)
 
 
 def _whole(view: View, arguments: argparse.Namespace) -> str | bytes:
@@ -270,7 +276,7 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
     if arguments.element is not None:
         holders = view.holders(arguments.element)
         data = {"element": list(arguments.element), "holders": [s.json() for s in holders]}
-        return json.dumps(data) if as_json else layout_text.slots(holders)
+        return json.dumps(data) if as_json else layout_text.slots(holders, view.holder)
     if arguments.lane is not None:
         held = view.in_registers(arguments.lane, arguments.reg)
         listed = [{**s.json(), "element": p and list(p)} for s, p in held]

@@ -18,8 +18,8 @@ from .files import read_input, write_output
 from .pass_flags import add_pass_flags, instrumented, show_remarks
 
 if TYPE_CHECKING:
-    from tilec.diagnostics import Source
     from tilec.passes.instrumentation import Instrumentation
+    from tilec.report.diagnostics import Source
 
 _SPLIT = re.compile(r"^// -----.*\n?", re.MULTILINE)
 _PASS_FLAG = re.compile(r"--([a-z][a-z0-9.-]*)(?:=(.*))?", re.DOTALL)
@@ -70,7 +70,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _chunks(text: str, name: str, *, split: bool) -> Iterator[Source]:
     """The parts of the input; blank lines before each keep its line numbers."""
-    from tilec.diagnostics import Source  # noqa: PLC0415
+    from tilec.report.diagnostics import Source  # noqa: PLC0415
 
     if not split:
         yield Source(name, text)
@@ -103,7 +103,7 @@ def _main(arguments: argparse.Namespace) -> int:
     name = "<stdin>" if arguments.input == "-" else arguments.input
     pipeline, verify_each = _pipeline(arguments), arguments.verify_each
     if arguments.run_reproducer:
-        from tilec.reproducer import read_reproducer  # noqa: PLC0415
+        from tilec.report.reproducer import read_reproducer  # noqa: PLC0415
 
         text, pipeline, verify_each = read_reproducer(text)
     outputs: list[str] = []
@@ -128,23 +128,23 @@ def _process(
     arguments: argparse.Namespace,
 ) -> str | None:
     """The transformed text of one part of the input; None if it failed."""
-    from tilec.diagnostics import render  # noqa: PLC0415
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415
+    from tilec.frontend.parsing import parse  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415
-    from tilec.printing import to_text  # noqa: PLC0415
-    from tilec.source import collected, new_context, parse  # noqa: PLC0415
+    from tilec.report.diagnostics import render, reports  # noqa: PLC0415
+    from tilec.report.printing import to_text  # noqa: PLC0415
+    from tilec.report.reproducer import Reproducer, reproducible  # noqa: PLC0415
 
-    from .reproduce import reproducible  # noqa: PLC0415
     from .verify_diagnostics import mismatches  # noqa: PLC0415
 
-    context = new_context()
     errors: tuple[Diagnostic, ...] = ()
     output = ""
-    with collected(context) as reported, remarks() as found:
+    with reports() as reported, remarks() as found:
         try:
-            module = parse(source, context)
-            leave = arguments.mlir_pass_pipeline_crash_reproducer
-            with reproducible(leave, module, pipeline, verify_each=verify_each):
+            module = parse(source, new_context())
+            left = arguments.mlir_pass_pipeline_crash_reproducer
+            with reproducible(left, lambda: Reproducer(to_text(module), pipeline, verify_each)):
                 run_pipeline(module, pipeline, verify_each=verify_each, instrumentation=watched)
             output = to_text(
                 module,

@@ -11,25 +11,28 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tilec.isa import TARGETS, TilecError
 from tilec.isa.plugins import plugins
+from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
-from .cached import compile_cached, wants_cache
-from .common import Parser, hurry, leave, run
+from .common import Parser, hurry, leave, run, warnings_shown
 from .files import is_file_name, read_input, write_output, write_outputs
 from .pass_flags import add_pass_flags, instrumented, show_remarks, wants_remarks
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
+    from tilec.options import Options
+    from tilec.passes.instrumentation import Instrumentation
 
-_STAGES = ("tile", "nvvm", "llvm", "ptx", "cubin", "sass")
 _SUFFIXES = {
-    "tile": ".tile.mlir",
-    "nvvm": ".nvvm.mlir",
-    "llvm": ".ll",
-    "ptx": ".ptx",
-    "cubin": ".cubin",
-    "sass": ".sass",
+    Stage.TILE: ".tile.mlir",
+    Stage.NVVM: ".nvvm.mlir",
+    Stage.LLVM: ".ll",
+    Stage.PTX: ".ptx",
+    Stage.CUBIN: ".cubin",
+    Stage.SASS: ".sass",
 }
+_PAGE = "html"
+"""What `--emit` calls the explorer's page."""
 _EPILOG = """\
 Beside FILE.ptx and FILE.cubin stands FILE.json, which says how to launch the kernels.
 Without --target the program's #nvvm.target counts, and sm_80 where it names none.
@@ -44,7 +47,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--target", metavar="TARGET", help="such as sm_90a")
     made.add_argument(
         "--emit",
-        choices=(*_STAGES, "html"),
+        choices=(*map(str, Stage), _PAGE),
         default="ptx",
         help="default: ptx; html is a page with the program after every pass and stage",
     )
@@ -81,43 +84,26 @@ def _main(arguments: argparse.Namespace) -> int:
         return 0
     name = "<stdin>" if arguments.input == "-" else arguments.input
     text = read_input(arguments.input)
-    return (_recall if wants_cache(arguments) else _compile)(text, name, arguments)
+    return _compile(text, name, arguments)
 
 
 def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
-    from tilec import codegen  # noqa: PLC0415
-
-    if _STAGES.index(_last_stage(arguments)) >= _STAGES.index("ptx"):
-        codegen.start()  # while MLIR is being imported
-    from tilec.compiled import Compiled, Options  # noqa: PLC0415
-    from tilec.diagnostics import Source, render  # noqa: PLC0415
-    from tilec.lowering import load  # noqa: PLC0415
+    from tilec.driver import compile_input  # noqa: PLC0415
+    from tilec.frontend.inputs import TextInput  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
-    from tilec.remarks import occupancy_remarks  # noqa: PLC0415
-    from tilec.source import collected, new_context  # noqa: PLC0415
+    from tilec.report.diagnostics import Source, render, reports  # noqa: PLC0415
+    from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415
 
-    from .reproduce import reproducible  # noqa: PLC0415
-
-    leave, verify_each = arguments.mlir_pass_pipeline_crash_reproducer, arguments.verify_each
     source = Source(name, text)
     errors: tuple[Diagnostic, ...] = ()
-    context = new_context()
-    with instrumented(arguments) as watched, collected(context) as reported, remarks() as found:
-        options = Options(
-            arguments.level,
-            verify_each,
-            watched,
-            arguments.lineinfo,
-            pipeline=arguments.pipeline,
-        )
+    with instrumented(arguments) as watched, reports() as reported, remarks() as found:
         try:
-            with options.timed("parse"):
-                module, target = load(text, target=arguments.target, context=context)
-            compiled = Compiled(module, target, options, source)
-            with reproducible(leave, module, str(compiled.pipeline), verify_each=verify_each):
-                _give_out(compiled, arguments)
-                if wants_remarks(arguments) and arguments.emit in ("ptx", "cubin", "sass"):
-                    found.extend(occupancy_remarks(compiled))
+            with warnings_shown():
+                compiled = compile_input(TextInput(source), _options(arguments, watched))
+            found[:] = compiled.remarks
+            _give_out(compiled, arguments)
+            if wants_remarks(arguments) and arguments.emit in (Stage.PTX, Stage.CUBIN, Stage.SASS):
+                found.extend(occupancy_remarks(compiled))
         except ProgramError as error:
             errors = error.diagnostics
         finally:
@@ -126,48 +112,41 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     return 1 if errors else 0
 
 
-def _recall(text: str, name: str, arguments: argparse.Namespace) -> int:
-    """The same through the compile cache."""
-    from tilec.diagnostics import Source, render  # noqa: PLC0415
-    from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
-    from tilec.remarks import occupancy_remarks  # noqa: PLC0415
+def _options(arguments: argparse.Namespace, watched: Instrumentation | None) -> Options:
+    """How the flags say to compile; a page and a folder of all stages are never from the cache."""
+    from tilec.options import Options  # noqa: PLC0415
 
-    source = Source(name, text)
-    errors: tuple[Diagnostic, ...] = ()
-    with remarks() as found:
-        try:
-            compiled = compile_cached(text, name, arguments)
-            found[:] = compiled.remarks
-            _give_out(compiled, arguments)
-            if wants_remarks(arguments):
-                found.extend(occupancy_remarks(compiled))
-        except ProgramError as error:
-            errors = error.diagnostics
-        finally:
-            sys.stderr.write(render([*show_remarks(found, source, arguments), *errors], source))
-    return 1 if errors else 0
+    return Options(
+        opt_level=arguments.level,
+        verify_each=arguments.verify_each,
+        instrumentation=watched,
+        lineinfo=arguments.lineinfo,
+        cache=False if arguments.save_temps or arguments.emit == _PAGE else None,
+        pipeline=arguments.pipeline,
+        target=arguments.target,
+        emit=_last_stage(arguments),
+        reproducer=arguments.mlir_pass_pipeline_crash_reproducer,
+    )
 
 
-def _last_stage(arguments: argparse.Namespace) -> str:
+def _last_stage(arguments: argparse.Namespace) -> Stage:
     """The last stage that is needed; a page shows those behind PTX only where there are tools."""
-    return "ptx" if arguments.emit == "html" else str(arguments.emit)
+    return Stage.PTX if arguments.emit == _PAGE else Stage(arguments.emit)
 
 
 def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
-    from tilec.compiled import Stage  # noqa: PLC0415
-
+    last = _last_stage(arguments)
     if arguments.save_temps:
         stem = "stdin" if arguments.input == "-" else Path(arguments.input).stem
         folder = Path(arguments.save_temps)
         folder.mkdir(parents=True, exist_ok=True)
-        for stage in _STAGES[: _STAGES.index(_last_stage(arguments)) + 1]:
-            write_output(str(folder / f"{stem}{_SUFFIXES[stage]}"), compiled.emit(Stage(stage)))
-    html = arguments.emit == "html"
-    contents = compiled.explore() if html else compiled.emit(Stage(arguments.emit))
+        for stage in last.through:
+            write_output(str(folder / f"{stem}{_SUFFIXES[stage]}"), compiled.emit(stage))
+    contents = compiled.explore() if arguments.emit == _PAGE else compiled.emit(last)
     if arguments.verbose:
         _report(compiled)
     outputs = {arguments.output: contents}
-    if arguments.emit in ("ptx", "cubin") and is_file_name(arguments.output):
+    if arguments.emit in (Stage.PTX, Stage.CUBIN) and is_file_name(arguments.output):
         beside = str(Path(arguments.output).with_suffix(".json"))
         if beside in outputs:
             raise TilecError(f"{beside} is where the kernels' ABI goes; name the output otherwise")
@@ -176,7 +155,7 @@ def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
 
 
 def _report(compiled: Compiled) -> None:
-    from tilec.remarks import resident  # noqa: PLC0415
+    from tilec.report.remarks import resident  # noqa: PLC0415
 
     say = sys.stderr.write
     for name, used in compiled.resources.items():

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tilec.diagnostics import SOURCE, Source, place
 from tilec.isa import TilecError
 from tilec.passes.base import Diagnostic
+from tilec.report.diagnostics import SOURCE, Source, place
 
 _EXPECTED = re.compile(
     r"expected-(?P<severity>error|warning|remark|note)(?P<regex>-re)?\s*"

@@ -12,7 +12,7 @@ import numpy as np
 import tilec
 from tilec.isa import Target, TilecError
 from tilec.isa import target as find_target
-from tilec.occupancy import occupancy
+from tilec.launch.occupancy import occupancy
 from tilec.sim import Report, launch
 
 from .gemm_kernel import Configuration, Gemm, gemm

@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
+
+from tilec.isa.errors import TilecError
+
+if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
 
 
-def load(context: Any = None) -> None:
-    """Load the dialect into `context` (the current one by default); again does nothing."""
+def load(context: ir.Context | None = None) -> None:
+    """Load the dialect into `context` (the current one by default); again does nothing.
+
+    Raises:
+        TilecError: if there is no context.
+    """
     from tilec.ir.mlir import ir  # noqa: PLC0415 (MLIR is imported when first needed)
 
-    from . import ops  # noqa: F401, PLC0415 (importing them defines them)
+    from ..semantics.interfaces import attach_interfaces  # noqa: PLC0415
+    from . import ops  # noqa: PLC0415 (importing them defines them)
     from .dialect import Tile  # noqa: PLC0415
 
-    with context or ir.Context.current, ir.Location.unknown():
-        if not ir.Context.current.is_dialect_loaded(Tile.DIALECT_NAMESPACE):
+    context = context or ir.Context.current
+    if context is None:
+        raise TilecError("no MLIR context is given or entered")
+    with context, ir.Location.unknown():
+        if not context.is_dialect_loaded(Tile.DIALECT_NAMESPACE):
             _tell_bindings()
             Tile.load()
+            classes = (getattr(ops, name) for name in ops.__all__)
+            found = [op for op in classes if isinstance(op, type)]
+            attach_interfaces(found, ir.Context.current)
 
 
 @cache

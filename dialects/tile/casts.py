@@ -9,9 +9,9 @@ from types import MappingProxyType
 from typing import Any
 
 from tilec.ir.mlir import ir
-from tilec.isa import ElementType, TilecError, element_type
+from tilec.isa import ELEMENT_TYPES, ElementType, TilecError
 
-from .dialect import ByteType, value_of
+from .dialect import ByteType
 from .tiles import KNOWN_TYPES, bits_of
 
 CASTS: Mapping[str, tuple[str, str]] = MappingProxyType(
@@ -32,13 +32,7 @@ CASTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 """Upstream casts that `tile.cast` applies, with the kinds of their operand and result."""
 
 _NARROW = MappingProxyType(
-    {
-        "f8E4M3FN": element_type("e4m3"),
-        "f8E5M2": element_type("e5m2"),
-        "f6E3M2FN": element_type("e3m2"),
-        "f6E2M3FN": element_type("e2m3"),
-        "f4E2M1FN": element_type("e2m1"),
-    }
+    {t.mlir: t for t in ELEMENT_TYPES.values() if t.is_float and t.is_signed and t.bits <= 8}
 )
 WIDE = ("f64", "f32", "f16", "bf16")
 """The floats that LLVM computes with."""
@@ -63,7 +57,7 @@ class NarrowElement:
 def narrow_element(element: Any) -> NarrowElement | None:
     """The narrow float that an MLIR element type is; None if it is none that casts know."""
     if isinstance(element, ByteType):
-        type_ = _NARROW[str(value_of(element.element))]
+        type_ = _NARROW[str(element.element)]
         # PTX ISA, mma: e2m1 stands in bits 5 to 2 of its byte.
         return NarrowElement(type_, 8, shift=2 if type_.bits == 4 else 0)
     found = _NARROW.get(str(element))
@@ -76,7 +70,9 @@ def is_special(element: Any) -> bool:
     return str(element) == "tf32" or narrow_element(element) is not None
 
 
-def check_cast(name: str, source: Any, result: Any, attributes: Container[str] = ()) -> None:
+def check_cast(
+    name: str, source: Any, result: Any, attributes: ir.OpAttributeMap | Container[str] = ()
+) -> None:
     """Check that the upstream cast `name` takes elements of one type to the other.
 
     Args:
@@ -120,7 +116,7 @@ def _kind(element: Any) -> str:
 
 def _width(element: Any) -> int:
     """Bits that carry information, by which casts are said to narrow or widen."""
-    return int(value_of(element.element).width if isinstance(element, ByteType) else element.width)
+    return element.element.width if isinstance(element, ByteType) else element.width
 
 
 def _check_reached(source: Any, result: Any) -> None:

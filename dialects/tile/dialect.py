@@ -1,6 +1,6 @@
 """The dialect's class, its attributes and its type."""
 
-from typing import TYPE_CHECKING, Any, Self
+from functools import partial
 
 from tilec.ir.mlir import ext, ir
 
@@ -8,37 +8,40 @@ from tilec.ir.mlir import ext, ir
 # `from __future__ import annotations` here and in `ops/`.
 
 
-class Defined:
-    """What the bindings give to each type, attribute and op: for type checkers."""
-
-    if TYPE_CHECKING:
-        OPERATION_NAME: str
-
-        def __init_subclass__(cls, *, name: str = "") -> None: ...
-        def __getattr__(self, name: str) -> Any: ...
-        @classmethod
-        def get(cls, *parameters: Any) -> Self:
-            """Make one from its parameters."""
-            ...
-
-
-class Tile(ext.Dialect, name="tile"):  # type: ignore[call-arg]
+class Tile(ext.Dialect, name="tile"):
     """Tiles, and the fragments of them that a warp's registers hold."""
 
-    if TYPE_CHECKING:  # made by the bindings
-        DIALECT_NAMESPACE: str
 
-        class Operation(Defined):
-            """Base of its ops."""
+class TileAttr(Tile.Attribute):
+    """An attribute of the dialect, whose parameters are what it declares."""
 
-        class Type(Defined):
-            """Base of its types."""
-
-        class Attribute(Defined):
-            """Base of its attributes."""
+    @classmethod
+    def __init_subclass__(cls, *, name: str) -> None:
+        super().__init_subclass__(name=name)
+        _define_parameters(cls)
 
 
-class LayoutAttr(Tile.Attribute, name="layout"):
+class TileType(Tile.Type):
+    """A type of the dialect, whose parameters are what it declares."""
+
+    @classmethod
+    def __init_subclass__(cls, *, name: str) -> None:
+        super().__init_subclass__(name=name)
+        _define_parameters(cls)
+
+
+def _define_parameters(cls: type[TileAttr] | type[TileType]) -> None:
+    """Let parameters be of the classes declared; the bindings give plain attributes."""
+    for number, name in enumerate(cls.__annotations__):
+        setattr(cls, name, property(partial(_parameter, number=number)))
+
+
+def _parameter(declared: TileAttr | TileType, number: int) -> ir.Attribute | ir.Type:
+    parameter = declared.params[number].maybe_downcast()
+    return parameter.value if isinstance(parameter, ir.TypeAttr) else parameter
+
+
+class LayoutAttr(TileAttr, name="layout"):
     """`#tile.layout<"…">`: who holds which element of a tile.
 
     The text is a linear layout (`register [0,1] [8,0]; lane … -> row 16, col 8`) or names
@@ -48,7 +51,7 @@ class LayoutAttr(Tile.Attribute, name="layout"):
     text: ir.StringAttr
 
 
-class SharedAttr(Tile.Attribute, name="shared"):
+class SharedAttr(TileAttr, name="shared"):
     """`#tile.shared<"…">`: memory space of shared memory whose rows are swizzled.
 
     The text names a swizzle of the byte offsets, `none`, `32B`, `64B`, `128B`, or
@@ -59,7 +62,7 @@ class SharedAttr(Tile.Attribute, name="shared"):
     swizzle: ir.StringAttr
 
 
-class ByteType(Tile.Type, name="byte"):
+class ByteType(TileType, name="byte"):
     """`!tile.byte<f4E2M1FN>`: a byte that holds a 6- or 4-bit float as `kind::f8f6f4` wants it.
 
     e2m1 is in bits 5 to 2, e3m2 and e2m3 in bits 5 to 0; the rest is padding. In memory they
@@ -69,7 +72,7 @@ class ByteType(Tile.Type, name="byte"):
     element: ir.Float4E2M1FNType | ir.Float6E2M3FNType | ir.Float6E3M2FNType
 
 
-class FragType(Tile.Type, name="frag"):
+class FragType(TileType, name="frag"):
     """`!tile.frag<tensor<16x16xf16>, #tile.layout<"…">>`: the part of a tile that a warp holds.
 
     The layout's outputs have the tile's extents; its inputs are `register`, counting the
@@ -80,7 +83,7 @@ class FragType(Tile.Type, name="frag"):
     layout: LayoutAttr
 
 
-class WmmaType(Tile.Type, name="wmma"):
+class WmmaType(TileType, name="wmma"):
     """`!tile.wmma<"m16n16k16 a row f16">`: a fragment of the `wmma` instructions.
 
     The text gives shape, operand (`a`, `b`, or `c` of an accumulator), of `a` and `b` `.row` or
@@ -88,8 +91,3 @@ class WmmaType(Tile.Type, name="wmma"):
     """
 
     operand: ir.StringAttr
-
-
-def value_of(parameter: Any) -> Any:
-    """The type or text inside a parameter of one of these types and attributes."""
-    return parameter.maybe_downcast().value

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from tilec.isa import Family
 
-TILE_OPS = MappingProxyType(
+TILE_OPS: Mapping[str, str] = MappingProxyType(
     {
         Family.MMA: "tile.mma",
         Family.MMA_BLOCK_SCALE: "tile.mma_scaled",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, singledispatch
 
 from tilec.ir.mlir import ir
 from tilec.isa import (
@@ -19,11 +19,12 @@ from tilec.isa import (
     Mma,
     MovMatrix,
     Operand,
+    Product,
     Target,
     TilecError,
     WmmaMemory,
     WmmaMma,
-    forms,
+    forms_of,
 )
 from tilec.isa.kernel import ENTRY, choose
 from tilec.layout import LinearLayout, fragment_of
@@ -58,7 +59,7 @@ class FormKernel:
     arguments: tuple[Argument, ...]
     text: KernelText
     ctas: int = 1
-    product: Mma | WmmaMma | None = None
+    product: Product | None = None
 
     @property
     def comment(self) -> str:
@@ -95,25 +96,16 @@ def form_kernel(
             [CTA, ...].
 
     Raises:
-        TilecError: if `target` lacks the form, or a selector is unknown or out of range.
+        TilecError: if `target` lacks the form, a selector is unknown or out of range, or no
+            program tries such forms.
     """
     form.require(target)
     chosen = choose(form, selectors or {})
     text = KernelText(name, ctas if ctas > 1 else 0)
     shared = space.startswith("shared")
     with _context(), ir.Location.unknown():
-        match form:
-            case Mma() | MovMatrix():
-                arguments = _registers(text, form, chosen)
-            case MatrixMemory():
-                arguments = _matrices(text, form)
-            case WmmaMemory() | WmmaMma():
-                arguments = _wmma(text, form, target, shared=shared)
-            case _:
-                raise AssertionError(form.family)
-        product: Mma | WmmaMma | None = form if isinstance(form, Mma) else None
-        if isinstance(form, WmmaMemory | WmmaMma):
-            product = _product(form, target)
+        product = _product(form, target)
+        arguments = _kernel(form, _Setting(text, chosen, product, shared))
     return FormKernel(name, form, chosen, arguments, text, ctas, product)
 
 
@@ -135,14 +127,45 @@ def _context() -> ir.Context:
     return made
 
 
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """What a kernel is written into and with.
+
+    Attributes:
+        text: the kernel.
+        selectors: the value of each of the form's selectors.
+        product: what it multiplies by, if by anything.
+        shared: whether the matrices of `wmma` lie in shared memory.
+    """
+
+    text: KernelText
+    selectors: Mapping[str, int]
+    product: Product | None
+    shared: bool
+
+
+@singledispatch
+def _kernel(form: Form, setting: _Setting) -> tuple[Argument, ...]:
+    """Write the kernel, by the form's class; its parameters in order.
+
+    Raises:
+        TilecError: for a class that has none.
+    """
+    del setting
+    raise TilecError(f"no tile program tries {form.ptx}: no op of the dialect is that instruction")
+
+
 # Fragments with a layout
 
 
-def _registers(text: KernelText, form: Form, chosen: Mapping[str, int]) -> tuple[Argument, ...]:
+@_kernel.register(Mma)
+@_kernel.register(MovMatrix)
+def _registers(form: Mma | MovMatrix, setting: _Setting) -> tuple[Argument, ...]:
     """`mma` in all its families, and `movmatrix`."""
+    text = setting.text
     (result,) = form.results
-    tiles = {o.name: _tile(form, o) for o in (*form.results, *form.operands)}
-    arguments = {o.name: _argument(text, o, tiles[o.name]) for o in (*form.results, *form.operands)}
+    tiles = {o.name: _tile(form, o) for o in form.all_operands}
+    arguments = {o.name: _argument(text, o, tiles[o.name]) for o in form.all_operands}
     for operand in form.operands:
         text.load(operand.name, tiles[operand.name], arguments[operand.name])
     text.op(
@@ -150,7 +173,7 @@ def _registers(text: KernelText, form: Form, chosen: Mapping[str, int]) -> tuple
         [operand.name for operand in form.operands],
         (result.name, text.fragment(result.name, tiles[result.name])),
         form=form.ptx,
-        **chosen,
+        **setting.selectors,
     )
     text.store(result.name, arguments[result.name])
     return tuple(arguments.values())
@@ -183,11 +206,13 @@ def _argument(text: KernelText, operand: Operand, tile: TileValue) -> Argument:
 # Matrix loads and stores
 
 
-def _matrices(text: KernelText, form: MatrixMemory) -> tuple[Argument, ...]:
+@_kernel.register
+def _matrices(form: MatrixMemory, setting: _Setting) -> tuple[Argument, ...]:
     """`ldmatrix` and `stmatrix` of matrices that lie one below the other."""
+    text = setting.text
     layout = fragment_of(form, "r")
     sizes = layout.out_sizes
-    (operand,) = (*form.results, *form.operands)
+    operand = form.fragment
     rows, cols = sizes["matrix"] * sizes["row"], sizes["element"]
     joined = LinearLayout.of(
         {
@@ -223,14 +248,13 @@ def _matrices(text: KernelText, form: MatrixMemory) -> tuple[Argument, ...]:
 # wmma
 
 
-def _wmma(
-    text: KernelText, form: WmmaMemory | WmmaMma, target: Target, *, shared: bool
-) -> tuple[Argument, ...]:
-    product = _product(form, target)
+@_kernel.register(WmmaMemory)
+@_kernel.register(WmmaMma)
+def _wmma(form: WmmaMemory | WmmaMma, setting: _Setting) -> tuple[Argument, ...]:
+    """`wmma`: loads of all operands, the product if there is one, a store."""
+    text, product, shared = setting.text, setting.product, setting.shared
     if product is None:
-        assert isinstance(form, WmmaMemory)
-        (inside,) = (*form.results, *form.operands)
-        moves = {name: _move(form, name, inside) for name in "dc"}
+        moves = {name: _move(form, name, form.all_operands[0]) for name in "dc"}
     else:
         moves = {name: _move(form, name, product.operand(name)) for name in "dabc"}
     arguments = {n: _wmma_argument(text, n, move) for n, move in moves.items()}
@@ -257,40 +281,42 @@ def _wmma(
     return tuple(arguments.values())
 
 
-def _product(form: WmmaMemory | WmmaMma, target: Target) -> WmmaMma | None:
+@singledispatch
+def _product(form: Form, target: Target) -> Product | None:
     """The product that the kernel forms, if it forms one: of a load of `a` or `b` the first."""
-    if isinstance(form, WmmaMma):
-        return form
-    (inside,) = (*form.results, *form.operands)
-    if inside.name not in ("a", "b"):
+    del target
+    return form if isinstance(form, Product) else None
+
+
+@_product.register
+def _product_of(form: WmmaMemory, target: Target) -> WmmaMma | None:
+    fragment = form.fragment
+    if fragment.name not in ("a", "b"):
         return None
-    wanted = wmma_text(form, inside)
+    wanted = wmma_text(form, fragment)
     return next(
         other
-        for other in forms().values()
-        if isinstance(other, WmmaMma)
-        and other.min_ptx(target)
-        and wmma_text(other, other.operand(inside.name)) == wanted
+        for other in forms_of(WmmaMma)
+        if other.min_ptx(target) and wmma_text(other, other.operand(fragment.name)) == wanted
     )
 
 
 def _move(form: WmmaMemory | WmmaMma, name: str, operand: Operand) -> WmmaMemory:
     """The load or store of an operand: `form` itself, or one as it would have; rows by default."""
-    if isinstance(form, WmmaMemory) and (*form.results, *form.operands)[0].name == name:
+    if isinstance(form, WmmaMemory) and form.fragment.name == name:
         return form
     found = {
-        inside.major: other
-        for other in forms().values()
-        if isinstance(other, WmmaMemory) and other.shape == form.shape
-        for inside in (*other.results, *other.operands)
-        if (inside.name, inside.type) == (name, operand.type)
+        other.fragment.major: other
+        for other in forms_of(WmmaMemory)
+        if other.shape == form.shape
+        and (other.fragment.name, other.fragment.type) == (name, operand.type)
     }
     return found[operand.major] if operand.major in found else next(iter(found.values()))
 
 
 def _wmma_argument(text: KernelText, name: str, move: WmmaMemory) -> Argument:
     """The memory of a matrix: its rows, or its columns if `.col`, far enough apart."""
-    (inside,) = (*move.results, *move.operands)
+    inside = move.fragment
     element = stored_elements(ir.Type.parse(element_name(inside)))[0]
     stride, bits = move.default_stride, inside.type.bits
     lines = inside.rows * inside.cols // stride

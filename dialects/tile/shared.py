@@ -11,7 +11,7 @@ from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
 
-from .dialect import SharedAttr, value_of
+from .dialect import SharedAttr
 from .tiles import KNOWN_TYPES, bits_of
 
 
@@ -72,7 +72,7 @@ def shared_buffer(type_: Any) -> SharedBuffer:
     if bits % 8:
         raise TilecError(f"elements of type {type_.element_type} have no address of their own")
     assert isinstance(type_.memory_space, SharedAttr)
-    swizzle = value_of(type_.memory_space.swizzle)
+    swizzle = type_.memory_space.swizzle.value
     offsets = _offsets(swizzle, rows, cols, bits)
     return SharedBuffer(prod(leading), rows, cols, bits // 8, offsets)
 

@@ -11,34 +11,7 @@ from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.views import dims
 
-from .dialect import ByteType, FragType, LayoutAttr, value_of
-
-_NAMES = {
-    # PTX's name of an element type: MLIR's
-    "f16": "f16",
-    "bf16": "bf16",
-    "tf32": "tf32",
-    "f32": "f32",
-    "f64": "f64",
-    "e4m3": "f8E4M3FN",
-    "e5m2": "f8E5M2",
-    "e3m2": "f6E3M2FN",
-    "e2m3": "f6E2M3FN",
-    "e2m1": "f4E2M1FN",
-    "ue8m0": "f8E8M0FNU",
-    "ue4m3": "f8E4M3FN",
-    "s4": "i4",
-    "u4": "i4",
-    "s8": "i8",
-    "u8": "i8",
-    "s32": "i32",
-    "b1": "i1",
-    "b4": "i4",
-    "b8": "i8",
-    "b16": "i16",
-    "b32": "i32",
-}
-
+from .dialect import ByteType, FragType, LayoutAttr
 
 KNOWN_TYPES = 256
 """Types whose meaning is remembered: a few programs' at most, whose contexts that keeps alive."""
@@ -46,7 +19,7 @@ KNOWN_TYPES = 256
 
 def element_name(operand: Operand) -> str:
     """MLIR's element type of an operand; integers lose their sign, which the form carries."""
-    name = _NAMES[operand.type.name]
+    name = operand.type.mlir
     padded = operand.container == 8 and operand.type.bits < 8
     return f"!tile.byte<{name}>" if padded else name
 
@@ -154,12 +127,12 @@ def tile_value(type_: Any) -> TileValue | None:
             elements are no numbers.
     """
     if isinstance(type_, FragType):
-        tile, layout = value_of(type_.tile), value_of(type_.layout.maybe_downcast().text)
+        tile, layout = type_.tile, type_.layout.text.value
         if tile.encoding is not None:
             raise TilecError(f"a fragment's layout stands beside its tensor, not in it: {type_}")
         return _checked(tile, layout, is_fragment=True)
     if isinstance(type_, ir.RankedTensorType) and isinstance(type_.encoding, LayoutAttr):
-        return _checked(type_, value_of(type_.encoding.text), is_fragment=False)
+        return _checked(type_, type_.encoding.text.value, is_fragment=False)
     return None
 
 
@@ -212,12 +185,23 @@ def _named(layout: LinearLayout) -> LinearLayout:
     )
 
 
+def layout_text(type_: ir.Type) -> str:
+    """The text of the layout of a tensor or fragment that has one."""
+    if isinstance(type_, FragType):
+        return type_.layout.text.value
+    assert isinstance(type_, ir.RankedTensorType)
+    assert isinstance(type_.encoding, LayoutAttr)
+    return type_.encoding.text.value
+
+
 def layout_attr(layout: LinearLayout | str) -> LayoutAttr:
     """The attribute of a layout, or of the text that names one."""
     return LayoutAttr.get(ir.StringAttr.get(str(layout)))
 
 
-def tensor_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> Any:
+def tensor_type(
+    shape: tuple[int, ...], element: Any, layout: LinearLayout | str
+) -> ir.RankedTensorType:
     """`tensor<…, #tile.layout<…>>`."""
     return ir.RankedTensorType.get(list(shape), element, encoding=layout_attr(layout))
 

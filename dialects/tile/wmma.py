@@ -9,12 +9,12 @@ from functools import cache
 from typing import Any
 
 from tilec.ir.mlir import ir
-from tilec.isa import Form, Operand, TilecError, UnknownNameError, WmmaMemory, WmmaMma, forms
+from tilec.isa import Form, Operand, TilecError, UnknownNameError, forms
 
-from .dialect import WmmaType, value_of
+from .dialect import WmmaType
 
 
-def wmma_text(form: WmmaMma | WmmaMemory, operand: Operand) -> str:
+def wmma_text(form: Form, operand: Operand) -> str:
     """The text of the type of an operand: shape, operand, layout of a multiplicand, PTX type.
 
     An accumulator is `c`, whether read or written, and has no layout.
@@ -34,31 +34,31 @@ def _operands() -> dict[str, Operand]:
     """An operand of each fragment type there is, by the type's text."""
     found: dict[str, Operand] = {}
     for form in forms().values():
-        if isinstance(form, (WmmaMma, WmmaMemory)):
-            for operand in (*form.results, *form.operands):
+        for operand in form.all_operands:
+            if operand.opaque:
                 found.setdefault(wmma_text(form, operand), operand)
     return found
 
 
-def wmma_operand(type_: Any) -> Operand:
+def wmma_operand(type_: WmmaType) -> Operand:
     """The operand that a `!tile.wmma` type names: its registers and element type.
 
     Raises:
         UnknownNameError: if there is none, naming the nearest.
     """
-    text = value_of(type_.operand)
+    text = type_.operand.value
     try:
         return _operands()[text]
     except KeyError:
         raise UnknownNameError("wmma fragment", text, _operands()) from None
 
 
-def wmma_type(form: WmmaMma | WmmaMemory, name: str) -> WmmaType:
+def wmma_type(form: Form, name: str) -> WmmaType:
     """The type of operand `name` of `form`."""
     return WmmaType.get(ir.StringAttr.get(wmma_text(form, form.operand(name))))
 
 
-def check_wmma(form: WmmaMma | WmmaMemory, name: str, value: Any) -> None:
+def check_wmma(form: Form, name: str, value: Any) -> None:
     """Check that `value` is the fragment that `form` takes as operand `name`.
 
     Raises:

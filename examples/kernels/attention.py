@@ -27,9 +27,10 @@ def attention(
     highest, total, acc = tl.full(BM, -math.inf), tl.zeros(BM), tl.zeros((BM, deep))
     for at in range(0, min(keys, row + BM) if CAUSAL else keys, BN):
         scores = tl.dot(queries, tl.load(k, (head, at, 0), (BN, deep)).T) * scale
-        seen = number + at < keys
+        key = number + tl.int32(at)
+        seen = key < tl.int32(keys)
         if CAUSAL:
-            seen = seen & (number + at <= query + row)
+            seen = seen & (key <= query + tl.int32(row))
         scores = tl.where(seen, scores, -math.inf)
         higher = tl.fmax(highest, tl.nanmax(scores, axis=1))
         powers = tl.exp2(scores - higher[:, None], approx=True)

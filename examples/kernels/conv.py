@@ -14,7 +14,8 @@ def conv(
     BLOCK: tl.Constant[int] = 64,
 ) -> None:
     k, q = tl.program_id(0) * BLOCK, tl.program_id(1) * BLOCK
-    n, p = tl.program_id(2) // result.shape[1], tl.program_id(2) % result.shape[1]
+    rows = max(result.shape[1], 1)
+    n, p = divmod(tl.program_id(2), rows)
     top, left = p - pad, q - pad
     acc = tl.zeros((BLOCK, BLOCK))
     for r in range(filters.shape[0]):

@@ -19,12 +19,17 @@ gpu.module @softmax [#nvvm.target<chip = "sm_80">] {
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
+    %c1024 = arith.constant 1024 : index
     %row = gpu.block_id x
+    %rows = memref.dim %x, %c0 : !Matrix
     %cols = memref.dim %x, %c1 : !Matrix
 
     %read = "tile.load"(%x, %row, %c0) {masked} : (!Matrix, index, index) -> !Row
     %number = "tile.iota"() {axis = 0 : i64} : () -> !Number
-    %end = arith.index_cast %cols : index to i32
+    %there = arith.cmpi slt, %row, %rows : index
+    %most = arith.minui %cols, %c1024 : index
+    %count = arith.select %there, %most, %c0 : index
+    %end = arith.index_cast %count : index to i32
     %ends = "tile.fill"(%end) : (i32) -> !Number
     %inside = arith.cmpi slt, %number, %ends : !Number
     %lowest = arith.constant dense<0xFF800000> : !Row

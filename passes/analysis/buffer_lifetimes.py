@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir
+from tilec.isa import Target
 
 from ..emit import constant_of
-
-Places = dict[Any, tuple[int, int]]
-"""Of each op its number in program order, and the number of the last op inside it."""
-
-_LOOPS = ("scf.for", "scf.while")
+from .async_copies import is_asynchronous, open_span
+from .places import Places, outermost_loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,11 @@ class Lifetime:
         loop: the outermost loop around its first use, or None.
     """
 
-    alloc: Any
-    uses: list[Any]
+    alloc: ir.Operation
+    uses: list[ir.Operation]
     first: int
     last: int
-    loop: Any
+    loop: ir.Operation | None
 
     def meets(self, other: Lifetime) -> bool:
         """Whether both are needed at some time."""
@@ -42,76 +43,56 @@ class Lifetime:
         return other.last < self.first or looped
 
 
-def lifetimes(allocs: list[Any], places: Places) -> list[Lifetime]:
+def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None) -> list[Lifetime]:
     """The lifetimes of the buffers that are used.
 
     A buffer used in a loop is needed throughout, for what it holds may be carried from round to
-    round; not so one that each round first writes as a whole and uses in one block.
+    round; not so one that each round first writes as a whole and uses in one block. One that is
+    copied to is needed until the copies' group is closed, whoever reads it: from there on a wait
+    for all groups covers them.
 
     Args:
         allocs: the `tile.alloc_shared` of a kernel, outside of loops.
         places: of the kernel's ops.
+        target: what the kernel is for.
     """
     found = []
     for alloc in allocs:
-        users = {use.owner.operation for use in alloc.results[0].uses}
+        users = {use.owner.operation for use in alloc.result.uses}
         uses = sorted(users, key=places.__getitem__)
         if not uses:
-            uses = [alloc.operation]
-        if _begins_anew(uses, alloc.results[0]):
+            uses = [alloc]
+        if _begins_anew(uses, alloc.result):
             spans = [places[use] for use in uses]
         else:
-            spans = [places[_outermost_loop(use) or use] for use in uses]
+            spans = [places[outermost_loop(use) or use] for use in uses]
+        spans += [open_span(use, places) for use in uses if copies_async(use, target)]
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
-        found.append(Lifetime(alloc, uses, first, last, _outermost_loop(uses[0])))
+        found.append(Lifetime(alloc, uses, first, last, outermost_loop(uses[0])))
     return found
 
 
-def places_of(function: Any) -> Places:
-    """The places of the ops of a kernel."""
-    places: Places = {}
-
-    def visit(op: Any) -> None:
-        for region in op.regions:
-            for block in region:
-                for inner in block:
-                    operation, number = inner.operation, len(places)
-                    places[operation] = number, number
-                    if len(operation.regions):
-                        visit(operation)
-                        places[operation] = number, len(places) - 1
-
-    visit(function.operation)
-    return places
+def copies_async(use: ir.Operation, target: Target | None) -> bool:
+    """Whether a use of a buffer is an asynchronous copy to it."""
+    return isinstance(use.opview, AsyncCopyOp) and is_asynchronous(use, target)
 
 
-def _outermost_loop(op: Any) -> Any:
-    found = None
-    parent = op.parent
-    while parent is not None and parent.name != "gpu.func":
-        if parent.name in _LOOPS:
-            found = parent
-        parent = parent.parent
-    return found
-
-
-def _begins_anew(uses: list[Any], buffer: Any) -> bool:
+def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:
     """Whether the first of the uses writes the whole buffer, and the others follow in its block."""
     first = uses[0]
     if any(use.block != first.block for use in uses):
         return False
     whole = shared_buffer(buffer.type)
-    if first.name == "tile.store":
-        value, _, *indices = first.operands
-        shape = tuple(value.type.shape)
-    elif first.name == "tile.async_copy":
-        rank = first.operands[0].type.rank
-        indices = list(first.operands)[2 + rank :]
-        shape = tuple(first.attributes["shape"])
+    op = first.opview
+    indices: Sequence[Value]
+    if isinstance(op, StoreOp):
+        indices, shape = op.indices, ir.ShapedType(op.tile.type).shape
+    elif isinstance(op, AsyncCopyOp):
+        indices, shape = op.target_indices, list(op.shape)
     else:
         return False
     return (
         whole.count == 1
-        and shape == (whole.rows, whole.cols)
+        and shape == [whole.rows, whole.cols]
         and all(constant_of(index) == 0 for index in indices)
     )

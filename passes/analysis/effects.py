@@ -3,29 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.semantics import Resource, is_ordering, root_memory, writes
+from tilec.dialects.semantics.effects import resource_of
 from tilec.ir.mlir import ir
 
 from ..base import walk
 from .memory_facts import argument_attributes
-
-_VIEWS = frozenset(
-    {
-        "memref.assume_alignment",
-        "memref.cast",
-        "memref.reinterpret_cast",
-        "memref.subview",
-    }
-)
-_STORES = {"tile.store": 1, "tile.stmatrix": 1, "tile.wmma_store": 1, "tile.atomic": 1}
-"""Ops that write the memref that is this operand of theirs."""
-_ORDERS = ("gpu.barrier", "nvvm.barrier", "nvvm.membar", "nvvm.fence")
-"""Beginnings of the names of ops that order what others write."""
-_OTHERS = ("llvm.", "nvvm.", "func.call", "vector.", "memref.")
-"""Beginnings of the names of ops of which some write memory, not known which."""
-_HARMLESS = _VIEWS | {"memref.dim", "memref.load", "vector.load"}
 
 
 class Writers:
@@ -35,10 +19,10 @@ class Writers:
         function: the kernel.
     """
 
-    def __init__(self, function: Any) -> None:
-        self._all = [op for op in walk(function) if _written(op) is not None]
+    def __init__(self, function: ir.OpView) -> None:
+        self._all = [op for op in walk(function) if any(True for _ in _written(op))]
 
-    def between(self, ops: Iterable[Any], memref: Any) -> Any:
+    def between(self, ops: Iterable[ir.OpView], memref: ir.Value) -> ir.OpView | None:
         """The first op in or inside `ops` past which no load from `memref` may be moved, or None.
 
         That is one that may write what `memref` points to, or, where anything in the kernel may,
@@ -47,45 +31,32 @@ class Writers:
         hazard = any(_clash(writer, memref) for writer in self._all)
         for op in ops if hazard else ():
             for inner in (op, *walk(op.operation)):
-                if _clash(inner, memref) or inner.operation.name.startswith(_ORDERS):
+                if _clash(inner, memref) or is_ordering(inner):
                     return inner
         return None
 
 
-def is_shared(memref: Any) -> bool:
+def is_shared(memref: ir.Value) -> bool:
     """Whether a memref is a buffer in shared memory."""
-    return isinstance(memref.type.memory_space, SharedAttr)
+    return resource_of(memref.type) is Resource.SHARED
 
 
-def _written(op: Any) -> Any:
-    """The global memory that `op` itself may write: a memref, True for any, None for none."""
-    name = op.operation.name
-    if name in _STORES:
-        target = op.operation.operands[_STORES[name]]
-        return None if is_shared(target) else target
-    if name == "memref.store":
-        return op.operation.operands[1]
-    if name in _HARMLESS or name.startswith(_ORDERS):
-        return None
-    return True if name.startswith(_OTHERS) else None
+def _written(op: ir.OpView) -> Iterable[ir.Value | None]:
+    """The global memory that `op` itself may write: memrefs, None for any."""
+    return writes(op, Resource.GLOBAL)
 
 
-def _clash(writer: Any, memref: Any) -> bool:
+def _clash(writer: ir.OpView, memref: ir.Value) -> bool:
     """Whether `writer` may write what `memref` points to."""
-    target = _written(writer)
-    if target is None or target is True:
-        return bool(target)
-    mine, its = _root(memref), _root(target)
-    return mine == its or not (_alone(mine) or _alone(its))
+    return any(target is None or may_alias(target, memref) for target in _written(writer))
 
 
-def _root(memref: Any) -> Any:
-    """The memref that a view is taken of."""
-    while not isinstance(memref.owner, ir.Block) and memref.owner.name in _VIEWS:
-        memref = memref.owner.operands[0]
-    return memref
+def may_alias(one: ir.Value, other: ir.Value) -> bool:
+    """Whether two memrefs may share memory: views of one, or neither a `llvm.noalias` argument."""
+    mine, its = root_memory(one), root_memory(other)
+    return mine == its or not (_is_alone(mine) or _is_alone(its))
 
 
-def _alone(memref: Any) -> bool:
+def _is_alone(memref: ir.Value) -> bool:
     """Whether no other argument points to the same memory."""
     return "llvm.noalias" in argument_attributes(memref)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
+from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.dialects.tile.tiles import KNOWN_TYPES, bits_of
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute
+from tilec.ir.mlir import gpu, ir
 from tilec.isa import TilecError
 
 ANY = 1 << 30
@@ -29,7 +31,7 @@ class MemoryFacts:
     strides: tuple[int, ...]
 
 
-def memory_facts(memref: Any) -> MemoryFacts:
+def memory_facts(memref: Value) -> MemoryFacts:
     """What is known of a memref value.
 
     Its type says what is static. Of a kernel's argument the attributes `tile.aligned` (i64, bytes),
@@ -41,25 +43,24 @@ def memory_facts(memref: Any) -> MemoryFacts:
             its type.
     """
     assumed, root = 1, memref
-    while not isinstance(root.owner, ir.Block):
-        if root.owner.name == "memref.assume_alignment":
-            assumed = max(assumed, _power(int(root.owner.attributes["alignment"].value)))
-        elif root.owner.name != "memref.cast":
+    while not isinstance(maker := root.owner, ir.Block):
+        if maker.name == "memref.assume_alignment":
+            assumed = max(assumed, _power(attribute(maker, "alignment", ir.IntegerAttr).value))
+        elif maker.name != "memref.cast":
             break
-        root = root.owner.operands[0]
-    return _facts(memref.type, argument_attributes(root) or None, assumed)
+        root = maker.operands[0]
+    return _facts(ir.MemRefType(memref.type), argument_attributes(root), assumed)
 
 
 @lru_cache(maxsize=KNOWN_TYPES)
-def _facts(type_: Any, attributes: Any, assumed: int) -> MemoryFacts:
+def _facts(type_: ir.MemRefType, promised: ir.DictAttr, assumed: int) -> MemoryFacts:
     """What is known of a memref of a type, of which an argument's attributes may say more.
 
     Args:
         type_: the memref's.
-        attributes: a dictionary of them, or None.
+        promised: the attributes.
         assumed: bytes of which its address is known to be a multiple.
     """
-    promised = attributes or {}
     strides, offset = type_.get_strides_and_offset()
     dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
     sizes = [
@@ -69,11 +70,11 @@ def _facts(type_: Any, attributes: Any, assumed: int) -> MemoryFacts:
     known = [1 if stride == dynamic_stride else _power(stride) for stride in strides]
     element = max(1, bits_of(type_.element_type) // 8)
     aligned = max(element, assumed)
-    if "tile.aligned" in promised:
-        aligned = max(aligned, _integer(promised, "tile.aligned"))
+    if ALIGNED in promised:
+        aligned = max(aligned, _integer(promised, ALIGNED))
     for name, values, static in (
-        ("tile.sizes", sizes, [not type_.is_dynamic_dim(dim) for dim in range(type_.rank)]),
-        ("tile.strides", known, [stride != dynamic_stride for stride in strides]),
+        (SIZES, sizes, [not type_.is_dynamic_dim(dim) for dim in range(type_.rank)]),
+        (STRIDES, known, [stride != dynamic_stride for stride in strides]),
     ):
         for dim, multiple in enumerate(_integers(promised, name, type_.rank)):
             if static[dim] and values[dim] < multiple:
@@ -86,15 +87,13 @@ def _facts(type_: Any, attributes: Any, assumed: int) -> MemoryFacts:
     return MemoryFacts(min(aligned, first * element), tuple(sizes), tuple(known))
 
 
-def argument_attributes(value: Any) -> Any:
-    """The attributes of a kernel's argument, a mapping; empty for another value."""
-    block = value.owner
-    if not isinstance(block, ir.Block) or block.owner.operation.name != "gpu.func":
-        return {}
-    attributes = block.owner.operation.attributes
-    if "arg_attrs" not in attributes:
-        return {}
-    return ir.ArrayAttr(attributes["arg_attrs"])[value.arg_number]
+def argument_attributes(value: Value) -> ir.DictAttr:
+    """The attributes of a kernel's argument; none of another value."""
+    if isinstance(value, ir.BlockArgument):
+        function = value.owner.owner
+        if isinstance(function, gpu.GPUFuncOp) and "arg_attrs" in function.attributes:
+            return ir.DictAttr(attribute(function, "arg_attrs", ir.ArrayAttr)[value.arg_number])
+    return ir.DictAttr.get({}, value.context)
 
 
 def _power(number: int) -> int:
@@ -102,20 +101,20 @@ def _power(number: int) -> int:
     return min(number & -number, ANY) if number else ANY
 
 
-def _integer(attributes: Any, name: str) -> int:
-    attribute = attributes[name]
-    if not isinstance(attribute, ir.IntegerAttr) or int(attribute.value) < 1:
-        raise TilecError(f"{name} must be a positive integer, not {attribute}")
-    return _power(int(attribute.value))
+def _integer(promised: ir.DictAttr, name: str) -> int:
+    given = promised[name]
+    if not isinstance(given, ir.IntegerAttr) or given.value < 1:
+        raise TilecError(f"{name} must be a positive integer, not {given}")
+    return _power(given.value)
 
 
-def _integers(attributes: Any, name: str, rank: int) -> list[int]:
-    if name not in attributes:
+def _integers(promised: ir.DictAttr, name: str, rank: int) -> list[int]:
+    if name not in promised:
         return []
-    attribute = attributes[name]
-    if not isinstance(attribute, ir.DenseI64ArrayAttr):
-        raise TilecError(f"{name} must be array<i64: …>, not {attribute}")
-    numbers = list(attribute)
+    given = promised[name]
+    if not isinstance(given, ir.DenseI64ArrayAttr):
+        raise TilecError(f"{name} must be array<i64: …>, not {given}")
+    numbers = list(given)
     if len(numbers) != rank or min(numbers, default=1) < 1:
-        raise TilecError(f"{name} must be {rank} positive numbers, one a dimension: {attribute}")
+        raise TilecError(f"{name} must be {rank} positive numbers, one a dimension: {given}")
     return [_power(number) for number in numbers]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from tilec.ir.mlir import ir
+from tilec.dialects.semantics.control import last_of
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir, scf
 
 from ..emit import constant_of
 from .memory_facts import ANY, memory_facts
@@ -16,7 +17,7 @@ UNKNOWN = 1
 """Nothing is known: every integer is a multiple of 1."""
 
 
-def multiple_of(value: Any, depth: int = 16, assumed: Mapping[Any, int] | None = None) -> int:
+def multiple_of(value: Value, depth: int = 16, assumed: Mapping[Value, int] | None = None) -> int:
     """The largest power of two, up to `ANY`, that is known to divide an index value.
 
     Args:
@@ -30,8 +31,9 @@ def multiple_of(value: Any, depth: int = 16, assumed: Mapping[Any, int] | None =
     if depth == 0:
         return UNKNOWN
     owner = value.owner
-    if isinstance(owner, ir.Block):
-        return _of_argument(value, owner, depth, assumed or {})
+    if isinstance(value, ir.BlockArgument):
+        return _of_argument(value, depth, assumed or {})
+    assert not isinstance(owner, ir.Block)
     operands = list(owner.operands)
 
     def of(i: int) -> int:
@@ -61,7 +63,7 @@ def multiple_of(value: Any, depth: int = 16, assumed: Mapping[Any, int] | None =
             return min(of(1), of(2))
         case "memref.dim":
             dim = constant_of(operands[1])
-            if dim is not None and 0 <= dim < operands[0].type.rank:
+            if dim is not None and 0 <= dim < ir.ShapedType(operands[0].type).rank:
                 return memory_facts(operands[0]).sizes[dim]
     return UNKNOWN
 
@@ -72,19 +74,21 @@ def _quotient(multiple: int, by: int) -> int:
     return multiple // power if abs(by) == power and multiple >= power else UNKNOWN
 
 
-def _of_argument(value: Any, block: Any, depth: int, assumed: Mapping[Any, int]) -> int:
+def _of_argument(value: ir.BlockArgument, depth: int, assumed: Mapping[Value, int]) -> int:
     """Of what a loop counts or carries."""
-    parent = block.owner
-    if parent.operation.name != "scf.for":
+    loop = value.owner.owner
+    if not isinstance(loop, scf.ForOp):
         return UNKNOWN
     if value in assumed:
         return assumed[value]
-    lower, _, step, *starts = parent.operation.operands
     number = value.arg_number
     if number == 0:  # a multiple of what divides both its start and its step
-        return min(multiple_of(n, depth - 1, assumed) for n in (lower, step))
-    known = multiple_of(starts[number - 1], depth - 1, assumed)
-    carried = block.operations[len(block.operations) - 1].operation.operands[number - 1]
+        return min(multiple_of(n, depth - 1, assumed) for n in (loop.lowerBound, loop.step))
+    known = multiple_of(loop.initArgs[number - 1], depth - 1, assumed)
+    last = last_of(loop.body) if len(loop.body.operations) else None
+    if last is None or not isinstance(last.opview, scf.YieldOp):
+        return UNKNOWN  # the loop is still being built
+    carried = last.operands[number - 1]
     while True:  # as long as a round does not leave less than it began with
         left = multiple_of(carried, depth - 1, {**assumed, value: known})
         if left >= known:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilec.ir.aliases import Value
+from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
 
 from ..emit import constant_of
-from ..functions import block_size
+from ..functions import block_size, function_around
 from .multiples import multiple_of
 
 ALL = (1 << 31) - 1
 """Bits of an index that anything asks about."""
 
 
-def possible_bits(value: Any, depth: int = 16) -> int:
+def possible_bits(value: Value, depth: int = 16) -> int:
     """The bits, as a mask within `ALL`, that may be set in an index value that is not negative."""
     constant = constant_of(value)
     if constant is not None:
@@ -59,12 +59,10 @@ def _sum(left: int, right: int) -> int:
     return (1 << (left + right).bit_length()) - lowest & ALL
 
 
-def _of_thread(op: Any) -> int:
-    function = op.parent
-    while function is not None and function.operation.name != "gpu.func":
-        function = function.operation.parent
+def _of_thread(op: ir.OpView) -> int:
+    function = function_around(op)
     size = None if function is None else block_size(function)
     if size is None:
         return ALL
-    along = size["xyz".index(str(op.attributes["dimension"]).rstrip(">")[-1])]
+    along = size[dimension_of(op)]
     return (1 << (along - 1).bit_length()) - 1

@@ -7,10 +7,12 @@ counts is what is needed at some place of the program.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
+from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.aliases import Op, Type
+from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, Target
 from tilec.layout import LayoutError
 from tilec.layout.conversion import convert
@@ -18,7 +20,8 @@ from tilec.layout.plans import SharedTrip
 
 from ..nvvm.shared_buffers import ALIGNMENT
 from ..search import named
-from .buffer_lifetimes import lifetimes, places_of
+from .buffer_lifetimes import lifetimes
+from .places import places_of
 
 
 class SharedSpace:
@@ -28,21 +31,21 @@ class SharedSpace:
         limit: bytes that a CTA may have.
     """
 
-    def __init__(self, function: Any, target: Target | None) -> None:
+    def __init__(self, function: Op, target: Target | None) -> None:
         self._target = target
         targets = [target] if target else list(TARGETS.values())
         self.limit = max(t.shared_per_cta for t in targets)
         self._whole = max(t.shared_per_sm for t in targets)
         self._places = places_of(function)
-        allocs = named(function, ["tile.alloc_shared"])
+        allocs = named(function, [AllocSharedOp])
         self._spans = [
-            (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.results[0].type).bytes))
-            for buffer in lifetimes(allocs, self._places)
+            (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.result.type).bytes))
+            for buffer in lifetimes(allocs, self._places, target)
         ]
-        for op in named(function, ["tile.convert_layout", "tile.reduce"]):
+        for op in named(function, [ConvertLayoutOp, ReduceOp]):
             self._spans.append((*self._places[op], self._trip(op)))
 
-    def left(self, *within: Any) -> int:
+    def left(self, *within: Op) -> int:
         """Bytes that nothing takes, wherever in these ops: those inside them, too."""
         begins = [begin for begin, _, _ in self._spans]
         taken = [
@@ -52,7 +55,7 @@ class SharedSpace:
         ]
         return max(0, self.limit - max(taken, default=0))
 
-    def has_room(self, at: Any, source: Any, result: Any) -> bool:
+    def has_room(self, at: Op, source: Type, result: Type) -> bool:
         """Whether a conversion of a type to another before `at` leaves an SM as many CTAs."""
         now = max((self._taken(first) for first, _, _ in self._spans), default=0)
         more = self._taken(self._places[at.operation][0]) + self._conversion(source, result)
@@ -63,13 +66,14 @@ class SharedSpace:
         """Bytes that are needed at an op."""
         return sum(size for first, last, size in self._spans if first <= number <= last)
 
-    def _trip(self, op: Any) -> int:
+    def _trip(self, operation: ir.Operation) -> int:
         """Bytes through which a conversion, or a reduction over warps, goes."""
-        if op.name == "tile.convert_layout":
-            return self._conversion(op.operands[0].type, op.results[0].type)
-        return _reduction(op) if op.name == "tile.reduce" else 0
+        op = operation.opview
+        if isinstance(op, ConvertLayoutOp):
+            return self._conversion(op.source.type, op.result.type)
+        return _reduction(op) if isinstance(op, ReduceOp) else 0
 
-    def _conversion(self, source_type: Any, result_type: Any) -> int:
+    def _conversion(self, source_type: Type, result_type: Type) -> int:
         source, result = tile_value(source_type), tile_value(result_type)
         if source is None or result is None or source.is_fragment:
             return 0
@@ -84,11 +88,11 @@ class SharedSpace:
         return aligned(prod(source.shape) * max(bits, 8) // 8)
 
 
-def _reduction(op: Any) -> int:
-    source = tile_value(op.operands[0].type)
+def _reduction(op: ReduceOp) -> int:
+    source = tile_value(op.source.type)
     if source is None:
         return 0
-    axis = int(op.attributes["axis"].value)
+    axis = op.axis.value
     rest = prod(source.shape) // source.shape[axis]
     return aligned(rest * source.warps * max(bits_of(source.element), 8) // 8) * any(
         image[axis] for image in source.layout.bases["warp"]

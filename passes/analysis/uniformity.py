@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any
+from types import MappingProxyType
 
-from tilec.dialects.tile.dialect import FragType
+from tilec.dialects.semantics import (
+    ControlFlow,
+    Semantics,
+    Spread,
+    Variation,
+    control_flow,
+    is_function,
+    semantics_of,
+)
+from tilec.dialects.semantics.control import last_of
+from tilec.ir.aliases import Op, Value
+from tilec.ir.attributes import attribute
+from tilec.ir.dimensions import dimension_of
+from tilec.ir.mlir import ir
 
 from ..emit import constant_of
 from ..functions import block_size, is_kernel
@@ -15,50 +28,6 @@ WARP_BITS = 5
 """Bits of the thread number that are the lane."""
 
 
-class Spread(IntEnum):
-    """How a value varies over the threads of a CTA; greater is less known."""
-
-    CTA = 0
-    """One value a CTA."""
-    WARP = 1
-    """One value a warp."""
-    THREAD = 2
-    """The thread number along x: all but its low five bits are one value a warp."""
-    DIVERGENT = 3
-    """Anything."""
-
-
-_LANE_OPS = frozenset(
-    {
-        "gpu.global_id",
-        "gpu.lane_id",
-        "gpu.shuffle",
-        "llvm.alloca",
-        "llvm.cmpxchg",
-        "memref.alloca",
-        "nvvm.elect.sync",
-        "nvvm.match.sync",
-        "nvvm.read.ptx.sreg.laneid",
-    }
-)
-"""Ops whose results differ between lanes, or point to what does."""
-_OPAQUE = (
-    "func.call",
-    "llvm.call",
-    "llvm.inline_asm",
-    "llvm.invoke",
-    "nvvm.inline_ptx",
-    "nvvm.mbarrier.",
-    "nvvm.read.ptx.sreg.lanemask",
-    "nvvm.read.ptx.sreg.tid",
-)
-"""Beginnings of the names of ops that may ask which lane they run in."""
-_THREAD_OPS = frozenset({"gpu.thread_id", "nvvm.read.ptx.sreg.tid.x"})
-_CASTS = frozenset(
-    {"arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci"}
-)
-_WARP_OPS = frozenset({"gpu.subgroup_id", "nvvm.vote.sync", "nvvm.redux.sync"})
-_STRUCTURED = frozenset({"scf.for", "scf.if", "scf.while"})
 _ORDER = {2: 0, 3: -1, 4: -1, 5: 0, 6: 0, 7: -1, 8: -1, 9: 0}
 """Of the predicates slt, sle, sgt, sge and unsigned: the low bits of a bound that parts warps."""
 
@@ -73,13 +42,13 @@ class Uniformity:
     or a loop yields is uniform only if its condition or bounds are.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: ir.OpView) -> None:
         size = block_size(function)
         # With another x extent a warp wraps into the next row of threads.
         self._along_x = size is not None and (size[0] % 32 == 0 or size[1] == size[2] == 1)
         one_warp = size is not None and prod(size) <= 1 << WARP_BITS
         self._warp = Spread.CTA if one_warp else Spread.WARP
-        self._known: dict[Any, Spread] = {}
+        self._known: dict[Value, Spread] = {}
         if not is_kernel(function):
             for argument in function.regions[0].blocks[0].arguments:
                 self._known[argument] = Spread.DIVERGENT
@@ -92,147 +61,143 @@ class Uniformity:
                     self._block(block)
             changed = self._changed
 
-    def of(self, value: Any) -> Spread:
+    def of(self, value: Value) -> Spread:
         """How `value` varies."""
         return self._known.get(value, Spread.CTA)
 
-    def _set(self, value: Any, spread: Spread) -> None:
+    def _set(self, value: Value, spread: Spread) -> None:
         if spread > self.of(value):
             self._known[value] = spread
             self._changed = True
 
-    def _block(self, block: Any) -> None:
+    def _block(self, block: ir.Block) -> None:
         for op in block.operations:
-            name = op.operation.name
-            if name in _STRUCTURED:
-                self._structured(op, name)
+            declared = semantics_of(op)
+            if declared.control is not None:
+                self._structured(op.operation, declared.control)
             else:
-                self._simple(op, name)
+                self._simple(op.operation, declared)
 
-    def _simple(self, op: Any, name: str) -> None:
-        operation = op.operation
-        spread = max(map(self.of, operation.operands), default=Spread.CTA)
-        if spread is Spread.THREAD:
-            spread = self._of_thread(operation, name)
-        if name in _THREAD_OPS:
-            spread = self._of_index(operation)
-        elif name in _WARP_OPS:
-            spread = self._warp
-        elif name in _LANE_OPS or "atomic" in name or name.startswith(_OPAQUE):
-            spread = Spread.DIVERGENT
-        elif name == "tile.reduce":  # a scalar is the same for all who held the tile
-            of_warp = isinstance(operation.operands[0].type, FragType)
-            spread = min(spread, self._warp) if of_warp else Spread.CTA
-        for region in operation.regions:
+    def _simple(self, op: ir.Operation, declared: Semantics) -> None:
+        spread = self._of_results(op, declared)
+        for region in op.regions:
             for block in region:
                 for argument in block.arguments:
                     self._set(argument, Spread.DIVERGENT)
                 self._block(block)
-                yielded = [v for inner in list(block.operations)[-1:] for v in inner.operands]
+                yielded = last_of(block).operands if len(block.operations) else ()
                 spread = max([spread, *map(self.of, yielded)])
         if spread is not Spread.CTA:
-            for result in operation.results:
+            for result in op.results:
                 self._set(result, spread)
 
-    def _of_index(self, operation: Any) -> Spread:
-        dimension = (
-            str(operation.attributes["dimension"]) if operation.name.startswith("gpu") else "x"
-        )
+    def _of_results(self, op: ir.Operation, declared: Semantics) -> Spread:
+        """How the results of an op vary, by its declaration."""
+        varies = declared.varies
+        variation = varies if isinstance(varies, Variation) else varies(op.opview)
+        match variation:
+            case Variation.CTA:
+                return Spread.CTA
+            case Variation.WARP:
+                return self._warp
+            case Variation.DIVERGENT:
+                return Spread.DIVERGENT
+            case Variation.THREAD_NUMBER:
+                return self._of_index(op)
+        spread = max(map(self.of, op.operands), default=Spread.CTA)
+        if variation is Variation.SAME_VALUE:
+            return spread
+        if spread is Spread.THREAD:
+            spread = self._of_thread(op)
+        return min(spread, self._warp) if variation is Variation.WARP_AT_MOST else spread
+
+    def _of_index(self, op: ir.Operation) -> Spread:
+        """Of the number of a thread along a dimension; upstream's register is that along x."""
         if not self._along_x:
             return Spread.DIVERGENT
-        return Spread.THREAD if " x" in dimension or dimension == "x" else self._warp
-
-    def _of_thread(self, operation: Any, name: str) -> Spread:
-        """What becomes of a thread number."""
-        if name in _CASTS:
+        if "dimension" not in op.attributes or dimension_of(op) == 0:
             return Spread.THREAD
-        operands = list(operation.operands)
+        return self._warp
+
+    def _of_thread(self, op: ir.Operation) -> Spread:
+        """What becomes of a thread number."""
+        operands = list(op.operands)
         if len(operands) == 2 and self.of(operands[0]) is Spread.THREAD:
             by = constant_of(operands[1])
-            if by is not None and (
-                (name == "arith.cmpi" and _parts_warps(operation, by))
-                or (name in ("arith.shrui", "arith.shrsi") and by >= WARP_BITS)
-                or (
-                    name in ("arith.divui", "arith.divsi", "arith.floordivsi")
-                    and by > 0
-                    and by % (1 << WARP_BITS) == 0
-                )
-                or (name == "arith.andi" and by & ((1 << WARP_BITS) - 1) == 0)
-            ):
+            drops_lanes = _DROPS_LANES.get(op.name)
+            if by is not None and drops_lanes is not None and drops_lanes(op, by):
                 return self._warp
         return Spread.DIVERGENT
 
-    def _structured(self, op: Any, name: str) -> None:
-        operation = op.operation
-        blocks = [block for region in operation.regions for block in region]
-        inputs = list(operation.operands)
-        control = self._control(operation, name, blocks)
-        if name == "scf.for":
-            (block,) = blocks
-            induction, *carried = block.arguments
-            self._set(induction, control)
-            for argument, start in zip(carried, inputs[3:], strict=True):
-                self._set(argument, self.of(start))
-        elif name == "scf.while":
-            for argument, start in zip(blocks[0].arguments, inputs, strict=True):
-                self._set(argument, self.of(start))
-        for block in blocks:
-            self._block(block)
-        control = max(control, self._control(operation, name, blocks))
-        for block in blocks:
-            yielded = list(block.operations[len(block.operations) - 1].operation.operands)
-            self._yields(operation, name, block, blocks, yielded, control)
+    def _structured(self, op: ir.Operation, control: ControlFlow) -> None:
+        way = self._way(op, control)
+        for argument in control.counters(op):
+            self._set(argument, way)
+        flows = list(control.flows(op))
+        for source, target in flows:
+            self._set(target, max(self.of(source), way))
+        for region in op.regions:
+            for block in region:
+                self._block(block)
+        way = max(way, self._way(op, control))
+        if control.deciding(op) is None:
+            for result in op.results:
+                self._set(result, Spread.DIVERGENT)
+        for source, target in flows:
+            self._set(target, max(self.of(source), way))
 
-    def _control(self, operation: Any, name: str, blocks: list[Any]) -> Spread:
-        """How the way through a structured op varies."""
-        if name == "scf.for":
-            deciding = list(operation.operands)[:3]
-        elif name == "scf.if":
-            deciding = list(operation.operands)[:1]
-        else:
-            condition = blocks[0].operations[len(blocks[0].operations) - 1]
-            deciding = list(condition.operation.operands)[:1]
+    def _way(self, op: ir.Operation, control: ControlFlow) -> Spread:
+        """How the way through structured control flow varies."""
+        deciding = control.deciding(op)
+        if deciding is None:
+            return Spread.DIVERGENT
         spread = max(map(self.of, deciding))
         return spread if spread <= Spread.WARP else Spread.DIVERGENT
 
-    def _yields(
-        self,
-        operation: Any,
-        name: str,
-        block: Any,
-        blocks: list[Any],
-        yielded: list[Any],
-        control: Spread,
-    ) -> None:
-        results = list(operation.results)
-        if name == "scf.for":
-            targets = [list(block.arguments)[1:], results]
-        elif name == "scf.while" and block == blocks[0]:
-            yielded = yielded[1:]
-            targets = [list(blocks[1].arguments), results]
-        elif name == "scf.while":
-            targets = [list(blocks[0].arguments)]
-        else:
-            targets = [results]
-        for values in targets:
-            for value, source in zip(values, yielded, strict=False):
-                self._set(value, max(self.of(source), control))
 
-
-def _parts_warps(comparison: Any, bound: int) -> bool:
+def _parts_warps(comparison: ir.Operation, bound: int) -> bool:
     """Whether a comparison of the thread number with `bound` has one outcome in each warp."""
-    low = _ORDER.get(int(comparison.attributes["predicate"].value))
+    low = _ORDER.get(attribute(comparison, "predicate", ir.IntegerAttr).value)
     return low is not None and (bound - low) % (1 << WARP_BITS) == 0
 
 
-def control_of(uniformity: Uniformity, op: Any, limit: Spread) -> Any:
+def _shifts_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by >= WARP_BITS
+
+
+def _divides_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by > 0 and by % (1 << WARP_BITS) == 0
+
+
+def _masks_out(op: ir.Operation, by: int) -> bool:
+    del op
+    return by & ((1 << WARP_BITS) - 1) == 0
+
+
+_DROPS_LANES: Mapping[str, Callable[[ir.Operation, int], bool]] = MappingProxyType(
+    {
+        "arith.andi": _masks_out,
+        "arith.cmpi": _parts_warps,
+        "arith.divsi": _divides_out,
+        "arith.divui": _divides_out,
+        "arith.floordivsi": _divides_out,
+        "arith.shrsi": _shifts_out,
+        "arith.shrui": _shifts_out,
+    }
+)
+"""Whether arithmetic on a thread number and a constant gives all lanes of a warp one value."""
+
+
+def control_of(uniformity: Uniformity, op: Op, limit: Spread) -> Op | None:
     """The innermost op under which `op` stands that sends threads different ways, or None.
 
     That is a structured op whose condition or bounds vary more than `limit`, or any op with
     blocks that branch to each other.
     """
     inner = op.operation
-    while inner.parent is not None and inner.name not in ("gpu.func", "func.func", "llvm.func"):
+    while inner.parent is not None and not is_function(inner):
         parent = inner.parent
         if _diverges(uniformity, parent.operation, inner, limit):
             return parent
@@ -240,19 +205,12 @@ def control_of(uniformity: Uniformity, op: Any, limit: Spread) -> Any:
     return None
 
 
-def _diverges(uniformity: Uniformity, parent: Any, inner: Any, limit: Spread) -> bool:
-    name = parent.name
-    deciding = list(parent.operands)
-    if name in ("scf.forall", "scf.parallel"):
-        return True
-    if name == "scf.if":
-        deciding = deciding[:1]
-    elif name == "scf.for":
-        deciding = deciding[:3]
-    elif name == "scf.while":
-        before = parent.regions[0].blocks[0]
-        deciding = list(before.operations[len(before.operations) - 1].operation.operands)[:1]
-    if any(uniformity.of(value) > limit for value in deciding):
+def _diverges(
+    uniformity: Uniformity, parent: ir.Operation, inner: ir.Operation, limit: Spread
+) -> bool:
+    control = control_flow(parent)
+    deciding = list(parent.operands) if control is None else control.deciding(parent)
+    if deciding is None or any(uniformity.of(value) > limit for value in deciding):
         return True
     # Blocks that branch to each other: only what every path passes is sure to be whole.
     region = next((r for r in parent.regions if len(r.blocks) > 1), None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule, control_flow, layout_rule
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
@@ -21,9 +22,6 @@ Handler = Callable[[Any, "Expansion"], Sequence[Values] | None]
 
 None says that the op is none of the handler's business and stays.
 """
-
-_CARRIERS = ("scf.for", "scf.if", "scf.while")
-_TERMINATORS = ("scf.yield", "scf.condition")
 
 
 class Expansion:
@@ -118,16 +116,16 @@ class Expansion:
 
     def _keep(self, op: Any, name: str) -> None:
         """Keep an op, or one like it that takes expanded values."""
-        if name in _CARRIERS and self._touches(op):
-            self._carrier(op.operation)
-        elif name in _TERMINATORS and self._touches(op):
-            ir.Operation.create(name, operands=self.all(op.operation.operands))
-            self._dead.append(op)
-        else:
+        if layout_rule(op) is not LayoutRule.CARRIED or not self._touches(op):
             self._refuse(op, name)
             for region in op.regions:
                 for inner in region:
                     self._block(inner)
+        elif control_flow(op) is not None:
+            self._carrier(op.operation)
+        else:
+            ir.Operation.create(name, operands=self.all(op.operation.operands))
+            self._dead.append(op)
 
     def _skip(self, op: Any) -> None:
         """Let what uses an op that failed be rewritten all the same, to find more errors."""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tilec.dialects.tile.ops import CASTS, COMPARISONS, ELEMENTWISE
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import (
+    CASTS,
+    COMPARISONS,
+    ELEMENTWISE,
+    CastOp,
+    ElementwiseOp,
+    FillOp,
+    SelectOp,
+)
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
@@ -34,7 +44,7 @@ class FragmentElementwise:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
-        filled = create("tile.fill", [op.operands[0]], types[0])
+        filled = emit(FillOp, [op.operands[0]], types[0])
         return [[filled] * len(types)]
 
     def _constant(self, op: Any, _: Expansion) -> list[Values] | None:
@@ -46,15 +56,15 @@ class FragmentElementwise:
             raise TilecError("of a tile must be the same number everywhere (a splat)")
         element = op.results[0].type.element_type
         scalar = create("arith.constant", [], element, value=value.get_splat_value())
-        return [[create("tile.fill", [scalar], types[0])] * len(types)]
+        return [[emit(FillOp, [scalar], types[0])] * len(types)]
 
     def _elementwise(self, op: Any, expansion: Expansion) -> list[Values] | None:
-        return self._apply(op, expansion, "tile.elementwise")
+        return self._apply(op, expansion, ElementwiseOp)
 
     def _cast(self, op: Any, expansion: Expansion) -> list[Values] | None:
-        return self._apply(op, expansion, "tile.cast")
+        return self._apply(op, expansion, CastOp)
 
-    def _apply(self, op: Any, expansion: Expansion, name: str) -> list[Values] | None:
+    def _apply(self, op: Any, expansion: Expansion, kind: type[TileOp]) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
@@ -66,7 +76,7 @@ class FragmentElementwise:
             raise TilecError("changes the layout: convert it first")
         return [
             [
-                create(name, list(parts), type_, **attributes)
+                emit(kind, list(parts), type_, **attributes)
                 for *parts, type_ in zip(*inputs, types, strict=True)
             ]
         ]
@@ -79,4 +89,4 @@ class FragmentElementwise:
         if len(conditions) == 1:
             conditions = conditions * len(types)
         inputs = zip(conditions, *values, types, strict=True)
-        return [[create("tile.select", list(three), type_) for *three, type_ in inputs]]
+        return [[emit(SelectOp, list(three), type_) for *three, type_ in inputs]]

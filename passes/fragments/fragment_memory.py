@@ -7,15 +7,17 @@ from functools import cache
 from typing import Any
 
 from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.matrices import matrices_of
+from tilec.dialects.tile.ops import LdmatrixOp, LoadOp, StmatrixOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_places
 from tilec.dialects.tile.tiles import TileValue, bits_of, frag_type
 from tilec.ir.mlir import ir
-from tilec.isa import Family, MatrixMemory, Target, forms
+from tilec.isa import Family, MatrixMemory, Target, forms_of
 
 from ..analysis.multiples import multiple_of
-from ..emit import add, add_constant, create
+from ..emit import add, add_constant
 from .decomposition import Decomposition
 from .expansion import Values
 from .parts import cut, join
@@ -54,15 +56,15 @@ class FragmentMemory:
         """The fragments, loaded from `source` at indices `at` of the first."""
         found = self._matrices(Family.LDMATRIX, op, source, at, tile, parts)
         if found is None:
-            name, size, how = "tile.load", _together(source, parts), {}
+            kind, size, how = LoadOp, _together(source, parts), {}
         else:
             form, size = found
-            name, how = "tile.ldmatrix", {"form": ir.StringAttr.get(form.ptx)}
+            kind, how = LdmatrixOp, {"form": ir.StringAttr.get(form.ptx)}
         part, whole = _group_type(parts, 1, tile), _group_type(parts, size, tile)
         how |= _kept(op)
         values: Values = []
         for origin in self._origins(op, at, tile, parts, size):
-            values += cut(create(name, [source, *origin], whole, **how), size, part)
+            values += cut(emit(kind, [source, *origin], whole, **how), size, part)
         return values
 
     def store(
@@ -77,15 +79,15 @@ class FragmentMemory:
         """Store the fragments, or let them update what is there, at indices `at` of the first."""
         found = self._matrices(Family.STMATRIX, op, target, at, tile, parts)
         if found is None:
-            name, size, how = op.operation.name, _together(target, parts), {}
+            kind, size, how = type(op), _together(target, parts), {}
         else:
             form, size = found
-            name, how = "tile.stmatrix", {"form": ir.StringAttr.get(form.ptx)}
+            kind, how = StmatrixOp, {"form": ir.StringAttr.get(form.ptx)}
         whole = _group_type(parts, size, tile)
         how |= _kept(op)
         for number, origin in enumerate(self._origins(op, at, tile, parts, size)):
             stored = join(values[number * size : (number + 1) * size], whole)
-            ir.Operation.create(name, operands=[stored, target, *origin], attributes=how)
+            emit_effect(kind, [stored, target, *origin], **how)
 
     @staticmethod
     def _origins(
@@ -143,8 +145,7 @@ class FragmentMemory:
 @cache
 def _forms(family: Family) -> tuple[MatrixMemory, ...]:
     """The forms that move elements as they are."""
-    moves = (f for f in forms().values() if isinstance(f, MatrixMemory) and f.source is None)
-    return tuple(f for f in moves if f.family is family)
+    return tuple(f for f in forms_of(MatrixMemory) if f.source is None and f.family is family)
 
 
 def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:

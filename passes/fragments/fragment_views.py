@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import ElementwiseOp, FillOp
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout.reduction import reduction
@@ -14,8 +16,6 @@ from ..thread_index import ThreadIndex
 from .expansion import Expansion, Handler, Values
 from .fragment_types import FragmentTypes
 from .parts import cut, join
-
-_VIEWS = ("tile.expand", "tile.broadcast", "tile.transpose", "tile.reshape")
 
 
 class FragmentViews:
@@ -33,7 +33,10 @@ class FragmentViews:
     def handlers(self) -> Mapping[str, Handler]:
         """The handler of each op."""
         return {
-            **dict.fromkeys(_VIEWS, self._view),
+            "tile.broadcast": self._view,
+            "tile.expand": self._view,
+            "tile.reshape": self._view,
+            "tile.transpose": self._view,
             "tile.iota": self._iota,
             "tile.reduce": self._reduce,
         }
@@ -67,10 +70,10 @@ class FragmentViews:
         (place,) = linear(warps, "warp", self._thread.warp)
         number = create("arith.index_castui", [place], tile.element)
         (type_,) = {value.type for value in values}
-        first = create("tile.fill", [number], type_)
+        first = emit(FillOp, [number], type_)
         # Indices are linear over bits: what the warp adds to them is added without carry.
         fn = ir.StringAttr.get("arith.xori")
-        return [[create("tile.elementwise", [value, first], type_, fn=fn) for value in values]]
+        return [[emit(ElementwiseOp, [value, first], type_, fn=fn) for value in values]]
 
     def _whole(self, value: Any, expansion: Expansion) -> Any:
         """All that the warp holds of a tensor."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import ConcatOp, SliceOp
 from tilec.ir.mlir import ir
-
-from ..emit import create
 
 
 def join(parts: list[Any], whole: Any) -> Any:
@@ -14,7 +14,7 @@ def join(parts: list[Any], whole: Any) -> Any:
 
     A single part may still be of another type: a warp's part of a larger tile.
     """
-    return parts[0] if parts[0].type == whole else create("tile.concat", parts, whole)
+    return parts[0] if parts[0].type == whole else emit(ConcatOp, parts, whole)
 
 
 def cut(whole: Any, count: int, part: Any) -> list[Any]:
@@ -23,6 +23,6 @@ def cut(whole: Any, count: int, part: Any) -> list[Any]:
         return [whole]
     i64 = ir.IntegerType.get_signless(64)
     return [
-        create("tile.slice", [whole], part, index=ir.IntegerAttr.get(i64, number))
+        emit(SliceOp, [whole], part, index=ir.IntegerAttr.get(i64, number))
         for number in range(count)
     ]

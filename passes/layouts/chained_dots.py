@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from tilec.dialects.tile.ops import TransposeOp
+from tilec.ir.mlir import ir
+
+from ..search import defining_op
 from .tile_classes import Classes
 
 # (the operand that a result becomes, whether transposed on the way): where all warps of the
@@ -27,12 +31,12 @@ class Link(NamedTuple):
             result to stay where it is: a warp with whole rows of it has whole rows of A.
     """
 
-    first: Any
-    second: Any
+    first: ir.OpView
+    second: ir.OpView
     along: tuple[str, str]
 
 
-def links(dots: Sequence[Any], classes: Classes) -> list[Link]:
+def links(dots: Sequence[ir.OpView], classes: Classes) -> list[Link]:
     """Which results of `tile.dot`s without layouts become operands of others.
 
     Args:
@@ -50,9 +54,7 @@ def links(dots: Sequence[Any], classes: Classes) -> list[Link]:
     return found
 
 
-def _source(value: Any) -> tuple[Any, bool]:
+def _source(value: ir.Value) -> tuple[ir.Value, bool]:
     """What a value is the transpose of, and whether it is one."""
-    owner = value.owner
-    if getattr(owner, "name", None) == "tile.transpose":
-        return owner.operands[0], True
-    return value, False
+    transpose = defining_op(value, TransposeOp)
+    return (value, False) if transpose is None else (transpose.operands[0], True)

@@ -4,67 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
-from tilec.dialects.tile.tiles import TileValue
-from tilec.ir.mlir import ir
+from tilec.dialects.semantics import is_free as can_be_free
+from tilec.dialects.semantics import is_loop
+from tilec.dialects.semantics.control import Counted, last_of
+from tilec.dialects.tile.attributes import LAYOUT
+from tilec.dialects.tile.ops import ConvertLayoutOp
+from tilec.ir.aliases import Block, Op, Type, Value
+from tilec.ir.mlir import ir, scf
 from tilec.isa import Target
 from tilec.layout import LinearLayout
 
 from ..base import walk
-from ..search import named
-from .layout_types import converted, has_one_use, laid, set_layout, with_layout
-from .layout_ways import PIN, Ways, price
-from .tile_classes import FREE, is_elementwise
+from ..search import defining_op, named
+from .layout_types import (
+    converted,
+    has_one_use,
+    known_layout,
+    laid,
+    replace_but_in,
+    set_layout,
+    with_layout,
+)
+from .layout_ways import Ways, price
+from .tile_classes import is_elementwise
 
-_LOOPS = ("scf.for", "scf.while")
 
-
-def conversions(function: Any) -> Iterator[Any]:
+def conversions(function: Op) -> Iterator[ConvertLayoutOp]:
     """The conversions of tensors in a function, in program order."""
-    for op in named(function, ["tile.convert_layout"]):
-        if laid(op.results[0]) is not None:
-            yield op.opview
+    for operation in named(function, [ConvertLayoutOp]):
+        op = operation.opview
+        if isinstance(op, ConvertLayoutOp) and laid(op.result) is not None:
+            yield op
 
 
-def reuse(function: Any) -> bool:
+def reuse(function: Op) -> bool:
     """Let one conversion serve all in its block that do the same; whether any went."""
-    known: dict[Any, Any] = {}
+    known: dict[tuple[Value, Type, Block], ConvertLayoutOp] = {}
     changed = False
     for op in conversions(function):
-        key = (op.operands[0], op.results[0].type, op.operation.block)
+        key = (op.source, op.result.type, op.operation.block)
         first = known.setdefault(key, op)
         if first is not op:
-            op.results[0].replace_all_uses_with(first.results[0])
+            op.result.replace_all_uses_with(first.result)
             op.operation.erase()
             changed = True
     return changed
 
 
-def hoist(function: Any) -> bool:
+def hoist(function: Op) -> bool:
     """Move conversions of what a loop does not change in front of it; whether any moved."""
     changed = False
     for op in conversions(function):
         loop = op.operation.parent
-        while loop.name in _LOOPS and not _inside(op.operands[0], loop):
+        while loop is not None and is_loop(loop) and not _inside(op.source, loop):
             op.operation.move_before(loop)
             loop = op.operation.parent
             changed = True
     return changed
 
 
-def _inside(value: Any, loop: Any) -> bool:
+def _inside(value: Value, loop: Op) -> bool:
     """Whether a value is made inside a loop."""
     owner = value.owner
-    op = owner.owner.operation if isinstance(owner, ir.Block) else owner.parent
+    op: Op | None = owner.owner if isinstance(owner, ir.Block) else owner.parent
     while op is not None:
-        if op == loop:
+        if op.operation == loop.operation:
             return True
-        op = op.parent
+        op = op.operation.parent
     return False
 
 
-def sink(function: Any, target: Target | None) -> bool:
+def sink(function: Op, target: Target | None) -> bool:
     """Convert what an elementwise op gives, not what it takes, where that is cheaper.
 
     Args:
@@ -76,24 +87,27 @@ def sink(function: Any, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if not is_elementwise(op) or len(op.results) != 1 or PIN in op.attributes:
+        if not is_elementwise(op) or len(op.results) != 1 or LAYOUT in op.attributes:
             continue
         if laid(op.results[0]) is not None:
             changed |= _sink(op, target)
     return changed
 
 
-def _sink(op: Any, target: Target | None) -> bool:
-    operands = op.operation.operands
+def _sink(op: ir.OpView, target: Target | None) -> bool:
+    operands = op.operands
     tiles = {n: value for n, value in enumerate(operands) if laid(value) is not None}
-    sources = {n: value.owner.operands[0] for n, value in tiles.items() if _is_conversion(value)}
-    layouts = {_tile(source).layout for source in sources.values()}
+    found = {n: _converted_alone(value) for n, value in tiles.items()}
+    sources = {n: source for n, source in found.items() if source is not None}
+    layouts = {known_layout(source).layout for source in sources.values()}
     free = tiles.keys() - sources.keys()
     if len(layouts) != 1 or not all(_is_free(operands[n]) for n in free):
         return False
     (layout,) = layouts
-    result = _tile(op.results[0])
-    paid = sum(price(_tile(source), result.layout, target) for source in set(sources.values()))
+    result = known_layout(op.results[0])
+    paid = sum(
+        price(known_layout(source), result.layout, target) for source in set(sources.values())
+    )
     if price(replace(result, layout=layout), result.layout, target) >= paid:
         return False
     for number, source in sources.items():
@@ -105,7 +119,7 @@ def _sink(op: Any, target: Target | None) -> bool:
     return True
 
 
-def carry(function: Any, target: Target | None) -> bool:
+def carry(function: ir.OpView, target: Target | None) -> bool:
     """Let loops hand on tiles under the layout that they are converted to in each round.
 
     Args:
@@ -117,57 +131,52 @@ def carry(function: Any, target: Target | None) -> bool:
     """
     changed = False
     for op in list(walk(function)):
-        if op.operation.name == "scf.for" and PIN not in op.attributes:
+        if isinstance(op, scf.ForOp) and LAYOUT not in op.attributes:
             for number in range(len(op.results)):
                 if laid(op.results[number]) is not None:
                     changed |= _carry(op, number, Ways(target, staged=False))
     return changed
 
 
-def _carry(loop: Any, number: int, ways: Ways) -> bool:
-    body = loop.regions[0].blocks[0]
-    argument, last = body.arguments[1 + number], body.operations[len(body.operations) - 1]
+def _carry(loop: scf.ForOp, number: int, ways: Ways) -> bool:
+    argument, last = loop.inner_iter_args[number], last_of(loop.body)
     users = [use.owner for use in argument.uses]
-    wanted = {user.results[0].type for user in users if user.name == "tile.convert_layout"}
-    if len(wanted) != 1 or any(user.name != "tile.convert_layout" for user in users):
+    if not all(isinstance(user, ConvertLayoutOp) for user in users):
         return False
-    carried, inner = _tile(argument), _tile(users[0].results[0])
-    yielded = ways.best(last.operation.operands[number], inner.layout)
+    if len({user.results[0].type for user in users}) != 1:
+        return False
+    carried, inner = known_layout(argument), known_layout(users[0].results[0])
+    yielded = ways.best(last.operands[number], inner.layout)
     if yielded.cost >= ways.price(carried, inner.layout):
         return False
     with ir.InsertionPoint(last), last.location:
-        last.operation.operands[number] = yielded.make()
+        last.operands[number] = yielded.make()
     with ir.InsertionPoint(loop), loop.location:
-        begin = ways.best(loop.operation.operands[3 + number], inner.layout).make()
-        loop.operation.operands[3 + number] = begin
+        begin = ways.best(loop.initArgs[number], inner.layout).make()
+        loop.operands[Counted.BOUNDS + number] = begin
     argument.set_type(with_layout(argument.type, inner.layout))
     for user in users:
         user.results[0].replace_all_uses_with(argument)
-        user.erase()
+        user.operation.erase()
     result = loop.results[number]
     set_layout(result, inner.layout)
     _convert_back(result, carried.layout, ir.InsertionPoint.after(loop))
     return True
 
 
-def _convert_back(value: Any, layout: LinearLayout, where: Any) -> None:
+def _convert_back(value: ir.OpResult, layout: LinearLayout, where: ir.InsertionPoint) -> None:
     """Give the users of a value, whose layout has changed, the one that they expect."""
     with where, value.owner.location:
         expected = converted(value, layout)
-    value.replace_all_uses_except(expected, expected.owner.operation)
+    replace_but_in(value, expected)
 
 
-def _tile(value: Any) -> TileValue:
-    found = laid(value)
-    assert found is not None
-    return found
+def _converted_alone(value: Value) -> Value | None:
+    """What a value is converted from, if nobody else uses it."""
+    conversion = defining_op(value, ConvertLayoutOp)
+    return None if conversion is None or not has_one_use(value) else conversion.source
 
 
-def _is_conversion(value: Any) -> bool:
-    """Whether a value comes from a conversion that nobody else uses."""
-    return getattr(value.owner, "name", None) == "tile.convert_layout" and has_one_use(value)
-
-
-def _is_free(value: Any) -> bool:
+def _is_free(value: Value) -> bool:
     """Whether a value can be had under any layout, and nobody else uses it."""
-    return getattr(value.owner, "name", None) in FREE and has_one_use(value)
+    return can_be_free(value) and has_one_use(value)

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import prod
-from typing import Any
 
-from tilec.dialects.tile.dialect import LayoutAttr, value_of
-from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.semantics import is_loop
+from tilec.dialects.tile.attributes import LAYOUT
+from tilec.dialects.tile.dialect import LayoutAttr
+from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.ops.dots import dot_values
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
+from tilec.ir.aliases import Op, Value
+from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 
-from ..base import Diagnostic, PassError, remark
-from .layout_relations import backward, forward
+from ..report import Report
+from .layout_relations import backward, forward, leaves_open
 from .layout_wants import dot_layouts, legal_layout, memory_layout
-from .layout_ways import PIN
-from .tile_classes import MEMORY, VIEWS, Classes, is_soft, plain
+from .tile_classes import Classes, is_product, is_related, plain
 
-Rule = Callable[[Any, LinearLayout, tuple[int, ...]], LinearLayout | None]
+Rule = Callable[[ir.OpView, LinearLayout, tuple[int, ...]], LinearLayout | None]
 """How the layout on one side of an op follows from that on the other."""
 
 
@@ -39,73 +42,72 @@ class LayoutChoice:
     """
 
     def __init__(self, classes: Classes, warps: int) -> None:
-        self.dots: dict[Any, dict[str, LinearLayout]] = {}
+        self.dots: dict[Value, dict[str, LinearLayout]] = {}
         """By the result of each product, the layouts of its operands and result."""
         self._classes = classes
         self._warps = warps
-        self._layouts: dict[Any, LinearLayout] = {}
-        self._related: dict[Any, list[Any]] = {}
-        self._accesses: dict[Any, list[Any]] = {}
-        self._reduced: dict[Any, set[int]] = {}
-        self._reached: list[Any] = []
-        self._errors: list[Diagnostic] = []
+        self._layouts: dict[Value, LinearLayout] = {}
+        self._related: dict[Value, list[ir.OpView]] = {}
+        self._accesses: dict[Value, list[MemoryOp]] = {}
+        self._reduced: dict[Value, set[int]] = {}
+        self._reached: list[Value] = []
+        self._report = Report()
         for op in classes.ops:
             self._enter(op)
         for op in classes.ops:
             self._guard(op, self._pin)
         self._spread()
         self._products()
-        if self._errors:
-            raise PassError(self._errors)
+        self._report.raise_errors()
         self._memory()
 
-    def layout(self, value: Any) -> LinearLayout:
+    def layout(self, value: Value) -> LinearLayout:
         """The layout of the class of `value`."""
         return self._layouts[self._classes.of(value)]
 
-    def _enter(self, op: Any) -> None:
+    def _enter(self, op: ir.OpView) -> None:
         """Note what an op says of the classes that it touches."""
-        name = op.operation.name
         of = self._classes.of
-        if name in VIEWS or is_soft(op):
+        if is_related(op):
             tiles = [v for v in (*op.operation.operands, *op.results) if plain(v) is not None]
             for value in tiles:
                 self._related.setdefault(of(value), []).append(op)
-            if name == "tile.reduce":
-                self._reduced.setdefault(of(tiles[0]), set()).add(int(op.axis.value))
-        elif name in MEMORY:
-            self._accesses.setdefault(of(moved(op)), []).append(op)
-        elif name in DOTS:
+            if isinstance(op, ReduceOp):
+                self._reduced.setdefault(of(tiles[0]), set()).add(op.axis.value)
+        elif isinstance(op, MemoryOp):
+            self._accesses.setdefault(of(op.tile), []).append(op)
+        elif is_product(op):
             self._guard(op, self._note_dot)
 
-    def _guard(self, op: Any, step: Any) -> None:
+    def _guard(self, op: ir.OpView, step: Callable[[ir.OpView], None]) -> None:
         try:
             step(op)
         except TilecError as error:
-            self._errors.append(Diagnostic(op.location, f"'{op.operation.name}' op {error}"))
+            self._report.error(op, str(error))
 
-    def _note_dot(self, op: Any) -> None:
+    def _note_dot(self, op: ir.OpView) -> None:
         self.dots[op.results[0]] = dot_layouts(op, self._warps)
 
-    def _pin(self, op: Any) -> None:
+    def _pin(self, op: ir.OpView) -> None:
         """Take the layouts that attributes name, and conversions from or to types with a layout."""
-        if op.operation.name == "tile.convert_layout":
-            ends = [op.operands[0], op.results[0]]
-            for value, other in (ends, ends[::-1]):
+        if isinstance(op, ConvertLayoutOp):
+            for value, other in ((op.source, op.result), (op.result, op.source)):
                 known = tile_value(other.type)
                 if known is not None and plain(value) is not None:
                     self._give_pinned(value, known, op)
-        elif PIN in op.attributes:
-            attribute = op.attributes[PIN]
-            tiles = [result for result in op.results if plain(result) is not None]
+        elif LAYOUT in op.attributes:
+            attribute = op.attributes[LAYOUT]
+            tiles = {r: tile for r in op.results if (tile := plain(r)) is not None}
             if not isinstance(attribute, LayoutAttr) or len(tiles) != 1:
-                raise TilecError(f"{PIN} must be a #tile.layout, on an op whose result is one tile")
-            shape, element = tuple(tiles[0].type.shape), tiles[0].type.element_type
-            known = tile_value(tensor_type(shape, element, value_of(attribute.text)))
+                raise TilecError(
+                    f"{LAYOUT} must be a #tile.layout, on an op whose result is one tile"
+                )
+            ((result, tile),) = tiles.items()
+            known = tile_value(tensor_type(tile.shape, tile.element, attribute.text.value))
             assert known is not None
-            self._give_pinned(tiles[0], known, op)
+            self._give_pinned(result, known, op)
 
-    def _give_pinned(self, value: Any, tile: TileValue, op: Any) -> None:
+    def _give_pinned(self, value: Value, tile: TileValue, op: ir.OpView) -> None:
         if tile.warps != self._warps:
             raise TilecError(f"pins a layout of {tile.warps} warps; the kernel has {self._warps}")
         other = self._layouts.get(self._classes.of(value), tile.layout)
@@ -118,7 +120,7 @@ class LayoutChoice:
 
     def _products(self) -> None:
         """Give out what products ask for: accumulators first, in inner loops first."""
-        dots = [op for op in self._classes.ops if op.operation.name in DOTS]
+        dots = [op for op in self._classes.ops if is_product(op)]
         dots.sort(key=lambda op: -_depth(op))
         for results in (True, False):
             for op in dots:
@@ -134,42 +136,42 @@ class LayoutChoice:
         for root in roots:
             accesses = self._accesses.get(root, [])
             if accesses:
-                tile, why = moved(accesses[0]), "wide accesses to memory"
+                tile, why = accesses[0].tile, "wide accesses to memory"
                 self._give(tile, self._wide(root), accesses[0], why)
                 self._spread()
         for root in roots:
             sources = [op for op in self._related.get(root, []) if self._repeats(op, root)]
             if sources:
-                (source, result) = sources[0].operands[0], sources[0].results[0]
-                layout = forward(sources[0], self.layout(source), tuple(result.type.shape))
+                source, result = sources[0].operands[0], plain(sources[0].results[0])
+                assert result is not None
+                layout = forward(sources[0], self.layout(source), result.shape)
                 self._give(root, layout, sources[0], "what is repeated")
             else:
-                self._give(root, self._wide(root), None, "")
+                self._give(root, self._wide(root))
             self._spread()
 
-    def _wide(self, root: Any) -> LinearLayout:
+    def _wide(self, root: Value) -> LinearLayout:
         """The layout for the accesses of a class."""
         tile = plain(root)
         assert tile is not None
         together = self._reduced.get(root, set())
         return memory_layout(tile, self._accesses.get(root, []), self._warps, together)
 
-    def _repeats(self, op: Any, root: Any) -> bool:
+    def _repeats(self, op: ir.OpView, root: Value) -> bool:
         """Whether an op repeats a tile whose layout is known to be one of class `root`."""
-        if op.operation.name != "tile.broadcast" or self._classes.of(op.results[0]) != root:
+        if not leaves_open(op) or self._classes.of(op.results[0]) != root:
             return False
         return self._classes.of(op.operands[0]) in self._layouts
 
-    def _give(self, value: Any, layout: LinearLayout, where: Any, why: str) -> None:
+    def _give(
+        self, value: Value, layout: LinearLayout, where: ir.OpView | None = None, why: str = ""
+    ) -> None:
         """Give a layout to a class, if it has none."""
         root = self._classes.of(value)
         if root in self._layouts:
             return
-        if why:
-            message = (
-                f"'{where.operation.name}' op gives {value.type} the layout of {why}: '{layout}'"
-            )
-            remark(where.location, message)
+        if where is not None:
+            self._report.remark(where, f"gives {value.type} the layout of {why}: '{layout}'")
         self._layouts[root] = layout
         self._reached.append(root)
 
@@ -180,13 +182,13 @@ class LayoutChoice:
                 self._reached += self._follow(op, root)
         self._reached.clear()
 
-    def _follow(self, op: Any, root: Any) -> Iterator[Any]:
+    def _follow(self, op: ir.OpView, root: Value) -> Iterator[Value]:
         """The class on the other side of a view, if it gets its layout by it."""
-        source, result = op.operation.operands[0], op.results[0]
+        source, result = op.operands[0], op.results[0]
         if plain(result) is None:
             return
-        ends: list[tuple[Any, Any, Rule]] = [(result, source, backward)]
-        if op.operation.name != "tile.broadcast":  # which leaves much of its result open
+        ends: list[tuple[Value, Value, Rule]] = [(result, source, backward)]
+        if not leaves_open(op):
             ends.append((source, result, forward))
         for near, far, rule in ends:
             other = self._classes.of(far)
@@ -198,26 +200,21 @@ class LayoutChoice:
                 self._layouts[other] = found
                 yield other
 
-    def _movable(self, root: Any, tile: PlainTile, layout: LinearLayout) -> bool:
+    def _movable(self, root: Value, tile: PlainTile, layout: LinearLayout) -> bool:
         """Whether all accesses of a class could move its tiles under a layout."""
         if bits_of(tile.element) >= 8:
             return True
         return all(legal_layout(op, tile, layout) for op in self._accesses.get(root, []))
 
 
-def moved(op: Any) -> Any:
-    """The tile that an access moves."""
-    return op.results[0] if op.operation.name == "tile.load" else op.operation.operands[0]
+def _size(value: Value) -> int:
+    return prod(ir.RankedTensorType(value.type).shape)
 
 
-def _size(value: Any) -> int:
-    return prod(value.type.shape)
-
-
-def _depth(op: Any) -> int:
+def _depth(op: Op) -> int:
     """Loops around an op."""
     depth, parent = 0, op.operation.parent
     while parent is not None and parent.name != "gpu.func":
-        depth += parent.name in ("scf.for", "scf.while")
-        parent = parent.parent
+        depth += is_loop(parent)
+        parent = parent.operation.parent
     return depth

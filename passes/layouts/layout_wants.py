@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from functools import cache
 from math import prod
-from typing import Any
 
+from tilec.dialects.tile.ops import AtomicOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
-from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute
+from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.blocked import blocked_tile
@@ -22,7 +25,7 @@ ACCESS_BITS = 128
 _operand_tile = cache(operand_tile)
 
 
-def dot_layouts(dot: Any, warps: int) -> dict[str, LinearLayout]:
+def dot_layouts(dot: ir.OpView, warps: int) -> dict[str, LinearLayout]:
     """The layouts of the operands of a `tile.dot`, or one of its kin, and of its result `d`.
 
     Args:
@@ -36,17 +39,22 @@ def dot_layouts(dot: Any, warps: int) -> dict[str, LinearLayout]:
     form = dot_form(dot)
     if "warps" not in dot.attributes:
         raise TilecError("takes an attribute warps, as tile-select-mma leaves it")
-    along_m, along_n = dot.attributes["warps"]
+    along_m, along_n = attribute(dot, "warps", ir.DenseI64ArrayAttr)
     if along_m * along_n != warps:
         raise TilecError(f"warps {along_m}x{along_n} are not the {warps} of the kernel")
     return {
-        name: _operand_tile(form, name, *value.type.shape, (along_m, along_n))
+        name: _operand_tile(form, name, *_extents(value), (along_m, along_n))
         for name, value in dot_values(dot).items()
     }
 
 
+def _extents(value: Value) -> tuple[int, int]:
+    rows, cols = ir.RankedTensorType(value.type).shape
+    return rows, cols
+
+
 def memory_layout(
-    tile: PlainTile, accesses: Collection[Any], warps: int, together: Collection[int]
+    tile: PlainTile, accesses: Collection[MemoryOp], warps: int, together: Collection[int]
 ) -> LinearLayout:
     """A layout under which accesses are wide and consecutive lanes touch consecutive memory.
 
@@ -68,29 +76,28 @@ def memory_layout(
     return blocked_tile(tile.shape, vector, warps, fastest=fastest, together=frozenset(together))
 
 
-def legal_layout(op: Any, tile: PlainTile | TileValue, layout: LinearLayout) -> bool:
+def legal_layout(op: MemoryOp, tile: PlainTile | TileValue, layout: LinearLayout) -> bool:
     """Whether an access moves a tile under a layout: elements that share a byte stay together."""
     value = TileValue(tile.shape, tile.element, layout, is_fragment=False)
     try:
-        stored_tile(value, transposed="transposed" in op.attributes)
+        stored_tile(value, transposed=op.is_transposed)
     except TilecError:
         return False
     return True
 
 
-def _vector(op: Any, bits: int) -> int:
+def _vector(op: MemoryOp, bits: int) -> int:
     """Elements of the tile that an access may move at once, as far as is known."""
-    if op.operation.name == "tile.atomic":
+    if isinstance(op, AtomicOp):
         return 1
     return vector_of(op) * max(1, 8 // bits)
 
 
-def contiguous_axis(op: Any, rank: int) -> int:
+def contiguous_axis(op: MemoryOp, rank: int) -> int:
     """The tile's axis that is contiguous in the memory that an access touches."""
-    type_ = op.operation.operands[0 if op.operation.name == "tile.load" else 1].type
-    strides, _ = type_.get_strides_and_offset()
+    strides, _ = ir.MemRefType(op.memref.type).get_strides_and_offset()
     own = list(strides)[-rank:]
     axis = next((at for at in reversed(range(rank)) if own[at] == 1), rank - 1)
-    if "transposed" in op.attributes and axis >= rank - 2:
+    if op.is_transposed and axis >= rank - 2:
         return 2 * rank - 3 - axis  # the last two change places
     return axis

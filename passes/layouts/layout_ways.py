@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
-from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.semantics import LayoutRule, layout_rule, semantics_of
+from tilec.dialects.tile.attributes import LAYOUT
+from tilec.dialects.tile.ops import ConvertLayoutOp, LoadOp
+from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.isa import Target
 from tilec.layout import LayoutError, LinearLayout
@@ -17,10 +20,7 @@ from tilec.layout.conversion import convert
 from .layout_relations import agree, backward
 from .layout_types import converted, has_one_use, laid, set_layout
 from .layout_wants import contiguous_axis, legal_layout
-from .tile_classes import FREE, VIEWS, is_elementwise
 
-PIN = "tile.layout"
-"""The attribute of an op that pins the layout of its result."""
 DEPTH = 16
 """Ops looked through."""
 ACCESS = 4
@@ -37,7 +37,7 @@ class Way:
     """
 
     cost: float
-    make: Callable[[], Any]
+    make: Callable[[], Value]
 
 
 def price(tile: TileValue, layout: LinearLayout, target: Target | None) -> float:
@@ -60,21 +60,21 @@ class Ways:
     def __init__(self, target: Target | None, *, staged: bool) -> None:
         self._target = target
         self._staged = staged
-        self._known: dict[tuple[Any, LinearLayout], Way] = {}
-        self._copies: dict[tuple[Any, LinearLayout], Any] = {}
+        self._known: dict[tuple[Value, LinearLayout], Way] = {}
+        self._copies: dict[tuple[Value, LinearLayout], Value] = {}
 
     def price(self, tile: TileValue, layout: LinearLayout) -> float:
         """What a conversion costs a warp; infinite where there is none."""
         return price(tile, layout, self._target)
 
-    def best(self, value: Any, layout: LinearLayout, depth: int = DEPTH) -> Way:
+    def best(self, value: Value, layout: LinearLayout, depth: int = DEPTH) -> Way:
         """The cheapest way to have `value`, a tensor with a layout, under `layout`."""
         key = (value, layout)
         if key not in self._known:
             self._known[key] = self._best(value, layout, depth)
         return self._known[key]
 
-    def _best(self, value: Any, layout: LinearLayout, depth: int) -> Way:
+    def _best(self, value: Value, layout: LinearLayout, depth: int) -> Way:
         tile = laid(value)
         assert tile is not None
         if tile.layout == layout:
@@ -83,15 +83,14 @@ class Ways:
         owner = value.owner
         if isinstance(owner, ir.Block) or not depth:
             return direct
-        made = None if PIN in owner.attributes else self._made(owner.opview, layout, depth)
+        made = None if LAYOUT in owner.attributes else self._made(owner.opview, layout, depth)
         return made if made is not None and made.cost <= direct.cost else direct
 
-    def _made(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
+    def _made(self, op: ir.OpView, layout: LinearLayout, depth: int) -> Way | None:
         """The op's result under another layout from the start."""
-        name = op.operation.name
-        if name in FREE:
-            return Way(0, lambda: self._copy(op, layout, {}))
-        if name == "tile.convert_layout":
+        if isinstance(op, LoadOp):
+            return self._load(op, layout)
+        if isinstance(op, ConvertLayoutOp):
             inner = self.best(op.operands[0], layout, depth - 1)
             source = laid(op.operands[0])
             assert source is not None
@@ -99,13 +98,19 @@ class Ways:
             assert own is not None
             saved = self.price(source, own.layout) if has_one_use(op.results[0]) else 0
             return Way(max(inner.cost - saved, 0), inner.make)
-        if name == "tile.load":
-            return self._load(op, layout)
-        if name in VIEWS:
-            return self._view(op, layout, depth)
-        return self._computed(op, layout, depth) if is_elementwise(op) else None
+        cost = semantics_of(op).cost
+        if cost is None:
+            return None
+        match layout_rule(op):
+            case LayoutRule.FREE:
+                return Way(cost, lambda: self._copy(op, layout, {}))
+            case LayoutRule.RELATED:
+                return self._view(op, layout, depth)
+            case LayoutRule.JOINED:
+                return self._computed(op, layout, depth, cost)
+        return None
 
-    def _load(self, op: Any, layout: LinearLayout) -> Way | None:
+    def _load(self, op: LoadOp, layout: LinearLayout) -> Way | None:
         tile = laid(op.results[0])
         assert tile is not None
         if not legal_layout(op, tile, layout):
@@ -117,7 +122,7 @@ class Ways:
             cost = _accesses(op, layout) - saved
         return Way(max(cost, 0), lambda: self._copy(op, layout, {}))
 
-    def _view(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
+    def _view(self, op: ir.OpView, layout: LinearLayout, depth: int) -> Way | None:
         source = laid(op.operands[0])
         assert source is not None
         before = backward(op, layout, source.shape)
@@ -126,7 +131,7 @@ class Ways:
         inner = self.best(op.operands[0], before, depth - 1)
         return Way(inner.cost, lambda: self._copy(op, layout, {0: inner}))
 
-    def _computed(self, op: Any, layout: LinearLayout, depth: int) -> Way | None:
+    def _computed(self, op: ir.OpView, layout: LinearLayout, depth: int, each: int) -> Way | None:
         operands = list(op.operation.operands)
         inner = {
             number: self.best(operand, layout, depth - 1)
@@ -135,10 +140,10 @@ class Ways:
         }
         distinct = {operands[number]: way for number, way in inner.items()}
         cost = sum(way.cost for way in distinct.values())
-        again = 0 if has_one_use(op.results[0]) else layout.in_sizes["register"]
+        again = 0 if has_one_use(op.results[0]) else each * layout.in_sizes["register"]
         return Way(cost + again, lambda: self._copy(op, layout, inner))
 
-    def _copy(self, op: Any, layout: LinearLayout, inner: Mapping[int, Way]) -> Any:
+    def _copy(self, op: ir.OpView, layout: LinearLayout, inner: Mapping[int, Way]) -> Value:
         """The op once more, its result under another layout, some operands had otherwise."""
         key = (op.results[0], layout)
         if key in self._copies:
@@ -155,7 +160,7 @@ class Ways:
         return copy.results[0]
 
 
-def _accesses(op: Any, layout: LinearLayout) -> float:
+def _accesses(op: MemoryOp, layout: LinearLayout) -> float:
     """What it costs a lane to load its part of a tile from global memory."""
     axis = contiguous_axis(op, len(layout.outs))
     wanted = [

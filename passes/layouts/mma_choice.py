@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from tilec.dialects.tile.dots import DOTS, check_element, extents
 from tilec.dialects.tile.tiles import PlainTile, bits_of, element_name
-from tilec.isa import LANES, Family, Mma, Target, TilecError, forms
+from tilec.isa import LANES, Family, Mma, Target, TilecError
 from tilec.isa.sass import execution
+from tilec.isa.table import current
 
 WAVEFRONT_BYTES = 128
 """What shared memory delivers at a time."""
@@ -108,9 +109,8 @@ def _plain(family: Family, target: Target) -> tuple[Mma, ...]:
     """Forms that round to nearest, do not clamp, count no bits and take metadata in order."""
     return tuple(
         form
-        for form in forms().values()
-        if isinstance(form, Mma)
-        and form.family is family
+        for form in current().of(Mma)
+        if form.family is family
         and form.products == 1
         and not form.satfinite
         and form.bit_op is None

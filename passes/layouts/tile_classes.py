@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.semantics import LayoutRule, carried_values, layout_rule
+from tilec.dialects.semantics import is_free as can_be_free
+from tilec.dialects.tile import ops
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
-from ..base import Diagnostic, PassError, walk
+from ..base import walk
+from ..report import Report
 
-FREE = frozenset({"arith.constant", "tile.fill", "tile.iota"})
-"""Ops whose result can be had in any layout, in another for each use."""
-VIEWS = frozenset(
-    {"tile.broadcast", "tile.expand", "tile.reduce", "tile.reshape", "tile.transpose"}
+_LEGAL_RULES = frozenset(
+    {
+        LayoutRule.FREE,
+        LayoutRule.RELATED,
+        LayoutRule.MOVED,
+        LayoutRule.PRODUCT,
+        LayoutRule.CONVERTED,
+    }
 )
-"""Ops whose result's layout follows from that of their operand, or the other way round."""
-MEMORY = frozenset({"tile.atomic", "tile.load", "tile.store"})
-"""Ops that move a tile from or to memory, under any layout."""
-_OWN = frozenset({*FREE, *VIEWS, *MEMORY, *DOTS, "tile.convert_layout"})
-_KNOWN = _OWN | {"scf.condition", "scf.yield"}
+"""Rules of the tile dialect's ops that an error names as legal."""
 
 
-def plain(value: Any) -> PlainTile | None:
+def plain(value: Value) -> PlainTile | None:
     """The tile without a layout that `value` is, or None."""
     return plain_tile(value.type)
 
 
-def has_plain_tiles(function: Any) -> bool:
+def has_plain_tiles(function: Op) -> bool:
     """Whether a function takes a tile without a layout, or an op of it gives one."""
     arguments = function.regions[0].blocks[0].arguments
     return any(map(has_no_layout, arguments)) or any(
@@ -37,26 +41,25 @@ def has_plain_tiles(function: Any) -> bool:
     )
 
 
-def has_no_layout(value: Any) -> bool:
+def has_no_layout(value: Value) -> bool:
     """Whether `value` is a tensor without a layout, be it a tile or not."""
     return isinstance(value.type, ir.RankedTensorType) and value.type.encoding is None
 
 
-def is_free(value: Any) -> bool:
+def is_free(value: Value) -> bool:
     """Whether a tile can be had anew in any layout, and has several uses that may differ."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in FREE:
+    if not can_be_free(value):
         return False
     uses = iter(value.uses)
     return next(uses, None) is not None and next(uses, None) is not None
 
 
-def is_soft(op: Any) -> bool:
+def is_soft(op: ir.OpView) -> bool:
     """Whether an op is a cast from or to elements of less than a byte.
 
     Their layouts in memory are few, so such a cast may stand before or behind a conversion.
     """
-    if not op.operation.name.startswith("arith.") or len(op.operands) != 1:
+    if layout_rule(op) is not LayoutRule.JOINED or len(op.operands) != 1:
         return False
     source, result = plain(op.operands[0]), plain(op.results[0])
     if source is None or result is None:
@@ -65,41 +68,41 @@ def is_soft(op: Any) -> bool:
     return narrow[0] != narrow[1]
 
 
-def is_elementwise(op: Any) -> bool:
-    """Whether an op of upstream's works on tiles element by element."""
-    name = op.operation.name
-    return name.startswith(("arith.", "math.")) and name not in FREE
+def is_elementwise(op: ir.OpView) -> bool:
+    """Whether an op works on tiles element by element."""
+    return layout_rule(op) is LayoutRule.JOINED
 
 
-def joined(op: Any) -> Iterator[list[Any]]:
+def is_product(op: ir.OpView) -> bool:
+    """Whether an op is a product of tiles."""
+    return layout_rule(op) is LayoutRule.PRODUCT
+
+
+def is_related(op: ir.OpView) -> bool:
+    """Whether the layouts of an op's operand and result follow from each other."""
+    return layout_rule(op) is LayoutRule.RELATED or is_soft(op)
+
+
+def joined(op: ir.OpView) -> Iterator[list[Value]]:
     """The groups of values that an op takes, gives and hands on in one layout."""
-    name = op.operation.name
-    if is_elementwise(op):
-        if not is_soft(op):
-            yield [*op.operands, *op.results]
-    elif name in DOTS:
-        yield [op.operands[2], op.results[0]]
-    elif name == "scf.for":
-        body = op.regions[0].blocks[0]
-        inner = zip(list(body.arguments)[1:], _last(body).operands, strict=True)
-        outer = zip(list(op.operation.operands)[3:], op.results, strict=True)
-        yield from ([*a, *b] for a, b in zip(inner, outer, strict=True))
-    elif name == "scf.if":
-        blocks = [region.blocks[0] for region in op.regions if len(region.blocks)]
-        ends = [list(_last(block).operands) for block in blocks]
-        yield from ([*group] for group in zip(op.results, *ends, strict=True))
-    elif name == "scf.while":
-        before, after = (region.blocks[0] for region in op.regions)
-        first = zip(
-            op.operation.operands, before.arguments, list(_last(after).operands), strict=True
-        )
-        passed = list(_last(before).operands)[1:]
-        yield from ([*group] for group in first)
-        yield from ([*group] for group in zip(passed, after.arguments, op.results, strict=True))
+    match layout_rule(op):
+        case LayoutRule.JOINED:
+            if not is_soft(op):
+                yield [*op.operands, *op.results]
+        case LayoutRule.PRODUCT:
+            yield [op.operands[2], op.results[0]]
+        case LayoutRule.CARRIED:
+            yield from map(list, carried_values(op))
 
 
-def _last(block: Any) -> Any:
-    return block.operations[len(block.operations) - 1].operation
+def _legal() -> list[str]:
+    """Names of the tile dialect's ops on tiles without layouts."""
+    known = (getattr(ops, name) for name in ops.__all__)
+    return sorted(
+        op.OPERATION_NAME
+        for op in known
+        if isinstance(op, type) and issubclass(op, TileOp) and op.SEMANTICS.layouts in _LEGAL_RULES
+    )
 
 
 class Classes:
@@ -114,30 +117,29 @@ class Classes:
         PassError: for ops that take or give such tiles and are not known.
     """
 
-    def __init__(self, function: Any) -> None:
-        self.ops: list[Any] = []
+    def __init__(self, function: Op) -> None:
+        self.ops: list[ir.OpView] = []
         """Ops that touch a plain tile, in program order."""
-        self._parents: dict[Any, Any] = {}
-        self._members: dict[Any, list[Any]] = {}
-        errors: list[Diagnostic] = []
+        self._parents: dict[Value, Value] = {}
+        self._members: dict[Value, list[Value]] = {}
+        report = Report()
         for argument in function.regions[0].blocks[0].arguments:
             if has_no_layout(argument):
-                message = (
-                    f"'gpu.func' op cannot take an argument of type {argument.type}; "
-                    "legal: memrefs in global memory, and scalars"
+                report.error(
+                    function,
+                    f"cannot take an argument of type {argument.type}; legal: memrefs in global "
+                    "memory, and scalars",
                 )
-                errors.append(Diagnostic(function.location, message))
         for op in walk(function):
             try:
                 self._enter(op)
             except TilecError as error:
-                errors.append(Diagnostic(op.location, f"'{op.operation.name}' op {error}"))
+                report.error(op, str(error))
         for value in self._parents:
             self._members.setdefault(self.of(value), []).append(value)
-        if errors:
-            raise PassError(errors)
+        report.raise_errors()
 
-    def of(self, value: Any) -> Any:
+    def of(self, value: Value) -> Value:
         """The value that stands for the class of `value`."""
         parents = self._parents
         while parents[value] != value:
@@ -145,39 +147,39 @@ class Classes:
             value = parents[value]
         return value
 
-    def knows(self, value: Any) -> bool:
+    def knows(self, value: Value) -> bool:
         """Whether `value` is in a class."""
         return value in self._parents
 
-    def all(self) -> Iterable[Any]:
+    def all(self) -> Iterable[Value]:
         """The values that stand for classes, in program order."""
         return self._members
 
-    def members(self, root: Any) -> list[Any]:
+    def members(self, root: Value) -> list[Value]:
         """The values of a class."""
         return self._members[root]
 
-    def _enter(self, op: Any) -> None:
+    def _enter(self, op: ir.OpView) -> None:
         tiles = [v for v in (*op.operation.operands, *op.results) if plain(v) is not None]
         arguments = [a for region in op.regions for block in region for a in block.arguments]
         tiles += [a for a in arguments if plain(a) is not None]
         if not tiles:
             return
-        groups = list(joined(op))
-        if not groups and op.operation.name not in _KNOWN and not is_soft(op):
+        if layout_rule(op) is LayoutRule.UNKNOWN:
             raise TilecError(
                 "takes no tiles without layouts; legal: arith and math ops, scf.for, scf.if, "
-                f"scf.while, {', '.join(sorted(_OWN))}"
+                f"scf.while, arith.constant, {', '.join(_legal())}"
             )
+        groups = list(joined(op))
         self.ops.append(op)
         for value in tiles:
             self._add(value)
         for group in groups:
-            first, *rest = [v for v in group if self._add(v)] or [None]
-            for value in rest:
-                self._parents[self.of(value)] = self.of(first)
+            added = [value for value in group if self._add(value)]
+            for value in added[1:]:
+                self._parents[self.of(value)] = self.of(added[0])
 
-    def _add(self, value: Any) -> bool:
+    def _add(self, value: Value) -> bool:
         """Enter a tile, if it is one whose layout must be chosen once; whether it is."""
         if value not in self._parents:
             if plain(value) is None or is_free(value):

@@ -9,7 +9,7 @@ from typing import Any
 
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.mlir import ir
-from tilec.isa import LANES, MovMatrix, TilecError, forms
+from tilec.isa import LANES, MovMatrix, TilecError, forms_of
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.gf2 import Echelon, combine
@@ -62,7 +62,7 @@ class Conversions:
         raise TilecError("has no plan within a warp")
 
     def _transpose(self, plan: Transposition, held: list[Any], after: Packing) -> list[Any]:
-        (form,) = (f for f in forms().values() if isinstance(f, MovMatrix))
+        (form,) = forms_of(MovMatrix)
         moved: dict[int, Any] = {}
         values = []
         for word in range(after.registers):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
 
 from ..emit import create
@@ -116,4 +117,4 @@ def _is_argument(memref: Any) -> bool:
     function = owner.owner.operation
     if function.name != "gpu.func" or not is_kernel(function):
         return False
-    return int(memref.arg_number) < len(function.attributes["function_type"].value.inputs)
+    return int(memref.arg_number) < len(signature(function).inputs)

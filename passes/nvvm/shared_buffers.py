@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tilec.dialects.tile.attributes import DYNAMIC_SHARED
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, TilecError
@@ -69,7 +70,7 @@ class SharedBuffers:
         dynamic = self._bytes > static
         i64 = ir.IntegerType.get_signless(64)
         if dynamic:
-            self._kernel.function.operation.attributes["tile.dynamic_shared"] = ir.IntegerAttr.get(
+            self._kernel.function.operation.attributes[DYNAMIC_SHARED] = ir.IntegerAttr.get(
                 i64, self._bytes
             )
         size = 0 if dynamic else self._bytes

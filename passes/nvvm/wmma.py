@@ -78,7 +78,7 @@ class Wmma:
         wanted = call(
             found,
             space=space,
-            stride=isinstance(found, WmmaMemory),
+            stride=found.takes_stride,
             target=self._kernel.target,
         )
         results = self._kernel.call(wanted, arguments)

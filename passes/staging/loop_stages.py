@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tilec.dialects.tile.emit import emit, emit_effect
+from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, LoadOp
 from tilec.ir.mlir import dialect, ir
 
 from ..emit import add_constant, constant_of, create, index_constant
@@ -44,7 +46,7 @@ class LoopStages:
                 [self.stages, *type_.shape], type_.element_type, memory_space=type_.memory_space
             )
             with ir.InsertionPoint(copy.alloc), copy.alloc.location:
-                self.buffers[copy.alloc] = create("tile.alloc_shared", [], many)
+                self.buffers[copy.alloc] = emit(AllocSharedOp, [], many)
 
     def times(self, count: int) -> Any:
         """`count` steps of the loop."""
@@ -92,11 +94,11 @@ class LoopStages:
         """The copy of another round, to its stage."""
         source, _, *indices = self.operands_at(copy, counter)
         at, to = indices[: source.type.rank], indices[source.type.rank :]
-        ir.Operation.create(
-            "tile.async_copy",
-            operands=[source, self.buffers[copy.alloc], *at, stage, *to],
-            attributes={name: copy.copy.attributes[name] for name in copy.copy.attributes},
-            loc=copy.copy.location,
+        emit_effect(
+            AsyncCopyOp,
+            [source, self.buffers[copy.alloc], *at, stage, *to],
+            copy.copy.location,
+            **{name: copy.copy.attributes[name] for name in copy.copy.attributes},
         )
 
     def following(self, stage: Any) -> Any:
@@ -147,8 +149,8 @@ class LoopStages:
             for load in copy.loads:
                 _, *indices = load.operands
                 with ir.InsertionPoint(load), load.location:
-                    loaded = create(
-                        "tile.load",
+                    loaded = emit(
+                        LoadOp,
                         [self.buffers[copy.alloc], stage, *indices],
                         load.results[0].type,
                         **{name: load.attributes[name] for name in load.attributes},

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tilec.dialects.tile.emit import emit_effect, i64
+from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.mlir import ir
 
+from ..analysis.places import outermost_loop
 from ..emit import add, index_constant
 from .loop_stages import LoopStages
-from .staging_groups import outermost_loop
 
 
 class Multistage(LoopStages):
@@ -59,11 +61,9 @@ class Multistage(LoopStages):
                 self.copy_to(copy, counter, stage)
 
         self.if_there(counter, copies)
-        ir.Operation.create("tile.async_commit")
+        emit_effect(AsyncCommitOp)
 
     def _wait(self) -> None:
         """All but the latest groups have arrived: what this round needs is there."""
-        i64 = ir.IntegerType.get_signless(64)
-        pending = ir.IntegerAttr.get(i64, self.stages - 2)
-        ir.Operation.create("tile.async_wait", attributes={"pending": pending})
+        emit_effect(AsyncWaitOp, pending=i64(self.stages - 2))
         ir.Operation.create("gpu.barrier")

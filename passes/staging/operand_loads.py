@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
+from tilec.dialects.semantics import LayoutRule, layout_rule
+from tilec.dialects.tile.attributes import DIRECT
 from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import CASTS, ELEMENTWISE
+from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops.base import RelatedOp
 from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.mlir import ir
@@ -16,15 +18,10 @@ from ..analysis.effects import is_shared
 from ..search import named
 from .staging_vectors import copied_async
 
-_VIEWS = ("tile.broadcast", "tile.expand", "tile.reshape", "tile.transpose")
-_THROUGH = frozenset((*ELEMENTWISE, *CASTS, "arith.select", *_VIEWS))
-"""Ops that give each lane what it has computed from its own elements."""
 _FACTORS = ("a", "b")
-DIRECT = "tile.direct"
-"""Attribute of a load that shall go from global memory to registers."""
 
 
-def operand_loads(function: Any, target: Target | None) -> list[Any]:
+def operand_loads(function: ir.OpView, target: Target | None) -> list[LoadOp]:
     """Loads from global memory whose tiles become operands of a product, in program order.
 
     Operands are factors, and metadata and scales that can be copied asynchronously; not what is
@@ -35,26 +32,26 @@ def operand_loads(function: Any, target: Target | None) -> list[Any]:
         function: the kernel.
         target: what it is for.
     """
-    operands = [item for op in named(function, DOTS) for item in _operands(op)]
+    operands = [item for op in named(function, DOTS) for item in _operands(op.opview)]
     factors = _feeding([value for name, value in operands if name in _FACTORS])
     others = _feeding([value for name, value in operands if name not in _FACTORS])
     return [
-        op.opview
-        for op in named(function, ["tile.load"])
+        op
+        for op in (load.opview for load in named(function, [LoadOp]))
         if _stageable(op)
         and (op.results[0] in factors or (op.results[0] in others and copied_async(op, target)))
     ]
 
 
-def _operands(op: Any) -> Iterator[tuple[str, Any]]:
+def _operands(op: ir.OpView) -> Iterator[tuple[str, ir.Value]]:
     """What a product multiplies or takes with it, by name."""
     yield from ((n, value) for n, value in dot_values(op).items() if n not in ("c", "d"))
 
 
-def _feeding(values: list[Any]) -> set[Any]:
+def _feeding(values: list[ir.Value]) -> set[ir.Value]:
     """The tiles loaded of which `values` are computed."""
-    found: set[Any] = set()
-    seen: set[Any] = set()
+    found: set[ir.Value] = set()
+    seen: set[ir.Value] = set()
     pending = list(values)
     while pending:
         value = pending.pop()
@@ -62,19 +59,26 @@ def _feeding(values: list[Any]) -> set[Any]:
         if value in seen or isinstance(owner, ir.Block):
             continue
         seen.add(value)
-        if owner.name == "tile.load":
+        op = owner.opview
+        if isinstance(op, LoadOp):
             found.add(value)
-        elif owner.name in _THROUGH:
+        elif _stays_in_lanes(op):
             pending += [v for v in owner.operands if isinstance(v.type, ir.RankedTensorType)]
     return found
 
 
-def _stageable(load: Any) -> bool:
+def _stays_in_lanes(op: ir.OpView) -> bool:
+    """Whether an op gives each lane what it has computed from its own elements."""
+    if isinstance(op, RelatedOp):
+        return op.KEEPS_ELEMENTS
+    return layout_rule(op) is LayoutRule.JOINED
+
+
+def _stageable(load: LoadOp) -> bool:
     """Whether a load is of a matrix in global memory that has a layout, and not pinned."""
-    memref = load.operands[0]
     if DIRECT in load.attributes:
         return False
-    if is_shared(memref) or not isinstance(load.results[0].type, ir.RankedTensorType):
+    if is_shared(load.memref) or not isinstance(load.tile.type, ir.RankedTensorType):
         return False
-    tile = tile_value(load.results[0].type)
+    tile = tile_value(load.tile.type)
     return tile is not None and len(tile.shape) == 2

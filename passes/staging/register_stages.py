@@ -6,16 +6,18 @@ from collections.abc import Iterable
 from math import prod
 from typing import Any
 
+from tilec.dialects.tile.emit import emit, emit_effect
+from tilec.dialects.tile.ops import LoadOp, StoreOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import bits_of, tensor_type
 from tilec.ir.mlir import dialect, ir
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
 
+from ..analysis.places import outermost_loop
 from ..emit import add, create, index_constant
 from .loop_stages import LoopStages
 from .staged_copies import StagedCopy
-from .staging_groups import outermost_loop
 
 _REGISTERS = 32
 """Registers of a thread that may hold tiles of the next round."""
@@ -74,7 +76,7 @@ class RegisterStages(LoopStages):
             zero = index_constant(0)
             for copy, tile in zip(self.copies, held, strict=True):
                 operands = [tile, self.buffers[copy.alloc], write, zero, zero]
-                ir.Operation.create("tile.store", operands=operands)
+                emit_effect(StoreOp, operands)
         self.pass_on(lambda: [write])
         self.erase(frames)
 
@@ -109,7 +111,7 @@ class RegisterStages(LoopStages):
     def _loaded(self, copy: StagedCopy, type_: Any, counter: Any) -> Any:
         given = copy.copy.attributes
         kept = {name: given[name] for name in ("masked", "vector") if name in given}
-        return create("tile.load", self.source_at(copy, counter), type_, **kept)
+        return emit(LoadOp, self.source_at(copy, counter), type_, **kept)
 
 
 def _layout(copy: StagedCopy, warps: int) -> LinearLayout:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tilec.dialects.semantics import Resource, orders
+from tilec.dialects.tile.ops import (
+    AllocSharedOp,
+    AsyncCommitOp,
+    AsyncCopyOp,
+    AsyncWaitOp,
+    LoadOp,
+)
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
+from ..search import defining_op
 from .staging_groups import is_pure, slice_of
 
-_FRAME = ("gpu.barrier", "tile.async_commit", "tile.async_wait", "gpu.barrier")
-"""The ops of a group, but for the copies, which follow the first."""
+_FRAME: tuple[Callable[[ir.OpView], bool], ...]
+"""What the ops of a group are, but for the copies, which follow the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,31 +78,43 @@ def _sequences(ops: list[Any]) -> Iterator[tuple[list[Any], tuple[Any, ...]]]:
     for op in ops:
         if is_pure(op):
             continue
-        if op.name == "tile.async_copy" and len(frame) == 1:
+        view = op.opview
+        if isinstance(view, AsyncCopyOp) and len(frame) == 1:
             copies.append(op)
-        elif op.name == _FRAME[len(frame)] and (copies or not frame) and _waits_for_all(op):
+        elif (copies or not frame) and _FRAME[len(frame)](view):
             frame.append(op)
         else:
-            copies, frame = [], [op] if op.name == "gpu.barrier" else []
+            copies, frame = [], [op] if _is_barrier(view) else []
         if len(frame) == len(_FRAME):
             yield copies, tuple(frame)
             copies, frame = [], []
 
 
-def _waits_for_all(op: Any) -> bool:
-    return op.name != "tile.async_wait" or int(op.attributes["pending"].value) == 0
+def _is_barrier(op: ir.OpView) -> bool:
+    return orders(op, Resource.BARRIERS)
+
+
+def _is_commit(op: ir.OpView) -> bool:
+    return isinstance(op, AsyncCommitOp)
+
+
+def _waits_for_all(op: ir.OpView) -> bool:
+    return isinstance(op, AsyncWaitOp) and int(op.pending.value) == 0
+
+
+_FRAME = (_is_barrier, _is_commit, _waits_for_all, _is_barrier)
 
 
 def _staged(copy: Any, loop: Any, ops: list[Any], writers: Writers) -> StagedCopy | None:
     """The copy, or None if its buffer is not its own; `ops` are the body but for the frames."""
     source, target = list(copy.operands)[:2]
-    alloc = target.owner
-    if isinstance(alloc, ir.Block) or alloc.operation.name != "tile.alloc_shared":
+    alloc = defining_op(target, AllocSharedOp)
+    if alloc is None:
         return None
     if target.type.rank != 2:
         return None
     loads = [use.owner.operation for use in target.uses if use.owner.operation != copy]
-    if not all(load.name == "tile.load" and _inside(load, loop) for load in loads):
+    if not all(isinstance(load.opview, LoadOp) and _inside(load, loop) for load in loads):
         return None
     block = copy.block
     needs = sorted(slice_of(copy, block), key=ops.index)

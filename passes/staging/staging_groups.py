@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from tilec.dialects.semantics import is_movable
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
 from .staging_vectors import memory_shape
-
-_LOOPS = ("scf.for", "scf.while")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +87,6 @@ def slice_of(load: Any, block: Any) -> list[Any]:
 
 def is_pure(op: Any) -> bool:
     """Whether an op of scalars only computes, so that it may be moved and repeated."""
-    return bool(
-        op.name.startswith(("arith.", "index.", "gpu.block_id", "gpu.grid_dim"))
-        or op.name in ("memref.cast", "memref.dim", "memref.subview", "memref.reinterpret_cast")
-    ) and not any(isinstance(result.type, ir.RankedTensorType) for result in op.results)
-
-
-def outermost_loop(op: Any) -> Any:
-    """The outermost loop around an op, or None."""
-    found = None
-    parent = op.operation.parent
-    while parent is not None and parent.operation.name != "gpu.func":
-        if parent.operation.name in _LOOPS:
-            found = parent.operation
-        parent = parent.operation.parent
-    return found
+    return is_movable(op) and not any(
+        isinstance(result.type, ir.RankedTensorType) for result in op.results
+    )

@@ -9,7 +9,7 @@ from functools import cache
 from tilec.dialects.tile.matrices import in_memory, matrices_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import TileValue
-from tilec.isa import Family, MatrixMemory, Target, forms
+from tilec.isa import MatrixMemory, Target, forms_of
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import shared_layout
 from tilec.layout.synthesis import Pattern, Swizzling, find_swizzle
@@ -118,9 +118,8 @@ def _ldmatrix(target: Target | None) -> tuple[MatrixMemory, ...]:
     """The forms that move elements as they are, the largest first."""
     found = [
         form
-        for form in forms().values()
-        if isinstance(form, MatrixMemory)
-        and form.family is Family.LDMATRIX
+        for form in forms_of(MatrixMemory)
+        if not form.is_store
         and form.source is None
         and (form.rows == 8 if target is None else form.min_ptx(target) is not None)
     ]

@@ -7,8 +7,9 @@ from typing import Any
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import bits_of, tile_value
-from tilec.isa import ASYNC_COPY_BYTES, Target
+from tilec.isa import Target
 
+from ..analysis.async_copies import asynchronous_bytes
 from ..analysis.contiguity import ACCESS_BYTES, contiguous, together
 from ..analysis.multiples import multiple_of
 
@@ -39,7 +40,7 @@ def copy_vector(load: Any, target: Target | None) -> int:
     _, cols = memory_shape(load)
     most = min(multiple_of(indices[-1]), cols, ACCESS_BYTES // size)
     vector = min(max(promised, contiguous(memref)), most)
-    if "masked" in load.attributes and not _asynchronous(vector * size, target):
+    if "masked" in load.attributes and not asynchronous_bytes(vector * size, target):
         vector = min(max(promised, min(contiguous(memref), together(memref))), most)
     return vector
 
@@ -47,14 +48,4 @@ def copy_vector(load: Any, target: Target | None) -> int:
 def copied_async(load: Any, target: Target | None) -> bool:
     """Whether what a load takes can be copied by `cp.async`."""
     size = bits_of(load.operands[0].type.element_type) // 8
-    return _asynchronous(copy_vector(load, target) * size, target)
-
-
-def is_asynchronous(copy: Any, target: Target | None) -> bool:
-    """Whether a `tile.async_copy` is made of `cp.async`."""
-    size = bits_of(copy.operands[0].type.element_type) // 8
-    return _asynchronous(vector_of(copy) * size, target)
-
-
-def _asynchronous(size: int, target: Target | None) -> bool:
-    return size in ASYNC_COPY_BYTES and (target is None or target.has_async_copy)
+    return asynchronous_bytes(copy_vector(load, target) * size, target)

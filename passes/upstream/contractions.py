@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from tilec.ir.aliases import Op
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
@@ -32,11 +33,20 @@ class Contraction:
         return self.maps[0][-2] == self.depth, self.maps[1][-1] == self.depth
 
 
-def contraction(maps: Sequence[Any]) -> Contraction:
+def indexing_maps(op: Op) -> list[ir.AffineMap]:
+    """The indexing maps of an op: from its loops to the dimensions of its operands."""
+    maps = []
+    for each in attribute(op, "indexing_maps", ir.ArrayAttr):
+        assert isinstance(each, ir.AffineMapAttr)
+        maps.append(each.value)
+    return maps
+
+
+def contraction(maps: Sequence[ir.AffineMap]) -> Contraction:
     """The products of matrices that indexing maps describe.
 
     Args:
-        maps: from loops to dimensions, `ir.AffineMap`s: those of the inputs, then the result's.
+        maps: from loops to dimensions: those of the inputs, then the result's.
 
     Raises:
         TilecError: unless one loop is summed over and the last two dimensions are matrices MxK,
@@ -65,8 +75,9 @@ def contraction(maps: Sequence[Any]) -> Contraction:
     return Contraction(left, depth, (a, b, result))
 
 
-def _loops(map_: Any) -> tuple[int, ...]:
+def _loops(map_: ir.AffineMap) -> tuple[int, ...]:
     """The loop that each dimension belongs to."""
-    if not all(isinstance(result, ir.AffineDimExpr) for result in map_.results):
+    loops = [result for result in map_.results if isinstance(result, ir.AffineDimExpr)]
+    if len(loops) != len(map_.results):
         raise TilecError(f"is indexed by {map_}; each dimension must be one of the loops")
-    return tuple(int(result.position) for result in map_.results)
+    return tuple(loop.position for loop in loops)

@@ -4,85 +4,76 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
+from tilec.dialects.tile.attributes import GRID
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
 
-from ..base import Diagnostic, PassError, remark
-from ..functions import block_size, is_kernel, threads
+from ..kernel_pass import Kernel
 from .linalg_products import linalg_kernel, memory_product
 from .memory_product import MemoryProduct
 from .product_tiles import Pins, ProductTiles, product_tiles
 from .tiled_product import emit_product
 
-GRID = "tile.grid"
-"""Attribute of a kernel: for x, y and z the numbers `argument, dimension, elements` of each extent
-along which there is a CTA for so many elements; an axis is the product of its extents."""
 
-
-def convert_kernel(function: Any, pins: Pins) -> list[Diagnostic]:
-    """Rewrite a kernel that holds ops of linalg's.
+def convert_kernel(kernel: Kernel, pins: Pins) -> None:
+    """Rewrite a kernel that holds ops of linalg's; where anything is wrong with it, it stays.
 
     Args:
-        function: a `gpu.func`.
+        kernel: the kernel.
         pins: what the user says of the tiles.
 
-    Returns:
-        What is wrong with it; then it stays.
+    Raises:
+        PassError: for ops that do not belong to a product.
     """
-    if not is_kernel(function):
-        message = "'gpu.func' op is no kernel, and ops of linalg's are for all CTAs of one"
-        return [Diagnostic(function.location, message)]
-    try:
-        kernel = linalg_kernel(function)
-    except PassError as error:
-        return list(error.diagnostics)
-    op = kernel.product
-    try:
-        product = memory_product(kernel)
-        tiles = product_tiles(product, _with_warps(function, pins))
-    except TilecError as error:
-        return [Diagnostic(op.location, f"'{op.name}' op {error}")]
-    _say_launch(function, op, product, tiles)
-    with ir.InsertionPoint(op), op.location:
-        emit_product(product, tiles)
-    for done in (op, *kernel.fills):
-        done.erase()
-    return []
+    if not kernel.is_entry:
+        kernel.error(kernel.function, "is no kernel, and ops of linalg's are for all CTAs of one")
+        return
+    found = linalg_kernel(kernel.function)
+    op = found.product
+    with kernel.at(op):
+        product = memory_product(found)
+        tiles = product_tiles(product, _with_warps(kernel, pins))
+        _say_launch(kernel, op, product, tiles)
+        with ir.InsertionPoint(op):
+            emit_product(product, tiles)
+        for done in (op, *found.fills):
+            done.erase()
 
 
-def _with_warps(function: Any, pins: Pins) -> Pins:
+def _with_warps(kernel: Kernel, pins: Pins) -> Pins:
     """The pins, with the number of warps if the kernel says it.
 
     Raises:
         TilecError: if it says another.
     """
-    if block_size(function) is None:
+    if kernel.block_size is None:
         return pins
-    warps = threads(function) // LANES
+    warps = kernel.threads // LANES
     if pins.warps not in (None, warps):
         raise TilecError(f"its kernel's known_block_size is of {warps} warps, not {pins.warps}")
     return replace(pins, warps=warps)
 
 
-def _say_launch(function: Any, op: Any, product: MemoryProduct, tiles: ProductTiles) -> None:
+def _say_launch(
+    kernel: Kernel, op: ir.Operation, product: MemoryProduct, tiles: ProductTiles
+) -> None:
     """Say how many threads a CTA has, and how many CTAs there are: in attributes and a remark."""
-    attributes = function.operation.attributes
+    attributes = kernel.function.attributes
     if "known_block_size" not in attributes:
         attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([tiles.warps * LANES, 1, 1])
     axes = _grid(product, tiles)
     written = ", ".join(" x ".join(map(str, axis)) or "1" for axis in axes)
-    remark(
-        op.location,
-        f"'{op.name}' op becomes tiles of {tiles.m}x{tiles.n}x{tiles.k} (M, N, K) for "
-        f"{tiles.warps} warps; its grid is ({written})",
+    kernel.remark(
+        op,
+        f"becomes tiles of {tiles.m}x{tiles.n}x{tiles.k} (M, N, K) for {tiles.warps} warps; its "
+        f"grid is ({written})",
     )
     sizes = [prod(ctas.count or 0 for ctas in axis) for axis in axes]
     if all(sizes) and "known_grid_size" not in attributes:
         attributes["known_grid_size"] = ir.DenseI32ArrayAttr.get(sizes)
     result = product.memrefs[2]
-    if isinstance(result.owner, ir.Block):
+    if isinstance(result, ir.BlockArgument):
         number = result.arg_number
         attributes[GRID] = ir.ArrayAttr.get(
             [

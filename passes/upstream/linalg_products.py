@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tilec.dialects.tile.ops.base import memory
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
-from ..base import Diagnostic, PassError
-from .contractions import contraction
+from ..report import Report
+from .contractions import contraction, indexing_maps
 from .memory_product import MemoryProduct
 from .multiply_add import unsigned_inputs
 from .outline_functions import outermost
@@ -30,35 +31,34 @@ class LinalgKernel(NamedTuple):
         fills: that set its result before.
     """
 
-    product: Any
-    fills: tuple[Any, ...]
+    product: ir.Operation
+    fills: tuple[ir.Operation, ...]
 
 
-def linalg_kernel(function: Any) -> LinalgKernel:
+def linalg_kernel(function: Op) -> LinalgKernel:
     """The product that a kernel consists of.
 
     Raises:
         PassError: for ops that do not belong to it, or if there is none.
     """
-    product: Any = None
-    fills: list[Any] = []
-    errors: list[Diagnostic] = []
+    product: ir.Operation | None = None
+    fills: list[ir.Operation] = []
+    report = Report()
     for op in outermost(function, lambda inner: inner != function.operation):
         if message := _misplaced(op, product):
-            errors.append(Diagnostic(op.location, f"'{op.name}' op {message}"))
+            report.error(op, message)
         elif op.name == "linalg.fill":
             fills.append(op)
         elif op.name.startswith("linalg."):
             product = op
-    if product is None and not errors:
-        message = f"'linalg.fill' op fills the result of no product; legal: {_LEGAL}"
-        errors.append(Diagnostic(fills[0].location, message))
-    if errors:
-        raise PassError(errors)
+    if product is None and not report.errors:
+        report.error(fills[0], f"fills the result of no product; legal: {_LEGAL}")
+    report.raise_errors()
+    assert product is not None
     return LinalgKernel(product, tuple(fills))
 
 
-def _misplaced(op: Any, product: Any) -> str:
+def _misplaced(op: ir.Operation, product: ir.Operation | None) -> str:
     """Why an op may not stand in a kernel behind `product`, or before any if that is None."""
     if op.name == "linalg.fill":
         return "stands behind the product; legal: before it" if product else ""
@@ -92,7 +92,7 @@ def memory_product(kernel: LinalgKernel) -> MemoryProduct:
                 f"works on tensors, {value.type}; a kernel works on memrefs: bufferize the "
                 "program first (one-shot-bufferize)"
             )
-    found = contraction([attribute.value for attribute in op.attributes["indexing_maps"]])
+    found = contraction(indexing_maps(op))
     *inputs, result = op.operands
     *elements, total = op.regions[0].blocks[0].arguments
     unsigned = unsigned_inputs(elements, total, _yielded(op))
@@ -108,13 +108,13 @@ def memory_product(kernel: LinalgKernel) -> MemoryProduct:
     )
 
 
-def _yielded(op: Any) -> Any:
+def _yielded(op: ir.Operation) -> Value:
     """What the body of an op of linalg's yields."""
     (end,) = outermost(op, lambda inner: inner.name == "linalg.yield")
     return end.operands[0]
 
 
-def _initial(kernel: LinalgKernel) -> Any:
+def _initial(kernel: LinalgKernel) -> Value | None:
     """The scalar that the result is filled with, or None."""
     scalar = None
     result = kernel.product.operands[2]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir
 
 from .contractions import Contraction
 from .product_elements import Elements
@@ -21,16 +23,17 @@ class MemoryProduct:
         initial: the scalar that C is set to before, if any.
     """
 
-    memrefs: tuple[Any, Any, Any]
+    memrefs: tuple[Value, Value, Value]
     contraction: Contraction
     elements: Elements
     unsigned: tuple[bool, bool]
-    initial: Any
+    initial: Value | None
 
     def static(self, loop: int) -> int | None:
         """The extent of a loop, if a memref's type says it."""
         for memref, loops in zip(self.memrefs, self.contraction.maps, strict=True):
+            type_ = ir.MemRefType(memref.type)
             for dim, of in enumerate(loops):
-                if of == loop and not memref.type.is_dynamic_dim(dim):
-                    return int(memref.type.get_dim_size(dim))
+                if of == loop and not type_.is_dynamic_dim(dim):
+                    return type_.get_dim_size(dim)
         return None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
@@ -15,7 +15,7 @@ _LEGAL = (
 )
 
 
-def unsigned_inputs(inputs: Sequence[Any], result: Any, yielded: Any) -> tuple[bool, bool]:
+def unsigned_inputs(inputs: Sequence[Value], result: Value, yielded: Value) -> tuple[bool, bool]:
     """Which of the two inputs of a contraction are integers without a sign.
 
     Args:
@@ -26,7 +26,7 @@ def unsigned_inputs(inputs: Sequence[Any], result: Any, yielded: Any) -> tuple[b
     Raises:
         TilecError: if that is not a product added to the result.
     """
-    factors: dict[Any, bool] = {}
+    factors: dict[Value, bool] = {}
     addend = _other(_operands(yielded, "arith.addf", "arith.addi"), result)
     for factor in _operands(addend, "arith.mulf", "arith.muli"):
         source, unsigned = _widened(factor)
@@ -37,7 +37,7 @@ def unsigned_inputs(inputs: Sequence[Any], result: Any, yielded: Any) -> tuple[b
     return factors[left], factors[right]
 
 
-def _operands(value: Any, *names: str) -> list[Any]:
+def _operands(value: Value, *names: str) -> list[Value]:
     """The operands of the op that gives `value`, which must have one of these names."""
     owner = value.owner
     if isinstance(owner, ir.Block):
@@ -47,14 +47,14 @@ def _operands(value: Any, *names: str) -> list[Any]:
     return list(owner.operands)
 
 
-def _other(pair: list[Any], one: Any) -> Any:
+def _other(pair: list[Value], one: Value) -> Value:
     """The one of two values that is not `one`."""
     if one not in pair:
         raise TilecError(f"does not add to its result; {_LEGAL}")
     return pair[1] if pair[0] == one else pair[0]
 
 
-def _widened(factor: Any) -> tuple[Any, bool]:
+def _widened(factor: Value) -> tuple[Value, bool]:
     """The input that a factor is, and whether it is widened as an integer without a sign."""
     owner = factor.owner
     if isinstance(owner, ir.Block):

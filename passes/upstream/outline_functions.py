@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
+from tilec.ir.aliases import Location, Op
+from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
-from ..base import Diagnostic, PassError
+from ..base import Diagnostic
 from ..functions import gpu_modules
+from ..report import Report
 
 _NAME = "kernels"
 
 
-def linalg_ops(op: Any) -> list[Any]:
+def linalg_ops(op: Op) -> list[ir.Operation]:
     """The ops of linalg's inside `op`, without what is inside them."""
     return outermost(op, lambda inner: inner.name.startswith("linalg."))
 
 
-def outermost(op: Any, wanted: Callable[[Any], bool]) -> list[Any]:
+def outermost(op: Op, wanted: Callable[[ir.Operation], bool]) -> list[ir.Operation]:
     """The ops inside `op` that are wanted, without what is inside them.
 
     They are `ir.Operation`s: classes of their own would import all of linalg's.
     """
-    found: list[Any] = []
+    found: list[ir.Operation] = []
 
-    def look(inner: Any) -> Any:
+    def look(inner: ir.Operation) -> ir.WalkResult:
         if not wanted(inner):
             return ir.WalkResult.ADVANCE
         found.append(inner)
@@ -36,7 +38,7 @@ def outermost(op: Any, wanted: Callable[[Any], bool]) -> list[Any]:
     return found
 
 
-def outline_functions(module: Any) -> None:
+def outline_functions(module: ir.Module) -> None:
     """Turn every `func.func` with ops of linalg's into a kernel of the same name and arguments.
 
     It goes to the module's `gpu.module`, or to a new one called `kernels`.
@@ -44,37 +46,39 @@ def outline_functions(module: Any) -> None:
     Raises:
         PassError: for functions that cannot be kernels.
     """
-    errors: list[Diagnostic] = []
+    report = Report()
     for function in list(_functions(module)):
-        if linalg_ops(function):
-            try:
-                _check(module, function)
+        if linalg_ops(function) and not _is_called(module, function, report):
+            with report.at(function):
+                _check(function)
                 _outline(module, function)
-            except PassError as error:
-                errors += error.diagnostics
-            except TilecError as error:
-                errors.append(Diagnostic(function.location, f"'func.func' op {error}"))
-    if errors:
-        raise PassError(errors)
+    report.raise_errors()
 
 
-def _functions(module: Any) -> Iterator[Any]:
+def _functions(module: ir.Module) -> Iterator[ir.Operation]:
     """The functions of the host, as `ir.Operation`s."""
     for op in module.body.operations:
         if op.operation.name == "func.func":
             yield op.operation
 
 
-def _check(module: Any, function: Any) -> None:
-    callee = str(function.attributes["sym_name"].value)
-    calls = outermost(
-        module, lambda op: op.name == "func.call" and op.attributes["callee"].value == callee
-    )
+def _is_called(module: ir.Module, function: ir.Operation, report: Report) -> bool:
+    """Whether the host calls a function, which no kernel can be; reported."""
+    callee = attribute(function, "sym_name", ir.StringAttr).value
+    calls = outermost(module.operation, lambda op: op.name == "func.call" and _callee(op) == callee)
     if calls:
         note = Diagnostic(calls[0].location, "here", "note")
-        message = "'func.func' op is called; it becomes a kernel, which is launched instead"
-        raise PassError([Diagnostic(function.location, message, notes=(note,))])
-    type_ = function.attributes["function_type"].value
+        message = "is called; it becomes a kernel, which is launched instead"
+        report.error(function, message, notes=(note,))
+    return bool(calls)
+
+
+def _callee(call: ir.Operation) -> str:
+    return attribute(call, "callee", ir.FlatSymbolRefAttr).value
+
+
+def _check(function: ir.Operation) -> None:
+    type_ = signature(function)
     for passed in (*type_.inputs, *type_.results):
         if isinstance(passed, (ir.RankedTensorType, ir.UnrankedTensorType)):
             raise TilecError(
@@ -87,7 +91,7 @@ def _check(module: Any, function: Any) -> None:
         raise TilecError("has several blocks; to be made a kernel it must have one")
 
 
-def _outline(module: Any, function: Any) -> None:
+def _outline(module: ir.Module, function: ir.Operation) -> None:
     home = next(gpu_modules(module), None) or _gpu_module(module, function.location)
     attributes = {
         name: function.attributes[name]
@@ -109,7 +113,7 @@ def _outline(module: Any, function: Any) -> None:
     function.erase()
 
 
-def _gpu_module(module: Any, location: Any) -> Any:
+def _gpu_module(module: ir.Module, location: Location) -> Op:
     made = ir.Operation.create(
         "gpu.module",
         attributes={"sym_name": ir.StringAttr.get(_NAME)},

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tilec.dialects.tile.tiles import bits_of, element_name
+from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
-from tilec.isa import Family, Mma, TilecError, forms
+from tilec.isa import Mma, TilecError, forms_of
 
 TF32 = "tile.tf32"
 """Unit attribute of a product of f32: its operands may be taken as tf32."""
@@ -26,12 +27,12 @@ class Elements(NamedTuple):
         total: of the accumulators; of the result, or f32 that is rounded to it at the end.
     """
 
-    a: Any
-    b: Any
-    total: Any
+    a: Type
+    b: Type
+    total: Type
 
 
-def product_elements(a: Any, b: Any, result: Any, *, tf32: bool) -> Elements:
+def product_elements(a: Type, b: Type, result: Type, *, tf32: bool) -> Elements:
     """The element types in which a product is computed.
 
     Args:
@@ -67,8 +68,8 @@ def product_elements(a: Any, b: Any, result: Any, *, tf32: bool) -> Elements:
 def _totals() -> dict[tuple[str, str], frozenset[str]]:
     """MLIR's names of the accumulators' types by those of A and B, over all targets."""
     found: dict[tuple[str, str], set[str]] = {}
-    for form in forms().values():
-        if isinstance(form, Mma) and form.family is Family.MMA and form.bit_op is None:
+    for form in forms_of(Mma):
+        if form.sparsity is None and form.scaling is None and form.bit_op is None:
             a, b, c, d = (element_name(form.operand(name)) for name in "abcd")
             if c == d and not any(name in _PACKED or name.startswith("!") for name in (a, b)):
                 found.setdefault((a, b), set()).add(d)

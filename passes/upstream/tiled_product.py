@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
+from tilec.dialects.tile.emit import emit, emit_effect
+from tilec.dialects.tile.ops import DotOp, FillOp, LoadOp, StoreOp
+from tilec.ir.aliases import Attribute, Type, Value
+from tilec.ir.attributes import is_positive_zero
+from tilec.ir.dimensions import dimension_attribute
 from tilec.ir.mlir import ir
 
 from ..emit import create, index_constant
 from .memory_product import MemoryProduct
 from .product_tiles import ProductTiles
+from .vector_types import tile
 
-_AXES = "xyz"
+_X, _Y, _Z = range(3)
 
 
 def emit_product(product: MemoryProduct, tiles: ProductTiles) -> None:
@@ -31,33 +34,33 @@ class _Emission:
     def run(self) -> None:
         rows, cols = self._contraction.maps[2][-2:]
         at = {
-            cols: self._scaled(self._block_id(0), self._tiles.n),
-            rows: self._scaled(self._block_id(1), self._tiles.m),
+            cols: self._scaled(self._block_id(_X), self._tiles.n),
+            rows: self._scaled(self._block_id(_Y), self._tiles.m),
             **self._batch(),
         }
         total = self._loop(self._initial(at), at)
         self._store(total, at)
 
-    def _block_id(self, axis: int) -> Any:
-        dimension = ir.Attribute.parse(f"#gpu<dim {_AXES[axis]}>")
-        return create("gpu.block_id", [], self._index, dimension=dimension)
+    def _block_id(self, dimension: int) -> Value:
+        which = dimension_attribute(dimension)
+        return create("gpu.block_id", [], self._index, dimension=which)
 
-    def _scaled(self, number: Any, by: int) -> Any:
+    def _scaled(self, number: Value, by: int) -> Value:
         return create("arith.muli", [number, index_constant(by)], self._index)
 
-    def _batch(self) -> dict[int, Any]:
+    def _batch(self) -> dict[int, Value]:
         """By loop, the number of this CTA's matrix."""
         outer = self._contraction.maps[2][:-2]
         if not outer:
             return {}
-        number, found = self._block_id(2), {}
+        number, found = self._block_id(_Z), {}
         for loop in reversed(outer[1:]):
             extent = self._extent(loop)
             found[loop] = create("arith.remui", [number, extent], self._index)
             number = create("arith.divui", [number, extent], self._index)
         return {outer[0]: number, **found}
 
-    def _extent(self, loop: int) -> Any:
+    def _extent(self, loop: int) -> Value:
         static = self._product.static(loop)
         if static is not None:
             return index_constant(static)
@@ -68,32 +71,36 @@ class _Emission:
         )
         return create("memref.dim", [memref, index_constant(dim)], self._index)
 
-    def _initial(self, at: dict[int, Any]) -> Any:
+    def _initial(self, at: dict[int, Value]) -> Value:
         """The accumulators before the first slice."""
-        element = self._product.memrefs[2].type.element_type
+        element = self._stored
         total = self._product.elements.total
         scalar = self._product.initial
         shape = (self._tiles.m, self._tiles.n)
         if scalar is None:
             value = self._load(2, shape, element, at)
-            return value if total == element else create("arith.extf", [value], _tile(shape, total))
+            return value if total == element else create("arith.extf", [value], tile(shape, total))
         constant = _zero(scalar, total)
         if constant is not None:
-            tile = _tile(shape, total)
-            splat = ir.DenseElementsAttr.get_splat(tile, constant)
-            return create("arith.constant", [], tile, value=splat)
+            splat = ir.DenseElementsAttr.get_splat(tile(shape, total), constant)
+            return create("arith.constant", [], splat.type, value=splat)
         if total != element:
             scalar = create("arith.extf", [scalar], total)
-        return create("tile.fill", [scalar], _tile(shape, total))
+        return emit(FillOp, [scalar], tile(shape, total))
 
-    def _loop(self, initial: Any, at: dict[int, Any]) -> Any:
+    @property
+    def _stored(self) -> Type:
+        """Element type of the result in memory."""
+        return ir.MemRefType(self._product.memrefs[2].type).element_type
+
+    def _loop(self, initial: Value, at: dict[int, Value]) -> Value:
         """The accumulators behind the last slice."""
         depth = self._contraction.depth
         bounds = [index_constant(0), self._extent(depth), index_constant(self._tiles.k)]
         loop = ir.Operation.create(
             "scf.for", results=[initial.type], operands=[*bounds, initial], regions=1
         )
-        here = ir.Location.current
+        here = ir.Location.current or ir.Location.unknown()
         body = loop.regions[0].blocks.append(self._index, initial.type, arg_locs=[here, here])
         with ir.InsertionPoint(body):
             k, before = body.arguments
@@ -106,39 +113,36 @@ class _Emission:
                 for side, unsigned in zip("ab", self._product.unsigned, strict=True)
                 if unsigned
             }
-            after = create("tile.dot", [a, b, before], initial.type, **units)
+            after = emit(DotOp, [a, b, before], initial.type, **units)
             ir.Operation.create("scf.yield", operands=[after])
         return loop.results[0]
 
-    def _load(self, number: int, shape: tuple[int, int], element: Any, at: dict[int, Any]) -> Any:
-        attributes = {"masked": ir.UnitAttr.get()}
+    def _load(
+        self, number: int, shape: tuple[int, int], element: Type, at: dict[int, Value]
+    ) -> Value:
+        attributes: dict[str, Attribute] = {"masked": ir.UnitAttr.get()}
         if number < 2 and self._contraction.transposed[number]:
             attributes["transposed"] = ir.UnitAttr.get()
         operands = self._place(number, at)
-        return create("tile.load", operands, _tile(shape, element), **attributes)
+        return emit(LoadOp, operands, tile(shape, element), **attributes)
 
-    def _store(self, total: Any, at: dict[int, Any]) -> None:
-        element = self._product.memrefs[2].type.element_type
-        if element != self._product.elements.total:
-            tile = _tile((self._tiles.m, self._tiles.n), element)
-            total = create("arith.truncf", [total], tile)
-        ir.Operation.create(
-            "tile.store",
-            operands=[total, *self._place(2, at)],
-            attributes={"masked": ir.UnitAttr.get()},
+    def _store(self, total: Value, at: dict[int, Value]) -> None:
+        if self._stored != self._product.elements.total:
+            narrow = tile((self._tiles.m, self._tiles.n), self._stored)
+            total = create("arith.truncf", [total], narrow)
+        emit_effect(
+            StoreOp,
+            [total, *self._place(2, at)],
+            masked=ir.UnitAttr.get(),
         )
 
-    def _place(self, number: int, at: dict[int, Any]) -> list[Any]:
+    def _place(self, number: int, at: dict[int, Value]) -> list[Value]:
         """A memref and where the CTA's tile begins in it."""
         loops = self._contraction.maps[number]
         return [self._product.memrefs[number], *(at[loop] for loop in loops)]
 
 
-def _tile(shape: Sequence[int], element: Any) -> Any:
-    return ir.RankedTensorType.get(list(shape), element)
-
-
-def _zero(scalar: Any, total: Any) -> Any:
+def _zero(scalar: Value, total: Type) -> Attribute | None:
     """The attribute of a zero of type `total`, if that is what `scalar` is."""
     owner = scalar.owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant":
@@ -146,5 +150,4 @@ def _zero(scalar: Any, total: Any) -> Any:
     value = owner.attributes["value"]
     if isinstance(total, ir.IntegerType):
         return value if isinstance(value, ir.IntegerAttr) and value.value == 0 else None
-    negative = str(value).startswith("-")
-    return ir.FloatAttr.get(total, 0.0) if value.value == 0 and not negative else None
+    return ir.FloatAttr.get(total, 0.0) if is_positive_zero(value) else None

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tilec.ir.mlir import passmanager
+from tilec.ir.mlir import ir, passmanager
 
 from .outline_functions import outermost
 
@@ -22,9 +20,9 @@ VIEWS = frozenset(
 _PASSES = "builtin.module(expand-strided-metadata,lower-affine)"
 
 
-def expand_views(module: Any) -> None:
+def expand_views(module: ir.Module) -> None:
     """Let upstream turn such views into `memref.reinterpret_cast`, and indices into `arith`."""
-    if outermost(module, lambda op: op.name in VIEWS | AFFINE):
+    if outermost(module.operation, lambda op: op.name in VIEWS | AFFINE):
         manager = passmanager.PassManager.parse(_PASSES)
         manager.enable_verifier(False)
         manager.run(module.operation)

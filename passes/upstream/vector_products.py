@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import DotOp, TransposeOp
+from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from ..emit import create
-from .contractions import contraction
+from .contractions import contraction, indexing_maps
 from .product_elements import TF32, product_elements
-from .vector_types import tile
+from .vector_types import tile, type_of
 
 _WIDENING = ("arith.extf", "arith.extsi", "arith.extui")
 
 
-def _contract(op: Any) -> Any:
+def _contract(op: ir.Operation) -> Value:
     if op.attributes["kind"] != ir.Attribute.parse("#vector.kind<add>"):
         raise TilecError(f"has the kind {op.attributes['kind']}; legal: #vector.kind<add>")
-    found = contraction([attribute.value for attribute in op.attributes["indexing_maps"]])
+    found = contraction(indexing_maps(op))
     if len(found.maps[2]) != 2:
         raise TilecError(
             "multiplies a batch of matrices; legal: one, and a CTA for each matrix of a batch"
         )
     *inputs, total = op.operands
     a, b = (_narrow(inputs[at]) for at in (found.left, 1 - found.left))
-    element = total.type.element_type
+    shape, element = type_of(total).shape, type_of(total).element_type
     elements = product_elements(
-        a.type.element_type, b.type.element_type, element, tf32=TF32 in op.attributes
+        type_of(a).element_type, type_of(b).element_type, element, tf32=TF32 in op.attributes
     )
     units = {
         f"unsigned_{side}": ir.UnitAttr.get()
@@ -41,33 +43,37 @@ def _contract(op: Any) -> Any:
         for at, value in enumerate((a, b))
     ]
     if element != elements.total:
-        total = create("arith.extf", [total], tile(total.type.shape, elements.total))
-    result = create("tile.dot", [*operands, total], total.type, **units)
+        total = create("arith.extf", [total], tile(shape, elements.total))
+    result = emit(DotOp, [*operands, total], total.type, **units)
     if element == elements.total:
         return result
-    return create("arith.truncf", [result], tile(total.type.shape, element))
+    return create("arith.truncf", [result], tile(shape, element))
 
 
-def _widening(value: Any) -> str:
+def _widening(value: Value) -> str:
     """The name of the op that widens what becomes `value`, or nothing."""
     owner = value.owner
     return owner.name if not isinstance(owner, ir.Block) and owner.name in _WIDENING else ""
 
 
-def _narrow(value: Any) -> Any:
+def _narrow(value: Value) -> Value:
     """What was widened to be multiplied: instructions do so themselves."""
-    return value.owner.operands[0] if _widening(value) else value
+    owner = value.owner
+    return value if isinstance(owner, ir.Block) or not _widening(value) else owner.operands[0]
 
 
-def _operand(value: Any, element: Any, *, transposed: bool) -> Any:
+def _operand(value: Value, element: Type, *, transposed: bool) -> Value:
     """A tile as an operand of the product."""
-    if value.type.element_type != element:
-        value = create("arith.truncf", [value], tile(value.type.shape, element))
+    type_ = type_of(value)
+    if type_.element_type != element:
+        value = create("arith.truncf", [value], tile(type_.shape, element))
     if not transposed:
         return value
-    shape = tile([*reversed(value.type.shape)], element)
-    return create("tile.transpose", [value], shape, permutation=ir.DenseI64ArrayAttr.get([1, 0]))
+    turned = tile([*reversed(type_.shape)], element)
+    return emit(TransposeOp, [value], turned, permutation=ir.DenseI64ArrayAttr.get([1, 0]))
 
 
-PRODUCTS: Mapping[str, Callable[[Any], Any]] = MappingProxyType({"vector.contract": _contract})
+PRODUCTS: Mapping[str, Callable[[ir.Operation], Value]] = MappingProxyType(
+    {"vector.contract": _contract}
+)
 """What emits a product anew, its operands being tiles, and gives the result."""

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 
-def is_vector(value: Any) -> bool:
+def is_vector(value: Value) -> bool:
     """Whether a value is a vector."""
     return isinstance(value.type, ir.VectorType)
 
 
-def tile_type(type_: Any) -> Any:
+def tile_type(type_: ir.VectorType) -> ir.RankedTensorType:
     """The tensor of a vector's shape and elements.
 
     Raises:
@@ -35,9 +36,14 @@ def tile_type(type_: Any) -> Any:
         bits_of(type_.element_type)
     except TilecError as error:
         raise TilecError(f"is on {type_}; {error}") from None
-    return ir.RankedTensorType.get(list(type_.shape), type_.element_type)
+    return tile(type_.shape, type_.element_type)
 
 
-def tile(shape: tuple[int, ...] | list[int], element: Any) -> Any:
+def tile(shape: Sequence[int], element: Type) -> ir.RankedTensorType:
     """A tensor type without a layout."""
     return ir.RankedTensorType.get(list(shape), element)
+
+
+def type_of(value: Value) -> ir.RankedTensorType:
+    """The type of a tile."""
+    return ir.RankedTensorType(value.type)

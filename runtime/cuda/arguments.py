@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import LaunchError
-from tilec.isa.launch import put_back, span
+from tilec.isa.host_memory import HostBlock, host_blocks
 
 from .device import Device
 from .memory import allocate
@@ -27,37 +28,46 @@ class Arrays:
         self.device = device
         self.stream = stream
         self.kept: list[object] = []
-        self._copies: list[tuple[NDArray[Any], NDArray[Any], int]] = []
+        self._copies: list[tuple[HostBlock, int]] = []
 
     @property
     def copied(self) -> bool:
         """Whether some are of the host."""
         return bool(self._copies)
 
+    def copy(self, args: Sequence[Any]) -> None:
+        """Copy the arrays of the host to the GPU, those that overlap as one memory.
+
+        Raises:
+            LaunchError: for an array that runs backwards.
+            OutOfMemoryError: if they do not fit.
+        """
+        for block in host_blocks(args):
+            pointer = allocate(self.device, block.size, block.name)
+            self._copies.append((block, pointer))
+            data = block.read()
+            self.kept.append(data)
+            where = data.ctypes.data
+            self.device.call("cuMemcpyHtoDAsync", pointer, where, data.nbytes, self.stream)
+
     def address(self, value: Any, name: str) -> int | None:
         """The address of an array; 0 for none and empty ones, None for what is no array.
 
-        An array of the host is copied to the GPU; passed twice it has one address.
-
         Raises:
-            LaunchError: for an array of another GPU, or one that runs backwards.
-            OutOfMemoryError: if it does not fit.
+            LaunchError: for an array of another GPU.
         """
         if value is None:
             return 0
         if isinstance(value, np.ndarray) and value.ndim:
-            return self._copy(value, name) if value.nbytes else 0
+            return self._copied(value)
         return self._shared(value, name) if is_shared(value) or isinstance(value, View) else None
 
-    def _copy(self, array: NDArray[Any], name: str) -> int:
-        for known, _, pointer in self._copies:
-            if known is array:
-                return pointer
-        data = np.ascontiguousarray(span(array, name))
-        pointer = allocate(self.device, data.nbytes, name)
-        self._copies.append((array, data, pointer))
-        self.device.call("cuMemcpyHtoDAsync", pointer, data.ctypes.data, data.nbytes, self.stream)
-        return pointer
+    def _copied(self, array: NDArray[Any]) -> int:
+        for block, pointer in self._copies:
+            place = block.place(array)
+            if place is not None:
+                return pointer + place
+        return 0  # it has no elements
 
     def _shared(self, value: Any, name: str) -> int:
         seen = value if isinstance(value, View) else view(value, name, self.stream)
@@ -73,19 +83,19 @@ class Arrays:
             FaultError: if a kernel has faulted.
         """
         results = []
-        for array, data, pointer in self._copies:
-            if array.flags.writeable:
-                result = np.empty_like(data)
+        for block, pointer in self._copies:
+            if block.writable:
+                result = np.empty(block.size, np.uint8)
                 where = result.ctypes.data
-                self.device.call("cuMemcpyDtoHAsync", where, pointer, data.nbytes, self.stream)
-                results.append((array, result))
+                self.device.call("cuMemcpyDtoHAsync", where, pointer, block.size, self.stream)
+                results.append((block, result))
         self.device.call("cuStreamSynchronize", self.stream)
-        for array, result in results:
-            put_back(array, result)
+        for block, result in results:
+            block.write(result)
 
     def close(self) -> None:
         """Free what was copied; after a fault there is nothing to free."""
-        for _, _, pointer in self._copies:
+        for _, pointer in self._copies:
             if not self.device.faulted:
                 self.device.call("cuMemFree", pointer)
         self._copies.clear()

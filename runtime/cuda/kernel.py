@@ -218,6 +218,7 @@ class Kernel:
         clustered = None if cluster is None else extents(cluster, "cluster")
         check_extents(self, ctas, threads, clustered)
         config = configuration(self, ctas, threads, dynamic_smem, clustered, arrays.stream)
+        arrays.copy(args)
         packed, offsets = encode(self.name, self.parameters, args, arrays.address)
         return Launch(self, config, packed, offsets, arrays.kept)
 

@@ -6,13 +6,13 @@ types put element 0 in the low bits, so their lanes are a view on a little-endia
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from tilec.isa import types
 from tilec.isa.errors import TilecError
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -26,33 +26,18 @@ UNSIGNED = {w: np.dtype(f"u{w // 8}") for w in (8, 16, 32, 64)}
 SIGNED = {w: np.dtype(f"i{w // 8}") for w in (8, 16, 32, 64)}
 FLOAT = {w: np.dtype(f"f{w // 8}") for w in (16, 32, 64)}
 
-_TYPE = re.compile(
-    r"""(?: pred | carry | [usb](?P<integer>\d+) | (?:f|bf|tf)(?P<bits>\d+)
-        | e(?P<exponent>\d)m(?P<mantissa>\d) | ue(?P<scale>\d)m0 )(?:x(?P<count>\d))?""",
-    re.VERBOSE,
-)
-
 if sys.byteorder != "little":
     raise TilecError("tilec.sim needs a little-endian host")
 
 
 def is_type(modifier: str) -> bool:
     """Whether a modifier is a type (`u32`, `bf16x2`, `e4m3x2`…), as opposed to a qualifier."""
-    return _TYPE.fullmatch(modifier) is not None
+    return modifier == "carry" or types.is_type(modifier)
 
 
 def width(type_: str) -> int:
     """Bits of the register that an operand of a PTX type takes; 1 for predicates and carries."""
-    found = _TYPE.fullmatch(type_)
-    if found is None:
-        raise ValueError(type_)
-    count = int(found["count"] or 1)
-    if bits := found["integer"] or found["bits"]:
-        return int(bits) * count
-    if found["exponent"]:
-        # fp4 pairs share a byte; fp6 elements take a byte each, as fp8 ones do
-        return (4 if type_.startswith("e2m1") else 8) * count
-    return 8 * count if found["scale"] else 1
+    return 1 if type_ == "carry" else types.register_bits(type_)
 
 
 def register_dtype(type_: str) -> np.dtype[Any]:

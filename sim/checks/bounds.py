@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..access import Access
 from ..alu import Array
+from ..findings import Findings
 from ..memory import (
     GLOBAL_BASE,
     LOCAL_WINDOW,
@@ -17,11 +16,7 @@ from ..memory import (
     Memory,
     Space,
 )
-
-if TYPE_CHECKING:
-    from ..findings import Findings
-    from ..site import Site
-
+from ..ptx.module import Instruction
 
 _FAR = 1 << 24
 """Bytes beyond which an address is not said to be beside an allocation."""
@@ -35,7 +30,13 @@ class Bounds:
         self.findings = findings
 
     def check(
-        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
     ) -> Array | None:
         """The threads whose access is legal; `mask` itself if they all are."""
         if mask is None:
@@ -49,7 +50,7 @@ class Bounds:
         aligned = int(np.bitwise_or.reduce(inside, axis=None)) & (size - 1) == 0
         if aligned and self._fits(space, low, high + size, kind):
             return mask
-        return self._report(site, space, offsets, size, mask, kind)
+        return self._report(instruction, space, offsets, size, mask, kind)
 
     def _fits(self, space: Space, low: int, end: int, kind: Access) -> bool:
         if space.flat:
@@ -59,7 +60,13 @@ class Bounds:
         return low >= 0 and end <= limit
 
     def _report(
-        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
     ) -> Array:
         active = np.True_ if mask is None else mask
         shape = np.broadcast_shapes(offsets.shape, np.shape(active))
@@ -67,14 +74,14 @@ class Bounds:
         crooked = active & (offsets & (size - 1) != 0)
         verb = "writes" if kind.writes else "reads"
         if crooked.any():
-            self._crooked(site, space, offsets, size, crooked, f"{verb} {size} bytes at")
+            self._crooked(instruction, space, offsets, size, crooked, f"{verb} {size} bytes at")
         outside = active & ~crooked & self._outside(space, offsets, size, kind)
         if outside.any():
             first = tuple(np.argwhere(outside)[0])
             what, words = self._words(space, int(offsets[first]), size, kind)
             self.findings.add(
                 what,
-                site,
+                instruction,
                 outside,
                 lambda at: (
                     f"{verb} {size} bytes at {self._address(space, offsets[at]):#x}, {words}"
@@ -84,7 +91,12 @@ class Bounds:
         return np.asarray(active & ~crooked & ~outside)
 
     def check_alignment(
-        self, site: Site, space: Space, offsets: Array, size: int, mask: Array | None
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
     ) -> None:
         """An address that must be aligned to more than what is moved at a time."""
         crooked = offsets & (size - 1) != 0
@@ -92,14 +104,20 @@ class Bounds:
             crooked = crooked & mask
         if crooked.any():
             offsets = np.broadcast_to(offsets, crooked.shape)
-            self._crooked(site, space, offsets, size, crooked, "gives a matrix at")
+            self._crooked(instruction, space, offsets, size, crooked, "gives a matrix at")
 
     def _crooked(
-        self, site: Site, space: Space, offsets: Array, size: int, threads: Array, does: str
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        threads: Array,
+        does: str,
     ) -> None:
         self.findings.add(
             "misaligned",
-            site,
+            instruction,
             threads,
             lambda at: (
                 f"{does} {self._address(space, offsets[at]):#x}, which is no multiple of {size}"

@@ -15,7 +15,7 @@ from ..alu import Array
 
 
 class Clocks:
-    """Clocks of the warps of some CTAs.
+    """Clocks of the warps of some CTAs. Its arrays are replaced, never changed in place.
 
     Attributes:
         now: time of each CTA, (CTAs,).
@@ -38,14 +38,19 @@ class Clocks:
 
     def meet(self) -> None:
         """All threads of every CTA meet."""
-        self.seen[:] = self.now[:, None, None]
-        self.now += 1
+        self.seen = np.broadcast_to(self.now[:, None, None], self.seen.shape)
+        self.now = self.now + 1
 
     def meet_warp(self, warps: Array) -> None:
         """The lanes of some warps, (CTAs, warps), meet."""
+        self.seen = self.seen.copy()
         own = np.einsum("cww->cw", self.seen)
         own[...] = np.where(warps, self.now[:, None], own)
-        self.now += warps.any(axis=1)
+        self._advance(warps)
+
+    def _advance(self, warps: Array) -> None:
+        """Let time pass in the CTAs of some warps."""
+        self.now = self.now + warps.any(axis=1)
 
     def _own(self) -> Array:
         """What each warp has seen and done, (CTAs, warps, warps)."""
@@ -62,7 +67,7 @@ class Clocks:
     def publish(self, warps: Array) -> None:
         """Some warps let others see what they have done."""
         self._published = np.maximum(self._published, self._join(warps))
-        self.now += warps.any(axis=1)
+        self._advance(warps)
 
     def acquire(self, warps: Array) -> None:
         """Some warps see what has been published."""
@@ -75,11 +80,13 @@ class Clocks:
         joined = self._join(warps)
         known = self._arrived.get(number)
         self._arrived[number] = joined if known is None else np.maximum(known, joined)
-        self.now += warps.any(axis=1)
+        self._advance(warps)
 
     def leave(self, number: int, warps: Array, done: Array) -> None:
         """Some warps go on from a barrier that is complete in the CTAs `done`."""
-        known = self._arrived[number]
+        known = self._arrived.get(number)
+        if known is None:
+            return  # time has begun again since they came: all is seen
         self.seen = np.where(warps[:, :, None], np.maximum(self.seen, known[:, None]), self.seen)
         known = np.where(done[:, None], 0, known)
         self._arrived[number] = known

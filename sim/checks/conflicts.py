@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from tilec.isa import LANES
 
 from ..alu import Array
+from ..findings import Findings, Place
+from ..ptx.module import Instruction
 from .clocks import Clocks
 from .stamps import PENDING, SEVERAL, SYNC, THREAD, TIME, Touch
-
-if TYPE_CHECKING:
-    from ..findings import Findings, Place
-    from ..site import Site
 
 
 class Conflicts:
@@ -26,25 +22,27 @@ class Conflicts:
         """Some of the granules that are read have no stamp."""
         self.findings.add(
             "uninitialised",
-            touch.site,
+            touch.instruction,
             touch.spread(np.asarray((before == 0).any(axis=1))),
             lambda at: f"reads shared memory at {touch.offset(at):#x} that nothing has written",
             touch.offset,
         )
 
-    def examine(self, touch: Touch, before: Array, sites: Array, clocks: Clocks, verb: str) -> None:
+    def examine(
+        self, touch: Touch, before: Array, makers: Array, clocks: Clocks, verb: str
+    ) -> None:
         """Look closer at stamps that not every warp has seen.
 
         Args:
             touch: the access.
             before: the stamps it meets, (threads, granules).
-            sites: the instruction of each granule's stamp.
+            makers: the instruction of each granule's stamp, by its position.
             clocks: what the warps have seen.
             verb: what those who made the stamps did.
         """
         time = (before >> TIME).astype(np.int64)
         pending = time == PENDING
-        made_at = sites.reshape(-1, touch.width)
+        made_at = makers.reshape(-1, touch.width)
         if pending.any():
             self._pending(touch, pending, made_at)
         racing = self._unordered(touch, before, clocks) & ~pending
@@ -73,13 +71,13 @@ class Conflicts:
         return np.asarray(found)
 
     def _line(self, position: int) -> int:
-        return self.findings.program.module.source.line(position)
+        return self.findings.module.source.line(position)
 
     def _pending(self, touch: Touch, pending: Array, made_at: Array) -> None:
         copies = touch.spread(np.where(pending, made_at[touch.rows], 0).max(axis=1))
         self.findings.add(
             "async",
-            touch.site,
+            touch.instruction,
             touch.spread(np.asarray(pending.any(axis=1))),
             lambda at: (
                 f"{touch.verb} shared memory at {touch.offset(at):#x} before the wait for the "
@@ -92,28 +90,28 @@ class Conflicts:
         granule = racing.argmax(axis=1)
         lanes = np.arange(len(granule))
         others = touch.spread((before[lanes, granule] & THREAD).astype(np.int64))
-        sites = touch.spread(made_at[touch.rows, granule])
-        machine = self.findings.program.machine
+        places = touch.spread(made_at[touch.rows, granule])
+        wave = self.findings.wave
 
         def words(at: Place) -> str:
             warp, lane = divmod(int(others[at]), LANES)
-            name = machine.thread_name((at[0], warp, lane))
+            name = wave.thread_name((at[0], warp, lane))
             return (
                 f"{touch.verb} shared memory at {touch.offset(at):#x}, which {name} {verb} at line "
-                f"{self._line(int(sites[at]))}, without a barrier between them"
+                f"{self._line(int(places[at]))}, without a barrier between them"
             )
 
         threads = touch.spread(np.asarray(racing.any(axis=1)))
-        self.findings.add("race", touch.site, threads, words, touch.offset)
+        self.findings.add("race", touch.instruction, threads, words, touch.offset)
 
-    def at_once(self, site: Site, lost: Array, offsets: Array) -> None:
+    def at_once(self, instruction: Instruction, lost: Array, offsets: Array) -> None:
         """Threads that wrote what another thread overwrote in the same instruction."""
-        warps = self.findings.program.machine.shape[1]
+        warps = self.findings.wave.shape[1]
         shape = np.broadcast_shapes(lost.shape, offsets.shape, (1, warps, LANES))
         threads, spread = np.broadcast_to(lost, shape), np.broadcast_to(offsets, shape)
         self.findings.add(
             "race",
-            site,
+            instruction,
             threads,
             lambda at: (
                 f"writes shared memory at {int(spread[at]):#x} at once with another "

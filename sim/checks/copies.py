@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from tilec.isa import LANES
 
 from ..alu import Array
-
-if TYPE_CHECKING:
-    from ..site import Site
 
 
 @dataclass(slots=True)
@@ -20,7 +16,6 @@ class Copy:
     """One `cp.async`, of all threads that executed it.
 
     Attributes:
-        site: the instruction.
         rows: where its target's stamps are, as rows of `width`, of each thread.
         width: stamps of a thread's target.
         waiting: threads that have not waited for it yet.
@@ -29,7 +24,6 @@ class Copy:
         size: bytes that each thread copies.
     """
 
-    site: Site
     rows: Array
     width: int
     waiting: Array
@@ -59,14 +53,19 @@ class Copies:
             copy.waiting = np.repeat(copy.waiting, ctas, axis=0)
             copy.group = np.repeat(copy.group, ctas, axis=0)
 
+    def refine(self, factor: int) -> None:
+        """Let every stamp be so many stamps, of smaller granules."""
+        for copy in self.pending:
+            copy.width *= factor
+
     def read(self, source: Array, size: int) -> None:
         """Note what the copy that comes next reads."""
         self._source = source, size
 
-    def add(self, site: Site, rows: Array, width: int, waiting: Array) -> None:
+    def add(self, rows: Array, width: int, waiting: Array) -> None:
         """A copy is issued by the threads `waiting`."""
         group = np.broadcast_to(self._committed, waiting.shape)
-        self.pending.append(Copy(site, rows, width, waiting, group, *self._source))
+        self.pending.append(Copy(rows, width, waiting, group, *self._source))
 
     def commit(self, mask: Array | None) -> None:
         """Threads close their group."""

@@ -10,15 +10,12 @@ accessing warp has seen (see `clocks`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..access import Access
 from ..alu import Array
-
-if TYPE_CHECKING:
-    from ..site import Site
+from ..ptx.module import Instruction
 
 TIME, SYNC, SEVERAL, THREAD = 12, 1 << 11, 1 << 10, (1 << 10) - 1
 PENDING = (1 << 20) - 1
@@ -29,7 +26,7 @@ class Touch:
     """One access to shared memory, by many threads.
 
     Attributes:
-        site: the instruction.
+        instruction: the instruction.
         kind: what it does.
         rows: of each active thread, its place as a row of `width` granules, (threads,).
         width: granules of each thread.
@@ -39,7 +36,7 @@ class Touch:
         offsets: offset in shared memory, which broadcasts to `shape`.
     """
 
-    site: Site
+    instruction: Instruction
     kind: Access
     rows: Array
     width: int

@@ -1,20 +1,18 @@
-"""Instructions bound to steps: one file a kind, found by opcode.
+"""Instructions bound to steps: one file a kind, each declaring the opcodes that it binds.
 
-What is not listed here computes on registers alone and is `tilec.sim.alu`'s.
+What none of them declares computes on registers alone and is `tilec.sim.alu`'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 from ..binding import Binding
 from ..machine import Step
-from . import (
+from . import (  # noqa: F401 (they declare what they bind)
     arithmetic,
     async_copy,
     atomics,
     barriers,
+    branches,
     calls,
     matrix,
     mbarrier,
@@ -22,25 +20,9 @@ from . import (
     moves,
     warp,
 )
-
-Binder = Callable[[Binding], Step]
-"""Binds one instruction; raises `UnsupportedInstructionError` or `alu.Unsupported`."""
-
-BINDERS: Mapping[str, Binder] = MappingProxyType(
-    {
-        **moves.BINDERS,
-        **memory.BINDERS,
-        **atomics.BINDERS,
-        **warp.BINDERS,
-        **barriers.BINDERS,
-        **async_copy.BINDERS,
-        **mbarrier.BINDERS,
-        **matrix.BINDERS,
-        **calls.BINDERS,
-    }
-)
+from .registry import binder
 
 
 def bind(binding: Binding) -> Step:
     """The step of an instruction."""
-    return BINDERS.get(binding.instruction.opcode, arithmetic.bind)(binding)
+    return (binder(binding.instruction) or arithmetic.bind)(binding)

@@ -15,13 +15,16 @@ from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
 from ..ptx.module import Integer, Operand
+from ..traits import PLAIN
 from ..widths import dtype_of
 from . import bulk_copy
 from .mbarrier import arrive_on_copies
+from .registry import instruction
 
 _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}
 
 
+@instruction("cp", traits=PLAIN)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "bulk" in modifiers:
@@ -63,7 +66,7 @@ def _copy(binding: Binding) -> Step:
     amount = _amount(binding, rest, size)
     to = binding.locate(target, ("shared",))
     from_ = binding.locate(source, ("global",))
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, registers = machine.observer, machine.registers
     bits = 8 * size
 
@@ -80,7 +83,7 @@ def _copy(binding: Binding) -> Step:
             if wanted is not None and partial:
                 mask = checked(space, offsets, mask, wanted)
             else:
-                mask = observer.access(site, space, offsets, size, mask, Access.READ)
+                mask = observer.access(where, space, offsets, size, mask, Access.READ)
             observer.copy_source(offsets, size)
         value = memory.load(space.place(offsets), bits, mask)
         if not partial:
@@ -95,12 +98,12 @@ def _copy(binding: Binding) -> Step:
         """The threads that may read `wanted` bytes, of some fewer than the copy has."""
         assert observer is not None
         active, part = np.True_ if mask is None else mask, wanted < size
-        whole = observer.access(site, space, offsets, size, active & ~part, Access.READ)
+        whole = observer.access(where, space, offsets, size, active & ~part, Access.READ)
         some: Array | None = active & part
-        observer.aligned(site, space, offsets, size, some)
-        some = observer.access(site, space, offsets, 1, some, Access.READ)
+        observer.aligned(where, space, offsets, size, some)
+        some = observer.access(where, space, offsets, 1, some, Access.READ)
         last = offsets + np.maximum(wanted, 1).astype(offsets.dtype) - 1
-        some = observer.access(site, space, last, 1, some, Access.READ, counted=False)
+        some = observer.access(where, space, last, 1, some, Access.READ, counted=False)
         assert whole is not None
         assert some is not None
         return whole | some
@@ -109,7 +112,7 @@ def _copy(binding: Binding) -> Step:
         value = fetch(None if amount is None else registers[amount])
         ((space, offsets, mask),) = to()
         if observer is not None:
-            mask = observer.access(site, space, offsets, size, mask, Access.ASYNC_WRITE)
+            mask = observer.access(where, space, offsets, size, mask, Access.ASYNC_WRITE)
         memory.store(space.place(offsets), bits, value, mask)
 
     return step
@@ -136,6 +139,3 @@ def _wait(binding: Binding) -> Step:
     if observer is None:
         return lambda: None
     return lambda: observer.wait(left, uncommitted=everything)
-
-
-BINDERS = {"cp": _bind}

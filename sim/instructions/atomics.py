@@ -16,7 +16,10 @@ from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
+from ..ptx.module import Instruction
+from ..traits import Traits
 from ..widths import dtype_of
+from .registry import instruction
 
 Update = Callable[..., Array]
 """Old value and operands to new value."""
@@ -146,6 +149,14 @@ def apply(
     return result
 
 
+def _polling(atomic: Instruction) -> Traits:
+    """A compare-and-swap may be tried until another CTA has let go of a lock."""
+    words = atomic.modifiers
+    shared = any(word.startswith("shared") for word in words)
+    return Traits(polls=atomic.opcode == "atom" and "cas" in words and not shared)
+
+
+@instruction("atom", "red", traits=_polling)
 def _bind(binding: Binding) -> Step:
     *qualifiers, type_ = binding.modifiers or ("",)
     bits = TYPE_BITS.get(type_, 0)
@@ -169,7 +180,7 @@ def _bind(binding: Binding) -> Step:
     targets = [binding.target(item, type_) for item in result]
     locate = binding.locate(address)
     update, chain = _update(operation, type_)
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, registers = machine.observer, machine.registers
     shift, size = (bits // 8).bit_length() - 1, bits // 8
 
@@ -179,7 +190,7 @@ def _bind(binding: Binding) -> Step:
             mask = active
             if observer is not None:
                 mask = observer.access(
-                    site, space, offsets + size * number, size, mask, Access.ATOMIC
+                    where, space, offsets + size * number, size, mask, Access.ATOMIC
                 )
             chosen = machine.active() if mask is None else machine.full(mask)
             if not chosen.any():
@@ -196,6 +207,3 @@ def _bind(binding: Binding) -> Step:
                 machine.write(to, old)
 
     return step
-
-
-BINDERS = {"atom": _bind, "red": _bind}

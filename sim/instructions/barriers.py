@@ -5,11 +5,18 @@ from __future__ import annotations
 from ..barriers import reduction
 from ..binding import Binding
 from ..machine import Step
-from ..ptx.module import Integer
+from ..ptx.module import Instruction, Integer
 from ..sync import BarrierSync
+from ..traits import PLAIN, Sync, Traits
+from .registry import instruction
 from .warp import members
 
 
+def _meeting(barrier: Instruction) -> Traits:
+    return Traits(sync=Sync.WARP if "warp" in barrier.modifiers else Sync.CTA)
+
+
+@instruction("bar", "barrier", traits=_meeting)
 def _bar(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "cluster" in modifiers:
@@ -24,18 +31,18 @@ def _bar(binding: Binding) -> Step:
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
     number, *count = binding.expect(1, 2)
     binding.sync = BarrierSync(
-        binding.site,
+        binding.instruction,
         binding.source(number, "u32"),
         binding.source(count[0], "u32") if count else None,
         aligned,
         arrive,
         always=not isinstance(number, Integer),
     )
-    machine, site = binding.machine, binding.site
+    machine, where = binding.machine, binding.instruction
 
     def step() -> None:
         if machine.observer is not None:
-            machine.observer.meet(site)
+            machine.observer.meet(where)
 
     return step
 
@@ -48,7 +55,7 @@ def _red(binding: Binding, aligned: bool) -> Step:
     to = binding.target(target, "u32" if operation == "popc" else "pred")
     predicate = binding.source(rest[-1], "pred")
     sync = BarrierSync(
-        binding.site,
+        binding.instruction,
         binding.source(number, "u32"),
         binding.source(rest[0], "u32") if len(rest) == 2 else None,
         aligned,
@@ -57,11 +64,11 @@ def _red(binding: Binding, aligned: bool) -> Step:
         target=to,
     )
     binding.sync = sync
-    machine, site, registers = binding.machine, binding.site, binding.machine.registers
+    machine, where, registers = binding.machine, binding.instruction, binding.machine.registers
 
     def step() -> None:
         if machine.observer is not None:
-            machine.observer.meet(site)
+            machine.observer.meet(where)
         active = machine.active()
         holds = (machine.full(registers[predicate]) & active).sum(axis=(1, 2))
         result = reduction(sync, holds, active.sum(axis=(1, 2)))
@@ -78,6 +85,7 @@ def _warp(binding: Binding) -> Step:
     return _nothing if observer is None else observer.meet_warp
 
 
+@instruction("fence", "membar", traits=PLAIN)
 def _fence(binding: Binding) -> Step:
     observer = binding.machine.observer
     return _nothing if observer is None else observer.fence
@@ -85,6 +93,3 @@ def _fence(binding: Binding) -> Step:
 
 def _nothing() -> None:
     """Without checks nobody asks in which order memory is seen."""
-
-
-BINDERS = {"bar": _bar, "barrier": _bar, "fence": _fence, "membar": _fence}

@@ -100,6 +100,6 @@ def _places(
         inside = sizes > start
         wanted = inside if mask is None else inside & mask
         at = offsets + start
-        kept = observer.access(binding.site, space, at, unit, wanted, kind, counted=False)
+        kept = observer.access(binding.instruction, space, at, unit, wanted, kind, counted=False)
         legal = legal & (~inside | machine.full(inside if kept is None else kept))
     return np.where(legal, found, 0)

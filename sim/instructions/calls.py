@@ -8,10 +8,13 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..binding import Binding
-from ..errors import StoppedError
+from ..blocks import Call
+from ..findings import StoppedError
 from ..machine import Machine, Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW
 from ..ptx.module import Group, Instruction, Module, Name
+from ..traits import PLAIN, Flow, Traits
+from .registry import ending, instruction
 
 _FORMAT = re.compile(r"%[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t)?([diouxXeEfFgGaAcspn%])")
 
@@ -27,7 +30,7 @@ def _callee(instruction: Instruction) -> Name | None:
     return None
 
 
-def is_builtin(instruction: Instruction, module: Module) -> bool:
+def _is_builtin(instruction: Instruction, module: Module) -> bool:
     """Whether a call goes to a function that has no body and is provided here."""
     name = _callee(instruction)
     if name is None or name.text not in _FUNCTIONS:
@@ -139,8 +142,8 @@ def _printf(binding: Binding) -> Step:
 
 def _assert(binding: Binding) -> Step:
     readers = _arguments(binding)
-    machine, instruction = binding.machine, binding.instruction
-    place = binding.frame.program.place(instruction)
+    machine, where = binding.machine, binding.instruction
+    place = binding.frame.program.module.place(where)
 
     def step() -> None:
         for thread in _threads(machine):
@@ -149,19 +152,21 @@ def _assert(binding: Binding) -> Step:
             line = given[2] & 0xFFFFFFFF
             name = machine.thread_name(thread)
             words = f"assertion `{message}` failed in {function} at {file}:{line}, {name}"
-            raise StoppedError("trap", f"{place}: {words}", instruction, name)
+            raise StoppedError("trap", f"{place}: {words}", where, name)
 
     return step
 
 
+@instruction("trap", traits=Traits(flow=Flow.END))
+@instruction("brkpt", traits=PLAIN)
 def _trap(binding: Binding) -> Step:
-    machine, instruction = binding.machine, binding.instruction
-    place = binding.frame.program.place(instruction)
+    machine, where = binding.machine, binding.instruction
+    place = binding.frame.program.module.place(where)
 
     def step() -> None:
         for thread in _threads(machine):
             name = machine.thread_name(thread)
-            raise StoppedError("trap", f"{place}: trap by {name}", instruction, name)
+            raise StoppedError("trap", f"{place}: trap by {name}", where, name)
 
     return step
 
@@ -169,10 +174,24 @@ def _trap(binding: Binding) -> Step:
 _FUNCTIONS = {"vprintf": _printf, "__assertfail": _assert}
 
 
-def _call(binding: Binding) -> Step:
+@instruction("call", traits=Traits(flow=Flow.CALL))
+def _call_builtin(binding: Binding) -> Step:
     name = _callee(binding.instruction)
     assert name is not None
     return _FUNCTIONS[name.text](binding)
 
 
-BINDERS = {"call": _call, "trap": _trap, "brkpt": _trap}
+@ending("call", traits=Traits(flow=Flow.CALL))
+def _call(binding: Binding) -> Call | None:
+    program = binding.frame.program
+    if _is_builtin(binding.instruction, program.module):
+        return None
+    target = next((o for o in binding.operands if not isinstance(o, Group)), None)
+    if not isinstance(target, Name):
+        raise binding.error("'call' takes a function")
+    function = program.placement.function(target.text)
+    if function is None:
+        return Call(binding.instruction, "", binding.source(target, "u64"))
+    if function.body is None:
+        raise binding.error(f"call of '{target}', which has no body")
+    return Call(binding.instruction, target.text, None)

@@ -3,81 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from tilec.isa import (
     LANES,
-    Form,
     Major,
     MatrixMemory,
     Mma,
     MovMatrix,
+    Product,
+    Selector,
     WmmaMemory,
     WmmaMma,
-    forms,
 )
-from tilec.isa import (
-    Operand as MatrixOperand,
-)
-from tilec.isa import (
-    form as find_form,
-)
+from tilec.isa import Operand as MatrixOperand
+from tilec.isa import instruction as find_instruction
 
 from .. import tensor
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
-from ..ptx.module import Instruction, Operand, Vector
+from ..ptx.module import Operand, Vector
 from ..sync import Members
+from ..traits import Sync, Traits
 from ..widths import dtype_of
-
-FAMILIES = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix")
-"""Opcodes of the matrix instructions."""
-
-_SPACES = ("global", "shared", "shared::cta")
-
-
-def form_of(instruction: Instruction) -> Form:
-    """The form of a matrix instruction, however its qualifiers are spelled.
-
-    Raises:
-        UnknownNameError: naming the nearest, if there is none.
-    """
-    words = [instruction.opcode, *(m for m in instruction.modifiers if m not in _SPACES)]
-    for key in _spellings(words):
-        if key in forms():
-            return forms()[key]
-    return find_form(".".join(words))
-
-
-def _spellings(words: list[str]) -> Iterator[str]:
-    """The mnemonic as written, with defaults filled in, and in the table's order."""
-    yield ".".join(words)
-    if words[0] == "mma" and words[-4:] == ["f64"] * 4:
-        yield ".".join([*words, "rn"])
-    if "block_scale" in words:
-        at = words.index("block_scale") + 1
-        for default in ("scale_vec::1X", "scale_vec::2X"):
-            yield ".".join([*words[:at], default, *words[at:]])
-    if words[0] == "wmma":
-        if "aligned" not in words and "sync" in words:
-            at = words.index("sync") + 1
-            words = [*words[:at], "aligned", *words[at:]]
-            yield ".".join(words)
-        shape = next((w for w in words if w.startswith("m") and w[1:2].isdecimal()), None)
-        if shape:
-            rest = [w for w in words if w != shape]
-            majors = [i for i, w in enumerate(rest) if w in ("row", "col")]
-            if majors:
-                at = majors[-1] + 1
-                yield ".".join([*rest[:at], shape, *rest[at:]])
-                yield ".".join([*rest[:at], shape, *rest[at:], "rn"])
-    if "trans" in words:
-        at = words.index("trans")
-        rest = words[:at] + words[at + 1 :]
-        for place in range(3, len(rest)):
-            yield ".".join([*rest[:place], "trans", *rest[place:]])
+from .registry import instruction
 
 
 def _fragment(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[Operand]:
@@ -100,8 +52,13 @@ def _targets(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[
     return [binding.target(o, type_) for o in _fragment(binding, operand, matrix)]
 
 
+_MATRIX = Traits(sync=Sync.WARP, matrix=True)
+
+
+@instruction("wmma", "ldmatrix", "stmatrix", "movmatrix", traits=_MATRIX)
+@instruction("mma", traits=replace(_MATRIX, product=True))
 def _bind(binding: Binding) -> Step:
-    form = form_of(binding.instruction)
+    form, _ = find_instruction(binding.instruction.mnemonic)
     binding.sync = Members()
     match form:
         case Mma() | WmmaMma():
@@ -114,44 +71,30 @@ def _bind(binding: Binding) -> Step:
             step = _move(binding, form)
         case _:
             raise binding.error(f"'{form.ptx}' is not simulated")
-    observer, site, machine = binding.machine.observer, binding.site, binding.machine
+    observer, where, machine = binding.machine.observer, binding.instruction, binding.machine
     if observer is None:
         return step
 
     def whole() -> None:
         if machine.mask is not None:
-            observer.whole_warps(site)
+            observer.whole_warps(where)
         step()
 
     return whole
 
 
-def _multiply(binding: Binding, form: Mma | WmmaMma) -> Step:
-    operands = list(binding.operands)
-    if len(operands) < 4:
-        raise binding.error(f"'{form.ptx}' takes at least 4 operands")
-    targets = _targets(binding, operands[0], form.results[0])
-    slots = {
-        n: _sources(binding, o, form.operand(n)) for n, o in zip("abc", operands[1:4], strict=True)
-    }
-    bits = {n: form.operand(n).register.bits for n in slots}
-    rest = operands[4:]
+def _multiply(binding: Binding, form: Product) -> Step:
+    taken = [(operand, form.selectors_of(operand.name)) for operand in form.operands]
+    count = 1 + sum(2 if picking else 1 for _, picking in taken)
+    first, *rest = binding.expect(count)
+    targets = _targets(binding, first, form.results[0])
+    slots: dict[str, tuple[int, ...]] = {}
     selectors: dict[str, int] = {}
-    if isinstance(form, Mma):
-        if form.sparsity:
-            slots["e"] = _sources(binding, rest.pop(0), form.operand("e"))
-            selectors["selector"] = binding.source(rest.pop(0), "u32")
-        if form.scaling:
-            for side in "ab":
-                slots[f"sf{side}"] = _sources(binding, rest.pop(0), form.operand(f"sf{side}"))
-                ids = rest.pop(0)
-                if not isinstance(ids, Vector) or len(ids.items) != 2:
-                    raise binding.error("a scale factor is followed by {byte-id, thread-id}")
-                for name, item in zip(("byte_id", "thread_id"), ids.items, strict=True):
-                    selectors[f"{name}_{side}"] = binding.source(item, "u16")
-    if rest:
-        raise binding.error(f"'{form.ptx}' has {len(rest)} operands too many")
-    bits |= {n: 32 for n in slots if n not in bits}
+    for operand, picking in taken:
+        slots[operand.name] = _sources(binding, rest.pop(0), operand)
+        if picking:
+            selectors |= _picking(binding, rest.pop(0), picking)
+    bits = {operand.name: operand.register.bits for operand in form.operands}
     machine = binding.machine
     fragments = machine.fragments
     arch, numerics, deferred = machine.arch, machine.numerics, binding.deferred
@@ -166,6 +109,18 @@ def _multiply(binding: Binding, form: Mma | WmmaMma) -> Step:
             fragments.spread(targets, result)
 
     return step
+
+
+def _picking(binding: Binding, given: Operand, wanted: tuple[Selector, ...]) -> dict[str, int]:
+    """The registers of an operand's selectors: one by itself, several in braces."""
+    items = given.items if isinstance(given, Vector) else (given,)
+    if len(items) != len(wanted):
+        names = ", ".join(selector.name for selector in wanted)
+        raise binding.error(f"operand {wanted[0].operand} is followed by {{{names}}}")
+    return {
+        selector.name: binding.source(item, f"u{selector.bits}")
+        for selector, item in zip(wanted, items, strict=True)
+    }
 
 
 def _per_warp(machine: Machine, slot: int) -> int | Array:
@@ -186,7 +141,7 @@ def _load(binding: Binding, form: MatrixMemory) -> Step:
     targets = _targets(binding, target, form.results[0])
     locate = binding.locate(address)
     lanes, supplies = _address_lanes(form)
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, fragments = machine.observer, machine.fragments
     bits = form.row_bytes * 8
 
@@ -197,7 +152,7 @@ def _load(binding: Binding, form: MatrixMemory) -> Step:
             if observer is not None:
                 supplied = supplies if mask is None else supplies & mask
                 mask = observer.access(
-                    site, space, offsets, form.row_bytes, supplied, Access.READ, form
+                    where, space, offsets, form.row_bytes, supplied, Access.READ, form
                 )
             places = machine.full(space.place(offsets))[:, :, :lanes]
             wanted = None if mask is None else machine.full(mask)[:, :, :lanes]
@@ -217,7 +172,7 @@ def _store(binding: Binding, form: MatrixMemory) -> Step:
     slots = _sources(binding, source, form.operands[0])
     locate = binding.locate(address)
     lanes, supplies = _address_lanes(form)
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, fragments = machine.observer, machine.fragments
 
     def step() -> None:
@@ -228,7 +183,7 @@ def _store(binding: Binding, form: MatrixMemory) -> Step:
             mask = active
             if observer is not None:
                 supplied = supplies if mask is None else supplies & mask
-                mask = observer.access(site, space, offsets, 16, supplied, Access.WRITE, form)
+                mask = observer.access(where, space, offsets, 16, supplied, Access.WRITE, form)
             places = machine.full(space.place(offsets))[:, :, :lanes]
             wanted = None if mask is None else machine.full(mask)[:, :, :lanes]
             memory.store(places, 128, values, wanted)
@@ -253,7 +208,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
     load = bool(form.results)
     first, second, *stride = binding.expect(2, 3)
     inside, address = (first, second) if load else (second, first)
-    (operand,) = (*form.results, *form.operands)
+    operand = form.fragment
     targets = _targets(binding, inside, operand) if load else []
     slots = () if load else _sources(binding, inside, operand)
     row_major = operand.major is Major.ROW
@@ -267,7 +222,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
     together = operand.per_register if operand.container < 8 else 1
     unit = operand.container * together
     major, minor = (rows, cols) if row_major else (cols, rows)
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, registers, fragments = machine.observer, machine.registers, machine.fragments
     bits = operand.register.bits
 
@@ -278,7 +233,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
         line = registers[step_slot].astype(np.int64) * operand.container // 8
         low = min(form.alignment, 16) - 1
         for space, offsets, mask in locate():
-            observer.aligned(site, space, offsets | line & low, form.alignment, mask)
+            observer.aligned(where, space, offsets | line & low, form.alignment, mask)
 
     def units() -> Iterator[tuple[int, Callable[[Array], Array]]]:
         """Each unit of a lane, with what takes the matrix's offset to the unit's."""
@@ -296,7 +251,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
                 mask = active
                 at = move(offsets)
                 if observer is not None:
-                    mask = observer.access(site, space, at, unit // 8, mask, Access.READ)
+                    mask = observer.access(where, space, at, unit // 8, mask, Access.READ)
                 part = memory.load(space.place(at), unit, mask)
                 values[:, :, number] = (
                     part if mask is None else np.where(mask, part, values[:, :, number])
@@ -316,10 +271,7 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
                 mask = active
                 at = move(offsets)
                 if observer is not None:
-                    mask = observer.access(site, space, at, unit // 8, mask, Access.WRITE)
+                    mask = observer.access(where, space, at, unit // 8, mask, Access.WRITE)
                 memory.store(space.place(at), unit, values[:, :, number], mask)
 
     return read if load else write
-
-
-BINDERS = dict.fromkeys(FAMILIES, _bind)

@@ -16,7 +16,9 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Address, Operand
+from ..traits import PLAIN
 from .atomics import apply
+from .registry import instruction
 
 _COUNT = (1 << 20) - 1
 _PHASE_SHIFT, _PHASE = 40, 3
@@ -66,7 +68,7 @@ class MBarrier:
         # The state space is that of the mbarrier, also where the mnemonic names others.
         names = None if binding.instruction.opcode == "mbarrier" else ("shared",)
         self.machine = binding.machine
-        self.site = binding.site
+        self.instruction = binding.instruction
         self.locate = binding.locate(address, names)
 
     def places(self) -> tuple[Array, Array]:
@@ -74,7 +76,7 @@ class MBarrier:
         machine = self.machine
         ((space, offsets, mask),) = self.locate()
         if machine.observer is not None:
-            mask = machine.observer.access(self.site, space, offsets, 8, mask, self.access)
+            mask = machine.observer.access(self.instruction, space, offsets, 8, mask, self.access)
         chosen = machine.active() if mask is None else machine.full(mask)
         return machine.full(space.place(offsets))[chosen] >> 3, chosen
 
@@ -236,6 +238,7 @@ _OPERATIONS = {
 }
 
 
+@instruction("mbarrier", traits=PLAIN)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "shared::cluster" in modifiers:
@@ -245,6 +248,3 @@ def _bind(binding: Binding) -> Step:
     if operation not in _OPERATIONS or any(m not in known for m in modifiers[1:]):
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
     return _OPERATIONS[operation](binding)
-
-
-BINDERS = {"mbarrier": _bind}

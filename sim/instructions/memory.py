@@ -9,8 +9,11 @@ from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
+from ..ptx.module import Instruction
+from ..traits import PLAIN, Traits
 from ..widths import dtype_of
 from .moves import elements
+from .registry import instruction
 
 _ORDERS = {
     "weak", "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys",
@@ -43,6 +46,13 @@ def _chunks(bits: int, count: int) -> tuple[int, int, int]:
     return chunk, chunk // bits, total // chunk
 
 
+def _polling(load: Instruction) -> Traits:
+    """A load that other CTAs may be waited for with: it takes part in synchronisation."""
+    asks = any(word in load.modifiers for word in ("volatile", "relaxed", "acquire"))
+    return Traits(polls=asks and not any(word.startswith("shared") for word in load.modifiers))
+
+
+@instruction("ld", "ldu", traits=_polling)
 def _load(binding: Binding) -> Step:
     type_, bits, count = _shape(binding)
     target, address = binding.expect(2, 3)[:2]
@@ -51,7 +61,7 @@ def _load(binding: Binding) -> Step:
         raise binding.error(f"'{binding.instruction.mnemonic}' loads {count} elements")
     locate = binding.locate(address)
     targets = [binding.target(item, type_) for item in items]
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer = machine.observer
     chunk, per_chunk, chunks = _chunks(bits, count)
     size = bits * count // 8
@@ -63,7 +73,7 @@ def _load(binding: Binding) -> Step:
         for space, offsets, active in locate():
             mask = active
             if observer is not None:
-                mask = observer.access(site, space, offsets, size, mask, access)
+                mask = observer.access(where, space, offsets, size, mask, access)
             for number in range(chunks):
                 places = space.place(offsets + 16 * number if number else offsets)
                 value = memory.load(places, chunk, mask)
@@ -91,6 +101,7 @@ def _load(binding: Binding) -> Step:
     return step
 
 
+@instruction("st", traits=PLAIN)
 def _store(binding: Binding) -> Step:
     type_, bits, count = _shape(binding)
     address, source = binding.expect(2, 3)[:2]
@@ -99,7 +110,7 @@ def _store(binding: Binding) -> Step:
         raise binding.error(f"'{binding.instruction.mnemonic}' stores {count} elements")
     locate = binding.locate(address)
     slots = [binding.source(item, type_) for item in items]
-    machine, memory, site = binding.machine, binding.machine.memory, binding.site
+    machine, memory, where = binding.machine, binding.machine.memory, binding.instruction
     observer, registers = machine.observer, machine.registers
     chunk, per_chunk, chunks = _chunks(bits, count)
     size = bits * count // 8
@@ -117,13 +128,13 @@ def _store(binding: Binding) -> Step:
         for space, offsets, active in locate():
             mask = active
             if observer is not None:
-                mask = observer.access(site, space, offsets, size, mask, access)
+                mask = observer.access(where, space, offsets, size, mask, access)
             for number in range(chunks):
                 at = offsets + 16 * number if number else offsets
                 places, value = space.place(at), values(number)
                 memory.store(places, chunk, value, mask)
                 if observer is not None and space.name == "shared":
-                    observer.stored(site, at, memory.load(places, chunk, mask), value, mask)
+                    observer.stored(where, at, memory.load(places, chunk, mask), value, mask)
 
     return step
 
@@ -131,6 +142,3 @@ def _store(binding: Binding) -> Step:
 def _orders(binding: Binding) -> bool:
     """Whether the access takes part in synchronisation between threads."""
     return any(m in ("volatile", "relaxed", "acquire", "release") for m in binding.modifiers)
-
-
-BINDERS = {"ld": _load, "ldu": _load, "st": _store}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..alu import Array
-from ..alu.bits import width
+from ..alu.bits import is_type, width
 from ..binding import Binding
 from ..machine import Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from ..ptx.module import Vector
+from ..traits import PLAIN
 from ..widths import dtype_of
+from .registry import instruction
 
 _WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _FLAT = ("global", "const", "param", "param::entry", "param::func")
@@ -27,13 +29,13 @@ def packed(parts: list[Array], bits: int) -> Array:
     return together.view(dtype_of(bits))[..., 0]
 
 
+@instruction("mov", traits=PLAIN)
 def _mov(binding: Binding) -> Step:
     target, source = binding.expect(2)
     type_ = binding.modifiers[-1] if binding.modifiers else ""
-    try:
-        bits = width(type_)
-    except ValueError:
-        raise binding.error(f"'mov' of unknown type '.{type_}'") from None
+    if not is_type(type_):
+        raise binding.error(f"'mov' of unknown type '.{type_}'")
+    bits = width(type_)
     machine, registers = binding.machine, binding.machine.registers
     if isinstance(source, Vector) and isinstance(target, Vector):
         # `.v2`, `.v4`: element by element
@@ -73,6 +75,7 @@ def _mov(binding: Binding) -> Step:
     return lambda: machine.write(to, registers[slot])
 
 
+@instruction("cvta", traits=PLAIN)
 def _cvta(binding: Binding) -> Step:
     target, source = binding.expect(2)
     type_ = binding.modifiers[-1]
@@ -95,6 +98,7 @@ def _cvta(binding: Binding) -> Step:
     return lambda: machine.write(to, registers[slot] + shift)
 
 
+@instruction("isspacep", traits=PLAIN)
 def _isspacep(binding: Binding) -> Step:
     target, source = binding.expect(2)
     space = binding.modifiers[-1]
@@ -113,30 +117,20 @@ def _isspacep(binding: Binding) -> Step:
     return lambda: machine.write(to, (registers[slot] >= low) & (registers[slot] < high))
 
 
+@instruction(
+    *("prefetch", "prefetchu", "applypriority", "discard"),
+    *("nanosleep", "pmevent", "setmaxnreg", "griddepcontrol"),
+    traits=PLAIN,
+)
 def _nothing(binding: Binding) -> Step:
     del binding
     return lambda: None
 
 
+@instruction("createpolicy", traits=PLAIN)
 def _policy(binding: Binding) -> Step:
     """`createpolicy`: a cache policy is never looked at."""
     machine = binding.machine
     to = binding.target(binding.operands[0], "b64")
     zero = machine.registers[machine.constant(0, 64)]
     return lambda: machine.write(to, zero) if to is not None else None
-
-
-BINDERS = {
-    "mov": _mov,
-    "cvta": _cvta,
-    "isspacep": _isspacep,
-    "createpolicy": _policy,
-    "prefetch": _nothing,
-    "prefetchu": _nothing,
-    "applypriority": _nothing,
-    "discard": _nothing,
-    "nanosleep": _nothing,
-    "pmevent": _nothing,
-    "setmaxnreg": _nothing,
-    "griddepcontrol": _nothing,
-}

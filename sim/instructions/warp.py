@@ -10,10 +10,17 @@ from ..alu import Array
 from ..binding import Binding
 from ..groups import lane_bits
 from ..machine import Machine, Step
-from ..ptx.module import Integer, Operand, Pair
+from ..ptx.module import Instruction, Integer, Operand, Pair
 from ..sync import Members
+from ..traits import PLAIN, Sync, Traits
+from .registry import instruction
 
 _LANE = np.arange(LANES).reshape(1, 1, LANES)
+
+
+def _gathering(found: Instruction) -> Traits:
+    """`.sync` waits for the lanes that the member mask names."""
+    return Traits(sync=Sync.WARP) if "sync" in found.modifiers else PLAIN
 
 
 def _targets(binding: Binding, first: Operand, types: tuple[str, str]) -> list[int | None]:
@@ -66,6 +73,7 @@ def _shuffle_lanes(mode: str, b: Array, c: Array) -> tuple[Array, Array]:
     return np.where(inside, lane, _LANE), inside
 
 
+@instruction("shfl", traits=_gathering)
 def _shfl(binding: Binding) -> Step:
     modifiers = binding.modifiers
     sync = "sync" in modifiers
@@ -100,6 +108,7 @@ def _shfl(binding: Binding) -> Step:
     return step
 
 
+@instruction("vote", traits=_gathering)
 def _vote(binding: Binding) -> Step:
     modifiers = binding.modifiers
     sync = "sync" in modifiers
@@ -131,12 +140,14 @@ def _vote(binding: Binding) -> Step:
     return step
 
 
+@instruction("activemask", traits=PLAIN)
 def _activemask(binding: Binding) -> Step:
     target = binding.target(binding.expect(1)[0], "b32")
     machine = binding.machine
     return lambda: machine.write(target, _active_bits(machine)) if target is not None else None
 
 
+@instruction("match", traits=_gathering)
 def _match(binding: Binding) -> Step:
     modifiers = binding.modifiers
     every = "all" in modifiers
@@ -176,6 +187,7 @@ _REDUCTIONS = {
 }
 
 
+@instruction("redux", traits=_gathering)
 def _redux(binding: Binding) -> Step:
     modifiers = binding.modifiers
     type_ = modifiers[-1]
@@ -214,6 +226,7 @@ def _redux(binding: Binding) -> Step:
     return step
 
 
+@instruction("elect", traits=_gathering)
 def _elect(binding: Binding) -> Step:
     operands = binding.expect(2)
     target, chosen = _targets(binding, operands[0], ("b32", "pred"))
@@ -230,13 +243,3 @@ def _elect(binding: Binding) -> Step:
             machine.write(chosen, leader == _LANE)
 
     return step
-
-
-BINDERS = {
-    "shfl": _shfl,
-    "vote": _vote,
-    "activemask": _activemask,
-    "match": _match,
-    "redux": _redux,
-    "elect": _elect,
-}

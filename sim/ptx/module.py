@@ -287,3 +287,9 @@ class Module:
             return ""
         file, line = instruction.location
         return f"{self.files.get(file, f'file {file}')}:{line}"
+
+    def place(self, instruction: Instruction) -> str:
+        """`file:line (source)` of an instruction."""
+        origin = self.origin(instruction)
+        where = f"{self.source.name}:{self.line(instruction)}"
+        return f"{where} ({origin})" if origin else where

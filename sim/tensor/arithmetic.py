@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from tilec.isa import Form, Mma, TilecError, WmmaMma, target
+from tilec.isa import Form, Product, TilecError, target
 
 
 class Rounding(Enum):
@@ -115,10 +115,10 @@ WGMMA_FLOAT8 = Step(32, 13, Rounding.E8M13, -133)
 """What Hopper's `wgmma`, which no form here is, does to 8-bit floats."""
 
 
-def _row_names(form: Mma | WmmaMma) -> Iterator[str]:
+def _row_names(form: Product) -> Iterator[str]:
     """The rows that would serve, best first."""
     a = form.operand("a")
-    if isinstance(form, Mma) and form.products > 1:
+    if form.products > 1:
         yield str(form.shape)
     if a.type.bits <= 8:
         yield "packed" if a.container < 8 else "float8"
@@ -126,7 +126,7 @@ def _row_names(form: Mma | WmmaMma) -> Iterator[str]:
         yield a.type.name
 
 
-def arithmetic(form: Mma | WmmaMma, arch: str) -> Arithmetic:
+def arithmetic(form: Product, arch: str) -> Arithmetic:
     """What `arch` does for a form on floats of 32 bits or fewer.
 
     Raises:
@@ -146,7 +146,7 @@ def arithmetic(form: Mma | WmmaMma, arch: str) -> Arithmetic:
     return Arithmetic(step, row.method)
 
 
-def wide_accumulator(form: Mma | WmmaMma) -> bool:
+def wide_accumulator(form: Product) -> bool:
     """Whether sums are f32: unless both C and D are f16."""
     return not form.operand("c").type.name == form.operand("d").type.name == "f16"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa import Mma, WmmaMma
+from tilec.isa import Product
 from tilec.isa.dtypes import numpy_type
 
 from .arithmetic import Arithmetic, Method, Rounding
@@ -59,7 +59,7 @@ def fast(inputs: Inputs) -> Matrices:
 
 
 def exact(
-    form: Mma | WmmaMma,
+    form: Product,
     arithmetic: Arithmetic,
     sides: tuple[Factors, Factors],
     c: Accumulators,
@@ -89,7 +89,7 @@ def exact(
 
 
 def _exact(
-    form: Mma | WmmaMma,
+    form: Product,
     arithmetic: Arithmetic,
     sides: tuple[Factors, Factors],
     c: Accumulators,
@@ -131,9 +131,7 @@ def _scalars(a: Factors, b: Factors, c: Accumulators, *, half: bool) -> Accumula
     return d
 
 
-def sides_of(
-    form: Mma | WmmaMma, inputs: Inputs, arithmetic: Arithmetic
-) -> tuple[Factors, Factors]:
+def sides_of(form: Product, inputs: Inputs, arithmetic: Arithmetic) -> tuple[Factors, Factors]:
     """A as (k, m, 1, warps) and B as (k, 1, n, warps), scaled.
 
     Where products are summed in groups first, the scaled sums, and ones.
@@ -149,13 +147,13 @@ def sides_of(
     return a, b
 
 
-def side_of(form: Mma | WmmaMma, name: str, matrices: Matrices) -> Factors:
+def side_of(form: Product, name: str, matrices: Matrices) -> Factors:
     """A or B as `sides_of` has it, without scales."""
     found = factors(_k_first(matrices, 2 if name == "a" else 1), form.operand(name).type)
     return found.at(np.s_[:, :, None] if name == "a" else np.s_[:, None])
 
 
-def addend_of(form: Mma | WmmaMma, matrices: Matrices) -> Accumulators:
+def addend_of(form: Product, matrices: Matrices) -> Accumulators:
     """C as (m, n, warps)."""
     format_c = numpy_type(form.operand("c").type)
     return np.ascontiguousarray(matrices.transpose(1, 2, 0), dtype=format_c)
@@ -166,7 +164,7 @@ def absent_of(inputs: Inputs) -> NDArray[np.bool_] | None:
     return None if inputs.present is None else ~_k_first(inputs.present, 2)[:, :, None]
 
 
-def _groups(form: Mma | WmmaMma, inputs: Inputs, group: int) -> Factors:
+def _groups(form: Product, inputs: Inputs, group: int) -> Factors:
     """Sums of `group` products along K, exact in float32 for e2m1, and scaled."""
     warps, m, k = inputs.a.shape
     a = inputs.a.reshape(warps, m, k // group, group).transpose(0, 2, 1, 3)
@@ -180,7 +178,7 @@ def _groups(form: Mma | WmmaMma, inputs: Inputs, group: int) -> Factors:
     return terms * scale_a.at(np.s_[:, :, None]) * scale_b.at(np.s_[:, None])
 
 
-def _scales(form: Mma | WmmaMma, name: str, scales: Matrices | None, k: int) -> Factors:
+def _scales(form: Product, name: str, scales: Matrices | None, k: int) -> Factors:
     """Scale factors spread over `k` terms, (k, m or n, warps)."""
     assert scales is not None
     return factors(_k_first(scales, 2 if name == "sfa" else 1), form.operand(name).type).spread(k)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa import Form, TilecError, WmmaMemory, WmmaMma
+from tilec.isa import Form, TilecError
 from tilec.isa import form as find_form
 from tilec.layout import LinearLayout, fragment_of
 from tilec.layout.places import Places, places
@@ -21,9 +21,8 @@ Selected = Mapping[str, int | NDArray[Any]]
 
 def layout_of(form: Form, name: str) -> LinearLayout:
     """The layout of an operand, wmma fragments included."""
-    if isinstance(form, WmmaMma | WmmaMemory):
-        return wmma_fragment(form.operand(name))
-    return fragment_of(form, name)
+    operand = form.operand(name)
+    return wmma_fragment(operand) if operand.opaque else fragment_of(form, name)
 
 
 @cache

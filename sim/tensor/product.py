@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa import Mma, TilecError, WmmaMma
+from tilec.isa import Product, TilecError
 from tilec.isa.dtypes import numpy_type
 
 from .arithmetic import Arithmetic, arithmetic
@@ -30,7 +30,7 @@ NUMERICS = ("exact", "fast")
 
 
 def multiply(
-    form: Mma | WmmaMma,
+    form: Product,
     operands: Registers,
     selectors: Selected,
     *,
@@ -59,7 +59,7 @@ def multiply(
 
 
 def multiply_fragments(
-    form: Mma | WmmaMma,
+    form: Product,
     fragments: Fragments,
     selectors: Selected,
     *,
@@ -77,17 +77,15 @@ def multiply_fragments(
     a, b, c = (_matrices(form, name, fragments) for name in "abc")
     if type_.is_float:
         return _result(form, _chain(a, b, c, form.rounding or "rn"))
-    if isinstance(form, Mma) and form.sparsity:
+    if form.sparsity:
         a = expand(form.shape.k, a, _columns(form, fragments, selectors))
     return _result(form, _integers(form, a, b, c))
 
 
-def _inputs(form: Mma | WmmaMma, fragments: Fragments, selectors: Selected) -> Inputs:
+def _inputs(form: Product, fragments: Fragments, selectors: Selected) -> Inputs:
     """Matrices of floats, as they stand for, with scale factors."""
     a, b, c = (_matrices(form, name, fragments) for name in "abc")
     inputs = Inputs(a, b, c)
-    if not isinstance(form, Mma):
-        return inputs
     if form.sparsity:
         columns = _columns(form, fragments, selectors)
         inputs = replace(inputs, a=expand(form.shape.k, a, columns))
@@ -101,10 +99,10 @@ def _inputs(form: Mma | WmmaMma, fragments: Fragments, selectors: Selected) -> I
 
 
 def _exact(
-    form: Mma | WmmaMma, fragments: Fragments, selectors: Selected, arithmetic: Arithmetic
+    form: Product, fragments: Fragments, selectors: Selected, arithmetic: Arithmetic
 ) -> Fragment:
     absent = None
-    if isinstance(form, Mma) and (form.sparsity or form.scaling):
+    if form.sparsity or form.scaling:
         inputs = _inputs(form, fragments, selectors)
         sides, absent = sides_of(form, inputs, arithmetic), absent_of(inputs)
     else:
@@ -118,7 +116,7 @@ def _exact(
     return result
 
 
-def _side(form: Mma | WmmaMma, name: str, fragments: Fragments) -> Factors:
+def _side(form: Product, name: str, fragments: Fragments) -> Factors:
     """A or B as the exact product takes it."""
 
     def make() -> Factors:
@@ -127,17 +125,17 @@ def _side(form: Mma | WmmaMma, name: str, fragments: Fragments) -> Factors:
     return fragments[name].made(("side", form.ptx, name), make)
 
 
-def _result(form: Mma | WmmaMma, d: Matrices) -> Fragment:
+def _result(form: Product, d: Matrices) -> Fragment:
     """D in registers; as a matrix too, for the product of which it is the addend."""
     c, operand = form.operand("c"), form.operand("d")
-    warps = len(d) // (form.products if isinstance(form, Mma) else 1)
+    warps = len(d) // form.products
     result = Fragment(lambda: encode(operand, from_matrix(form, "d", d.reshape(warps, -1))))
     if c.type == operand.type and d.dtype == numpy_type(c.type) and c.container >= 32:
         result.keep(("matrix", form.ptx, "c"), d)
     return result
 
 
-def _matrices(form: Mma | WmmaMma, name: str, fragments: Fragments) -> Matrices:
+def _matrices(form: Product, name: str, fragments: Fragments) -> Matrices:
     """All products' matrices of an operand, (warps · products, rows, cols)."""
 
     def make() -> Matrices:
@@ -148,12 +146,12 @@ def _matrices(form: Mma | WmmaMma, name: str, fragments: Fragments) -> Matrices:
     return fragments[name].made(("matrix", form.ptx, name), make)
 
 
-def _columns(form: Mma, fragments: Fragments, selectors: Selected) -> NDArray[np.intp]:
+def _columns(form: Product, fragments: Fragments, selectors: Selected) -> NDArray[np.intp]:
     """Logical columns of the stored elements of a sparse A."""
     return logical_columns(form, _picked(form, "e", fragments, selectors).astype(np.intp))
 
 
-def _picked(form: Mma, name: str, fragments: Fragments, selectors: Selected) -> Matrices:
+def _picked(form: Product, name: str, fragments: Fragments, selectors: Selected) -> Matrices:
     """An operand of which the selectors pick some, (warps, rows, cols)."""
     return pick(form, name, decode(form.operand(name), fragments[name].registers), selectors)
 
@@ -165,7 +163,7 @@ def _chain(a: Matrices, b: Matrices, c: Matrices, rounding: str) -> Matrices:
     return c
 
 
-def _integers(form: Mma | WmmaMma, a: Matrices, b: Matrices, c: Matrices) -> Matrices:
+def _integers(form: Product, a: Matrices, b: Matrices, c: Matrices) -> Matrices:
     """s32 sums, wrapped or clamped; a float32 product of such matrices is exact below 2^24."""
     exact = np.matmul(a, b)
     if form.bit_op == "xor":  # of which the population count is |a| + |b| - 2 |a and b|

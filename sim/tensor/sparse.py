@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa import Mma
+from tilec.isa import Product
 from tilec.layout import logical_column
 
 
-def logical_columns(form: Mma, codes: NDArray[np.intp]) -> NDArray[np.intp]:
+def logical_columns(form: Product, codes: NDArray[np.intp]) -> NDArray[np.intp]:
     """The logical column of every stored element, (warps, m, stored k).
 
     Args:

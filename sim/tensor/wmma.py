@@ -42,7 +42,7 @@ def wmma_offsets(form: WmmaMemory) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         Row and column, each (elements, 32): element i of a lane is in register
         i // per_register. An element of memory may be held more than once.
     """
-    (operand,) = (*form.results, *form.operands)
+    operand = form.fragment
     layout = wmma_fragment(operand)
     rows, cols = layout(register=np.arange(operand.elements)[:, None], lane=np.arange(LANES))
     return np.asarray(rows), np.asarray(cols)

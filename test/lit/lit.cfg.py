@@ -65,7 +65,7 @@ for tool in _TOOLS:
 config.substitutions.append(("%examples", str(repository / "examples")))
 config.substitutions.append(("%python", python))
 
-installed = "from tilec.cubin import tools; print(*(n for n in {names} if tools(n)))"
+installed = "from tilec.backend.cubin import tools; print(*(n for n in {names} if tools(n)))"
 names = ("ptxas", "nvdisasm")
 asked = subprocess.run(
     [python, "-c", installed.format(names=names)], capture_output=True, text=True, check=True

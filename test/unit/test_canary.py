@@ -9,6 +9,7 @@ import importlib
 import numpy as np
 import pytest
 from tilec.ir.mlir import dialect, ext, ir, passmanager, provider
+from tilec.passes.functions import _UNWRITTEN_CHIP
 
 
 @pytest.fixture
@@ -109,6 +110,12 @@ def test_a_memory_space_may_be_any_dialects_attribute(context):
     assert type_.get_strides_and_offset() == ([4, 1], 0)
 
 
+def test_a_target_without_a_chip_has_the_one_that_mlir_does_not_print(context):
+    assert ir.Attribute.parse("#nvvm.target") == ir.Attribute.parse(
+        f'#nvvm.target<chip = "{_UNWRITTEN_CHIP}">'
+    )
+
+
 def test_blocks_move_between_regions(context):
     module = ir.Module.parse(
         "func.func @f(%c: i1) {\nscf.if %c {\n%0 = arith.constant 1 : i32\n}\nreturn }"
@@ -159,7 +166,10 @@ def test_narrow_types_of_ml_dtypes():
         ("float6_e2m3fn", 1.5),
         ("float6_e3m2fn", 1.5),
         ("float4_e2m1fn", 1.5),
+        ("int2", 1),
+        ("uint2", 3),
         ("int4", 5),
+        ("uint4", 5),
     ):
         assert float(np.array(value, getattr(ml_dtypes, name))) == value
 

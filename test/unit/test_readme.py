@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tilec.cubin import tools
+from tilec.backend.cubin import tools
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()

@@ -8,6 +8,7 @@ from typing import Any
 from tilec.ir.mlir import ir
 from tilec.isa import Form, TilecError
 
+from ..ops.base import check_op
 from .types import parsed_type
 
 
@@ -30,11 +31,7 @@ def emit(
         attributes=attributes or {},
         loc=ir.Location.current,
     )
-    try:
-        op.opview.check()
-    except TilecError as error:
-        op.erase()
-        raise TilecError(f"'{name}' op {error}") from None
+    check_op(op)
     return op.result if results else None
 
 

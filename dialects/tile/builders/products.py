@@ -99,7 +99,9 @@ def _dot(
     warps: tuple[int, int] | None,
 ) -> Any:
     type_ = operands[2].type
-    attributes = {f"unsigned_{operand}": ir.UnitAttr.get() for operand in unsigned}
+    attributes: dict[str, ir.Attribute] = {
+        f"unsigned_{operand}": ir.UnitAttr.get() for operand in unsigned
+    }
     if form is not None:
         found = find_form(form, DOTS[name].family)
         type_ = retyped(operands[2], element=tiles.element_name(found.operand("d")))

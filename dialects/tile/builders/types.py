@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tilec.ir.mlir import ir
-from tilec.isa import Family, Form, TilecError, WmmaMemory, WmmaMma, form
+from tilec.isa import Family, Form, TilecError, form
 from tilec.layout import LinearLayout
 from tilec.layout.operands import operand_layout
 from tilec.layout.tiling import operand_tile
 
 from .. import tiles
-from ..dialect import SharedAttr, value_of
+from ..dialect import SharedAttr
 from ..ops.base import form_of, tile_of
 from ..wmma import wmma_type
 from .caller import located
@@ -36,7 +36,7 @@ def frag_type(shape: Sequence[int], element: Any, layout: Layout) -> Any:
 def operand_fragment(form: Form | str, operand: str) -> Any:
     """The type of an instruction's operand: its fragment, `!tile.wmma<…>` of a `wmma` form."""
     found = find_form(form)
-    if isinstance(found, (WmmaMma, WmmaMemory)):
+    if found.operand(operand).opaque:
         return wmma_type(found, operand)
     layout = operand_layout(found, operand)
     element = tiles.element_name(found.operand(operand))
@@ -96,8 +96,7 @@ def retyped(value: Any, *, element: Any = None, layout: Layout | None = None) ->
         return ir.RankedTensorType.get(list(plain.shape), kept)
     tile = tile_of(value, "operand")
     make = tiles.frag_type if tile.is_fragment else tiles.tensor_type
-    kept = value.type.layout.maybe_downcast() if tile.is_fragment else value.type.encoding
-    text = value_of(kept.text) if layout is None else layout
+    text = tiles.layout_text(value.type) if layout is None else layout
     return make(tile.shape, tile.element if element is None else parsed_type(element), text)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 
@@ -25,6 +26,14 @@ class AsyncCopyOp(TileOp, name="async_copy"):
 
     UNITS = frozenset({"masked"})
     OPTIONAL = frozenset({"vector"})
+    SEMANTICS = Semantics(
+        scope=Scope.CTA,
+        effects=(
+            Touch(Access.READ, None, 0, asynchronous=True),
+            Touch(Access.WRITE, None, 1, asynchronous=True),
+            Touch(Access.WRITE, Resource.COPIES),
+        ),
+    )
 
     source: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -61,13 +70,35 @@ class AsyncCopyOp(TileOp, name="async_copy"):
                 f"vector {vector} of {source.element_type} is more than 16 bytes or than a row"
             )
 
+    @property
+    def source_indices(self) -> list[ir.Value]:
+        """The place of the tile's first element in global memory."""
+        source, _, *indices = self.operands
+        return indices[: ir.MemRefType(source.type).rank]
+
+    @property
+    def target_indices(self) -> list[ir.Value]:
+        """The place of the tile's first element in shared memory."""
+        source, _, *indices = self.operands
+        return indices[ir.MemRefType(source.type).rank :]
+
 
 class AsyncCommitOp(TileOp, name="async_commit"):
     """Close the group of this thread's copies so far (`cp.async.commit_group`)."""
 
+    SEMANTICS = Semantics(scope=Scope.LANE, effects=(Touch(Access.WRITE, Resource.COPIES),))
+
 
 class AsyncWaitOp(TileOp, name="async_wait"):
     """Wait until at most `pending` of this thread's latest groups are under way."""
+
+    SEMANTICS = Semantics(
+        scope=Scope.LANE,
+        effects=(
+            Touch(Access.ORDER, Resource.COPIES),
+            Touch(Access.WRITE, Resource.SHARED, asynchronous=True),
+        ),
+    )
 
     pending: ir.IntegerAttr
 

@@ -4,13 +4,15 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule, Scope, Semantics
+from tilec.dialects.semantics.effects import updates as updates_memory
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Target, TilecError, UnknownNameError
 from tilec.isa.reductions import Reduction, reductions
 
 from ..dialect import SharedAttr
-from .base import TileOp, any_tile_of, memory
-from .memory import check_access, vector_of
+from .base import any_tile_of, memory, scope_of_fragment
+from .memory import MemoryOp, check_access, vector_of
 
 _FLOATS = ("bf16", "f16", "f32", "f64")
 
@@ -56,7 +58,7 @@ def updates(fn: str, element: Any, target: Target | None = None) -> tuple[Reduct
     return legal
 
 
-class AtomicOp(TileOp, name="atomic"):
+class AtomicOp(MemoryOp, name="atomic"):
     """Element (r, c) of a tile or fragment into `memory[…, i + r, j + c]`, atomically, by `fn`.
 
     Each element by itself, and in no order (PTX ISA, `red`, relaxed, scope GPU): sums of floats
@@ -66,6 +68,11 @@ class AtomicOp(TileOp, name="atomic"):
 
     UNITS = frozenset({"masked", "transposed"})
     OPTIONAL = frozenset({"vector"})
+    SEMANTICS = Semantics(
+        scope=scope_of_fragment(Scope.LANE, Scope.WARP),
+        effects=updates_memory(1),
+        layouts=LayoutRule.MOVED,
+    )
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -81,3 +88,8 @@ class AtomicOp(TileOp, name="atomic"):
         check_access(tile, type_, indices, transposed="transposed" in self.attributes)
         vector_of(self)
         updates(self.fn.value, tile.element)
+
+    @property
+    def memref(self) -> ir.Value:
+        """What is updated."""
+        return self.operands[1]

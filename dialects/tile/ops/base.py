@@ -1,14 +1,17 @@
 """What the ops have in common: verification that names what would be legal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from tilec.dialects.semantics import UNKNOWN, Scope
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
+from tilec.layout import LinearLayout
 from tilec.layout.operands import units
 
-from ..dialect import Tile, WmmaType
+from ..accessors import define_operands
+from ..dialect import FragType, Tile, WmmaType
 from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value
 
 
@@ -20,12 +23,20 @@ class TileOp(Tile.Operation):
         OPTIONAL: names of other attributes that it may have, besides those that it declares
             (which MLIR's bindings cannot make optional).
         OPEN: whether it may have any others.
+        SEMANTICS: what it means, for passes; what is not said is not known.
     """
 
     # Without annotations, which would make them fields of the op.
     UNITS = frozenset[str]()
     OPTIONAL = frozenset[str]()
     OPEN = False
+    SEMANTICS = UNKNOWN
+
+    @classmethod
+    def __init_subclass__(cls, *, name: str | None = None) -> None:
+        super().__init_subclass__(name=name)
+        if name is not None:
+            define_operands(cls)
 
     def check(self) -> None:
         """Verify the op.
@@ -46,6 +57,22 @@ class TileOp(Tile.Operation):
             self.location.emit_error(f"'{self.OPERATION_NAME}' op {error}")
             return False
         return True
+
+
+def check_op(op: ir.Operation) -> None:
+    """Verify an op of the dialect as far as its class does; one that has just been made.
+
+    Raises:
+        TilecError: naming the op; it is then gone again.
+    """
+    view = op.opview
+    assert isinstance(view, TileOp), op.name
+    try:
+        view.check()
+    except TilecError as error:
+        name = op.name
+        op.erase()
+        raise TilecError(f"'{name}' op {error}") from None
 
 
 def _is_well_formed(op: Any) -> bool:
@@ -83,6 +110,48 @@ def _check_attributes(op: Any) -> None:
             raise TilecError(f"{name} is a unit attribute: it has no value; leave it out for no")
         if not (name in legal or op.OPEN or "." in name):
             raise UnknownNameError("attribute", name, sorted(legal))
+
+
+def scope_of_fragment(fragment: Scope, tile: Scope) -> Callable[[TileOp], Scope]:
+    """The scope of an op by what it works on: its operand 0, or the result if it has none.
+
+    Args:
+        fragment: of an op on a `!tile.frag`, which one warp has.
+        tile: of an op on a tile of the CTA.
+    """
+
+    def scope(op: TileOp) -> Scope:
+        values = [v for v in (*op.results, *op.operands) if isinstance(v.type, _TILES)]
+        return fragment if values and isinstance(values[0].type, FragType) else tile
+
+    return scope
+
+
+_TILES = (FragType, ir.RankedTensorType)
+
+
+class RelatedOp(TileOp):
+    """An op whose layout rule is `RELATED`: operand 0 and the result decide each other's."""
+
+    KEEPS_ELEMENTS = True
+    """Whether the result's elements are the source's, each in the lane that had it."""
+    DECIDES_RESULT = True
+    """Whether the source's layout says all of the result's, not only a part of it."""
+
+    def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The layout of the result, of `shape`, that comes of its own from that of the source."""
+        raise NotImplementedError
+
+    def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout | None:
+        """The layout of the source, of `shape`, from which that of the result comes of its own.
+
+        None where the result leaves it open.
+        """
+        raise NotImplementedError
+
+    def agree(self, source: LinearLayout, result: LinearLayout) -> bool:
+        """Whether a source of one layout becomes a result of the other without moving elements."""
+        raise NotImplementedError
 
 
 def tile_of(value: Any, what: str) -> TileValue:

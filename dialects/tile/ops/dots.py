@@ -2,7 +2,8 @@
 
 Tiles without layouts (level 1) may leave out `form`, which `tile-select-mma` then chooses;
 `unsigned_a` and `unsigned_b` say which integer operands have no sign, and `warps`, two integers,
-pins how many warps share the rows and the columns of C.
+pins how many warps share the rows and the columns of C. A form says itself which of its integers
+have a sign; where one of the two flags stands beside it, both operands must be as it says.
 
 With layouts, each is a repetition of the form's fragment over registers and warps; the warps must
 hold the rows of A and the columns of B that their part of C needs, and all of K.
@@ -10,20 +11,27 @@ hold the rows of A and the columns of B that their part of C needs, and all of K
 
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule
+from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Mma, TilecError
 from tilec.layout.operands import INDICES
 
 from ..dots import DOTS, Tile, check_element, check_layouts, extents
+from ..signs import FLAGS, check_signs
 from ..tiles import TileValue
 from .base import TileOp, any_tile_of, form_of, tensor_of, without_layouts
+
+PRODUCT = OF_A_WARP.but(layouts=LayoutRule.PRODUCT)
+"""Of a product of tiles: each warp executes the instructions of its part."""
 
 
 class DotOp(TileOp, name="dot"):
     """`d = a · b + c` on a CTA's tiles, by instructions of one dense `mma` form."""
 
-    UNITS = frozenset({"unsigned_a", "unsigned_b"})
+    UNITS = frozenset(FLAGS.values())
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -42,8 +50,9 @@ class DotSpOp(TileOp, name="dot_sp"):
     row, i4, in the order of `.sp::ordered_metadata`: `tilec.runtime.sparse` makes both.
     """
 
-    UNITS = frozenset({"unsigned_a", "unsigned_b"})
+    UNITS = frozenset(FLAGS.values())
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -64,6 +73,7 @@ class DotScaledOp(TileOp, name="dot_scaled"):
     """
 
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -81,6 +91,7 @@ class DotSpScaledOp(TileOp, name="dot_sp_scaled"):
     """`tile.dot_scaled` with a sparse A, stored as that of `tile.dot_sp`."""
 
     OPTIONAL = frozenset({"form", "warps"})
+    SEMANTICS = PRODUCT
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -125,16 +136,28 @@ def _check(op: Any) -> None:
         for name, value in dot_values(op).items()
     }
     _check_grid(op)
+    unsigned = [name for name, flag in FLAGS.items() if flag in op.attributes]
     if plain and "form" not in op.attributes:
         _check_shapes(tiles)
+        _check_integers(tiles, unsigned)
         return
     form = dot_form(op)
     _check_shapes(tiles)
     for name, tile in tiles.items():
         check_element(form, name, tile)
+    if unsigned:
+        check_signs(form, unsigned)
     extents(form, tiles)
     if not plain:
         check_layouts(form, {n: t for n, t in tiles.items() if isinstance(t, TileValue)})
+
+
+def _check_integers(tiles: dict[str, Tile], unsigned: list[str]) -> None:
+    """Check that operands that are said to have no sign are integers."""
+    for name in unsigned:
+        element = tiles[name].element
+        if not isinstance(element, ir.IntegerType):
+            raise TilecError(f"{FLAGS[name]} speaks of integers; {name} has elements of {element}")
 
 
 def _check_shapes(tiles: dict[str, Tile]) -> None:

@@ -5,6 +5,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule
+from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
 
@@ -47,6 +50,8 @@ _ON_INTEGERS = frozenset({"math.absi", "math.ctlz", "math.ctpop", "math.cttz"})
 class FillOp(TileOp, name="fill"):
     """A tile or fragment whose elements all are one scalar."""
 
+    SEMANTICS = PURE.but(layouts=LayoutRule.FREE, cost=0)
+
     value: ext.Operand[Any]
     tile: ext.Result[Any]
 
@@ -68,6 +73,7 @@ class ElementwiseOp(TileOp, name="elementwise"):
     """
 
     OPEN = True
+    SEMANTICS = PURE
 
     inputs: Sequence[ext.Operand[Any]]
     fn: ir.StringAttr
@@ -122,7 +128,7 @@ def check_function(op: TileOp, element: Callable[[], Any]) -> None:
     Raises:
         TilecError: for an unknown op, another number of operands or another type.
     """
-    name = op.fn.value
+    name = attribute(op, "fn", ir.StringAttr).value
     if name not in ELEMENTWISE:
         raise UnknownNameError("elementwise op", name, ELEMENTWISE)
     if len(op.operands) != ELEMENTWISE[name]:
@@ -164,6 +170,7 @@ class CastOp(TileOp, name="cast"):
     """
 
     OPEN = True
+    SEMANTICS = PURE
 
     source: ext.Operand[Any]
     fn: ir.StringAttr

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule, Variation
+from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 
@@ -11,6 +13,8 @@ from .views import axis_of
 
 class IotaOp(TileOp, name="iota"):
     """A tile or fragment of integers, each its own index along dimension `axis`."""
+
+    SEMANTICS = PURE.but(layouts=LayoutRule.FREE, cost=0, varies=Variation.CTA)
 
     axis: ir.IntegerAttr
     result: ext.Result[Any]

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule, Scope
+from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 
 from ..tiles import PlainTile, TileValue
-from .base import TileOp, any_tile_of, fragment_of
+from .base import TileOp, any_tile_of, fragment_of, scope_of_fragment
 
 
 class ConvertLayoutOp(TileOp, name="convert_layout"):
@@ -17,6 +19,10 @@ class ConvertLayoutOp(TileOp, name="convert_layout"):
     Where a tensor has no layout yet (level 1), it gets that of the other side; where neither has,
     the two may get different ones.
     """
+
+    SEMANTICS = PURE.but(
+        scope=scope_of_fragment(Scope.WARP, Scope.CTA), layouts=LayoutRule.CONVERTED
+    )
 
     source: ext.Operand[Any]
     result: ext.Result[Any]
@@ -68,6 +74,8 @@ class SliceOp(TileOp, name="slice"):
     Registers are picked, none moves: part p is the p-th group of the lane's registers.
     """
 
+    SEMANTICS = PURE
+
     whole: ext.Operand[Any]
     index: ir.IntegerAttr
     part: ext.Result[Any]
@@ -82,6 +90,8 @@ class SliceOp(TileOp, name="slice"):
 
 class ConcatOp(TileOp, name="concat"):
     """A fragment from all its parts, in the order of `tile.slice`."""
+
+    SEMANTICS = PURE
 
     parts: Sequence[ext.Operand[Any]]
     whole: ext.Result[Any]

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.dialects.semantics.declaration import OF_A_WARP
+from tilec.dialects.semantics.effects import reads, writes_to
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, MatrixMemory, TilecError
 
@@ -64,6 +66,7 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
     """
 
     UNITS = frozenset({"transposed"})
+    SEMANTICS = OF_A_WARP.but(effects=(reads(0),))
 
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
@@ -80,6 +83,7 @@ class StmatrixOp(TileOp, name="stmatrix"):
     """A fragment to shared memory by one `stmatrix`; the mirror of `tile.ldmatrix`."""
 
     UNITS = frozenset({"transposed"})
+    SEMANTICS = OF_A_WARP.but(effects=(writes_to(1),))
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]

@@ -1,8 +1,10 @@
 """`tile.alloc_shared`, `tile.load`, `tile.store`: tiles and fragments in memory."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Variation
+from tilec.dialects.semantics.effects import ALLOCATES_SHARED, reads, writes_to
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 
@@ -10,7 +12,7 @@ from ..dialect import SharedAttr
 from ..shared import SharedBuffer, shared_buffer
 from ..stored import stored_elements, stored_tile
 from ..tiles import PlainTile, TileValue, bits_of
-from .base import TileOp, any_tile_of, check_indices, integer, memory
+from .base import TileOp, any_tile_of, check_indices, integer, memory, scope_of_fragment
 
 
 class AllocSharedOp(TileOp, name="alloc_shared"):
@@ -23,6 +25,9 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
     """
 
     OPTIONAL = frozenset({"offset"})
+    SEMANTICS = Semantics(
+        scope=Scope.LANE, effects=(ALLOCATES_SHARED,), varies=Variation.AS_OPERANDS
+    )
 
     buffer: ext.Result[Any]
 
@@ -67,7 +72,30 @@ def check_access(
             raise TilecError(f"the tile is larger than the buffer {type_}")
 
 
-class LoadOp(TileOp, name="load"):
+class MemoryOp(TileOp):
+    """What the ops that move a tile or fragment from or to memory have in common."""
+
+    if TYPE_CHECKING:  # fields of each
+        tile: ir.Value
+        indices: Sequence[ir.Value]
+
+    @property
+    def memref(self) -> ir.Value:
+        """The memory."""
+        raise NotImplementedError
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether memory holds the transpose."""
+        return "transposed" in self.attributes
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether elements may lie outside the memory's extents."""
+        return "masked" in self.attributes
+
+
+class LoadOp(MemoryOp, name="load"):
     """A tile or fragment from memory: element (r, c) is `memory[…, i + r, j + c]`.
 
     Unit attributes: `transposed`, memory holds the transpose, the element is
@@ -83,6 +111,12 @@ class LoadOp(TileOp, name="load"):
 
     UNITS = frozenset({"masked", "transposed"})
     OPTIONAL = frozenset({"vector"})
+    SEMANTICS = Semantics(
+        scope=scope_of_fragment(Scope.LANE, Scope.WARP),
+        effects=(reads(0),),
+        varies=Variation.AS_OPERANDS,
+        layouts=LayoutRule.MOVED,
+    )
 
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
@@ -93,12 +127,22 @@ class LoadOp(TileOp, name="load"):
         source, *indices = self.operands
         _check(self, any_tile_of(self.results[0], "result"), memory(source, "source"), indices)
 
+    @property
+    def memref(self) -> ir.Value:
+        """What is read."""
+        return self.operands[0]
 
-class StoreOp(TileOp, name="store"):
+
+class StoreOp(MemoryOp, name="store"):
     """A tile or fragment to memory; the attributes are those of `tile.load`."""
 
     UNITS = frozenset({"masked", "transposed"})
     OPTIONAL = frozenset({"vector"})
+    SEMANTICS = Semantics(
+        scope=scope_of_fragment(Scope.LANE, Scope.WARP),
+        effects=(writes_to(1),),
+        layouts=LayoutRule.MOVED,
+    )
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -108,6 +152,11 @@ class StoreOp(TileOp, name="store"):
         """Verify the types."""
         tile, target, *indices = self.operands
         _check(self, any_tile_of(tile, "value"), memory(target, "target"), indices)
+
+    @property
+    def memref(self) -> ir.Value:
+        """What is written."""
+        return self.operands[1]
 
 
 def _check(op: Any, tile: PlainTile | TileValue, type_: Any, indices: Sequence[Any]) -> None:
@@ -156,4 +205,12 @@ def vector_of(op: Any) -> int:
     return elements
 
 
-__all__ = ["AllocSharedOp", "LoadOp", "SharedBuffer", "StoreOp", "check_access", "vector_of"]
+__all__ = [
+    "AllocSharedOp",
+    "LoadOp",
+    "MemoryOp",
+    "SharedBuffer",
+    "StoreOp",
+    "check_access",
+    "vector_of",
+]

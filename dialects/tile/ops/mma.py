@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Mma
 
@@ -20,6 +21,8 @@ class MmaOp(TileOp, name="mma"):
 
     The operands are the instruction's fragments; `form` is its key in the instruction table.
     """
+
+    SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]

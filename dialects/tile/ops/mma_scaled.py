@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Mma
 
@@ -16,6 +17,8 @@ class MmaScaledOp(TileOp, name="mma_scaled"):
     `sfa` and `sfb` are fragments of scale factors: of A by row, chunk of K, byte id and thread
     id, of B by chunk and column. The ids say which of them the instruction reads.
     """
+
+    SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -39,6 +42,8 @@ class MmaScaledOp(TileOp, name="mma_scaled"):
 
 class MmaSpScaledOp(TileOp, name="mma_sp_scaled"):
     """`tile.mma_scaled` with a sparse A, whose metadata and selector are those of `tile.mma_sp`."""
+
+    SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]

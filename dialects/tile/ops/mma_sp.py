@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Mma, TilecError
 
@@ -15,6 +16,8 @@ class MmaSpOp(TileOp, name="mma_sp"):
     `a` is the fragment of A as stored, `e` that of the metadata: 4-bit codes by row, chunk and
     selector. `selector` says which of the metadata the instruction reads.
     """
+
+    SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 from tilec.layout import LinearLayout, fragment_of
@@ -17,6 +18,8 @@ class MovmatrixOp(TileOp, name="movmatrix"):
     The elements stay where they are in the tile; the result's layout is the instruction's:
     a lane that held two neighbours of a row then holds two of a column.
     """
+
+    SEMANTICS = OF_A_WARP
 
     source: ext.Operand[Any]
     form: ir.StringAttr

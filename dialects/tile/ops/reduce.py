@@ -2,12 +2,17 @@
 
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule, Scope, Variation
+from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
-from tilec.layout.views import sliced
+from tilec.layout import LinearLayout
+from tilec.layout.reduction import reduction
+from tilec.layout.views import renaming, sliced
 
-from ..tiles import TileValue
-from .base import TileOp, any_tile_of
+from ..dialect import FragType
+from ..tiles import TileValue, tile_value
+from .base import RelatedOp, TileOp, any_tile_of
 from .elementwise import check_kind
 from .views import axis_of, check_alike, check_lanes
 
@@ -20,7 +25,22 @@ REDUCTIONS = (
 """Upstream ops by which `tile.reduce` combines: those whose operands may change places."""
 
 
-class ReduceOp(TileOp, name="reduce"):
+def _scope(op: TileOp) -> Scope:
+    """The warp's, where no other has a part of what is combined."""
+    tile = tile_value(op.operands[0].type)
+    if tile is not None and tile.is_fragment:
+        return Scope.WARP
+    across = tile is None or reduction(tile.layout, int(op.axis.value)).partials > 1
+    return Scope.CTA if across else Scope.WARP
+
+
+def _variation(op: TileOp) -> Variation:
+    """A scalar is the same for all who held the tile."""
+    of_warp = isinstance(op.operands[0].type, FragType)
+    return Variation.WARP_AT_MOST if of_warp else Variation.CTA
+
+
+class ReduceOp(RelatedOp, name="reduce"):
     """A tile of one rank less: dimension `axis` combined by the upstream op `fn`.
 
     Of a tile of rank 1 it is a scalar, the same in all threads. In which order elements are
@@ -30,6 +50,9 @@ class ReduceOp(TileOp, name="reduce"):
     Where tiles have layouts, the result is held by the lanes that held what went into it:
     `tilec.layout.views.sliced`.
     """
+
+    SEMANTICS = PURE.but(scope=_scope, varies=_variation, layouts=LayoutRule.RELATED, cost=0)
+    KEEPS_ELEMENTS = False
 
     source: ext.Operand[Any]
     axis: ir.IntegerAttr
@@ -56,3 +79,15 @@ class ReduceOp(TileOp, name="reduce"):
         check_alike(self, source, result, shape)
         if isinstance(source, TileValue) and isinstance(result, TileValue):
             check_lanes(sliced(source.layout, axis), result.layout)
+
+    def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The source's without the dimension."""
+        del shape
+        return sliced(source, int(self.axis.value))
+
+    def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> None:
+        """The result leaves open who holds what is combined."""
+
+    def agree(self, source: LinearLayout, result: LinearLayout) -> bool:
+        """Whether the result is held by the lanes that held what goes into it."""
+        return renaming(sliced(source, int(self.axis.value)), result) is not None

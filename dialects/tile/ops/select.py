@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext
 from tilec.isa import TilecError
 
@@ -14,6 +15,8 @@ class SelectOp(TileOp, name="select"):
 
     The condition is a fragment of i1 with the values' layout, or one i1 for all elements.
     """
+
+    SEMANTICS = PURE
 
     condition: ext.Operand[Any]
     on_true: ext.Operand[Any]

@@ -8,17 +8,24 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tilec.dialects.semantics import LayoutRule
+from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
-from tilec.layout.views import collapsed, expanded, renaming, reshaped, transposed
+from tilec.layout.views import collapsed, expanded, renaming, repeated, reshaped, sliced, transposed
 
 from ..tiles import PlainTile, TileValue
-from .base import TileOp, any_tile_of, without_layouts
+from .base import RelatedOp, TileOp, any_tile_of, without_layouts
+
+RELATED = PURE.but(layouts=LayoutRule.RELATED, cost=0)
+"""Of a view: registers get other names."""
 
 
-class View(TileOp):
+class View(RelatedOp):
     """What the views have in common. A subclass says shape and layout of its result."""
+
+    SEMANTICS = RELATED
 
     def shape(self, source: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
         """The shape that the result must have.
@@ -39,6 +46,10 @@ class View(TileOp):
         check_alike(self, source, result, self.shape(source.shape, result.shape))
         if isinstance(source, TileValue) and isinstance(result, TileValue):
             check_lanes(*self.seen(source.layout, result.layout))
+
+    def agree(self, source: LinearLayout, result: LinearLayout) -> bool:
+        """Whether each lane holds of the result what it holds of the source."""
+        return renaming(*self.seen(source, result)) is not None
 
     def renaming(self, source: TileValue, result: TileValue) -> LinearLayout:
         """Register of the result -> register of the source, both in elements."""
@@ -114,9 +125,21 @@ class ExpandOp(View, name="expand"):
         """The source's expanded."""
         return expanded(source, int(self.axis.value)), result
 
+    def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The source's, and the 1."""
+        del shape
+        return expanded(source, int(self.axis.value))
+
+    def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The result's without the 1."""
+        del shape
+        return sliced(result, int(self.axis.value))
+
 
 class BroadcastOp(View, name="broadcast"):
     """A tile repeated along dimensions of extent 1, which become what they are in the result."""
+
+    DECIDES_RESULT = False
 
     source: ext.Operand[Any]
     result: ext.Result[Any]
@@ -134,6 +157,17 @@ class BroadcastOp(View, name="broadcast"):
         """The result's with what is repeated taken as one."""
         extents = source.out_sizes.values()
         return source, collapsed(result, [at for at, extent in enumerate(extents) if extent == 1])
+
+    def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The source's, the repeats spread over what held copies, then over registers."""
+        return repeated(source, shape)
+
+    def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The result's with one element of what is repeated."""
+        for axis, (one, many) in enumerate(zip(shape, result.out_sizes.values(), strict=True)):
+            if one != many:
+                result = expanded(sliced(result, axis), axis)
+        return result
 
 
 class TransposeOp(View, name="transpose"):
@@ -159,6 +193,16 @@ class TransposeOp(View, name="transpose"):
         """The source's, permuted."""
         return transposed(source, tuple(self.permutation)), result
 
+    def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The source's, permuted."""
+        del shape
+        return transposed(source, tuple(self.permutation))
+
+    def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The result's, permuted back."""
+        order = list(self.permutation)
+        return transposed(result, tuple(order.index(at) for at in range(len(shape))))
+
 
 class ReshapeOp(View, name="reshape"):
     """The same elements in row-major order, under another shape."""
@@ -178,6 +222,14 @@ class ReshapeOp(View, name="reshape"):
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
         """The source's, reshaped."""
         return reshaped(source, tuple(result.out_sizes.values())), result
+
+    def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The source's, reshaped."""
+        return reshaped(source, shape)
+
+    def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+        """The result's, reshaped."""
+        return reshaped(result, shape)
 
 
 def _written(shape: Sequence[int]) -> str:

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.dialects.semantics.declaration import OF_A_WARP, PURE
+from tilec.dialects.semantics.effects import reads, writes_to
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError, WmmaMemory, WmmaMma
 
-from ..dialect import SharedAttr, WmmaType, value_of
+from ..dialect import SharedAttr, WmmaType
 from ..stored import stored_elements
 from ..tiles import element_name
 from ..wmma import check_wmma, wmma_operand
@@ -16,6 +18,8 @@ from .elementwise import check_function
 
 class WmmaMmaOp(TileOp, name="wmma_mma"):
     """`d = a · b + c` by one `wmma.mma` instruction."""
+
+    SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]
     b: ext.Operand[Any]
@@ -38,6 +42,8 @@ class WmmaLoadOp(TileOp, name="wmma_load"):
     dimension, a `.col` form its columns. The stride is that of the dimension before.
     """
 
+    SEMANTICS = OF_A_WARP.but(effects=(reads(0),))
+
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
     form: ir.StringAttr
@@ -55,6 +61,8 @@ class WmmaLoadOp(TileOp, name="wmma_load"):
 class WmmaStoreOp(TileOp, name="wmma_store"):
     """A fragment to memory by one `wmma.store`; the mirror of `tile.wmma_load`."""
 
+    SEMANTICS = OF_A_WARP.but(effects=(writes_to(1),))
+
     fragment: ext.Operand[Any]
     target: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
@@ -71,6 +79,8 @@ class WmmaStoreOp(TileOp, name="wmma_store"):
 
 class WmmaFillOp(TileOp, name="wmma_fill"):
     """A fragment whose elements all are one scalar."""
+
+    SEMANTICS = PURE
 
     value: ext.Operand[Any]
     fragment: ext.Result[Any]
@@ -91,6 +101,7 @@ class WmmaElementwiseOp(TileOp, name="wmma_elementwise"):
     """
 
     OPEN = True
+    SEMANTICS = PURE
 
     inputs: Sequence[ext.Operand[Any]]
     fn: ir.StringAttr
@@ -120,10 +131,7 @@ def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
     legal = stored_elements(ir.Type.parse(element_name(inside)))
     if str(type_.element_type) not in legal:
         raise TilecError(f"{form.ptx} takes a memref of {legal[0]}, not {type_}")
-    if (
-        isinstance(type_.memory_space, SharedAttr)
-        and value_of(type_.memory_space.swizzle) != "none"
-    ):
+    if isinstance(type_.memory_space, SharedAttr) and type_.memory_space.swizzle.value != "none":
         raise TilecError(f'{form.ptx} cannot read swizzled memory; take #tile.shared<"none">')
     strides, offset = type_.get_strides_and_offset()
     if strides[-1] != 1:

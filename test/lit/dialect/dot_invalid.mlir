@@ -121,3 +121,29 @@ func.func @result(%a: !A, %b: !B, %c: !C) {
   %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !D
   return
 }
+
+// -----
+
+// What a flag says of the signs, the form must say as well.
+func.func @signed_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>) {
+  // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 takes s8 as a, whose integers are unsigned here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or no form, for tilec to choose}}
+  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", unsigned_a} : (tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>) -> tensor<16x8xi32>
+  return
+}
+
+// -----
+
+// With one flag for both operands, the one without has a sign.
+func.func @unsigned_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>) {
+  // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 takes u8 as b, whose integers are signed here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or no form, for tilec to choose}}
+  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", unsigned_a} : (tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>) -> tensor<16x8xi32>
+  return
+}
+
+// -----
+
+func.func @no_integers(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
+  // expected-error @below {{'tile.dot' op unsigned_b speaks of integers; b has elements of f16}}
+  %d = "tile.dot"(%a, %b, %c) {unsigned_b} : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  return
+}

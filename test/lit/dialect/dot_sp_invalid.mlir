@@ -41,3 +41,11 @@ func.func @layout_of_metadata(%a: !A, %b: !B, %c: !C, %e: !E) {
   %d = "tile.dot_sp"(%a, %b, %c, %e) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"} : (!A, !B, !C, !E) -> !C
   return
 }
+
+// -----
+
+func.func @signed_form(%a: tensor<16x16xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>, %e: tensor<16x8xi4>) {
+  // expected-error @below {{'tile.dot_sp' op mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 takes s8 as b, whose integers are unsigned here; legal: mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32, or no form, for tilec to choose}}
+  %d = "tile.dot_sp"(%a, %b, %c, %e) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", unsigned_b} : (tensor<16x16xi8>, tensor<32x8xi8>, tensor<16x8xi32>, tensor<16x8xi4>) -> tensor<16x8xi32>
+  return
+}

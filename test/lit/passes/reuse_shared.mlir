@@ -73,6 +73,75 @@ gpu.module @m {
     gpu.return
   }
 
+  // Nobody reads %a, and still its copy is under way until a wait covers it, which none does as long
+  // as its group is open: %b, of the same group, lies elsewhere, and %c may take the place.
+  // CHECK-LABEL: gpu.func @unread(
+  // CHECK: %[[A:.*]] = "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK: "tile.alloc_shared"() {offset = 2048 : i64}
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK: "tile.async_copy"(%{{.*}}, %[[A]],
+  // CHECK-NEXT: "tile.async_copy"
+  // CHECK-NEXT: "tile.async_commit"
+  // CHECK-NEXT: "tile.async_wait"() {pending = 0
+  // CHECK-NEXT: gpu.barrier
+  gpu.func @unread(%g: !G, %h: !G) attributes {known_block_size = array<i32: 64, 1, 1>, tile.automatic} {
+    %z = arith.constant 0 : index
+    %a = "tile.alloc_shared"() : () -> !S
+    %b = "tile.alloc_shared"() : () -> !S
+    %c = "tile.alloc_shared"() : () -> !S
+    "tile.async_copy"(%g, %a, %z, %z, %z, %z) {shape = array<i64: 32, 16>} : (!G, !S, index, index, index, index) -> ()
+    "tile.async_copy"(%g, %b, %z, %z, %z, %z) {shape = array<i64: 32, 16>} : (!G, !S, index, index, index, index) -> ()
+    "tile.async_commit"() : () -> ()
+    "tile.async_wait"() {pending = 0} : () -> ()
+    gpu.barrier
+    %t = "tile.load"(%b, %z, %z) : (!S, index, index) -> !T
+    gpu.barrier
+    "tile.store"(%t, %c, %z, %z) : (!T, !S, index, index) -> ()
+    gpu.barrier
+    %u = "tile.load"(%c, %z, %z) : (!S, index, index) -> !T
+    "tile.store"(%u, %h, %z, %z) : (!T, !G, index, index) -> ()
+    gpu.return
+  }
+
+  // A group that the loop leaves open: its copy is under way in every later round as well, also when
+  // an earlier op of the body writes.
+  // CHECK-LABEL: gpu.func @open(
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK: "tile.alloc_shared"() {offset = 2048 : i64}
+  // CHECK: scf.for
+  gpu.func @open(%x: !T, %g: !G, %h: !G, %n: index) attributes {known_block_size = array<i32: 64, 1, 1>, tile.automatic} {
+    %z = arith.constant 0 : index
+    %one = arith.constant 1 : index
+    %a = "tile.alloc_shared"() : () -> !S
+    %b = "tile.alloc_shared"() : () -> !S
+    scf.for %i = %z to %n step %one {
+      gpu.barrier
+      "tile.store"(%x, %b, %z, %z) : (!T, !S, index, index) -> ()
+      gpu.barrier
+      %t = "tile.load"(%b, %z, %z) : (!S, index, index) -> !T
+      "tile.store"(%t, %h, %z, %z) : (!T, !G, index, index) -> ()
+      "tile.async_copy"(%g, %a, %z, %z, %z, %z) {shape = array<i64: 32, 16>} : (!G, !S, index, index, index, index) -> ()
+    }
+    "tile.async_commit"() : () -> ()
+    gpu.return
+  }
+
+  // Copies that are no cp.async, of two bytes, are done when the next op begins.
+  // CHECK-LABEL: gpu.func @narrow(
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK: "tile.alloc_shared"() {offset = 0 : i64}
+  // CHECK-NOT: tile.async_wait
+  // CHECK: gpu.return
+  gpu.func @narrow(%x: tensor<32x16xf16, #L>, %g: memref<?x16xf16>) attributes {known_block_size = array<i32: 64, 1, 1>, tile.automatic} {
+    %z = arith.constant 0 : index
+    %a = "tile.alloc_shared"() : () -> memref<32x16xf16, #tile.shared<"none">>
+    %b = "tile.alloc_shared"() : () -> memref<32x16xf16, #tile.shared<"none">>
+    "tile.async_copy"(%g, %a, %z, %z, %z, %z) {shape = array<i64: 32, 16>} : (memref<?x16xf16>, memref<32x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+    gpu.barrier
+    "tile.store"(%x, %b, %z, %z) : (tensor<32x16xf16, #L>, memref<32x16xf16, #tile.shared<"none">>, index, index) -> ()
+    gpu.return
+  }
+
   // Who places buffers by hand keeps them apart.
   // CHECK-LABEL: gpu.func @by_hand(
   // CHECK-NOT: offset

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tilec import fingerprint
+from tilec.cache import fingerprint
 
 _PROGRAM = """
 gpu.module @m [#nvvm.target<chip = "{target}">] {{
@@ -52,7 +52,7 @@ def environment(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TILEC_CACHE", raising=False)
 
 
-_STEADY = "from tilec import fingerprint; fingerprint._python_files = tuple\n"
+_STEADY = "from tilec.cache import fingerprint; fingerprint._python_files = tuple\n"
 
 
 @pytest.fixture(autouse=True)

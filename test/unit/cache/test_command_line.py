@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tilec import cache
-from tilec.cubin import tools
+from tilec.backend.cubin import tools
 
 Run = Callable[..., tuple[int, str, str]]
 

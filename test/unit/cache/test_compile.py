@@ -17,12 +17,21 @@ from typing import Any
 
 import pytest
 import tilec
-from tilec import cache, fingerprint
-from tilec.cubin import tools
-from tilec.diagnostics import place
-from tilec.environment import cache_folder
+from tilec import cache, version
+from tilec.backend.cubin import tools
+from tilec.cache import entries as cache_entries
+from tilec.cache import fingerprint
+from tilec.cache.compilations import CachedCompilation
+from tilec.cache.environment import cache_folder
+from tilec.driver import compile_input
+from tilec.frontend.inputs import BuilderInput, Built
+from tilec.ir.mlir import ir
+from tilec.isa import target
+from tilec.options import Options
 from tilec.passes.instrumentation import Instrumentation
-from tilec.remembered import Remembered
+from tilec.pipelines import pipeline
+from tilec.report.diagnostics import place
+from tilec.stages import Stage
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 Outcome = subprocess.CompletedProcess[str]
@@ -55,7 +64,7 @@ def entries() -> list[tuple[str, str]]:
 
 @pytest.fixture(autouse=True)
 def may_warn_again() -> None:
-    cache._warn.cache_clear()
+    cache_entries._warn.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["gemm.mlir", "gemm_strides.mlir"])
@@ -64,7 +73,11 @@ def test_a_hit_is_the_compilation(name: str) -> None:
     plain = tilec.compile(path, target="sm_90a", cache=False)
     first = tilec.compile(path, target="sm_90a", cache=True)
     hit = tilec.compile(path, target="sm_90a", cache=True)
-    assert (type(plain), type(first), type(hit)) == (tilec.Compiled, tilec.Compiled, Remembered)
+    assert (type(plain), type(first), type(hit)) == (
+        tilec.Compiled,
+        tilec.Compiled,
+        CachedCompilation,
+    )
     for one in (first, hit):
         assert one.ptx == plain.ptx
         assert str(one.abi) == str(plain.abi)
@@ -79,7 +92,7 @@ def test_a_hit_is_the_compilation(name: str) -> None:
 
 def test_remarks_are_remembered() -> None:
     first, hit = (tilec.compile(EMULATED, cache=True) for _ in range(2))
-    assert isinstance(hit, Remembered)
+    assert isinstance(hit, CachedCompilation)
     assert [r.message for r in first.remarks] == [r.message for r in hit.remarks] != []
     assert [place(r.location) for r in first.remarks] == [place(r.location) for r in hit.remarks]
     assert place(hit.remarks[0].location) is not None
@@ -98,7 +111,7 @@ def test_a_hit_imports_nothing_heavy(
     outcomes = [python(code, program(1)) for _ in range(2)]
     assert [o.stderr for o in outcomes] == ["", ""]
     assert "mlir" in outcomes[0].stdout
-    assert outcomes[1].stdout == "Remembered\n"
+    assert outcomes[1].stdout == "CachedCompilation\n"
 
 
 def test_what_makes_another_entry(program: Callable[..., str]) -> None:
@@ -116,8 +129,8 @@ def test_what_makes_another_entry(program: Callable[..., str]) -> None:
     for text, options in variants:
         assert kind(text, **options) == "Compiled"
     for text, options in variants:
-        assert kind(text, **options) == "Remembered"
-    assert kind(program(1), name="another name for messages") == "Remembered"
+        assert kind(text, **options) == "CachedCompilation"
+    assert kind(program(1), name="another name for messages") == "CachedCompilation"
     assert len(entries()) == len(variants)
 
 
@@ -125,18 +138,18 @@ def test_other_code_makes_another_entry(
     program: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tilec.compile(program(1), cache=True)
-    monkeypatch.setattr(tilec, "__version__", "0.0.0")
-    assert not isinstance(tilec.compile(program(1), cache=True), Remembered)
-    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+    monkeypatch.setattr(version, "__version__", "0.0.0")
+    assert not isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
+    assert isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
     monkeypatch.setattr(fingerprint, "_libraries", lambda: (("libLLVM.so", 1, 2),))
-    assert not isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert not isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
     assert len(entries()) == 3
 
 
 def test_the_code_that_counts() -> None:
     """Of every package that compiles."""
     code = (
-        "from tilec import fingerprint\n"
+        "from tilec.cache import fingerprint\n"
         "print(*(name for name, _, _ in fingerprint._python_files()))\n"
         "print(*(name for name, _, _ in fingerprint._libraries()))"
     )
@@ -162,7 +175,7 @@ def test_an_edited_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (package / "inside/b.py").write_text("x = 22\n")
     os.utime(package / "inside/b.py", (1e9, 1e9))
     assert fingerprint.fingerprint() not in (before, None)
-    monkeypatch.setattr(tilec, "_imported", 1e9 - 1)
+    monkeypatch.setattr(version, "imported", 1e9 - 1)
     assert fingerprint.fingerprint() is None
     assert cache.key("kind", "part") is None
 
@@ -252,7 +265,7 @@ def test_a_corrupt_file(program: Callable[..., str]) -> None:
     tilec.compile(program(1), cache=True)
     cache.store().file.write_bytes(b"not a database" * 1000)
     check_compiles_with_one_warning(program, "was corrupt (file is not a database)")
-    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
 
 
 def test_a_full_disk(program: Callable[..., str], python: Callable[..., Outcome]) -> None:
@@ -270,14 +283,14 @@ def test_a_full_disk(program: Callable[..., str], python: Callable[..., Outcome]
         assert done.stdout == f"{expected}\n" * 2, done.stderr
         assert done.stderr.count("CacheWarning: no compile cache: ") == 1
     tilec.compile(program(1), cache=True)
-    assert isinstance(tilec.compile(program(1), cache=True), Remembered)
+    assert isinstance(tilec.compile(program(1), cache=True), CachedCompilation)
 
 
 @pytest.mark.skipif(not tools("ptxas"), reason="no ptxas at hand")
 def test_binaries(program: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
     plain = tilec.compile(program(1), emit="cubin", cache=False)
     first = tilec.compile(program(1), emit="cubin", cache=True)
-    monkeypatch.setattr("tilec.cubin.assemble", None)
+    monkeypatch.setattr("tilec.backend.cubin.assemble", None)
     hit = tilec.compile(program(1), emit="cubin", cache=True)
     for one in (first, hit):
         assert one.cubin == plain.cubin
@@ -301,7 +314,7 @@ def test_another_assembler_makes_another_binary(
 def test_code_that_changes_during_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
     key = cache.key("test")
     with monkeypatch.context() as edited:
-        edited.setattr(tilec, "_imported", 0)
+        edited.setattr(version, "imported", 0)
         edited.setattr(fingerprint, "_python_files", lambda: [("a.py", 1, 1)])
         cache.keep(key, 1, kind="test", name="n", target="sm_80")
     assert cache.find(key) is None
@@ -317,3 +330,55 @@ def test_an_entry_is_data(program: Callable[..., str]) -> None:
     cache.keep(key, {"numbers": [1, 2.5, None]}, kind="test", name="n", target="sm_80")
     assert cache.find(key) == json.loads('{"numbers": [1, 2.5, null]}')
     assert cache.find(cache.key("other", "source", {"target": "sm_80"})) is None
+
+
+class FrontEnd:
+    """Builds a program, and counts how often."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.built = 0
+
+    def __call__(self, context: ir.Context) -> Built:
+        self.built += 1
+        return Built(ir.Module.parse(self.text, context), {"arrays": ["a"], "number": self.built})
+
+    def compile(self, *identity: object, place: str = "", **options: Any) -> tilec.Compiled:
+        given = BuilderInput(self, identity or None, place)
+        return compile_input(given, Options(**{"cache": True, **options}))
+
+
+def test_a_front_end(program: Callable[..., str]) -> None:
+    front_end = FrontEnd(program(1))
+    first, hit = (front_end.compile("front end", 1) for _ in range(2))
+    assert isinstance(hit, CachedCompilation)
+    assert front_end.built == 1
+    assert first.ptx == hit.ptx == tilec.compile(program(1), cache=False).ptx
+    assert first.facts == hit.facts == {"arrays": ["a"], "number": 1}
+    assert hit.nvvm == first.nvvm  # made when asked for
+    assert front_end.built == 2
+    front_end.text = program(2)
+    assert front_end.compile("front end", 2).ptx != first.ptx
+    assert front_end.compile("another", 1).facts["number"] == 4
+
+
+def test_where_line_information_says_it_the_place_counts(program: Callable[..., str]) -> None:
+    front_end = FrontEnd(program(1))
+    for line in ("a.py:1", "a.py:2", "a.py:2"):
+        front_end.compile("front end", place=line)
+    assert front_end.built == 1
+    for line in ("a.py:1", "a.py:2", "a.py:2"):
+        front_end.compile("front end", place=line, lineinfo=True)
+    assert front_end.built == 3
+
+
+def test_what_nobody_can_tell_apart_is_made_each_time(program: Callable[..., str]) -> None:
+    front_end = FrontEnd(program(1))
+    for _ in range(2):
+        front_end.compile()
+        front_end.compile("front end", emit=Stage.NVVM)
+        front_end.compile("front end", verify_each=True)
+        front_end.compile("front end", instrumentation=Instrumentation())
+        front_end.compile("front end", pipeline=pipeline(target("sm_80")))
+    assert front_end.built == 10
+    assert entries() == []

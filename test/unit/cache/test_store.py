@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tilec.cache_store import BusyError, CacheError, Row, Store
+from tilec.cache.database import BusyError, CacheError, Row, Store
 
 MIB = 1024 * 1024
 
@@ -178,7 +178,7 @@ def test_a_file_that_was_hardly_begun(store: Store, contents: bytes) -> None:
 
 
 def test_busy_with_another_writer(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tilec.cache_store._PATIENCE", 0.1)
+    monkeypatch.setattr("tilec.cache.database._PATIENCE", 0.1)
     put(store, "a", b"x")
     with closing(sqlite3.connect(store.file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

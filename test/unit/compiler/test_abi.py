@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import tilec
-from tilec.abi import Abi, Kernel, MemRef, Scalar
+from tilec.launch.abi import Abi, Kernel, MemRef, Scalar
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 # What LLVM calls a parameter of each type.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,12 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "compile_time.py"
+SLOW = """
+_quick = compile
+def compile(*args, **options):
+    __import__("time").sleep(0.5)
+    return _quick(*args, **options)
+"""
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -39,6 +46,29 @@ def test_no_such_interpreter() -> None:
     done = run("--triton-python", "/no/such/python")
     assert done.returncode == 2
     assert "'/no/such/python' is no program" in done.stderr
+
+
+def test_against_another_checkout(tmp_path: Path) -> None:
+    """The other one is what is timed, though another tilec is installed: here it waits."""
+    other = tmp_path / "other"
+    ignored = shutil.ignore_patterns(".git", ".venv", "*.egg-info", "__pycache__", "results")
+    shutil.copytree(SCRIPT.parents[1], other, ignore=ignored)
+    driver = other / "compiler" / "driver.py"
+    driver.write_text(driver.read_text() + SLOW)
+    done = run("--json", "--rounds", "2", "--kernel", "attention", "--against", str(other))
+    result = json.loads(done.stdout)
+    assert result["against"] == str(other)
+    warm = result["tilec"]["warm"]
+    assert warm["theirs"] - warm["ours"] > 0.3
+    assert warm["quartiles"][0] <= warm["ratio"] <= warm["quartiles"][1] < 0.9
+    if sys.platform == "linux":
+        assert 0.5 < warm["cpu_ratio"] < 2  # waiting takes no CPU
+
+
+def test_against_nothing() -> None:
+    done = run("--against", "no-such-revision")
+    assert done.returncode == 2
+    assert "'no-such-revision' is neither a checkout of tilec nor a revision" in done.stderr
 
 
 @pytest.mark.slow

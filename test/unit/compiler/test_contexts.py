@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 import tilec
-from tilec import contexts, dialect_plugins
+from tilec import dialect_plugins
+from tilec.frontend import contexts
 from tilec.isa import target
 from tilec.pipelines import pipeline
 
@@ -21,7 +22,7 @@ def none_waiting(monkeypatch: pytest.MonkeyPatch) -> list[contexts.Lease]:
 
 
 def context_of(compiled: tilec.Compiled) -> Any:
-    return compiled._source.context
+    return compiled.module.context
 
 
 def test_one_after_the_other(scale: str) -> None:

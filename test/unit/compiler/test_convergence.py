@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from tilec.diagnostics import Source
+from tilec.backend.llvm_ir import to_llvm_ir
+from tilec.backend.ptx import to_ptx
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 from tilec.isa import target
-from tilec.llvm import to_llvm_ir
-from tilec.ptx import to_ptx
-from tilec.source import new_context, parse
+from tilec.report.diagnostics import Source
 
 LOAD = "llvm.nvvm.wmma.m16n16k16.load.a.row.f16.p1"
 FRAGMENT = "!llvm.struct<(" + ", ".join(["vector<2xf16>"] * 8) + ")>"

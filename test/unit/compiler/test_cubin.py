@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tilec import cubin
-from tilec.cubin import AssemblerError, assemble, disassemble, find_ptxas
+from tilec.backend import cubin
+from tilec.backend.cubin import AssemblerError, assemble, disassemble, find_ptxas
 from tilec.isa import TARGETS, target
 
 PTX = """.version {version}

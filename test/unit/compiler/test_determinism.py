@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tilec
-from tilec import codegen
+from tilec.backend import codegen
 from tilec.ir.mlir import ir
 
 Outcome = subprocess.CompletedProcess[str]
@@ -106,7 +107,7 @@ print(os.waitstatus_to_exitcode(status), tilec.compile(source).ptx == first)
 def test_worker_ends_with_its_process(scale: str, python: Callable[..., Outcome]) -> None:
     code = """
 import sys, tilec
-from tilec import codegen
+from tilec.backend import codegen
 tilec.compile(sys.stdin.read())
 print(codegen._worker[0].process.pid)
 """
@@ -115,11 +116,24 @@ print(codegen._worker[0].process.pid)
     assert not Path(f"/proc/{pid}").exists() or sys.platform != "linux"
 
 
-def test_a_killed_worker_is_replaced(scale: str) -> None:
+def test_a_worker_killed_at_work_is_replaced(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
     before = tilec.compile(scale).ptx
-    codegen._worker[0].process.kill()
+    worker = codegen._worker[0]
+
+    def die(request: Any) -> Any:
+        worker.process.kill()
+        return type(worker).ask(worker, request)
+
+    monkeypatch.setattr(worker, "ask", die)
     with pytest.raises(codegen.CodegenError, match="ended without a word"):
         tilec.compile(scale)
+    assert tilec.compile(scale).ptx == before
+
+
+def test_a_worker_killed_while_it_waits_is_replaced(scale: str) -> None:
+    before = tilec.compile(scale).ptx
+    codegen._worker[0].process.kill()
+    codegen._worker[0].process.wait()
     assert tilec.compile(scale).ptx == before
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tilec.diagnostics import Source, place, places, render
 from tilec.ir.mlir import ir
 from tilec.passes.base import Diagnostic
+from tilec.report.diagnostics import Source, place, places, render
 
 SOURCE = Source("prog.mlir", "first\n\tsecond line\nthird\n")
 

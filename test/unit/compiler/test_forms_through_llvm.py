@@ -11,10 +11,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
-from tilec.cubin import AssemblerError, assemble, find_ptxas
+from tilec.backend.cubin import AssemblerError, assemble, find_ptxas
+from tilec.backend.ptx import forms_used, ptx_version, to_ptx
 from tilec.isa import Form, PtxVersion, Target, TilecError, forms, target
 from tilec.isa.llvm import Call, call
-from tilec.ptx import forms_used, ptx_version, to_ptx
 
 HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
 
@@ -121,6 +121,12 @@ def test_version_of_nothing_is_the_first_that_knows_the_target(on: str, version:
             "sm_89",
             "8.1",
             "8.0",
+        ),
+        (
+            "{ .reg .b16 h; .reg .f32 f; cvt.rn.satfinite.relu.e5m2x2.f32 h, f, f; }",
+            "sm_90",
+            "7.8",
+            "7.7",
         ),
     ],
 )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
-from tilec.abi import Abi, Extent, Kernel
 from tilec.isa import LaunchError
+from tilec.launch.abi import Abi, Extent, Kernel
 from tilec.tools import tile_run
 
 PRODUCT = """

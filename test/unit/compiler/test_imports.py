@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from importlib import import_module
 
 import pytest
 
@@ -54,7 +55,28 @@ def test_command_line_does_without_numpy(
 
 def test_numpy_that_is_there_is_left_alone(python: Callable[..., Outcome]) -> None:
     code = (
-        "import sys, numpy\nfrom tilec import mlir\nmlir.with_numpy = False\nmlir.ir\n"
+        "import sys, numpy\nfrom tilec.ir import mlir\nmlir.with_numpy = False\nmlir.ir\n"
         "print(sys.modules['numpy'] is numpy)"
     )
     assert python(code).stdout == "True\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "home"),
+    [
+        ("tilec.arguments.passed", "tilec.launch.arguments"),
+        ("tilec.cache.through_cache", "tilec.cache.compilations"),
+        ("tilec.remembered.through_cache", "tilec.cache.compilations"),
+        ("tilec.dialect_plugins.load_dialect", "tilec.dialect_plugins"),
+        ("tilec.pipelines.pipeline", "tilec.pipelines"),
+    ],
+)
+def test_what_code_out_of_tree_imports(name: str, home: str) -> None:
+    module, _, attribute = name.rpartition(".")
+    assert getattr(import_module(module), attribute).__module__ == home
+
+
+def test_codegen_for_code_out_of_tree() -> None:
+    from tilec import codegen
+
+    assert codegen is import_module("tilec.backend.codegen")

@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from tilec import llvm
+from tilec.backend import llvm_ir as llvm
 
 Outcome = subprocess.CompletedProcess[str]
 
@@ -29,11 +29,12 @@ print("alive:", len(tilec.compile(sys.argv[1]).ptx) > 100)
 STAGES = """
 import sys
 from tilec import TilecError
-from tilec.diagnostics import Source
+from tilec.report.diagnostics import Source
 from tilec.isa import target
-from tilec.llvm import to_llvm_ir
-from tilec.ptx import to_ptx
-from tilec.source import new_context, parse
+from tilec.backend.llvm_ir import to_llvm_ir
+from tilec.backend.ptx import to_ptx
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 def stages(text):
     module = parse(Source("program", text), new_context())
     with module.context:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tilec.cubin import tools
+from tilec.backend.cubin import tools
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "llvm_passes.py"
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tilec.isa import TARGETS, target
-from tilec.occupancy import Limit, Occupancy, occupancy
+from tilec.launch.occupancy import Limit, Occupancy, occupancy
 
 PROGRAM = """
 #include <cstddef>

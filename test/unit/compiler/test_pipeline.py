@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tilec.diagnostics import Source, place
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 from tilec.ir.mlir import ir, passmanager
 from tilec.passes import registry
 from tilec.passes.base import Diagnostic, Pass, PassError
@@ -24,7 +25,7 @@ from tilec.passes.pipeline_text import (
     parse_options,
     parse_pipeline,
 )
-from tilec.source import new_context, parse
+from tilec.report.diagnostics import Source, place
 
 PROGRAM = """
 func.func @f(%a: i32) -> i32 {

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tilec.diagnostics import Source
-from tilec.printing import to_text, with_aliases
-from tilec.source import new_context, parse
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.report.diagnostics import Source
+from tilec.report.printing import to_text, with_aliases
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 

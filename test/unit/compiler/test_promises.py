@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
-from tilec.abi import Abi, Promises
 from tilec.isa import LaunchError
+from tilec.launch.abi import Abi, Promises
 
 PROGRAM = """
 !M = memref<?x?xf16, strided<[?, 1]>>

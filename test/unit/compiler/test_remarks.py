@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tilec.diagnostics import Source
 from tilec.passes.base import Diagnostic
-from tilec.remarks import chosen, to_yaml
+from tilec.report.diagnostics import Source
+from tilec.report.remarks import chosen, to_yaml
 
 SOURCE = Source("a.mlir", "")
 DECISION = Diagnostic(None, "'x': \"quoted\" – 3×16", "remark", decided_by="tile-select-mma")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tilec.isa import TilecError
-from tilec.reproducer import Reproducer, read_reproducer
+from tilec.report.reproducer import Reproducer, read_reproducer
 
 CRASH = """
 import os, sys

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
+from tilec.frontend.parsing import operations
 from tilec.ir.mlir import dialect, ir
-from tilec.source import operations
 
 FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 MEMORY = "memref<?x?xf16, strided<[?, 1]>>"
@@ -271,10 +271,7 @@ SCALED = (
 
 def filled(form: str, names: str, *further: str) -> list[Any]:
     types = [tile.operand_fragment(form, name) for name in (*names, *further)]
-    numbers = [
-        0 if isinstance(t.tile.maybe_downcast().value.element_type, ir.IntegerType) else 0.0
-        for t in types
-    ]
+    numbers = [0 if isinstance(t.tile.element_type, ir.IntegerType) else 0.0 for t in types]
     return [tile.fill(n, t) for n, t in zip(numbers, types, strict=True)]
 
 

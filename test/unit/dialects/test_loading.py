@@ -52,7 +52,7 @@ def test_contexts_in_turn() -> None:
     for context in (first, second, first, _context(), second, first):
         type_ = _type(context)
         assert isinstance(type_, FragType)
-        assert isinstance(type_.layout.maybe_downcast(), LayoutAttr)
+        assert isinstance(type_.layout, LayoutAttr)
         with pytest.raises(ir.MLIRError, match="must be of the element type f16, not f32"):
             ir.Module.parse(WRONG, context)
 

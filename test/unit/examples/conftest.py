@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
-from tilec.abi import MemRef
+from tilec.launch.abi import MemRef
 from tilec.sim import launch
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

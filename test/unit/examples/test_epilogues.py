@@ -40,7 +40,7 @@ def relu(way: str, target: str, rows: int, cols: int, warps: tuple[int, int]) ->
         tile_a = tile.operand_tensor(FORM, "a", rows, DEPTH, warps=warps)
         tile_b = tile.operand_tensor(FORM, "b", DEPTH, cols, warps=warps)
         tile_c = tile.operand_tensor(FORM, "c", rows, cols, warps=warps)
-        half = tile.tensor_type((rows, cols), "f16", tile_c.encoding.text.maybe_downcast().value)
+        half = tile.tensor_type((rows, cols), "f16", tile_c.encoding.text.value)
         by_rows = tile.tensor_type((rows, cols), "f16", row_tile(rows, cols, 8, count))
 
         fa, fb = tile.load(a, 0, 0, type=tile_a), tile.load(b, 0, 0, type=tile_b)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
-from tilec.cubin import tools
+from tilec.backend.cubin import tools
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 NAMES = sorted(path.stem for path in EXAMPLES.glob("*.mlir"))

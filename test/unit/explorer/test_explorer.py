@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 import tilec
-from tilec import cubin
-from tilec.explorer.lines import sass
+from tilec.backend import cubin
+from tilec.frontend.contexts import new_context
+from tilec.ir.mlir import ir
+from tilec.report.explorer.lines import sass
 from tilec.tools.tilec import main
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -152,9 +154,7 @@ def test_a_program_built_in_python():
 
 
 def test_a_program_without_a_file():
-    from tilec.lowering import load
-
-    module, _ = load((EXAMPLES / "mma.mlir").read_text())
+    module = ir.Module.parse((EXAMPLES / "mma.mlir").read_text(), new_context())
     steps = data(tilec.compile(module).explore())
     shown = "\n".join(steps["source"]["text"])
     assert '"tile.mma"' in shown

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import tilec
-from tilec.cubin import tools
+from tilec.backend.cubin import tools
 from tilec.tools.tilec import main
 
 EXAMPLES = Path(__file__).parents[3] / "examples"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 
 import pytest
-from tilec.explorer import lines
-from tilec.explorer.diff import changes
+from tilec.report.explorer import lines
+from tilec.report.explorer.diff import changes
 
 
 def read(reader, text):

@@ -71,7 +71,7 @@ def test_fragments_fill_their_tiles():
             if operand.name in ("e", "sfa", "sfb"):
                 assert operand.registers == 1
                 continue
-            tile = operand.rows * operand.cols * getattr(found, "products", 1)
+            tile = operand.rows * operand.cols * max(found.products, 1)
             held = 32 * operand.elements
             if found.family.startswith("wmma") and operand.type.name == "f16":
                 assert held % tile == 0

@@ -13,7 +13,7 @@ import tilec
 import tilec.lang as tl
 
 STEADY = """
-from tilec import fingerprint
+from tilec.cache import fingerprint
 fingerprint._python_files = tuple  # whoever edits tilec while the tests run is not seen
 """
 

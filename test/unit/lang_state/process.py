@@ -137,7 +137,6 @@ class Process:
     def _counted(self) -> Iterator[None]:
         """Count builds, and compile nothing."""
         _abi()
-        build, lower = compilations._built, compilations._lowered
 
         def built(*arguments: Any) -> Any:
             self.builds += 1

@@ -11,7 +11,7 @@ from collections import defaultdict
 
 import pytest
 import tilec
-from tilec.cubin import AssemblerError, find_ptxas
+from tilec.backend.cubin import AssemblerError, find_ptxas
 from tilec.dialects.tile.form_program import form_kernel, form_program
 from tilec.isa import TARGETS, Form, Target, forms
 

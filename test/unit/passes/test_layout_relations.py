@@ -8,8 +8,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec.layout import LinearLayout
-from tilec.layout.views import collapsed, dims, renaming
-from tilec.passes.layouts.layout_relations import repeated
+from tilec.layout.views import collapsed, dims, renaming, repeated
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)

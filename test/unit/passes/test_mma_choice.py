@@ -13,14 +13,15 @@ import pytest
 import tilec
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tilec.diagnostics import SOURCE, Source
 from tilec.dialects.tile.tiles import plain_tile
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 from tilec.ir.mlir import ir
 from tilec.isa import target
 from tilec.passes.layouts.mma_choice import Product, best_choice, candidates, grids
 from tilec.passes.pipeline import run_pipeline
-from tilec.printing import to_text
-from tilec.source import new_context, parse
+from tilec.report.diagnostics import SOURCE, Source
+from tilec.report.printing import to_text
 
 NATIVE = [
     # target, elements of A, B and C, and the form

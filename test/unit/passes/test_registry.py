@@ -6,11 +6,12 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from tilec.diagnostics import SOURCE, Source
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 from tilec.passes.pipeline import run_pipeline
 from tilec.passes.registry import PASSES, pass_class
-from tilec.printing import to_text
-from tilec.source import new_context, parse
+from tilec.report.diagnostics import SOURCE, Source
+from tilec.report.printing import to_text
 
 LIT = Path(__file__).parents[2] / "lit" / "passes"
 PROGRAM = """

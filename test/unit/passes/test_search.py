@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tilec.diagnostics import Source
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
 from tilec.ir.mlir import dialect
 from tilec.passes import lower_math, walk
 from tilec.passes.search import named
-from tilec.source import new_context, parse
+from tilec.report.diagnostics import Source
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples" / "kernels"
 

@@ -175,7 +175,7 @@ def test_a_dialect_in_a_program_built_in_python(run: Run) -> None:
         "import sys, tilec\n"
         "from tilec.dialect_plugins import load_dialect\n"
         "from tilec.ir.mlir import ir\n"
-        "from tilec.source import new_context\n"
+        "from tilec.frontend.contexts import new_context\n"
         "context = new_context()\n"
         "load_dialect('acme', context)\n"
         "load_dialect('acme', context)\n"
@@ -312,7 +312,7 @@ def test_json_still_says_the_target(install: Install, run: Run) -> None:
     """What launches a program reads the target's name from the JSON."""
     install("acme", ACME, ENTRIES)
     code = (
-        "import sys, tilec\nfrom tilec.abi import Abi\n"
+        "import sys, tilec\nfrom tilec.launch.abi import Abi\n"
         "abi = Abi(tilec.compile(sys.argv[1], target='sm_77', emit='tile').target,\n"
         "    tilec.isa.PtxVersion(7, 0), ())\n"
         "print(Abi.parse(str(abi)) == abi); print(abi)"

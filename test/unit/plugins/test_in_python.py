@@ -15,6 +15,7 @@ import pytest
 import tilec
 from hypothesis import given
 from hypothesis import strategies as st
+from tilec.frontend.contexts import new_context
 from tilec.ir.mlir import ir
 from tilec.isa import target
 from tilec.passes import Pass, PassError, register, registry, remark, walk
@@ -23,8 +24,7 @@ from tilec.passes.pipeline import make_pass, run_pipeline
 from tilec.passes.pipeline_text import PipelineError
 from tilec.passes.remove_dead import RemoveDead
 from tilec.pipelines import pipeline
-from tilec.printing import to_text
-from tilec.source import new_context
+from tilec.report.printing import to_text
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 MMA = (EXAMPLES / "mma.mlir").read_text(encoding="utf-8")

@@ -101,6 +101,20 @@ def test_what_is_read_only_does_not_change(kernel):
     assert not y.any()
 
 
+def test_views_that_overlap_are_one_memory(fake, kernel):
+    base = np.arange(40, dtype=np.float32)
+    expected = base.copy()
+    expected[8:40] = 2 * base[:32]
+    kernel.launch(1, 32, [base[8:], base[:32], 2.0])
+    assert (base == expected).all()
+    assert len(fake.named("cuMemAlloc")) == 1
+    assert not fake.memory
+    pairs = np.arange(64, dtype=np.float32)
+    kernel.launch(1, 32, [pairs[:32], pairs[32:], 1.0])  # side by side they stay two
+    assert (pairs[:32] == pairs[32:]).all()
+    assert len(fake.named("cuMemAlloc")) == 3
+
+
 def test_an_array_passed_twice_has_one_address(fake, kernel):
     both = X.copy()
     kernel.launch(1, 32, [both, both, 2.0])

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tilec.isa import DEFAULT_TARGET
 from tilec.sim import LaunchError, PtxError, Report, launch
 
 HEAD = ".version 8.5\n.target sm_90\n.address_size 64\n"
@@ -732,6 +733,18 @@ def test_launches_that_do_not_fit() -> None:
         launch(text, "k", 1, 32, [None], dynamic_smem=70000, arch="sm_75")
     with pytest.raises(LaunchError, match=r"cannot read PTX from .nowhere.ptx."):
         launch("nowhere.ptx", "k", 1, 32, [None])
+
+
+@pytest.mark.parametrize(
+    ("target", "arch", "bytes_"),
+    [("sm_75", "sm_75", 65536), ("sm_90", "sm_90", 232448), ("sm_61", DEFAULT_TARGET, 166912)],
+)
+def test_a_text_runs_on_its_own_target_unless_told(target: str, arch: str, bytes_: int) -> None:
+    text = kernel("").replace("sm_90", target)
+    with pytest.raises(LaunchError, match=f"{arch} has {bytes_} for a CTA"):
+        launch(text, "k", 1, 32, [None], dynamic_smem=1 << 20)
+    with pytest.raises(LaunchError, match="sm_89 has 101376 for a CTA"):
+        launch(text, "k", 1, 32, [None], dynamic_smem=1 << 20, arch="sm_89")
 
 
 def test_endless_recursion_is_an_error() -> None:

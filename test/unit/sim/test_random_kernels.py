@@ -39,7 +39,9 @@ def permutation(rng: np.random.Generator, group: int) -> np.ndarray:
             return found
 
 
-def passing(seed: int, group: int, ctas: int, leave_out: int | None) -> tuple[Report, bool]:
+def passing(
+    seed: int, group: int, ctas: int, leave_out: int | None, order: int | None = None
+) -> tuple[Report, bool]:
     """Run a kernel of four phases; whether its result is right."""
     rng = np.random.default_rng(seed)
     barrier = "bar.warp.sync -1;" if group == 32 else "bar.sync 0;"
@@ -63,24 +65,26 @@ def passing(seed: int, group: int, ctas: int, leave_out: int | None) -> tuple[Re
         values = written[:, from_] + values
     text = HEAD + "\n".join(body) + "\n  st.global.u32 [%rd4], %r10;\n  ret;\n}\n"
     out = np.zeros((ctas, THREADS), np.uint32)
-    report = launch(text, "k", ctas, THREADS, [out, table])
+    report = launch(text, "k", ctas, THREADS, [out, table], order=order)
     return report, np.array_equal(out, values.astype(np.uint32))
 
 
 @pytest.mark.parametrize("group", [32, 128])
 @pytest.mark.parametrize("seed", range(6))
 def test_barriers_where_they_are_needed(seed: int, group: int) -> None:
-    report, right = passing(seed, group, 1 + seed % 3, None)
-    assert report.ok, report.findings
-    assert right
+    for order in (None, seed):
+        report, right = passing(seed, group, 1 + seed % 3, None, order)
+        assert report.ok, report.findings
+        assert right
 
 
 @pytest.mark.parametrize("group", [32, 128])
 @pytest.mark.parametrize("left_out", range(7))
 def test_a_missing_barrier_is_a_race(left_out: int, group: int) -> None:
-    report, _ = passing(left_out, group, 2, left_out)
-    assert {f.kind for f in report.findings} <= {"race", "uninitialised"}
-    assert "race" in {f.kind for f in report.findings} or left_out == 0
+    for order in (None, left_out):
+        report, _ = passing(left_out, group, 2, left_out, order)
+        assert {f.kind for f in report.findings} <= {"race", "uninitialised"}
+        assert "race" in {f.kind for f in report.findings} or left_out == 0
 
 
 class Program:
@@ -158,9 +162,11 @@ def test_divergent_programs(seed: int) -> None:
     first = "add.u32 %r20, %r5, 100; mov.u32 %r21, %r5; mul.lo.u32 %r22, %r5, 7; mov.u32 %r23, 3;"
     last = [f"st.global.u32 [%rd4+{4 * 256 * n}], %r{20 + n};" for n in range(4)]
     text = HEAD + "\n".join([first, *program.text, *last]) + "\nret;\n}\n"
-    out = np.zeros((4, 256), np.uint32)
+    out, again = np.zeros((4, 256), np.uint32), np.zeros((4, 256), np.uint32)
     launch(text, "k", 2, THREADS, [out, None]).require_ok()
+    launch(text, "k", 2, THREADS, [again, None], order=seed).require_ok()
     scope: dict[str, object] = {}
     exec("\n".join(program.python), scope)
     expected = [scope["thread"](t) for t in range(256)]  # type: ignore[operator]
     assert np.array_equal(out.T, np.array(expected, np.uint32))
+    assert np.array_equal(out, again)

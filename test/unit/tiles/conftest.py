@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
-from tilec.arguments import passed
+from tilec.launch.arguments import passed
 from tilec.sim import launch
 
 

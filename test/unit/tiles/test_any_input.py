@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tilec
-from tilec.diagnostics import place
 from tilec.passes.base import ProgramError
+from tilec.report.diagnostics import place
 
 COUNT = int(os.environ.get("TILEC_RANDOM_PROGRAMS", "24"))
 SPOILED = 4

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 import tilec
-from tilec.arguments import passed
+from tilec.launch.arguments import passed
 from tilec.sim import launch
 
 TARGETS = ("sm_75", "sm_80", "sm_90")

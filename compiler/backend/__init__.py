@@ -1,0 +1,1 @@
+"""From the LLVM dialect to LLVM IR, PTX, cubin and SASS."""

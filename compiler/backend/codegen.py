@@ -1,0 +1,150 @@
+"""LLVM IR to PTX by llvmlite's LLVM, in a process that may die of it.
+
+LLVM aborts where it cannot select an instruction. The worker that it would take down is started
+ahead, while MLIR is still busy, and serves until this process ends or it dies.
+"""
+
+from __future__ import annotations
+
+import atexit
+import marshal
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from tilec.isa import TilecError
+
+_RETIREMENT = 256
+"""Modules after which a worker is replaced: llvmlite's optimiser leaks, 0.15 MB for a GEMM."""
+
+
+class CodegenError(TilecError):
+    """LLVM refuses a module, or dies of it."""
+
+
+class _Worker:
+    """The process and what it says on standard error."""
+
+    def __init__(self) -> None:
+        self.served = 0
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as self)
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("codegen_worker.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            start_new_session=True,  # Ctrl-C is this process's to handle
+        )
+
+    def ask(self, request: tuple[str, str, str, int]) -> tuple[bool, str]:
+        """The reply to a request.
+
+        Raises:
+            OSError, EOFError: if the process ends instead.
+        """
+        assert self.process.stdin
+        assert self.process.stdout
+        marshal.dump(request, self.process.stdin)
+        self.process.stdin.flush()
+        reply: tuple[bool, str] = marshal.load(self.process.stdout)
+        self.served += 1
+        return reply
+
+    def last_words(self) -> str:
+        """What it printed before it died."""
+        self.process.wait()
+        self.errors.seek(0)
+        return self.errors.read().decode(errors="replace")
+
+    def close(self) -> None:
+        """Let it end."""
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe:
+                with suppress(OSError):
+                    pipe.close()
+        self.process.wait()
+        self.errors.close()
+
+
+_worker: list[_Worker] = []
+_turn = threading.RLock()
+
+
+def start() -> None:
+    """Start the worker if none is running, without waiting for it."""
+    with _turn:
+        if _worker and _worker[0].process.poll() is not None:
+            _worker.pop().close()  # somebody ended it while it had nothing to do
+        if not _worker:
+            _worker.append(_Worker())
+
+
+@atexit.register
+def _stop() -> None:
+    if _worker:
+        _worker.pop().close()
+
+
+def _forget() -> None:
+    """In the child of a fork: the worker is the parent's, and so is whoever holds the lock."""
+    global _turn  # noqa: PLW0603
+    _turn = threading.RLock()
+    _worker.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
+    """PTX of a module of LLVM IR, as LLVM prints it.
+
+    Args:
+        ir: the module.
+        cpu: an NVPTX processor such as `sm_80`.
+        features: subtarget features such as `+ptx70`.
+        level: optimisation level, 0 to 3.
+
+    Raises:
+        CodegenError: if LLVM refuses the module.
+    """
+    with _turn:
+        succeeded, text = _ask((ir, cpu, features, level))
+        if _worker[0].served == _RETIREMENT:
+            _worker.pop().close()
+    if not succeeded:
+        raise CodegenError(f"LLVM refuses the module: {text.strip()}")
+    return text
+
+
+def _ask(request: tuple[str, str, str, int]) -> tuple[bool, str]:
+    start()
+    worker = _worker[0]
+    try:
+        return worker.ask(request)
+    except (OSError, EOFError):
+        _worker.clear()
+        words = worker.last_words()
+        worker.close()
+        raise CodegenError(f"LLVM cannot generate code: {_reason(words)}") from None
+    except BaseException:  # Ctrl-C: a reply may be under way, and nobody would read it
+        _worker.clear()
+        worker.process.kill()
+        worker.close()
+        raise
+
+
+def _reason(words: str) -> str:
+    """What LLVM's last words say is wrong."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    for line in lines:
+        if line.startswith("LLVM ERROR:"):
+            return line.removeprefix("LLVM ERROR:").strip()
+        if "Assertion `" in line:
+            return line[line.index("Assertion `") :]
+    return lines[-1] if lines else "its process ended without a word"

@@ -1,0 +1,82 @@
+"""What LLVM 22, which generates code, needs said differently than MLIR's newer LLVM says it.
+
+Each rewrite is one entry of `REWRITES`, for LLVM IR, or `with_version`, for PTX. Their tests,
+`test/unit/compiler/test_llvm_22.py`, show of each that LLVM 22 refuses the text without it, or
+makes wrong code of it: when a newer llvmlite fails such a test, its rewrite has had its day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tilec.isa import PtxVersion
+
+from .constants import with_constants
+
+NEWEST = PtxVersion(9, 0)
+"""The newest PTX version that LLVM 22 writes."""
+
+
+class Rewrite(NamedTuple):
+    """One thing that is said differently.
+
+    Attributes:
+        name: what.
+        apply: the text of a module, rewritten.
+    """
+
+    name: str
+    apply: Callable[[str], str]
+
+
+def without_intrinsic_attributes(text: str) -> str:
+    """Intrinsics declared without attributes, among which may be words newer than LLVM 22.
+
+    It has its own attributes of the intrinsics that it knows. `nocreateundeforpoison` was such a
+    word for LLVM 21.
+    """
+    text = re.sub(r"(\ndeclare [^\n]*@llvm\.[^\n]*?) #\d+(?=\n)", r"\1", text)
+    functions, end, groups = text.rpartition("\n}")
+    used = set(re.findall(r" (#\d+)(?=[ ,\n])(?! =)", text))
+    groups = re.sub(r"\nattributes (#\d+) .*", lambda m: m[0] if m[1] in used else "", groups)
+    return f"{functions}{end}{groups}"
+
+
+def with_convergent_assembly(text: str) -> str:
+    """Inline assembly marked `convergent`, which MLIR's LLVM dialect has no word for.
+
+    It may hold a warp's matrix instruction or a barrier, which LLVM would sink under a divergent
+    branch.
+    """
+    if " asm sideeffect " not in text:
+        return text
+    return re.sub(
+        r"( asm sideeffect .*\))((?: #\d+)?(?:, !.*)?)$", r"\1 convergent\2", text, flags=re.M
+    )
+
+
+REWRITES = (
+    Rewrite("attributes of intrinsics", without_intrinsic_attributes),
+    Rewrite("floating-point constants", with_constants),
+    Rewrite("convergent inline assembly", with_convergent_assembly),
+)
+
+
+def for_llvm_22(text: str) -> str:
+    """A module of LLVM IR as MLIR prints it, as LLVM 22 reads it."""
+    for rewrite in REWRITES:
+        text = rewrite.apply(text)
+    return text
+
+
+def with_version(ptx: str, needed: PtxVersion) -> str:
+    """PTX that says the version that it needs, where that is above what LLVM 22 can write.
+
+    What is newer is inline assembly, which LLVM only copies: the header is all that it writes
+    for the version.
+    """
+    if needed <= NEWEST:
+        return ptx
+    return ptx.replace(f".version {NEWEST}\n", f".version {needed}\n", 1)

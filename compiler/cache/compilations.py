@@ -1,0 +1,128 @@
+"""Compilations through the cache: what is remembered of one stands for making it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tilec.compiled import Compiled, Options
+from tilec.frontend.inputs import IN_PLACE, Relocation
+from tilec.isa import TARGETS
+from tilec.launch.abi import Abi
+from tilec.report.diagnostics import Source
+
+from . import entries
+
+if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
+    from tilec.passes.base import Diagnostic
+
+
+class CachedCompilation(Compiled):
+    """A compilation whose PTX is known; the stages before it are made when asked for.
+
+    `ptx`, `abi`, `kernels`, and what is made of them, need neither MLIR nor LLVM.
+    """
+
+    def __init__(
+        self,
+        found: Mapping[str, Any],
+        make: Callable[[], Compiled],
+        options: Options,
+        text: Source | None,
+        relocation: Relocation,
+    ) -> None:
+        abi = Abi.parse(found["abi"])
+        super().__init__(None, abi.target, options, text, found["facts"])
+        self._kept = found["remarks"]
+        self._make = make
+        self._relocation = relocation
+        self.ptx = found["ptx"]
+        self.abi = abi
+        self.kernels = abi.kernels
+
+    @cached_property
+    def module(self) -> ir.Module:
+        """The program that it starts from, made now."""
+        return self._make().module
+
+    @cached_property
+    def remarks(self) -> tuple[Diagnostic, ...]:
+        """What the passes remarked on, up to the PTX."""
+        if not self._kept:
+            return ()
+        from tilec.frontend.contexts import new_context  # noqa: PLC0415 (places are MLIR's)
+
+        context = new_context()
+        find = self._relocation.find
+        return tuple(_restored(one, context, find) for one in self._kept)
+
+
+def through_cache(
+    key: str | None,
+    make: Callable[[], Compiled],
+    options: Options,
+    text: Source | None = None,
+    *,
+    relocation: Relocation = IN_PLACE,
+    unchanged: Callable[[], bool] = lambda: True,
+) -> Compiled:
+    """What is remembered under `key`, else what `make` makes, up to the PTX, which is kept.
+
+    What other packages' dialects and targets take part in is made each time.
+
+    Args:
+        key: from `cache.key`: of all that decides what `make` gives.
+        make: starts the compilation.
+        options: those of the compilation.
+        text: the text that it is of, if it is of one.
+        relocation: how the places of remarks are kept.
+        unchanged: asked when it is made, whether `key` still says what it was made from.
+
+    Raises:
+        TilecError: as making the PTX does.
+    """
+    found = entries.find(key)
+    if found is not None:
+        return CachedCompilation(found, make, options, text, relocation)
+    made = make()
+    if not _by_tilec_alone(made) or not unchanged():
+        return made
+    data = {
+        "ptx": made.ptx,
+        "abi": str(made.abi),
+        "remarks": [_plain(one, relocation.keep) for one in made.remarks],
+        "facts": dict(made.facts),
+    }
+    names = ", ".join(kernel.name for kernel in made.kernels)
+    entries.keep(key, data, kind="ptx", name=names, target=made.target.name)
+    return made
+
+
+def _by_tilec_alone(made: Compiled) -> bool:
+    """Whether no other package's code takes part, which no key speaks of."""
+    from tilec.dialect_plugins import loaded  # noqa: PLC0415
+
+    return made.target.name in TARGETS and not loaded(made.module.context)
+
+
+def _plain(diagnostic: Diagnostic, keep: Callable[[str], str]) -> dict[str, Any]:
+    """A diagnostic as JSON has it."""
+    fields = {name: getattr(diagnostic, name) for name in diagnostic.__dataclass_fields__}
+    notes = [_plain(note, keep) for note in diagnostic.notes]
+    return fields | {"location": keep(str(diagnostic.location)), "notes": notes}
+
+
+def _restored(
+    fields: dict[str, Any], context: ir.Context, find: Callable[[str], str]
+) -> Diagnostic:
+    """The diagnostic that `_plain` wrote."""
+    from tilec.ir.mlir import ir  # noqa: PLC0415
+    from tilec.passes.base import Diagnostic  # noqa: PLC0415
+
+    with context:
+        held = ir.Operation.parse(f"module {{}} {find(fields['location'])}").location
+        location = ir.Location.from_attr(held.attr, context)  # as its own class
+    notes = tuple(_restored(note, context, find) for note in fields["notes"])
+    return Diagnostic(**(fields | {"location": location, "notes": notes}))

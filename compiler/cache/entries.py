@@ -1,0 +1,99 @@
+"""Plain data by key: what compilations gave.
+
+It holds the PTX of a program with what is launched and remarked, and the binaries that ptxas made.
+`environment` says whether to use it, and where it is. Trouble with the disk costs a warning and the
+time to compile, nothing else.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+import zlib
+from functools import cache
+from hashlib import blake2b
+from typing import Any
+
+from tilec.isa import TilecError
+
+from .database import BusyError, Store
+from .environment import cache_folder
+from .fingerprint import fingerprint
+
+LIMIT = 256 * 1024 * 1024
+"""Bytes that the cache may take; a GEMM's entry takes 5 kB."""
+
+
+class CacheWarning(UserWarning):
+    """The cache cannot be used; the compilation goes on without."""
+
+
+def store() -> Store:
+    """The entries on disk.
+
+    Raises:
+        TilecError: if the user has no home.
+    """
+    return Store(cache_folder(), LIMIT)
+
+
+def key(kind: str, *parts: object) -> str | None:
+    """What an entry is found by.
+
+    Args:
+        kind: what it is of, so that two users of the cache never share one.
+        parts: all that decides what comes out, as plain data that JSON can write: the source and
+            what it calls, the target, the options.
+
+    Returns:
+        A digest of the parts and of the code that compiles; None if that code changed since this
+        process began, which then has neither the old nor the new.
+    """
+    code = fingerprint()
+    if code is None:
+        return None
+    text = json.dumps((kind, code, parts), sort_keys=True)
+    return blake2b(text.encode(), digest_size=20).hexdigest()
+
+
+def find(key: str | None) -> Any:
+    """The data kept under `key`; None if there is none, or the cache cannot be used."""
+    if key is None:
+        return None
+    try:
+        value = store().get(key)
+    except BusyError:
+        return None
+    except TilecError as error:
+        _warn(str(error))
+        return None
+    return None if value is None else json.loads(zlib.decompress(value))
+
+
+def keep(key: str | None, data: object, *, kind: str, name: str, target: str) -> None:
+    """Keep plain data under `key`, if the cache can be used and the code is still that of `key`.
+
+    Args:
+        key: as `key` made it before the compilation began.
+        data: what JSON can write.
+        kind: what it is, for `tilec --cache list`, as are the following.
+        name: what it is of.
+        target: compilation target.
+    """
+    if key is None or fingerprint() is None:
+        return
+    value = zlib.compress(json.dumps(data).encode(), 1)
+    try:
+        store().put(key, value, kind=kind, name=name, target=target)
+    except BusyError:
+        return
+    except TilecError as error:
+        _warn(str(error))
+
+
+@cache
+def _warn(problem: str) -> None:
+    """Warn, once."""
+    warnings.warn(
+        f"no compile cache: {problem}; TILEC_CACHE=0 turns it off", CacheWarning, stacklevel=2
+    )

@@ -1,0 +1,67 @@
+"""What a compilation depends on besides its program: the code of tilec, MLIR and LLVM."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+
+from tilec import version
+from tilec.ir import mlir
+
+_OURS = (
+    "tilec",
+    "tilec.dialects",
+    "tilec.ir",
+    "tilec.isa",
+    "tilec.lang",
+    "tilec.layout",
+    "tilec.passes",
+)
+
+
+def fingerprint() -> str | None:
+    """What tells the code that compiles from any other; None if it changed under this process.
+
+    Of tilec, all files of Python code count, so that a pass that somebody edits is another tilec;
+    of MLIR's bindings and llvmlite their libraries. A file is told by size and time.
+    """
+    ours = sorted(_python_files())
+    if any(changed > version.imported * 1e9 for _, _, changed in ours):
+        return None  # this process may have imported the file as it was before
+    return repr((version.__version__, ours, _libraries()))
+
+
+@cache
+def _libraries() -> tuple[tuple[str, int, int], ...]:
+    """Those of MLIR's bindings and llvmlite, which stay loaded."""
+    found: list[tuple[str, int, int]] = []
+    for package, inside in ((mlir.provider(), "_mlir_libs"), ("llvmlite", "binding")):
+        for folder in _folders(package):
+            found += (_told(entry) for entry in os.scandir(os.path.join(folder, inside)))
+    return tuple(sorted(found))
+
+
+def _python_files() -> Iterator[tuple[str, int, int]]:
+    for package in _OURS:
+        for folder in _folders(package):
+            yield from _inside(folder)
+
+
+def _inside(folder: str) -> Iterator[tuple[str, int, int]]:
+    for entry in os.scandir(folder):
+        if entry.name.endswith(".py"):
+            yield _told(entry)
+        elif entry.is_dir() and entry.name.isidentifier() and entry.name != "__pycache__":
+            yield from _inside(entry.path)
+
+
+def _told(entry: os.DirEntry[str]) -> tuple[str, int, int]:
+    status = entry.stat()
+    return entry.name, status.st_size, status.st_mtime_ns
+
+
+def _folders(package: str) -> list[str]:
+    spec = find_spec(package)
+    return list(spec.submodule_search_locations or ()) if spec else []

@@ -1,0 +1,1 @@
+"""From text to a module: MLIR contexts, and parsing."""

@@ -1,0 +1,98 @@
+"""MLIR contexts, which compilations use one after the other.
+
+A new one takes as long as a large program takes to parse, and knows none of the types again. No
+two compilations share one at a time: MLIR's are not safe for threads unless they lock, and their
+handlers of diagnostics would hear each other's.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+
+from tilec import dialects
+from tilec.ir.mlir import ir
+from tilec.passes.pipeline import from_mlir_diagnostic
+from tilec.report.diagnostics import reported
+
+# Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.
+# The parser and the pass manager load others when they meet them.
+_LOADED = (
+    "arith",
+    "builtin",
+    "cf",
+    "func",
+    "gpu",
+    "irdl",
+    "llvm",
+    "math",
+    "memref",
+    "nvvm",
+    "scf",
+    "tensor",
+    "ub",
+    "vector",
+)
+
+_WAITING = 4
+"""Contexts that are kept for compilations to come, at most."""
+_RETIREMENT = 64
+"""Programs after which a context is given up: it keeps all types and places that it has met."""
+
+_free: list[Lease] = []  # `append` and `pop` are atomic
+
+LOADING = threading.Lock()
+"""Held while a Python-defined dialect is loaded: two threads that do so at once crash."""
+
+
+def new_context() -> ir.Context:
+    """A context with upstream's dialects and tilec's."""
+    context = ir.Context(load_on_create_dialects=[])
+    for name in _LOADED:
+        context.get_dialect_descriptor(name)
+    context.enable_multithreading(False)  # verifiers in Python would wait for each other
+    with LOADING:
+        dialects.load(context)
+    context.attach_diagnostic_handler(_report)
+    return context
+
+
+def _report(diagnostic: ir.Diagnostic) -> bool:
+    """Give a diagnostic of MLIR's to who collects them; else MLIR prints it."""
+    found = reported()
+    if found is None:
+        return False
+    found.append(from_mlir_diagnostic(diagnostic))
+    return True
+
+
+class Lease:
+    """A context while one program has it.
+
+    Attributes:
+        context: an `ir.Context` with upstream's dialects and tilec's.
+    """
+
+    def __init__(self, context: ir.Context) -> None:
+        self.context = context
+        self._programs = 0
+
+    def end_with(self, module: ir.Module) -> None:
+        """Let the next program have the context when nobody has `module`, an `ir.Module`, any more.
+
+        Only for a program that leaves the context as it was.
+        """
+        weakref.finalize(module, self._end).atexit = False
+
+    def _end(self) -> None:
+        self._programs += 1
+        if self._programs < _RETIREMENT and len(_free) < _WAITING:
+            _free.append(self)
+
+
+def lease() -> Lease:
+    """A context that no other program is in, for one that is to be compiled."""
+    try:
+        return _free.pop()
+    except IndexError:
+        return Lease(new_context())

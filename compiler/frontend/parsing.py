@@ -1,0 +1,95 @@
+"""From text to a module, with located errors."""
+
+from __future__ import annotations
+
+import re
+
+from tilec.dialect_plugins import load_named
+from tilec.ir.mlir import ir
+from tilec.isa import nearest
+from tilec.passes.base import Diagnostic, ProgramError
+from tilec.passes.pipeline import from_mlir_diagnostic
+from tilec.report.diagnostics import SOURCE, Source
+
+from .contexts import LOADING
+
+_DEEPEST = 256
+_NO_DIALECT = re.compile("unregistered dialect|^Dialect `.*' not found")
+_PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
+
+
+def parse(source: Source, context: ir.Context) -> ir.Module:
+    """The `ir.Module` that `source` describes.
+
+    Other packages' dialects are loaded if it names them.
+
+    Raises:
+        ProgramError: if it cannot be parsed or does not verify.
+        PluginError: if another package's dialect cannot be loaded.
+    """
+    with context:
+        if too_deep := _too_deep(source.text):
+            raise ProgramError([too_deep])
+        try:
+            return ir.Module.parse(source.text)
+        except ir.MLIRError as error:
+            found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
+            if any(_NO_DIALECT.search(d.message) for d in found):
+                with LOADING:
+                    loaded = load_named(source.text, context)
+                if loaded:
+                    return parse(source, context)
+            raise ProgramError([_explained(d) for d in found] or _silent(source)) from None
+
+
+def _too_deep(text: str) -> Diagnostic | None:
+    """What is wrong with braces that would exhaust the parser's stack, or that of a pass."""
+    if text.count("{") <= _DEEPEST:
+        return None
+    depth = 0
+    for brace in re.finditer("[{}]", text):
+        depth += 1 if brace[0] == "{" else -1
+        if depth > _DEEPEST:
+            line = text.count("\n", 0, brace.start()) + 1
+            column = brace.start() - text.rfind("\n", 0, brace.start())
+            at = ir.Location.file(SOURCE, line, column)
+            return Diagnostic(at, f"regions and attributes nest more than {_DEEPEST} deep")
+    return None
+
+
+def _explained(diagnostic: Diagnostic) -> Diagnostic:
+    """`diagnostic`, with what would be legal where upstream does not know it."""
+    unknown = re.search(
+        r"(?:unregistered operation|custom op) '(tile\.[\w.]+)'", diagnostic.message
+    )
+    if not unknown:
+        return diagnostic
+    return Diagnostic(diagnostic.location, _unknown_op(unknown[1]))
+
+
+def _unknown_op(name: str) -> str:
+    return f"unknown operation '{name}'; nearest: {', '.join(nearest(name, operations(), 3))}"
+
+
+def _silent(source: Source) -> list[Diagnostic]:
+    """What to say where upstream fails without a word, as it does at a pretty `tile.x`."""
+    pretty = _PRETTY.search(source.text)
+    if not pretty:
+        return [Diagnostic(ir.Location.unknown(), f"cannot parse {source.name}")]
+    line = source.text.count("\n", 0, pretty.start(1)) + 1
+    column = pretty.start(1) - source.text.rfind("\n", 0, pretty.start(1))
+    name = pretty[1]
+    message = (
+        f'operations of the tile dialect are written generically: "{name}"(…) {{…}} : (…) -> …'
+        if name in operations()
+        else _unknown_op(name)
+    )
+    return [Diagnostic(ir.Location.file(SOURCE, line, column), message)]
+
+
+def operations() -> list[str]:
+    """Names of the tile dialect's operations."""
+    from tilec.dialects.tile import ops  # noqa: PLC0415 (only for an error)
+
+    names = (getattr(value, "OPERATION_NAME", "") for value in vars(ops).values())
+    return sorted(name for name in names if name.startswith("tile."))

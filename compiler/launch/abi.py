@@ -1,0 +1,315 @@
+"""How kernels are launched: the JSON beside the PTX, all that simulator and runtime read.
+
+    {"target": "sm_80", "ptx": "7.0", "kernels": [{"name": "gemm", "block": [256, 1, 1],
+     "dynamic_shared": 98304, "arguments": [
+       {"name": "a", "kind": "memref", "type": "f16", "shape": [null, 64],
+        "strides": [null, 1], "offset": 0, "space": 0},
+       {"name": "n", "kind": "scalar", "type": "i32"}]}]}
+
+A memref whose kernel was promised something of it has `"promised"`, as `Promises` says; a kernel
+whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s.
+
+The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
+its shape, its strides and its offset; of a scalar its value; of a pointer itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
+from tilec.ir import mlir
+from tilec.isa import PtxVersion, Target, TilecError
+from tilec.isa import target as find_target
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """What a kernel relies on of the memory that it is given, by the attributes of its argument.
+
+    Attributes:
+        aligned: bytes of which the address is a multiple.
+        sizes: of each dimension, what its size is a multiple of.
+        strides: of each dimension, what its stride is a multiple of, in elements.
+    """
+
+    aligned: int = 1
+    sizes: tuple[int, ...] = ()
+    strides: tuple[int, ...] = ()
+
+    def json(self) -> dict[str, Any]:
+        """The promises as JSON has them."""
+        return {"aligned": self.aligned, "sizes": list(self.sizes), "strides": list(self.strides)}
+
+
+@dataclass(frozen=True, slots=True)
+class MemRef:
+    """A memref argument; None in its fields stands for what the launch passes.
+
+    Attributes:
+        name: its name.
+        type: element type in memory, as MLIR writes it.
+        shape: extents in elements.
+        strides: in elements.
+        offset: in elements.
+        space: address space: 0 generic, 1 global.
+        promised: what the kernel relies on.
+    """
+
+    name: str
+    type: str
+    shape: tuple[int | None, ...]
+    strides: tuple[int | None, ...]
+    offset: int | None
+    space: int = 0
+    promised: Promises = Promises()
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Types of the values passed: `ptr` and `i64`s."""
+        dynamic = sum(v is None for v in (*self.shape, *self.strides, self.offset))
+        return ("ptr", *["i64"] * dynamic)
+
+    def json(self) -> dict[str, Any]:
+        """The argument as JSON has it."""
+        return {
+            "name": self.name,
+            "kind": "memref",
+            "type": self.type,
+            "shape": list(self.shape),
+            "strides": list(self.strides),
+            "offset": self.offset,
+            "space": self.space,
+            **({"promised": self.promised.json()} if self.promised != Promises() else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A scalar argument, or a bare pointer.
+
+    Attributes:
+        name: its name.
+        type: as MLIR writes it; `ptr` for a pointer.
+    """
+
+    name: str
+    type: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The type of the value passed."""
+        return (self.type,)
+
+    def json(self) -> dict[str, Any]:
+        """The argument as JSON has it."""
+        kind = "pointer" if self.type == "ptr" else "scalar"
+        return {"name": self.name, "kind": kind, "type": self.type}
+
+
+Argument = MemRef | Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """CTAs along a dimension of an argument.
+
+    Attributes:
+        argument: the number of the argument, a memref.
+        dimension: of it.
+        elements: how many of the dimension each CTA takes.
+    """
+
+    argument: int
+    dimension: int
+    elements: int
+
+    def json(self) -> dict[str, int]:
+        """The extent as JSON has it."""
+        return {
+            "argument": self.argument,
+            "dimension": self.dimension,
+            "elements": self.elements,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """How a kernel is launched.
+
+    Attributes:
+        name: its `.entry`.
+        arguments: in order.
+        block: threads of a CTA in x, y, z where the kernel fixes them.
+        dynamic_shared: bytes of dynamic shared memory.
+        grid: in x, y, z the extents whose CTAs multiply up to the axis; None where it is for the
+            launch to say.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    block: tuple[int, int, int] | None = None
+    dynamic_shared: int = 0
+    grid: tuple[tuple[Extent, ...], ...] | None = None
+
+    def ctas(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
+        """The CTAs along x, y and z for arguments of these shapes, one at least.
+
+        Args:
+            shapes: of each argument; empty for a scalar.
+
+        Returns:
+            None if the kernel does not say.
+        """
+        if self.grid is None:
+            return None
+        return tuple(
+            prod(max(1, -(-shapes[e.argument][e.dimension] // e.elements)) for e in axis)
+            for axis in self.grid
+        )
+
+    def json(self) -> dict[str, Any]:
+        """The kernel as JSON has it."""
+        return {
+            "name": self.name,
+            "block": list(self.block) if self.block else None,
+            "dynamic_shared": self.dynamic_shared,
+            "arguments": [argument.json() for argument in self.arguments],
+            **(
+                {"grid": [[extent.json() for extent in axis] for axis in self.grid]}
+                if self.grid
+                else {}
+            ),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Abi:
+    """The kernels of a module.
+
+    Attributes:
+        target: what the PTX is for.
+        ptx: its version.
+        kernels: in the order of the module.
+    """
+
+    target: Target
+    ptx: PtxVersion
+    kernels: tuple[Kernel, ...]
+
+    def __str__(self) -> str:
+        document = {
+            "target": self.target.name,
+            "ptx": str(self.ptx),
+            "kernels": [kernel.json() for kernel in self.kernels],
+        }
+        return json.dumps(document, indent=2) + "\n"
+
+    @classmethod
+    def parse(cls, text: str) -> Abi:
+        """The ABI that `str` of one wrote."""
+        document = json.loads(text)
+        return cls(
+            find_target(document["target"]),
+            PtxVersion.parse(document["ptx"]),
+            tuple(
+                Kernel(
+                    kernel["name"],
+                    tuple(map(_argument, kernel["arguments"])),
+                    tuple(kernel["block"]) if kernel["block"] else None,
+                    kernel["dynamic_shared"],
+                    _grid(kernel["grid"]) if "grid" in kernel else None,
+                )
+                for kernel in document["kernels"]
+            ),
+        )
+
+
+def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ...], ...]:
+    return tuple(tuple(Extent(**extent) for extent in axis) for axis in axes)
+
+
+def _argument(fields: Mapping[str, Any]) -> Argument:
+    if fields["kind"] != "memref":
+        return Scalar(fields["name"], fields["type"])
+    return MemRef(
+        fields["name"],
+        fields["type"],
+        tuple(fields["shape"]),
+        tuple(fields["strides"]),
+        fields["offset"],
+        fields["space"],
+        _promises(fields.get("promised", {})),
+    )
+
+
+def _promises(fields: Mapping[str, Any]) -> Promises:
+    return Promises(
+        fields.get("aligned", 1), tuple(fields.get("sizes", ())), tuple(fields.get("strides", ()))
+    )
+
+
+def kernels(gpu_module: Any) -> Iterator[Kernel]:
+    """The kernels of a lowered `gpu.module`, as its `llvm.func`s describe them.
+
+    `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
+    parameters say.
+    """
+    for function in _llvm_functions(gpu_module):
+        attributes = function.attributes
+        if "nvvm.kernel" not in attributes:
+            continue
+        name = mlir.ir.StringAttr(attributes["sym_name"]).value
+        if ABI in attributes:
+            text = mlir.ir.StringAttr(attributes[ABI]).value
+            try:
+                arguments = tuple(map(_argument, json.loads(text)))
+            except (AttributeError, KeyError, TypeError, ValueError):
+                raise TilecError(
+                    f"tile.abi of kernel '{name}' is not what tile-kernel-abi writes: {text}"
+                ) from None
+        else:
+            types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
+            arguments = tuple(
+                Scalar(f"arg{i}", "ptr" if "ptr" in type_ else type_)
+                for i, type_ in enumerate(types)
+            )
+        shared = 0
+        if DYNAMIC_SHARED in attributes:
+            shared = mlir.ir.IntegerAttr(attributes[DYNAMIC_SHARED]).value
+        yield Kernel(name, arguments, _block(attributes), shared, _grid_of(attributes))
+
+
+def _llvm_functions(gpu_module: Any) -> list[Any]:
+    # By a walk: an iteration over the block would import the whole LLVM dialect for its classes.
+    found: list[Any] = []
+
+    def look(op: Any) -> Any:
+        if op.name == "llvm.func":
+            found.append(op)
+            return mlir.ir.WalkResult.SKIP
+        return mlir.ir.WalkResult.ADVANCE
+
+    gpu_module.operation.walk(look, mlir.ir.WalkOrder.PRE_ORDER)
+    return found
+
+
+def _grid_of(attributes: Any) -> tuple[tuple[Extent, ...], ...] | None:
+    if GRID not in attributes:
+        return None
+    axes = [[*mlir.ir.DenseI64ArrayAttr(a)] for a in mlir.ir.ArrayAttr(attributes[GRID])]
+    return tuple(
+        tuple(Extent(*numbers[at : at + 3]) for at in range(0, len(numbers), 3)) for numbers in axes
+    )
+
+
+def _block(attributes: Any) -> tuple[int, int, int] | None:
+    for name in ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid"):
+        if name in attributes:
+            sizes = [*mlir.ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
+            return sizes[0], sizes[1], sizes[2]
+    return None

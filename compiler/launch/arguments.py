@@ -1,0 +1,149 @@
+"""Arguments of the kernels that tilec compiles, as the launch passes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tilec.isa import LaunchError, element_type
+from tilec.isa.dtypes import numpy_type
+from tilec.isa.host_memory import HostBlock, host_blocks
+from tilec.runtime.cuda.streams import handle
+from tilec.runtime.cuda.views import is_shared, view
+
+from .abi import Argument, Kernel, MemRef
+
+
+def passed(kernel: Kernel, values: Sequence[Any], stream: Any = None) -> list[Any]:
+    """The values of a kernel's parameters: of an array itself, then what extents it takes.
+
+    Args:
+        kernel: the kernel.
+        values: numpy arrays, arrays on a GPU, and scalars.
+        stream: the stream that the kernel will be launched on.
+
+    Raises:
+        LaunchError: naming the argument that does not fit.
+    """
+    if len(values) != len(kernel.arguments):
+        listed = ", ".join(f"{a.name}: {_written(a)}" for a in kernel.arguments)
+        raise LaunchError(
+            f"kernel '{kernel.name}' takes {len(kernel.arguments)} arguments ({listed}), "
+            f"not {len(values)}"
+        )
+    blocks = host_blocks(values)
+    return [
+        parameter
+        for number, (argument, value) in enumerate(zip(kernel.arguments, values, strict=True))
+        for parameter in _passed(argument, value, number, blocks, stream)
+    ]
+
+
+def _written(argument: Argument) -> str:
+    if not isinstance(argument, MemRef):
+        return argument.type
+    extents = "x".join("?" if n is None else str(n) for n in argument.shape)
+    return f"{extents}x{argument.type}"
+
+
+def _passed(
+    argument: Argument, value: Any, number: int, blocks: Sequence[HostBlock], stream: Any
+) -> list[Any]:
+    is_array = isinstance(value, np.ndarray) or is_shared(value)
+    if not isinstance(argument, MemRef):
+        if is_array and argument.type != "ptr":
+            raise LaunchError(f"argument {number} is an array; the kernel takes {argument.type}")
+        if value is None and argument.type != "ptr":
+            raise LaunchError(f"argument {number} is None; the kernel takes {argument.type}")
+        return [value]
+    if not is_array:
+        raise LaunchError(f"argument {number} is no array; the kernel takes {_written(argument)}")
+    if isinstance(value, np.ndarray):
+        strides = tuple(step // value.itemsize for step in value.strides)
+    else:
+        value = view(value, f"argument {number}", handle(stream))
+        strides = value.strides
+    strides = _counting(argument, value.shape, strides)
+    _check(argument, value.shape, strides, value.dtype, number)
+    address = _copied_to(value, blocks) if isinstance(value, np.ndarray) else value.pointer
+    _check_promises(argument, value.shape, strides, address, number)
+    given = (*value.shape, *strides, 0)
+    known = (*argument.shape, *argument.strides, argument.offset)
+    dynamic = [n for n, fixed in zip(given, known, strict=True) if fixed is None]
+    return [value, *dynamic]
+
+
+def _copied_to(array: np.ndarray[Any, Any], blocks: Sequence[HostBlock]) -> int:
+    """An address that is aligned as the array's copy will be: 0 where as a kernel may ask for."""
+    return array.ctypes.data if any(block.place(array) for block in blocks) else 0
+
+
+def _counting(
+    argument: MemRef, shape: tuple[int, ...], strides: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The strides, those wanted where no two elements tell: of extents of 1, and of no elements."""
+    if len(strides) != len(argument.strides):
+        return strides
+    empty = 0 in shape
+    return tuple(
+        wanted if wanted is not None and (empty or extent == 1) else given
+        for wanted, given, extent in zip(argument.strides, strides, shape, strict=True)
+    )
+
+
+def _check(
+    argument: MemRef,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    dtype: np.dtype[Any] | None,
+    number: int,
+) -> None:
+    fits = (
+        len(shape) == len(argument.shape)
+        and all(k in (None, n) for n, k in zip(shape, argument.shape, strict=True))
+        and all(k in (None, n) for n, k in zip(strides, argument.strides, strict=True))
+        and argument.offset in (None, 0)
+    )
+    if not fits:
+        raise LaunchError(
+            f"argument {number} is {'x'.join(map(str, shape))} with strides {list(strides)}; the "
+            f"kernel takes {_written(argument)} "
+            f"with strides {['?' if n is None else n for n in argument.strides]}"
+        )
+    if dtype is not None and not _holds(argument.type, dtype):
+        raise LaunchError(
+            f"argument {number} has elements of {dtype}; the kernel takes {argument.type}"
+        )
+
+
+def _check_promises(
+    argument: MemRef, shape: tuple[int, ...], strides: tuple[int, ...], address: int, number: int
+) -> None:
+    """Check what the kernel relies on; raises LaunchError saying which promise is broken."""
+    promised = argument.promised
+    if address % promised.aligned:
+        raise LaunchError(
+            f"argument {number} is at {address:#x}; the kernel was promised a multiple of "
+            f"{promised.aligned} bytes (tile.aligned)"
+        )
+    # Of an extent of 1 no second element tells the stride.
+    told = [0 if extent <= 1 else stride for extent, stride in zip(shape, strides, strict=True)]
+    for what, values, multiples in (
+        ("sizes", shape, promised.sizes),
+        ("strides", told, promised.strides),
+    ):
+        if any(value % multiple for value, multiple in zip(values, multiples, strict=False)):
+            raise LaunchError(
+                f"argument {number} has {what} {list(values)}; promised are multiples of "
+                f"{list(multiples)} (tile.{what})"
+            )
+
+
+def _holds(type_: str, given: np.dtype[Any]) -> bool:
+    """Whether an array has elements of an MLIR type; integers hold what their bits are."""
+    if type_ in ("f16", "bf16", "f32", "f64"):
+        return given == numpy_type(element_type(type_))
+    bits = re.search(r"\d+", type_)
+    return bits is None or int(bits[0]) == 8 * given.itemsize

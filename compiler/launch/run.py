@@ -1,0 +1,132 @@
+"""Launches of compiled kernels, on a GPU or the simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from tilec import sim
+from tilec.isa import LaunchError, Target, TilecError, nearest
+from tilec.isa.launch import Extents, extents
+from tilec.runtime import cuda
+from tilec.runtime.cuda.views import is_shared
+
+from .abi import Kernel
+from .arguments import passed
+
+DEVICES = ("cuda", "sim")
+
+
+class Launchable(Protocol):
+    """PTX and how its kernels are launched; `Compiled` is one."""
+
+    target: Target
+
+    @property
+    def ptx(self) -> str:
+        """PTX."""
+        ...
+
+    @property
+    def kernels(self) -> Sequence[Kernel]:
+        """How each kernel is launched."""
+        ...
+
+
+def launch(
+    compiled: Launchable,
+    args: Sequence[Any],
+    *,
+    grid: int | Sequence[int] | None,
+    block: int | Sequence[int] | None,
+    kernel: str | None,
+    device: str | None,
+    dynamic_smem: int | None,
+    cluster: int | Sequence[int] | None,
+    stream: Any,
+) -> sim.Report | None:
+    """What `Compiled.launch` does."""
+    where = _device(compiled, args, device)
+    found = _kernel(compiled, kernel)
+    threads = _threads(found, block)
+    shared = found.dynamic_shared if dynamic_smem is None else dynamic_smem
+    if not isinstance(shared, int):
+        raise LaunchError(f"dynamic shared memory is a number of bytes, not {shared!r}")
+    if where == "sim":
+        if cluster is not None:
+            raise LaunchError("the simulator runs no clusters; a GPU from sm_90 on does")
+        for number, value in enumerate(args):
+            if is_shared(value):
+                raise LaunchError(
+                    f"argument {number} is on a GPU; the simulator takes numpy arrays"
+                )
+        parameters = passed(found, args)
+        return sim.launch(
+            compiled.ptx,
+            found.name,
+            _grid(found, args, grid),
+            threads,
+            parameters,
+            arch=compiled.target.name,
+            dynamic_smem=shared,
+        ).require_ok()
+    cuda.gpu().activate()  # after a fault a new context, where the arrays of before are lost
+    parameters = passed(found, args, stream)
+    cuda.launch(
+        compiled.ptx,
+        found.name,
+        _grid(found, args, grid),
+        threads,
+        parameters,
+        dynamic_smem=shared,
+        cluster=cluster,
+        stream=stream,
+    )
+    return None
+
+
+def _threads(kernel: Kernel, block: int | Sequence[int] | None) -> Extents:
+    if block is None:
+        if kernel.block is None:
+            raise LaunchError(f"kernel '{kernel.name}' does not fix its threads; give it a block")
+        return kernel.block
+    given = extents(block, "block")
+    if kernel.block is not None and given != kernel.block:
+        raise LaunchError(
+            f"kernel '{kernel.name}' is compiled for blocks of {kernel.block} threads, not {given}"
+        )
+    return given
+
+
+def _device(compiled: Launchable, args: Sequence[Any], device: str | None) -> str:
+    if device is None:
+        on_gpu = any(map(is_shared, args)) or cuda.available(compiled.target)
+        return "cuda" if on_gpu else "sim"
+    if device not in DEVICES:
+        raise TilecError(f"unknown device '{device}'; legal: {', '.join(DEVICES)}, None for either")
+    return device
+
+
+def _grid(
+    kernel: Kernel, args: Sequence[Any], given: int | Sequence[int] | None
+) -> int | Sequence[int]:
+    """The CTAs that are given, or those that the kernel asks for."""
+    if given is not None:
+        return given
+    ctas = kernel.ctas([getattr(value, "shape", ()) for value in args])
+    if ctas is None:
+        raise LaunchError(f"kernel '{kernel.name}' does not fix its CTAs; give it a grid")
+    return ctas
+
+
+def _kernel(compiled: Launchable, name: str | None) -> Kernel:
+    known = {kernel.name: kernel for kernel in compiled.kernels}
+    if name is None:
+        if len(known) > 1:
+            raise LaunchError(f"which kernel is to be launched? There are: {', '.join(known)}")
+        (name,) = known
+    if name not in known:
+        raise LaunchError(
+            f"there is no kernel '{name}'; nearest: {', '.join(nearest(name, known))}"
+        )
+    return known[name]

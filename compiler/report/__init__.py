@@ -1,0 +1,1 @@
+"""What people are shown: diagnostics, remarks, printed IR, reproducers, the explorer's page."""

@@ -1,0 +1,91 @@
+"""Crash reproducers: a module and the pipeline that failed on it, in one `.mlir` file.
+
+The pipeline stands in the external resources at the end of the file, as upstream writes it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tilec.isa import TilecError
+
+_RESOURCE = re.compile(r"^\{-#.*?mlir_reproducer.*?#-\}\s*", re.MULTILINE | re.DOTALL)
+_PIPELINE = re.compile(r'pipeline:\s*("(?:\\.|[^"\\])*")')
+_VERIFY_EACH = re.compile(r"verify_each:\s*true")
+
+
+class Reproducer(NamedTuple):
+    """What to run again.
+
+    Attributes:
+        module: text of the module.
+        pipeline: the pass pipeline.
+        verify_each: whether to verify after each pass.
+    """
+
+    module: str
+    pipeline: str
+    verify_each: bool
+
+    def __str__(self) -> str:
+        return (
+            f"{self.module.rstrip()}\n\n"
+            "{-#\n"
+            "  external_resources: {\n"
+            "    mlir_reproducer: {\n"
+            f"      pipeline: {json.dumps(self.pipeline)},\n"
+            "      disable_threading: true,\n"
+            f"      verify_each: {str(self.verify_each).lower()}\n"
+            "    }\n"
+            "  }\n"
+            "#-}\n"
+        )
+
+
+def read_reproducer(text: str) -> Reproducer:
+    """The parts of a reproducer; line numbers of the module stay as they are.
+
+    Raises:
+        TilecError: if `text` holds no pipeline.
+    """
+    resource = _RESOURCE.search(text)
+    pipeline = resource and _PIPELINE.search(resource[0])
+    if not resource or not pipeline:
+        raise TilecError("the file is no reproducer: it has no 'mlir_reproducer' resource")
+    return Reproducer(
+        text[: resource.start()] + text[resource.end() :],
+        json.loads(pipeline[1]),
+        _VERIFY_EACH.search(resource[0]) is not None,
+    )
+
+
+@contextmanager
+def reproducible(path: str | None, made: Callable[[], Reproducer]) -> Iterator[None]:
+    """Keep a reproducer of what runs inside at `path` unless it succeeds; nothing if None.
+
+    It is written before the passes start, since a crash leaves no time for it; a note on standard
+    error says where it stays.
+
+    Args:
+        path: a file.
+        made: makes the reproducer.
+
+    Raises:
+        OSError: if the file cannot be written.
+    """
+    if path is None:
+        yield
+        return
+    Path(path).write_text(str(made()), encoding="utf-8")
+    try:
+        yield
+    except TilecError:
+        sys.stderr.write(f"note: reproducer generated at {path}\n")
+        raise
+    Path(path).unlink()

@@ -1,0 +1,130 @@
+"""What an op does besides giving results: to which resource, through which operand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tilec.dialects.tile.dialect import SharedAttr
+from tilec.ir.mlir import ir
+
+
+class Resource(Enum):
+    """What ops read and write."""
+
+    GLOBAL = "global memory"
+    SHARED = "shared memory"
+    LOCAL = "local memory"
+    """A thread's own."""
+    COPIES = "asynchronous copies"
+    """Those under way, and the groups that they are counted in."""
+    ACCUMULATORS = "accumulators in flight"
+    """Registers and tensor memory that asynchronous products read and write."""
+    BARRIERS = "barriers"
+    """Where threads wait for each other, and the phases of barriers in shared memory."""
+    OUTSIDE = "anything else"
+    """What leaves the kernel: printing, traps, clocks."""
+
+
+MEMORIES = (Resource.GLOBAL, Resource.SHARED, Resource.LOCAL)
+"""Resources that a memref may point to."""
+
+
+class Access(Enum):
+    """What is done to a resource."""
+
+    READ = "reads"
+    WRITE = "writes"
+    ALLOCATE = "allocates"
+    ORDER = "orders"
+    """Others' accesses before it come before others' accesses after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """An effect as a declaration says it.
+
+    Attributes:
+        access: what is done.
+        resource: to what; None for the memory that the operand points to.
+        operand: number of the operand through which it is done, or None.
+        asynchronous: whether it may be done only after the op, until something waits for it.
+    """
+
+    access: Access
+    resource: Resource | None = None
+    operand: int | None = None
+    asynchronous: bool = False
+
+    def of(self, op: ir.Operation | ir.OpView) -> Effect:
+        """The effect of one op that is declared so."""
+        value = None if self.operand is None else op.operands[self.operand]
+        resource = self.resource
+        if resource is None:
+            assert value is not None
+            resource = resource_of(value.type)
+        return Effect(self.access, resource, value, self.asynchronous)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An effect of one op.
+
+    Attributes:
+        access: what is done.
+        resource: to what.
+        value: the memref through which it is done; None where any of the resource may be meant.
+        asynchronous: whether it may be done only after the op.
+    """
+
+    access: Access
+    resource: Resource
+    value: ir.Value | None = None
+    asynchronous: bool = False
+
+
+def resource_of(type_: ir.Type) -> Resource:
+    """The memory that values of a memref or pointer type point to; global where none is named."""
+    space = getattr(type_, "memory_space", None)
+    if space is None:
+        return Resource.GLOBAL
+    if isinstance(space, SharedAttr):
+        return Resource.SHARED
+    if isinstance(space, ir.IntegerAttr):
+        return _NUMBERED.get(int(space.value), Resource.GLOBAL)
+    text = str(space)
+    return next((found for name, found in _NAMED.items() if name in text), Resource.GLOBAL)
+
+
+_NUMBERED = {3: Resource.SHARED, 5: Resource.LOCAL}
+"""Address spaces of NVVM."""
+_NAMED = {"workgroup": Resource.SHARED, "private": Resource.LOCAL}
+"""`#gpu.address_space`."""
+
+
+def reads(operand: int) -> Touch:
+    """Reads the memory that an operand points to."""
+    return Touch(Access.READ, None, operand)
+
+
+def writes_to(operand: int) -> Touch:
+    """Writes the memory that an operand points to."""
+    return Touch(Access.WRITE, None, operand)
+
+
+def updates(operand: int) -> tuple[Touch, Touch]:
+    """Reads and writes the memory that an operand points to."""
+    return reads(operand), writes_to(operand)
+
+
+ALLOCATES_SHARED = Touch(Access.ALLOCATE, Resource.SHARED)
+"""Sets shared memory aside, uninitialised."""
+ANY_MEMORY = tuple(
+    Touch(access, resource) for access in (Access.READ, Access.WRITE) for resource in MEMORIES
+)
+"""Reads and writes memory, not known which."""
+ORDERS_MEMORY = tuple(
+    Touch(Access.ORDER, resource)
+    for resource in (Resource.GLOBAL, Resource.SHARED, Resource.BARRIERS)
+)
+"""A barrier or a fence."""

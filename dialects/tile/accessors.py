@@ -1,0 +1,34 @@
+"""Operands of an op by the names that its class declares."""
+
+from functools import partial
+
+from tilec.ir.mlir import ext, ir
+
+
+def define_operands(cls: type[ext.Operation]) -> None:
+    """Let each operand be found by its place.
+
+    The bindings look for the sizes of groups where one of the operands stands for several, and
+    an op that has but one such group carries no sizes.
+    """
+    operands, _, _, _ = ext.partition_fields(cls._fields)
+    groups = [o.variadicity is not ext.Variadicity.single for o in operands]
+    if sum(groups) != 1:
+        return
+    first, behind = groups.index(True), len(groups) - groups.index(True) - 1
+    for number, operand in enumerate(operands):
+        if number == first:
+            found = property(partial(_group, first=first, behind=behind))
+        else:
+            at = number if number < first else number - len(operands)
+            found = property(partial(_operand, at=at))
+        setattr(cls, operand.name, found)
+
+
+def _operand(op: ext.Operation, at: int) -> ir.Value:
+    return op.operands[at]
+
+
+def _group(op: ext.Operation, first: int, behind: int) -> tuple[ir.Value, ...]:
+    operands = op.operands
+    return tuple(operands[first : len(operands) - behind])

@@ -1,0 +1,165 @@
+"""The discardable attributes of the dialect: promises, pins and what passes tell each other.
+
+They stand on ops of other dialects, too, and any pass may drop them, as MLIR has it: without one
+a program means the same. Loads no MLIR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+ALIGNED = "tile.aligned"
+SIZES = "tile.sizes"
+STRIDES = "tile.strides"
+RASTERIZE = "tile.rasterize"
+AUTOMATIC = "tile.automatic"
+ABI = "tile.abi"
+DYNAMIC_SHARED = "tile.dynamic_shared"
+GRID = "tile.grid"
+STAGES = "tile.stages"
+UNROLL = "tile.unroll"
+UNROLL_NOW = "tile.unroll_now"
+LAYOUT = "tile.layout"
+DIRECT = "tile.direct"
+
+PREFIX = "tile."
+
+
+class Bearer(Enum):
+    """What may have an attribute; the value is how errors say it."""
+
+    ARGUMENT = "an attribute of a memref argument of gpu.func"
+    FUNCTION = "an attribute of gpu.func"
+    LOOP = "an attribute of scf.for"
+    LOAD = "an attribute of tile.load"
+    TILE = "an attribute of ops that give a tile"
+
+
+@dataclass(frozen=True, slots=True)
+class Discardable:
+    """An attribute.
+
+    Attributes:
+        name: with the dialect's prefix.
+        bearer: what may have it.
+        kind: name of the class of `ir` that its value has.
+        written: the value as errors say it.
+        meaning: what it says, and to whom.
+        promise: whether it promises what holds of memory or a launch; what breaks one is undefined.
+        transient: whether a pass sets and removes it, so that no program has it.
+    """
+
+    name: str
+    bearer: Bearer
+    kind: str
+    written: str
+    meaning: str
+    promise: bool = False
+    transient: bool = False
+
+
+_UNIT = ("UnitAttr", "a unit attribute: it has no value; leave it out for no")
+_PER_DIMENSION = ("DenseI64ArrayAttr", "array<i64: …>, one number a dimension")
+
+DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            Discardable(
+                ALIGNED,
+                Bearer.ARGUMENT,
+                "IntegerAttr",
+                "a number of bytes",
+                "The address of the memref's first element is a multiple of so many bytes.",
+                promise=True,
+            ),
+            Discardable(
+                SIZES,
+                Bearer.ARGUMENT,
+                *_PER_DIMENSION,
+                "Each extent is a multiple of its number.",
+                promise=True,
+            ),
+            Discardable(
+                STRIDES,
+                Bearer.ARGUMENT,
+                *_PER_DIMENSION,
+                "Each stride, in elements, is a multiple of its number.",
+                promise=True,
+            ),
+            Discardable(
+                RASTERIZE,
+                Bearer.FUNCTION,
+                "IntegerAttr",
+                "a number of rows",
+                "`tile-rasterize` numbers CTAs in columns of so many rows of the grid.",
+            ),
+            Discardable(
+                AUTOMATIC,
+                Bearer.FUNCTION,
+                *_UNIT,
+                "`tile-assign-layouts` chose the layouts; staging, pipelines and epilogues are the "
+                "passes' choice.",
+            ),
+            Discardable(
+                ABI,
+                Bearer.FUNCTION,
+                "StringAttr",
+                "a string, as tile-kernel-abi writes it",
+                "JSON of the kernel's arguments as they are passed.",
+            ),
+            Discardable(
+                DYNAMIC_SHARED,
+                Bearer.FUNCTION,
+                "IntegerAttr",
+                "a number of bytes",
+                "Shared memory that a launch must ask for.",
+            ),
+            Discardable(
+                GRID,
+                Bearer.FUNCTION,
+                "ArrayAttr",
+                "an array, as tile-from-linalg writes it",
+                "How the grid follows from the arguments' extents.",
+            ),
+            Discardable(
+                STAGES,
+                Bearer.LOOP,
+                "IntegerAttr",
+                "a positive integer",
+                "`tile-pipeline` gives the loop's buffers so many stages.",
+            ),
+            Discardable(
+                UNROLL,
+                Bearer.LOOP,
+                "IntegerAttr",
+                "a positive integer",
+                "`tile-unroll` makes so many rounds one.",
+            ),
+            Discardable(
+                UNROLL_NOW,
+                Bearer.LOOP,
+                *_UNIT,
+                "`tile-unroll` marks the loop that it asks upstream to unroll.",
+                transient=True,
+            ),
+            Discardable(
+                LAYOUT,
+                Bearer.TILE,
+                "Attribute",
+                "a #tile.layout",
+                "Pins the layout that `tile-assign-layouts` gives the result.",
+            ),
+            Discardable(
+                DIRECT,
+                Bearer.LOAD,
+                *_UNIT,
+                "`tile-stage-shared` leaves the load from global memory to registers.",
+            ),
+        )
+    }
+)
+"""All of them, by name."""

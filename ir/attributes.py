@@ -1,0 +1,43 @@
+"""Attributes of an op by name and class."""
+
+from __future__ import annotations
+
+from math import copysign
+from typing import TypeVar
+
+from .aliases import Op
+from .mlir import ir
+
+A = TypeVar("A", bound=ir.Attribute)
+
+
+def attribute(op: Op, name: str, kind: type[A]) -> A:
+    """An attribute that the op is known to have.
+
+    Args:
+        op: the op.
+        name: the attribute's name.
+        kind: its class, such as `ir.IntegerAttr`.
+
+    Raises:
+        KeyError: if the op has none of this name.
+        TypeError: if it is of another class.
+    """
+    found = op.attributes[name]
+    if not isinstance(found, kind):
+        raise TypeError(f"{name} of {op.name} is {found}, no {kind.__name__}")
+    return found
+
+
+def signature(function: Op) -> ir.FunctionType:
+    """The type of a `gpu.func` or `func.func`."""
+    type_ = attribute(function, "function_type", ir.TypeAttr).value
+    assert isinstance(type_, ir.FunctionType)
+    return type_
+
+
+def is_positive_zero(value: ir.Attribute) -> bool:
+    """Whether an attribute is the number zero; one of floats that has no sign."""
+    if isinstance(value, ir.FloatAttr):
+        return value.value == 0 and copysign(1, value.value) > 0
+    return isinstance(value, ir.IntegerAttr) and value.value == 0

@@ -1,0 +1,34 @@
+"""`mlir.ir`."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from enum import Enum
+
+from .affine import *
+from .attributes import *
+from .base import *
+from .operations import *
+from .operations import _OperationBase as _OperationBase
+from .types import *
+
+class OnExplicitAction(Enum):
+    USE_EXPLICIT = ...
+    USE_TRACEBACK = ...
+
+class CurrentLocAction(Enum):
+    FALLBACK = ...
+    NAMELOC_WRAP = ...
+
+class _Globals:
+    def append_dialect_search_prefix(self, module_name: str) -> None: ...
+    def register_traceback_file_exclusion(self, filename: str) -> None: ...
+
+_globals: _Globals
+
+def loc_tracebacks(
+    *,
+    max_depth: int | None = ...,
+    on_explicit_actn: OnExplicitAction = ...,
+    current_loc_actn: CurrentLocAction = ...,
+) -> AbstractContextManager[None]: ...
+def get_load_on_create_dialects() -> Sequence[str]: ...

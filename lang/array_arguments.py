@@ -1,0 +1,106 @@
+"""Arrays that kernels are launched with, of any library: where they are, how they lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from tilec.isa import LaunchError
+from tilec.isa.host_memory import Region, overlapping
+
+from .array import Facts
+from .dtypes import DTYPES
+
+
+class ArrayArgument(NamedTuple):
+    """An array that a kernel is launched with.
+
+    Attributes:
+        address: of its first element.
+        shape: its extents.
+        strides: in elements.
+        dtype: the name of its element type.
+    """
+
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: str
+
+    @property
+    def region(self) -> Region:
+        """The addresses that it may touch, what is between its elements included."""
+        size = max(8, DTYPES[self.dtype].bits) // 8
+        if 0 in self.shape:
+            return Region(self.address, self.address)
+        ends = [
+            (extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True)
+        ]
+        first = self.address + size * sum(end for end in ends if end < 0)
+        last = self.address + size * (1 + sum(end for end in ends if end > 0))
+        return Region(first, last)
+
+
+def disjoint(arrays: Mapping[str, ArrayArgument]) -> frozenset[str]:
+    """The arrays of a launch, by name, that share no memory with another."""
+    names = list(arrays)
+    groups = overlapping([array.region for array in arrays.values()])
+    return frozenset(names[group[0]] for group in groups if len(group) == 1)
+
+
+def array_argument(name: str, value: Any, dtype: str) -> ArrayArgument:
+    """What an array is.
+
+    Args:
+        name: of the argument.
+        value: numpy's, or an array on a GPU.
+        dtype: the name of the element type, where the array's library does not say.
+
+    Raises:
+        LaunchError: if it is no array, or begins each element anywhere.
+    """
+    if isinstance(value, np.ndarray):
+        strides = tuple(stride // value.itemsize for stride in value.strides)
+        if any(stride % value.itemsize for stride in value.strides):
+            raise LaunchError(f"argument '{name}': strides are no whole elements")
+        return ArrayArgument(value.ctypes.data, value.shape, strides, value.dtype.name)
+    from tilec.runtime.cuda.views import is_shared, view  # noqa: PLC0415 (only for such arrays)
+
+    if not is_shared(value):
+        raise LaunchError(
+            f"argument '{name}' is no array but {type(value).__name__}; legal: numpy's, "
+            "and arrays on a GPU with DLPack or __cuda_array_interface__"
+        )
+    seen = view(value, f"argument '{name}'")
+    held = seen.dtype.name if seen.dtype is not None else dtype
+    return ArrayArgument(seen.pointer, seen.shape, seen.strides, held)
+
+
+def broken_fact(array: ArrayArgument, facts: Facts, who: str) -> str | None:
+    """What does not hold of an array although a kernel relies on it; None if all does.
+
+    An array without elements has no address, and an extent of 1 no stride.
+
+    Args:
+        array: the array.
+        facts: what should hold.
+        who: says so, for the error: as in `the kernel relies on`.
+    """
+    empty = 0 in array.shape
+    if array.address % facts.aligned and not empty:
+        return (
+            f"lies at {array.address:#x}, which is no multiple of the {facts.aligned} bytes that "
+            f"{who}"
+        )
+    moved = [
+        0 if empty or extent == 1 else stride
+        for extent, stride in zip(array.shape, array.strides, strict=True)
+    ]
+    for what, given, counted, known in (
+        ("shape", array.shape, array.shape, facts.sizes),
+        ("strides", array.strides, moved, facts.strides),
+    ):
+        if known and any(value % n for value, n in zip(counted, known, strict=True)):
+            return f"has the {what} {list(given)}, which are no multiples of {list(known)} as {who}"
+    return None

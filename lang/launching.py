@@ -1,0 +1,96 @@
+"""Launches of compiled kernels: what is passed, and what must hold of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tilec.isa import LaunchError
+
+from .array import Assumption, Facts
+from .array_arguments import array_argument, broken_fact
+from .scalar_arguments import scalar_argument
+from .specialization import ArrayType, ScalarType, Specialization
+
+if TYPE_CHECKING:
+    from tilec import Compiled
+    from tilec.sim import Report
+
+Assumptions = Callable[[], Sequence[Assumption]]
+"""Gives what a kernel assumes of its arrays, where there is an error to explain."""
+
+
+def launch(
+    compiled: Compiled,
+    specialization: Specialization,
+    values: Mapping[str, Any],
+    grid: int | Sequence[int],
+    *,
+    device: str | None,
+    written: Sequence[str],
+    assumptions: Assumptions,
+) -> Report | None:
+    """Run a kernel; what the simulator counted, if it ran there.
+
+    Args:
+        compiled: the kernel.
+        specialization: what it is compiled for.
+        values: the arguments by name.
+        grid: CTAs along x, y and z.
+        device: `sim`, `cuda`, or None: the GPU for arrays that are on one, else the simulator.
+        written: the arrays that the kernel changes.
+        assumptions: gives what it assumes.
+
+    Raises:
+        LaunchError: for what does not fit.
+    """
+    from tilec.runtime.cuda.views import is_shared  # noqa: PLC0415 (for launches only)
+
+    _check_writable(values, written)
+    _check_assumed(compiled, specialization, values, assumptions)
+    passed = list(_passed(specialization, values))
+    where = device or ("cuda" if any(map(is_shared, passed)) else "sim")
+    return compiled.launch(*passed, grid=grid, device=where)
+
+
+def _passed(specialization: Specialization, values: Mapping[str, Any]) -> Iterator[Any]:
+    """Arrays, and scalars of the parameters' types."""
+    for name, known in specialization.arguments:
+        if isinstance(known, ScalarType):
+            yield scalar_argument(name, values[name], known.dtype, natural=known.natural)
+        elif isinstance(known, ArrayType):
+            yield values[name]
+
+
+def _check_writable(values: Mapping[str, Any], written: Sequence[str]) -> None:
+    for name in written:
+        value = values[name]
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
+            raise LaunchError(f"argument '{name}' is read-only, and the kernel changes it")
+
+
+def _check_assumed(
+    compiled: Compiled,
+    specialization: Specialization,
+    values: Mapping[str, Any],
+    assumptions: Assumptions,
+) -> None:
+    """Check what the code relies on: what the kernel says by `assume` among it."""
+    (kernel,) = compiled.kernels
+    promises = {argument.name: argument for argument in kernel.arguments}
+    for name, known in specialization.arguments:
+        if not isinstance(known, ArrayType):
+            continue
+        promised = promises[name].promised
+        facts = Facts(promised.aligned, promised.sizes, promised.strides)
+        array = array_argument(name, values[name], repr(known.dtype))
+        broken = broken_fact(array, facts, "the kernel relies on")
+        if broken is None:
+            continue
+        said = (
+            broken_fact(array, one.facts, f"tl.assume promises at {one.place}")
+            for one in assumptions()
+            if one.name == name
+        )
+        raise LaunchError(f"argument '{name}' {next(filter(None, said), broken)}")

@@ -1,0 +1,249 @@
+"""Mathematical functions that no instruction is, of f32, in a few instructions.
+
+Without leave to approximate, errors stay within a few units of the last place, over all finite
+arguments; with it (`fastmath<afn>`) a function is as good as the instruction it is made of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import e, factorial, log, log2, pi, sqrt
+from struct import pack, unpack
+from types import MappingProxyType
+
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir
+
+from ..emit import create
+from ..nvvm.kernel import Kernel
+
+_OEQ, _OLT = 1, 4
+"""Predicates of `arith.cmpf`."""
+_MANTISSA = 23
+
+
+class Scalars:
+    """Emits arithmetic on f32.
+
+    Attributes:
+        fast: whether instructions may stand for functions.
+    """
+
+    def __init__(self, kernel: Kernel, *, fast: bool) -> None:
+        self._kernel = kernel
+        self._f32 = ir.F32Type.get()
+        self._i32 = ir.IntegerType.get_signless(32)
+        self.fast = fast
+
+    def number(self, value: float) -> Value:
+        """A constant."""
+        return create("arith.constant", [], self._f32, value=ir.FloatAttr.get(self._f32, value))
+
+    def integer(self, value: int) -> Value:
+        """A constant of type i32."""
+        attribute = ir.IntegerAttr.get(self._i32, value)
+        return create("arith.constant", [], self._i32, value=attribute)
+
+    def add(self, a: Value, b: Value) -> Value:
+        """`a + b`."""
+        return create("arith.addf", [a, b], self._f32)
+
+    def sub(self, a: Value, b: Value) -> Value:
+        """`a - b`."""
+        return create("arith.subf", [a, b], self._f32)
+
+    def mul(self, a: Value, b: Value) -> Value:
+        """`a * b`."""
+        return create("arith.mulf", [a, b], self._f32)
+
+    def div(self, a: Value, b: Value) -> Value:
+        """`a / b`."""
+        return create("arith.divf", [a, b], self._f32)
+
+    def fma(self, a: Value, b: Value, c: Value) -> Value:
+        """`a * b + c`, rounded once."""
+        return self.call("llvm.fma.f32", a, b, c)
+
+    def call(self, intrinsic: str, *operands: Value) -> Value:
+        """An LLVM intrinsic on f32."""
+        found: Value = self._kernel.intrinsic(intrinsic, list(operands), self._f32)
+        return found
+
+    def magnitude(self, a: Value) -> Value:
+        """`|a|`."""
+        return self.call("llvm.fabs.f32", a)
+
+    def polynomial(self, x: Value, coefficients: list[float]) -> Value:
+        """By Horner's rule, the constant first."""
+        total = self.number(coefficients[-1])
+        for coefficient in reversed(coefficients[:-1]):
+            total = self.fma(total, x, self.number(coefficient))
+        return total
+
+    def test(self, predicate: int, a: Value, b: Value) -> Value:
+        """A comparison."""
+        i64 = ir.IntegerType.get_signless(64)
+        return create(
+            "arith.cmpf",
+            [a, b],
+            ir.IntegerType.get_signless(1),
+            predicate=ir.IntegerAttr.get(i64, predicate),
+        )
+
+    def less(self, a: Value, b: float) -> Value:
+        """Whether `a < b`."""
+        return self.test(_OLT, a, self.number(b))
+
+    def equal(self, a: Value, b: float) -> Value:
+        """Whether `a == b`."""
+        return self.test(_OEQ, a, self.number(b))
+
+    def pick(self, condition: Value, a: Value, b: Value) -> Value:
+        """`a` where the condition holds, else `b`."""
+        return create("arith.select", [condition, a, b], a.type)
+
+    def bits(self, a: Value) -> Value:
+        """The bits of `a`, an i32."""
+        return create("arith.bitcast", [a], self._i32)
+
+    def of_bits(self, bits: Value) -> Value:
+        """The f32 of an i32's bits."""
+        return create("arith.bitcast", [bits], self._f32)
+
+    def on_bits(self, name: str, a: Value, b: int) -> Value:
+        """An `arith` op of an i32 and a constant."""
+        return create(name, [a, self.integer(b)], self._i32)
+
+    def of_integer(self, a: Value) -> Value:
+        """An i32 as f32."""
+        return create("arith.sitofp", [a], self._f32)
+
+
+def _split(value: float) -> tuple[float, float]:
+    """A number as the sum of two of f32."""
+    (high,) = unpack("f", pack("f", value))
+    return high, value - high
+
+
+def _exp(s: Scalars, x: Value) -> Value:
+    """A power of two: the product's rounding error, too, is raised, to first order."""
+    high, low = _split(log2(e))
+    if s.fast:
+        return s.call("llvm.nvvm.ex2.approx.ftz.f32", s.mul(x, s.number(high)))
+    # Beyond, the result is 0 or infinity; an infinite product would have no error to speak of.
+    bound = 160 / high
+    x = s.pick(s.less(x, -bound), s.number(-bound), x)
+    x = s.pick(s.test(_OLT, s.number(bound), x), s.number(bound), x)
+    exponent = s.mul(x, s.number(high))
+    rest = s.fma(x, s.number(high), s.sub(s.number(-0.0), exponent))
+    rest = s.mul(s.fma(x, s.number(low), rest), s.number(log(2)))
+    power = s.call("llvm.exp2.f32", exponent)
+    # Infinity times nothing is no number.
+    return s.pick(s.equal(power, float("inf")), power, s.fma(power, rest, power))
+
+
+def _logarithm(s: Scalars, x: Value, base: float) -> Value:
+    """The logarithm of `x` to a base."""
+    if s.fast:
+        approximate = s.call("llvm.nvvm.lg2.approx.f", x)
+        return approximate if base == 2 else s.mul(approximate, s.number(log(2, base)))
+    # x = m * 2^n, sqrt(1/2) <= m < sqrt(2).
+    tiny = s.less(x, 2.0**-126)
+    normal = s.pick(tiny, s.mul(x, s.number(2.0**_MANTISSA)), x)
+    (half_root,) = unpack("i", pack("f", sqrt(0.5)))
+    n = s.on_bits("arith.shrsi", s.on_bits("arith.subi", s.bits(normal), half_root), _MANTISSA)
+    m = s.of_bits(
+        create("arith.subi", [s.bits(normal), s.on_bits("arith.shli", n, _MANTISSA)], n.type)
+    )
+    exponent = s.add(s.of_integer(n), s.pick(tiny, s.number(-_MANTISSA), s.number(0.0)))
+    # log(m) = 2 artanh(q), q = (m - 1) / (m + 1), a series in q^2.
+    above = s.sub(m, s.number(1.0))
+    q = s.div(above, s.add(m, s.number(1.0)))
+    square = s.mul(q, q)
+    series = s.mul(square, s.polynomial(square, [2 / 3, 2 / 5, 2 / 7, 2 / 9, 2 / 11]))
+    # 2q = above - q * above, of which above is exact.
+    rest = s.sub(s.mul(q, series), s.mul(q, above))
+    scale, scale_low = _split(1 / log(base))
+    if base == e:
+        high, low = _split(log(2))
+        value = s.fma(exponent, s.number(high), s.add(above, s.fma(exponent, s.number(low), rest)))
+    else:
+        high, low = _split(log(2, base))
+        rest = s.fma(above, s.number(scale_low), s.mul(rest, s.number(scale)))
+        rest = s.fma(exponent, s.number(low), rest)
+        value = s.fma(exponent, s.number(high), s.fma(above, s.number(scale), rest))
+    positive = s.pick(s.less(x, float("inf")), value, x)
+    other = s.pick(s.equal(x, 0.0), s.number(float("-inf")), s.number(float("nan")))
+    return s.pick(s.test(_OLT, s.number(0.0), x), positive, other)
+
+
+def _log1p(s: Scalars, x: Value) -> Value:
+    """What the sum loses, the factor gives back (Kahan)."""
+    whole = s.add(s.number(1.0), x)
+    value = s.mul(_logarithm(s, whole, e), s.div(x, s.sub(whole, s.number(1.0))))
+    value = s.pick(s.equal(whole, 1.0), x, value)
+    return s.pick(s.equal(whole, float("inf")), whole, value)
+
+
+def _expm1(s: Scalars, x: Value) -> Value:
+    """As `_log1p`, the other way round."""
+    power = _exp(s, x)
+    above = s.sub(power, s.number(1.0))
+    value = s.mul(above, s.div(x, _logarithm(s, power, e)))
+    value = s.pick(s.equal(power, 1.0), x, value)
+    value = s.pick(s.equal(power, float("inf")), power, value)
+    return s.pick(s.equal(above, -1.0), above, value)
+
+
+def _tanh(s: Scalars, x: Value) -> Value:
+    a = s.magnitude(x)
+    square = s.mul(a, a)
+    # The continued fraction, for small arguments.
+    above = s.polynomial(square, [945.0, 105.0, 1.0])
+    below = s.polynomial(square, [945.0, 420.0, 15.0])
+    small = s.mul(a, s.div(above, below))
+    power = _exp(s, s.add(a, a))
+    large = s.sub(s.number(1.0), s.div(s.number(2.0), s.add(power, s.number(1.0))))
+    return s.call("llvm.copysign.f32", s.pick(s.less(a, 0.6), small, large), x)
+
+
+def _erf(s: Scalars, x: Value) -> Value:
+    a = s.magnitude(x)
+    square = s.mul(a, a)
+    series = [2 / sqrt(pi) * (-1) ** n / (factorial(n) * (2 * n + 1)) for n in range(11)]
+    small = s.mul(a, s.polynomial(square, series))
+    # Abramowitz and Stegun 7.1.26: within 1.5e-7.
+    t = s.div(s.number(1.0), s.fma(a, s.number(0.3275911), s.number(1.0)))
+    tail = [0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429]
+    decay = _exp(s, s.sub(s.number(-0.0), square))
+    large = s.sub(s.number(1.0), s.mul(s.mul(t, s.polynomial(t, tail)), decay))
+    return s.call("llvm.copysign.f32", s.pick(s.less(a, 1.0), small, large), x)
+
+
+def _powf(s: Scalars, x: Value, y: Value) -> Value:
+    product = s.mul(y, s.call("llvm.nvvm.lg2.approx.f", s.magnitude(x)))
+    power = s.call("llvm.exp2.f32", product)
+    # Of negative numbers there are integer powers only, the odd ones negative.
+    half = s.mul(y, s.number(0.5))
+    even = s.test(_OEQ, half, s.call("llvm.floor.f32", half))
+    whole = s.test(_OEQ, y, s.call("llvm.floor.f32", y))
+    signed = s.pick(even, power, s.sub(s.number(-0.0), power))
+    of_negative = s.pick(whole, signed, s.number(float("nan")))
+    power = s.pick(s.less(x, 0.0), of_negative, power)
+    return s.pick(s.equal(y, 0.0), s.number(1.0), power)
+
+
+SEQUENCES: Mapping[str, Callable[..., Value]] = MappingProxyType(
+    {
+        "math.erf": _erf,
+        "math.exp": _exp,
+        "math.expm1": _expm1,
+        "math.log": lambda s, x: _logarithm(s, x, e),
+        "math.log10": lambda s, x: _logarithm(s, x, 10),
+        "math.log1p": _log1p,
+        "math.log2": lambda s, x: _logarithm(s, x, 2),
+        "math.powf": _powf,
+        "math.tanh": _tanh,
+    }
+)
+"""What emits each op, given its operands, of f32."""

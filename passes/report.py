@@ -1,0 +1,84 @@
+"""What a pass has to say of a part of the program: what is wrong, and what it has decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tilec.ir.aliases import Op
+from tilec.isa import TilecError
+
+from .base import Diagnostic, PassError, advise, remark
+
+
+class Report:
+    """Errors and remarks of a pass; each names the op and has its place.
+
+    Attributes:
+        errors: all so far, in the order in which they were found.
+    """
+
+    def __init__(self) -> None:
+        self.errors: list[Diagnostic] = []
+
+    def error(
+        self,
+        op: Op,
+        message: str,
+        *,
+        argument: int | None = None,
+        notes: tuple[Diagnostic, ...] = (),
+    ) -> None:
+        """Report what is wrong with an op, and what would be legal; go on looking.
+
+        The same of ops of one place, such as those that one tile has become, is reported once.
+
+        Args:
+            op: the op.
+            message: goes on from the op's name.
+            argument: number of the argument, of the kernel itself, that it is about.
+            notes: what belongs to it, each at a place of its own.
+        """
+        which = "" if argument is None else f"argument {argument}: "
+        error = Diagnostic(op.location, f"'{op.operation.name}' op {which}{message}", notes=notes)
+        if self.errors[-1:] != [error]:
+            self.errors.append(error)
+
+    def remark(self, op: Op, message: str) -> None:
+        """Explain a decision about an op, to users who ask with `--remarks`.
+
+        Args:
+            op: the op.
+            message: what was decided, why, and what else would have cost; goes on from the op's
+                name.
+        """
+        remark(op.location, f"'{op.operation.name}' op {message}")
+
+    def advise(self, op: Op, message: str) -> None:
+        """Tell the user about an op that is legal and might be better; go on.
+
+        Args:
+            op: the op.
+            message: goes on from the op's name.
+        """
+        advise(op.location, f"'{op.operation.name}' op {message}")
+
+    @contextmanager
+    def at(self, op: Op) -> Iterator[None]:
+        """Makes what is emitted inside have the op's place, and what is wrong inside its error."""
+        try:
+            with op.location:
+                yield
+        except PassError as error:
+            self.errors += error.diagnostics
+        except TilecError as error:
+            self.error(op, str(error))
+
+    def raise_errors(self) -> None:
+        """End the pass if anything is wrong.
+
+        Raises:
+            PassError: with all errors.
+        """
+        if self.errors:
+            raise PassError(self.errors)

@@ -1,0 +1,80 @@
+"""What an instruction is, as far as more than its own file asks.
+
+The file that binds an instruction declares its traits (`instructions.registry`). What is bound
+without a declaration is `UNKNOWN`, and taken for whatever costs most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from .ptx.module import Instruction
+
+
+class Flow(Enum):
+    """Where threads go from an instruction."""
+
+    NEXT = auto()
+    """To the next."""
+    CALL = auto()
+    """To the next, by way of a function."""
+    BRANCH = auto()
+    """To one of its labels."""
+    END = auto()
+    """Out of the function."""
+
+
+class Sync(Enum):
+    """Which threads an instruction brings together."""
+
+    NONE = auto()
+    WARP = auto()
+    CTA = auto()
+    UNKNOWN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What an instruction is.
+
+    Attributes:
+        flow: where threads go from it.
+        labels: where it may branch to.
+        sync: which threads it brings together.
+        polls: whether threads may execute it again and again until another CTA has changed
+            what it reads.
+        matrix: whether it is in `tilec.isa`'s table of matrix instructions.
+        product: whether it is a product D = A·B + C with operands in this order, whose result
+            need not be in registers while only the next product reads it (see `chains`).
+    """
+
+    flow: Flow = Flow.NEXT
+    labels: tuple[str, ...] = ()
+    sync: Sync = Sync.NONE
+    polls: bool = False
+    matrix: bool = False
+    product: bool = False
+
+
+PLAIN = Traits()
+"""Nothing that others must know: it computes, or touches memory when its turn comes."""
+UNKNOWN = Traits(sync=Sync.UNKNOWN, polls=True)
+"""Anything that an instruction which goes on to the next may be."""
+
+Declaration = Traits | Callable[[Instruction], Traits]
+"""Traits of an opcode, or what finds them from the qualifiers and operands."""
+
+_declared: dict[str, Declaration] = {}
+
+
+def declare(opcode: str, traits: Declaration) -> None:
+    """Say what the instructions of an opcode are."""
+    _declared[opcode] = traits
+
+
+def traits(instruction: Instruction) -> Traits:
+    """What an instruction is; `PLAIN` of one that is not bound: it raises, and does nothing."""
+    found = _declared.get(instruction.opcode, PLAIN)
+    return found if isinstance(found, Traits) else found(instruction)

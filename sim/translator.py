@@ -1,0 +1,153 @@
+"""Functions bound to the machine block by block, when threads reach them."""
+
+from __future__ import annotations
+
+from tilec.isa import TilecError
+
+from .binding import Binding
+from .blocks import RETURN, Code, End, Where
+from .chains import chained
+from .control import is_gated
+from .errors import PtxError
+from .frames import Frame
+from .instructions import bind
+from .instructions.registry import end_binder
+from .machine import Machine, Step
+from .program import Program
+from .ptx.module import Instruction
+from .traits import traits
+
+
+class Translator:
+    """Binds the blocks of a program's functions, each once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._failed: list[PtxError] = []
+
+    def code(self, frame: Frame, number: int) -> Code:
+        """A block, bound when it is first asked for."""
+        found = frame.translated[number]
+        if found is None:
+            found = frame.translated[number] = self._translate(frame, number)
+        return found
+
+    def unsupported(self, frame: Frame) -> list[PtxError]:
+        """What cannot be bound of a function, in the order of its text."""
+        before, self._failed = self._failed, []
+        for number in range(len(frame.blocks)):
+            self.code(frame, number)
+        found, self._failed = self._failed, before
+        return found
+
+    def _translate(self, frame: Frame, number: int) -> Code:
+        """Bind a block; what is not supported becomes a step that says so."""
+        block = frame.blocks[number]
+        whole = frame.function.body or []
+        body = whole[block.first : block.last]
+        following = frame.following(block.last)
+        if block.gate:
+            end = self._gate(frame, whole[block.first], block.successors[0])
+            return self._straight(frame, [], end)
+        if not body:
+            return self._straight(frame, body, End(following, following))
+        last = body[-1]
+        try:
+            end = self._end(frame, last, following)
+        except PtxError as error:
+            code = self._straight(frame, body[:-1], End(RETURN, RETURN))
+            code.instructions = body
+            code.steps.append(self._raising(error))
+            code.syncs.append(None)
+            return code
+        if end is None:
+            return self._straight(frame, body, End(following, following))
+        code = self._straight(frame, body[:-1], end)
+        code.last = last
+        return code
+
+    def _gate(self, frame: Frame, gated: Instruction, inside: int) -> End:
+        """The end of an empty block: to an instruction if its guard holds, or past it."""
+        slot = _guard(frame, gated)
+        past = frame.following(frame.blocks[inside].last)
+        return End(inside, past, slot, gated.negated)
+
+    def _end(self, frame: Frame, last: Instruction, following: Where) -> End | None:
+        """How a block ends with an instruction; None if that goes on to the next."""
+        find = end_binder(last)
+        where = None if find is None else find(Binding(frame, last))
+        if where is None:
+            return None
+        slot = None if last.guard is None else _guard(frame, last)
+        return End(where, following, slot, last.negated)
+
+    def _straight(self, frame: Frame, body: list[Instruction], end: End) -> Code:
+        """A block of these instructions."""
+        code = Code(body, [], [], end)
+        products = sum(traits(instruction).product for instruction in body)
+        deferred = chained(body, frame.uses) if products > 1 else frozenset()
+        for index, instruction in enumerate(body):
+            binding = Binding(frame, instruction)
+            binding.deferred = index in deferred
+            code.steps.append(self._step(binding))
+            code.syncs.append(binding.sync)
+            if binding.sync is not None:
+                code.has_syncs = True
+                code.has_counted |= code.counted(binding.sync)
+        return code
+
+    def _step(self, binding: Binding) -> Step:
+        """What an instruction does, or a step that raises why it does nothing."""
+        instruction = binding.instruction
+        try:
+            step = binding.complete(bind(binding))
+            if instruction.guard is not None and not is_gated(instruction):
+                slot = _guard(binding.frame, instruction)
+                step = _guarded(self.program.machine, step, slot, instruction.negated)
+        except PtxError as error:
+            return self._raising(error)
+        except TilecError as error:
+            return self._raising(binding.error(str(error)))
+        except (IndexError, KeyError, StopIteration, ValueError):
+            # Too few operands or qualifiers for whoever unpacks them.
+            return self._raising(binding.error(f"malformed '{instruction.mnemonic}'"))
+        return step
+
+    def _raising(self, error: PtxError) -> Step:
+        """A step that says why an instruction is not executed."""
+        self._failed.append(error)
+
+        def step() -> None:
+            raise error
+
+        return step
+
+
+def _guard(frame: Frame, instruction: Instruction) -> int:
+    """The slot of an instruction's guard."""
+    assert instruction.guard is not None
+    found = frame.register(instruction.guard, instruction.scope)
+    if found is None or found[1] != 1:
+        raise frame.error(f"'{instruction.guard}' is no predicate", instruction)
+    return found[0]
+
+
+def _guarded(machine: Machine, step: Step, slot: int, negated: bool) -> Step:
+    registers = machine.registers
+
+    def run() -> None:
+        predicate = registers[slot]
+        if predicate.size == 1:
+            if bool(predicate[0, 0, 0]) != negated:
+                step()
+            return
+        mask, merge = machine.mask, machine.merge
+        chosen = ~predicate if negated else predicate
+        if mask is not None:
+            chosen = chosen & mask
+        if chosen.any():
+            machine.mask = machine.merge = chosen
+            step()
+            machine.mask, machine.merge = mask, merge
+
+    return run

@@ -1,0 +1,96 @@
+"""The threads of a wave of CTAs, which of them are active, and the memory that they see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilec.isa import LANES
+from tilec.isa.launch import Extents
+
+from .alu import Array
+from .memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Geometry:
+    """Extents of a launch, x first."""
+
+    grid: Extents
+    block: Extents
+
+    @property
+    def ctas(self) -> int:
+        """CTAs of the grid."""
+        return self.grid[0] * self.grid[1] * self.grid[2]
+
+    @property
+    def threads(self) -> int:
+        """Threads of a CTA."""
+        return self.block[0] * self.block[1] * self.block[2]
+
+    @property
+    def warps(self) -> int:
+        """Warps of a CTA; the last may not be whole."""
+        return -(-self.threads // LANES)
+
+
+class Wave:
+    """Threads in flight.
+
+    Attributes:
+        geometry: extents of the launch.
+        memory: its memory.
+        dynamic_shared: bytes of dynamic shared memory of a CTA.
+        mask: active threads; None if they are all of the wave.
+        merge: threads that a write to a register may change; None where the others' values are
+            dead, because they have exited.
+        live: threads that have not exited; None if they are all of the wave.
+        shape: (CTAs, warps, lanes) of the wave.
+        first_cta: number of the wave's first CTA.
+        steps: instructions run so far, each for all its threads at once.
+    """
+
+    def __init__(self, geometry: Geometry, memory: Memory, dynamic_shared: int) -> None:
+        self.geometry = geometry
+        self.memory = memory
+        self.dynamic_shared = dynamic_shared
+        self.mask: Array | None = None
+        self.merge: Array | None = None
+        self.live: Array | None = None
+        self.shape = (0, 0, 0)
+        self.first_cta = 0
+        self.steps = 0
+
+    def begin(self, first: int, ctas: int) -> None:
+        """Begin the wave of `ctas` CTAs from number `first`."""
+        self.first_cta = first
+        self.shape = (ctas, self.geometry.warps, LANES)
+        self.live = None
+        threads = self.geometry.threads
+        if threads % LANES:
+            lanes = np.arange(self.geometry.warps * LANES).reshape(1, -1, LANES) < threads
+            self.live = np.ascontiguousarray(np.broadcast_to(lanes, self.shape))
+        self.mask, self.merge = self.live, None
+        self.memory.wave(ctas)
+
+    def full(self, value: Array) -> Array:
+        """A value spread over all threads of the wave."""
+        return np.broadcast_to(value, self.shape)
+
+    def active(self) -> Array:
+        """The active threads as a whole array."""
+        if self.mask is None:
+            return np.ones(self.shape, np.bool_)
+        return np.broadcast_to(self.mask, self.shape)
+
+    def thread_name(self, thread: tuple[int, int, int]) -> str:
+        """What findings call a thread, given its place in the wave."""
+        cta, warp, lane = thread
+        x, y, _ = self.geometry.block
+        number = warp * LANES + lane
+        tid = (number % x, number // x % y, number // (x * y))
+        x, y, _ = self.geometry.grid
+        number = self.first_cta + cta
+        ctaid = (number % x, number // x % y, number // (x * y))
+        return f"thread {tid} of CTA {ctaid}"

@@ -1,0 +1,97 @@
+"""No pass and no analysis knows by name what an op means.
+
+What an op means stands on its class, or in the table of upstream's ops; who asks goes by the
+class. A name of one of the dialect's ops may stand only in the dialect, as the key of a registry of
+lowerings, and where the Python front end emits the op. Nor may a list of upstream's names stand for
+a meaning.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tilec.dialects.tile import ops
+
+ROOT = Path(__file__).parents[2]
+NAMES = {getattr(ops, n).OPERATION_NAME for n in ops.__all__ if n.endswith("Op")}
+SOURCES = [
+    path
+    for folder in ("passes", "compiler", "lang", "tools", "sim", "runtime")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
+REGISTRIES = {
+    "passes/fragments/fragment_elementwise.py",
+    "passes/fragments/fragment_products.py",
+    "passes/fragments/fragment_views.py",
+    "passes/fragments_to_nvvm.py",
+    "passes/to_fragments.py",
+}
+"""Files whose dictionaries say how each op is lowered."""
+UPSTREAM = re.compile(r"(arith|cf|func|gpu|llvm|math|memref|nvgpu|nvvm|scf|vector)\.[a-z_0-9.]+")
+
+
+LOWERINGS = {"from_linalg", "from_vector", "lower_math", "math", "nvvm", "upstream"}
+"""Folders and files of passes/ whose business is what upstream's ops become."""
+
+
+def _lowers_upstream(path: Path) -> bool:
+    return path.relative_to(ROOT / "passes").parts[0].removesuffix(".py") in LOWERINGS
+
+
+def _arguments(tree: ast.AST) -> set[int]:
+    """The constants that a call is given, as one that emits an op is."""
+    return {
+        id(argument)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        for argument in node.args
+    }
+
+
+def _keys(tree: ast.AST) -> set[int]:
+    """The constants that are keys of dictionaries."""
+    return {
+        id(key) for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys if key
+    }
+
+
+def _strings(tree: ast.AST) -> Iterator[ast.Constant]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_no_names_of_tile_ops(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    name = str(path.relative_to(ROOT))
+    legal = _keys(tree) if name in REGISTRIES else set()
+    if name.startswith("lang/"):  # which loads no MLIR, so no classes, until a kernel is built
+        legal |= _arguments(tree)
+    found = [
+        f"{node.lineno}: {node.value}"
+        for node in _strings(tree)
+        if node.value in NAMES and id(node) not in legal
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SOURCES if p.is_relative_to(ROOT / "passes") and not _lowers_upstream(p)],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_no_lists_of_upstream_names(path: Path) -> None:
+    """A tuple or set of op names is a meaning that its ops should have declared."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            names = [e.value for e in node.elts if isinstance(e, ast.Constant)]
+            if len(names) > 1 and all(isinstance(n, str) and UPSTREAM.fullmatch(n) for n in names):
+                found.append(f"{node.lineno}: {', '.join(names)}")
+    assert found == []
