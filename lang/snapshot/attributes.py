@@ -21,11 +21,11 @@ _MRO = type.__dict__["__mro__"].__get__
 _OF_ARRAYS = frozenset(("shape", "dtype", "ndim", "size", "itemsize", "nbytes"))
 
 
-def attribute(record: Record, label: str, owner: object, name: str) -> object:
+def attribute(record: Record, label: str, owner: Any, name: str) -> object:
     """An attribute of an object, with guards that it is as it was; or STOP, or DONE."""
     if type(owner) is ModuleType:
         return _of_module(record, label, owner, name)
-    if isinstance(owner, type):
+    if issubclass(type(owner), type):
         return _of_class(record, owner, name)
     if type(owner) is np.ndarray and name in _OF_ARRAYS:
         record.guards.array(owner, bits=False)

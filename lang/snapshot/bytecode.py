@@ -6,24 +6,13 @@ function: those that load names, and those that import. Everything else works on
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from functools import lru_cache
-from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType
 from typing import NamedTuple
 
 from .code_text import code_text
-from .instructions import instructions
-from .paths import Import, Name, Path, Step
-
-_GLOBALS = frozenset(("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"))
-_CELLS = frozenset(("LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"))
-_ATTRIBUTE = frozenset(("LOAD_ATTR", "LOAD_METHOD"))
-_MAKES_SET = frozenset(("BUILD_SET", "SET_ADD", "SET_UPDATE"))
-_BY_NAME = frozenset(Path(Name(name)) for name in ("getattr", "hasattr"))
-_BY_ANY_NAME = frozenset(Path(Name(name)) for name in ("vars", "dir"))
-_WORD = re.compile(r"[^\W\d]\w*")
+from .paths import Path
+from .scan import Scan
 
 
 class CodeReads(NamedTuple):
@@ -34,6 +23,7 @@ class CodeReads(NamedTuple):
         paths: what it reads from outside, in order.
         names: the attributes that it takes of what it holds, and the words in its texts.
         any_name: whether it may take attributes whose names are in neither.
+        any_class: whether it may call a class that it does not name.
         set_order: whether it may depend on the order of a set.
     """
 
@@ -41,6 +31,7 @@ class CodeReads(NamedTuple):
     paths: tuple[Path, ...]
     names: frozenset[str]
     any_name: bool
+    any_class: bool
     set_order: bool
 
 
@@ -51,7 +42,7 @@ def reads(code: CodeType) -> CodeReads:
     Raises:
         UnknownInstructionError: in a Python whose instructions are not known.
     """
-    found = _Scan(code)
+    found = Scan(code)
     inner = [reads(const) for const in code.co_consts if isinstance(const, CodeType)]
     paths = dict.fromkeys([*found.paths, *(path for one in inner for path in one.paths)])
     return CodeReads(
@@ -59,147 +50,6 @@ def reads(code: CodeType) -> CodeReads:
         tuple(paths),
         frozenset(found.names).union(*(one.names for one in inner)),
         found.any_name or any(one.any_name for one in inner),
+        found.any_class or any(one.any_class for one in inner),
         found.set_order or any(one.set_order for one in inner),
     )
-
-
-class _Scan:
-    """One pass over the instructions of a code object."""
-
-    def __init__(self, code: CodeType) -> None:
-        self.paths: list[Path] = []
-        self.names: set[str] = set()
-        self.any_name = False
-        self.set_order = False
-        self._code = list(instructions(code))
-        self._imported: dict[str, Path] = {}
-        self._once = set(self._stored_once(code))
-        for _, value in (one for one in self._code if one.op == "LOAD_CONST"):
-            parts = value if isinstance(value, tuple | frozenset) else (value,)
-            self.names.update(*(_WORD.findall(part) for part in parts if isinstance(part, str)))
-        for at, one in enumerate(self._code):
-            if one.op == "IMPORT_NAME":
-                self._import(at)
-        at = 0
-        while at < len(self._code):
-            at = self._instruction(at)
-
-    def _op(self, at: int) -> str:
-        return self._code[at].op if at < len(self._code) else ""
-
-    def _stored_once(self, code: CodeType) -> Iterator[str]:
-        """Variables that have one value, once they have one."""
-        starred = bool(code.co_flags & CO_VARARGS) + bool(code.co_flags & CO_VARKEYWORDS)
-        parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + starred]
-        stored = [one.value for one in self._code if one.op == "STORE_FAST"]
-        return (name for name in stored if name not in parameters and stored.count(name) == 1)
-
-    def _import(self, at: int) -> None:
-        """Note the modules that a statement imports: as variables, or as read where they are not.
-
-        `import a.b` gives `a`; `import a.b as c` takes `b` of `a` in steps; `from a import b, c`
-        takes one name after the other.
-        """
-        level, names = (self._code[at - back].value for back in (2, 1))
-        name = str(self._code[at].value)
-        leaf = Path(Import(name, level, tuple(names or ()), leaf=True))
-        if not names and self._op(at + 1) != "IMPORT_FROM":
-            self._stored(at + 1, Path(Import(name, level, (), leaf=False)))
-        elif not names:
-            end = at + 1
-            while self._op(end) in ("IMPORT_FROM", "SWAP", "POP_TOP"):
-                end += 1
-            self._stored(end, leaf)
-        else:
-            at += 1
-            while self._op(at) == "IMPORT_FROM":
-                self._stored(at + 1, leaf.then(Step("attribute", self._code[at].value)))
-                at += 2
-
-    def _stored(self, at: int, path: Path) -> None:
-        """Note that an instruction stores an import."""
-        op, name = self._code[at]
-        if op == "STORE_FAST" and name in self._once:
-            self._imported[name] = path
-        else:
-            self.paths.append(path)
-
-    def _instruction(self, at: int) -> int:
-        """Note what one instruction reads, or a path of several; where the next is."""
-        op, value = self._code[at]
-        path, after = self._path(at)
-        if path is not None:
-            if path in _BY_NAME:
-                return self._by_name(at, path, after)
-            self.any_name |= path in _BY_ANY_NAME
-            self.paths.append(path)
-            return after
-        if (op in _ATTRIBUTE or op == "LOAD_SUPER_ATTR") and not self._only_asks_class(at):
-            self.names.add(str(value))
-        searched = isinstance(value, frozenset) and self._op(at + 1) == "CONTAINS_OP"
-        self.set_order |= op in _MAKES_SET or (isinstance(value, frozenset) and not searched)
-        return at + 1
-
-    def _only_asks_class(self, at: int) -> bool:
-        """Whether an instruction takes an object's class to compare it or for an attribute of it.
-
-        As dataclasses do, in `self.__class__ is other.__class__`; others may call the class.
-        """
-        if self._code[at].value != "__class__":
-            return False
-        if self._op(at + 1) == "LOAD_FAST" and self._op(at + 2) == "LOAD_ATTR":
-            at += 2
-        return self._op(at + 1) in ("LOAD_ATTR", "IS_OP")
-
-    def _path(self, at: int) -> tuple[Path | None, int]:
-        """The path that begins at an instruction, and where it ends."""
-        op, value = self._code[at]
-        if op in _GLOBALS:
-            path = Path(Name(value))
-        elif op in _CELLS:
-            path = Path(Name(value, cell=True))
-        elif op == "LOAD_FAST" and value in self._imported:
-            path = self._imported[value]
-        else:
-            return None, at
-        at += 1
-        while True:
-            step, at = self._step(at)
-            if step is None:
-                return path, at
-            path = path.then(step)
-
-    def _step(self, at: int) -> tuple[Step | None, int]:
-        op = self._op(at)
-        if op in _ATTRIBUTE:
-            return Step("attribute", self._code[at].value), at + 1
-        if op == "LOAD_CONST" and self._op(at + 1) == "BINARY_SUBSCR":
-            key = self._code[at].value
-            return (Step("item", key), at + 2) if type(key) in (str, int) else (None, at)
-        end = at
-        while self._op(end) == "LOAD_CONST":
-            end += 1
-        taken = {"CALL": end - at, "CALL_KW": end - at - 1}.get(
-            self._op(end), 0
-        )  # 3.13: names last
-        if taken > 0 and self._code[end].value == taken:
-            return Step("call", tuple(one.value for one in self._code[at : at + taken])), end + 1
-        return None, at
-
-    def _by_name(self, at: int, path: Path, after: int) -> int:
-        """`getattr` of a path or a variable with a name that stands there."""
-        self.paths.append(path)
-        operand, end = self._path(after) if after < len(self._code) else (None, after)
-        if operand is None:
-            end = after + (self._op(after) == "LOAD_FAST")
-            while end > after and self._op(end) in _ATTRIBUTE:
-                self.names.add(str(self._code[end].value))
-                end += 1
-        name = self._code[end].value if self._op(end) == "LOAD_CONST" else None
-        call = end + 1 + (self._op(end + 1) == "LOAD_CONST")
-        if end == after or not isinstance(name, str) or self._op(call) != "CALL":
-            self.any_name = True
-            return at + 1
-        if operand is not None:
-            self.paths.append(operand.then(Step("attribute", name)))
-        return call + 1

@@ -79,6 +79,7 @@ def _look_at_code(record: Record, code: CodeType, scope: Scope) -> None:
         raise UnrecordableError(f"'{code.co_name}' has the instruction {error}") from None
     record.line(f"code of {code.co_name}", found.text)
     record.mention(found.names, any_name=found.any_name)
+    record.any_class |= found.any_class
     if found.set_order:
         record.set_order()
     for path in found.paths:

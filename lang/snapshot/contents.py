@@ -34,7 +34,7 @@ def _look_at_sequence(record: Record, label: str, value: Any, base: type) -> Non
 
 def _look_at_set(record: Record, label: str, value: Any, base: type) -> None:
     _look_at_sequence(record, label, value, base)
-    if not all(isinstance(part, int | float) for part in value):
+    if not all(type(part) in (bool, int, float) for part in base.__iter__(value)):
         record.set_order()
 
 

@@ -14,18 +14,19 @@ from .fixed import class_name
 _LONG = 1 << 64
 
 
-def exact(value: object) -> str | None:
+def exact(value: Any) -> str | None:
     """A plain value as text: equal texts mean the same type and the same bits, nested ones' too.
 
     Of `True` and `1`, `0.0` and `-0.0`, `(6,)` and `(6.0,)` no two have the same text; NaN has that
     of its bits. None for what is not plain: what can change, or carries code.
     """
-    write = _WRITERS.get(type(value))
+    kind = type(value)  # unlike `isinstance`, it asks nothing of the value
+    write = _WRITERS.get(kind)
     if write is not None:
         return write(value)
-    if isinstance(value, np.generic | np.dtype):
+    if issubclass(kind, np.generic | np.dtype):
         return _of_numpy(value)
-    if isinstance(value, type):
+    if issubclass(kind, type):
         name = class_name(value)
         return name and f"class {name}"
     return None
@@ -84,7 +85,9 @@ _WRITERS: dict[type, Callable[[Any], str | None]] = {
 
 def _of_numpy(value: np.generic | np.dtype[Any]) -> str | None:
     dtype = value.dtype if isinstance(value, np.generic) else value
-    if dtype.hasobject or dtype.metadata or class_name(type(value)) is None:
+    if dtype.hasobject or dtype.metadata or class_name(dtype.type) is None:
         return None
     written = f"dtype {dtype!r} {dtype.str}"
-    return f"{written} {value.tobytes().hex()}" if isinstance(value, np.generic) else written
+    if not isinstance(value, np.generic):
+        return written
+    return f"{written} {value.tobytes().hex()}" if type(value) is dtype.type else None

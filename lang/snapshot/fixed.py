@@ -53,8 +53,8 @@ TAKES_ANY_NAME = words(
     """
 )
 """What takes attributes whose names need not stand in the code."""
-MAKES_OBJECTS = frozenset(("builtins.type", "dataclasses.replace"))
-"""What makes it possible to call a class that the code does not name."""
+CALLS_ANY_CLASS = words("builtins.type copy.copy copy.deepcopy dataclasses.replace")
+"""What can make an instance of a class that the code does not name."""
 
 
 def is_pure(module: object) -> bool:
@@ -92,7 +92,7 @@ def class_name(value: type) -> str | None:
     return name_of(value) if type(value).__module__ in _OF_CLASSES else None
 
 
-_OF_CLASSES = ("abc", "builtins", "enum", "tilec.lang.dtypes", "typing")
+_OF_CLASSES = ("abc", "builtins", "enum", "numpy", "tilec.lang.dtypes", "typing")
 """Modules whose classes of classes leave `__module__` and `__qualname__` to Python."""
 
 

@@ -84,7 +84,7 @@ def look_at_class(record: Record, label: str, owner: type, *, made: bool = True)
 def _look_at_namespace(record: Record, label: str, base: type, *, of: type) -> None:
     def always(name: str) -> bool:
         if name in _MAKERS:
-            return record.makes_objects or of in record.made
+            return record.any_class or of in record.made
         special = name.startswith("__") and name.endswith("__")
         of_enum = isinstance(base, enum.EnumMeta) and name.startswith("_") and name.endswith("_")
         return (special or of_enum) and name not in NOT_READ
@@ -146,23 +146,24 @@ def is_of_python(kind: type) -> bool:
     for name, value in kind.__dict__.items():
         if name in ("__dict__", "__weakref__"):
             continue
-        if isinstance(value, _OF_C) and value.__objclass__ is kind:
+        if type(value) in _OF_C and value.__objclass__ is kind:
             return False
-        if isinstance(value, MemberDescriptorType) and not declared:
+        if type(value) is MemberDescriptorType and not declared:
             return False
-        if isinstance(value, BuiltinFunctionType) and value.__self__ is kind:
+        if type(value) is BuiltinFunctionType and value.__self__ is kind:
             return False
     return True
 
 
-def likeness(owner: object) -> object:
+def likeness(owner: Any) -> object:
     """What two objects have in common of which the same can be recorded while neither changes.
 
     Of an object that is nothing but plain attributes, and perhaps a tuple's plain elements, its
     class and those: another made of the same is recorded as the same. Of any other, its id.
     """
     kind = type(owner)
-    held = exact(tuple.__getitem__(owner, slice(None))) if isinstance(owner, tuple) else ""
+    is_tuple = issubclass(kind, tuple)
+    held = exact(tuple.__getitem__(owner, slice(None))) if is_tuple else ""
     own = dictionary(owner)
     plain = "" if own is None else exact(tuple(own.items()))
     if held is None or plain is None or not _is_like_object(kind):

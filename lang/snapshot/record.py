@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from .fixed import DEPENDS_ON_SET_ORDER, MAKES_OBJECTS, TAKES_ANY_NAME
+from .fixed import CALLS_ANY_CLASS, DEPENDS_ON_SET_ORDER, TAKES_ANY_NAME
 from .guards import MISSING, Get, Guards
 from .places import Span
 from .words import words
@@ -94,7 +94,7 @@ class Record:
         spans: where the functions stand, in the order in which they were found.
         names: the attributes that code names.
         any_name: whether code may take attributes that it does not name.
-        makes_objects: whether code may call classes that it does not name.
+        any_class: whether code may call classes that it does not name.
         made: the classes that code names.
     """
 
@@ -104,7 +104,7 @@ class Record:
         self.spans: list[Span] = []
         self.names = set(_BY_FIXED_CODE)
         self.any_name = False
-        self.makes_objects = False
+        self.any_class = False
         self.made: set[type] = set()
         self._members: list[Members] = []
         self._labels: dict[int, str] = {}
@@ -140,13 +140,12 @@ class Record:
         for name in sorted(found & _FORBIDDEN):
             raise UnrecordableError(f"'{name}' leads to what cannot be recorded")
         self.any_name |= any_name or not found.isdisjoint(_OF_ANY_NAME)
-        self.makes_objects |= "__class__" in found
         self.names |= found
 
     def fixed(self, label: str, name: str) -> None:
         """Note what is known by its name, and what it allows the code that has it."""
         self.line(label, name)
-        self.makes_objects |= name in MAKES_OBJECTS
+        self.any_class |= name in CALLS_ANY_CLASS
         if name in TAKES_ANY_NAME:
             self.mention(("__dataclass_fields__",), any_name=True)
         if name in DEPENDS_ON_SET_ORDER:

@@ -14,6 +14,9 @@ from .guards import MISSING
 from .paths import Import, Name, Path, Step
 from .record import Record, UnrecordableError
 
+_SCANNED = (getattr, hasattr, type)
+"""Builtins of which the code around them tells what they are used for."""
+
 
 class Scope(NamedTuple):
     """What a function's names stand for.
@@ -56,8 +59,8 @@ def resolve(record: Record, path: Path, scope: Scope, where: str) -> None:
         value: object = _imported(path.root, scope)
     else:
         value = _value(record, path.root, scope, where)
-    if value is MISSING or (not path.steps and (value is getattr or value is hasattr)):
-        return  # of these the code's reads say all
+    if value is MISSING or (not path.steps and any(value is one for one in _SCANNED)):
+        return
     if value is hash and where == "__hash__":
         return  # the hash of an object, which only what orders a set or asks for it depends on
     for at, step in enumerate(path.steps):

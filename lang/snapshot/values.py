@@ -39,12 +39,12 @@ def look(record: Record, label: str, value: Any) -> None:
     """
     text = exact(value)
     if text is not None:
-        if isinstance(value, type):
+        if issubclass(type(value), type):
             record.fixed(label, text.removeprefix("class "))
         else:
             record.line(label, text)
         return
-    if isinstance(value, type):
+    if issubclass(type(value), type):
         look_at_class(record, label, value)
         return
     if not record.first(label, value):
@@ -61,7 +61,7 @@ def look(record: Record, label: str, value: Any) -> None:
         record.line(label, repr(sorted(os.environ.items())))
     else:
         for base in BUILTIN:
-            if isinstance(value, base):
+            if issubclass(type(value), base):
                 CONTENTS[base](record, f"contents of {label}", value)
         look_at_instance(record, label, value)
 
@@ -116,7 +116,7 @@ def _by_parts(what: str, *names: str) -> Look:
 
     def look_at(record: Record, label: str, value: object) -> None:
         record.line(label, what)
-        record.makes_objects |= type(value) is classmethod
+        record.any_class |= type(value) is classmethod
         for name in names:
             record.add(f"{name} of {label}", getattr(value, name))
 

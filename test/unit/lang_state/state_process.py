@@ -1,6 +1,6 @@
 """Runs random programs as a process of their user would, and says what is wrong.
 
-    python process.py FOLDER EDITED LINES FIRST COUNT [FOUND]
+    python state_process.py FOLDER EDITED LINES FIRST COUNT [FOUND]
 
 runs the programs of COUNT seeds in a folder, as edited, with the cache on disk that the
 environment names; FOUND says that each must be found there.
@@ -13,6 +13,7 @@ import linecache
 import os
 import random
 import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,13 +22,23 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import tilec
 import tilec.lang as tl
-from programs import Program
-from tilec import fingerprint
+from state_programs import Program
+from state_ways import WAYS
+from tilec import driver
+from tilec.cache import fingerprint
+from tilec.frontend.contexts import new_context
+from tilec.frontend.inputs import Input
 from tilec.isa import TARGETS
-from tilec.lang import compilations
+from tilec.lang import build as building
+from tilec.options import Options
 
+RUNS = ((0, 0, False), (0, 40, True), (1, 0, False), (0, 3, True))
+"""Of the processes that run a program: which of its values are the first, how many lines it is
+moved, and whether it must be found in the cache."""
+__all__ = ["RUNS", "WAYS", "Process", "Program", "run_everywhere"]
 _PLACES = re.compile(r" ?loc\(.*\)$|^#loc.*$", re.MULTILINE)
 _NUMBER = re.compile(r"dense<([^>]*)>")
 
@@ -46,16 +57,22 @@ def _one(x: tl.Array[tl.float32, int]) -> None:
 class Uncompiled:
     """A compilation whose PTX is the program: what a compiler would be given."""
 
-    def __init__(self, program: Any) -> None:
-        self.ptx = text(program.module)
+    def __init__(self, given: Input, _options: Options) -> None:
+        self.module, self.facts = given.build(_context)
+        self.ptx = text(self.module)
         self.abi = _abi()
         self.remarks: tuple[()] = ()
         self.kernels = (SimpleNamespace(name="kernel"),)
         self.target = TARGETS["sm_80"]
-        self._source = program.module
 
     def emit(self, stage: object) -> None:
         """Nothing is to be made."""
+
+
+@cache
+def _context() -> Any:
+    """One for all: to make another takes longer than to build a program."""
+    return new_context()
 
 
 def text(module: Any) -> str:
@@ -69,12 +86,22 @@ class Process:
     Attributes:
         problems: what was wrong.
         builds: how often the kernel was built.
+
+    Args:
+        folder: where to write it.
+        program: what to run.
+        edited: which of its values are the first.
+        lines: empty lines before everything.
+        real: compile kernels and run them, rather than look at what would be compiled.
     """
 
-    def __init__(self, folder: Path, program: Program, edited: int, lines: int) -> None:
+    def __init__(
+        self, folder: Path, program: Program, edited: int, lines: int, *, real: bool = False
+    ) -> None:
         self.problems: list[str] = []
         self.builds = 0
         self._program = program
+        self._real = real
         self._turns = [edited] * len(program.reads)
         folder.mkdir(parents=True)
         for name, content in program.files(edited=edited, lines=lines).items():
@@ -98,6 +125,7 @@ class Process:
             self._launch(module, f"changed {picked} back", None)
             self._change(module, picked, before)
             self._launch(module, f"made {picked} anew", 0 if recorded else None)
+        shutil.rmtree(self._folder)
         return self.problems
 
     def _change(self, module: ModuleType, number: int, turn: int) -> None:
@@ -107,16 +135,12 @@ class Process:
 
     def _launch(self, module: ModuleType, when: str, builds: int | None) -> None:
         """Launch; note what is wrong, and builds beyond so many."""
-        kernel, constants = module.kernel, module.constants()
         before = self.builds
         try:
-            got = kernel.compile(**constants).ptx
-            made = self.builds - before
-            truth = text(kernel.build(**constants).module)
+            numbers, same = self._simulated(module) if self._real else self._built(module)
         except Exception as error:
             self.problems.append(f"{when}: {type(error).__name__}: {error}")
             return
-        numbers = [float(number) for number in _NUMBER.findall(got)]
         known = [eval(one, vars(module)) if one else None for one in self._expected()]
         expected = [module.code(value) for value in known]
         wrong = [
@@ -124,11 +148,24 @@ class Process:
             for number, value, one in zip(numbers, expected, self._expected(), strict=True)
             if one and number != value
         ]
-        if got != truth or wrong:
-            self.problems.append(f"{when}: {numbers}, not {expected}")
+        if not same or wrong:
+            self.problems.append(f"{when}: gives {numbers}, not {expected}")
+        made = self.builds - before - (not self._real)  # one is the truth
         if builds is not None and made > builds:
-            said = kernel.explain(**constants).splitlines()[-1]
+            said = module.kernel.explain(**module.constants()).splitlines()[-1]
             self.problems.append(f"{when}: built {made} times, though nothing changed: {said}")
+
+    def _built(self, module: ModuleType) -> tuple[list[float], bool]:
+        """The numbers of the program that is compiled, and whether it is what is built now."""
+        got = module.kernel.compile(**module.constants()).ptx
+        truth = text(module.kernel.build(**module.constants()).module)
+        return [float(number) for number in _NUMBER.findall(got)], got == truth
+
+    def _simulated(self, module: ModuleType) -> tuple[list[float], bool]:
+        """The numbers that the kernel stores."""
+        x = np.zeros(16 * len(self._turns), np.float32)
+        module.kernel.using(device="sim")[1](x, **module.constants())
+        return [float(number) for number in x[::16]], True
 
     def _expected(self) -> list[str]:
         return self._program.expected(self._turns)
@@ -136,18 +173,21 @@ class Process:
     @contextmanager
     def _counted(self) -> Iterator[None]:
         """Count builds, and compile nothing."""
-        _abi()
+        if not self._real:
+            _abi()
+        plain, start = building.build, driver._started
 
-        def built(*arguments: Any) -> Any:
+        def build(*arguments: Any, warps: int, context: Any = None) -> Any:
             self.builds += 1
-            return build(*arguments)
+            return plain(*arguments, warps=warps, context=context if self._real else _context())
 
-        compilations._built = built
-        compilations._lowered = lambda program, _: Uncompiled(program)
+        building.build = build
+        if not self._real:
+            driver._started = Uncompiled
         try:
             yield
         finally:
-            compilations._built, compilations._lowered = build, lower
+            building.build, driver._started = plain, start
 
 
 @contextmanager
@@ -178,6 +218,15 @@ def _imported(path: Path) -> ModuleType:
     sys.modules["program"] = module
     spec.loader.exec_module(module)
     return module
+
+
+def run_everywhere(folder: Path, seed: int, program: Program, *, real: bool = False) -> list[str]:
+    """Run a program as each of `RUNS`, all of them in this process; what was wrong."""
+    problems = []
+    for number, (edited, lines, found) in enumerate(RUNS):
+        process = Process(folder / f"{seed}-{number}", program, edited, lines, real=real)
+        problems += process.run(seed, found=found and program.recorded)
+    return problems
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 from string import Template
 
-from ways import WAYS, Way
+from state_ways import WAYS, Way
 
 _HEAD = '''
 import collections, contextlib, contextvars, dataclasses, enum, functools, operator, os, sys
@@ -28,64 +28,35 @@ def code(value):
         number = (number * 31 + ord(letter)) % 65521
     return number
 '''
-_NUMBERS = [
-    "1",
-    "1.0",
-    "True",
-    "0.0",
-    "-0.0",
-    "2",
-    "2.5",
-    "-3",
-    "1e300",
-    "float('inf')",
-    "float('nan')",
-    "1 << 40",
-    "np.float32(1)",
-    "np.float64(1)",
-    "np.int8(1)",
-    "1 + 0j",
-]
-_TEXTS = [
-    "'a'",
-    "'b'",
-    "b'a'",
-    "None",
-    "...",
-    "np.float16",
-    "tl.float16",
-    "tl.int8",
-    "(6,)",
-    "(6.0,)",
-    "(1, (2, -0.0))",
-    "(1, (2, 0.0))",
-    "(True, 1)",
-    "(1, True)",
-    "range(3)",
-]
-_OTHERS = [
-    "[1, 2]",
-    "[1, 2.0]",
-    "[[1], [True]]",
-    "{'a': 1}",
-    "{'a': 1.0}",
-    "{1: 'a'}",
-    "{'a': 1, 'b': 2}",
-    "{'b': 2, 'a': 1}",
-    "np.arange(3)",
-    "np.arange(3.0)",
-    "np.zeros(2, np.float32)",
-    "bytearray(b'ab')",
-    "types.SimpleNamespace(a=1)",
-    "types.SimpleNamespace(a=1.0)",
-    "collections.Counter('ab')",
-]
+_NUMBERS = (
+    ("0.0", "-0.0", "0", "False"),
+    ("1", "1.0", "True", "np.float32(1)", "np.float64(1)", "np.int8(1)"),
+    ("2", "2.5", "-3", "1e300", "float('inf')", "float('nan')"),
+)
+"""Values that one might take for one another, as the following."""
+_HASHABLE = (
+    *_NUMBERS,
+    ("1 + 0j", "1 - 0j", "1", "1 << 70", "(1 << 70) + 1"),
+    ("'a'", "'b'", "b'a'", "None", "...", "'1'", "1"),
+    ("np.float16", "tl.float16", "tl.int8", "np.dtype('f2')", "np.dtype('>f2')"),
+    ("(6,)", "(6.0,)", "(True, 1)", "(1, True)", "(1, 1)", "range(6)", "range(0, 6, 2)"),
+    ("(1, (2, -0.0))", "(1, (2, 0.0))", "(1, (2, 0))"),
+)
+_ANY = (
+    *_HASHABLE,
+    ("[1, 2]", "[1, 2.0]", "[[1], [True]]", "[1, True]", "(1, 2)", "bytearray([1, 2])"),
+    ("{'a': 1}", "{'a': 1.0}", "{'a': True}", "{1: 'a'}", "{1.0: 'a'}", "{'a': [1]}"),
+    ("{'a': 1, 'b': 2}", "{'b': 2, 'a': 1}", "collections.Counter('abb')"),
+    ("np.arange(3)", "np.arange(3.0)", "np.arange(3, dtype=np.int8)", "np.zeros((3, 1))"),
+    ("np.zeros(2, np.float32)", "-np.zeros(2, np.float32)", "np.zeros(1, np.float64)"),
+    ("types.SimpleNamespace(a=1)", "types.SimpleNamespace(a=1.0)", "types.SimpleNamespace(a=[])"),
+)
 _VALUES = {
-    "any": [*_NUMBERS, *_TEXTS, *_OTHERS],
-    "hashable": [*_NUMBERS, *_TEXTS],
-    "number": [value for value in _NUMBERS if "j" not in value and "<<" not in value],
-    "size": ["1", "2", "3", "5"],
-    "variable": ["'1'", "'2'", "''", "'1.0'"],
+    "any": _ANY,
+    "hashable": _HASHABLE,
+    "number": _NUMBERS,
+    "size": (("1", "2", "3", "5"),),
+    "variable": (("'1'", "'2'", "''", "'1.0'"),),
 }
 
 
@@ -104,11 +75,16 @@ class Program:
         reads: the values that its kernel reads.
         recorded: whether all of them can be recorded.
         portable: whether another process can know their state for the same.
+
+    Args:
+        seed: of everything that is random.
+        ways: those to choose from.
+        most: values that its kernel reads, at most.
     """
 
-    def __init__(self, seed: int, ways: tuple[Way, ...] = WAYS) -> None:
+    def __init__(self, seed: int, ways: tuple[Way, ...] = WAYS, most: int = 3) -> None:
         chance = random.Random(seed)
-        picked = [chance.choice(ways) for _ in range(chance.randint(1, 3))]
+        picked = [chance.choice(ways) for _ in range(chance.randint(1, most))]
         self.reads = [self._read(way, chance) for way in picked]
         names = {read.way.names for read in self.reads}
         self.recorded = all(read.way.recorded for read in self.reads) and not names >= {
@@ -118,7 +94,9 @@ class Program:
         self.portable = self.recorded and all(read.way.portable for read in self.reads)
 
     def _read(self, way: Way, chance: random.Random) -> Read:
-        values = _VALUES["variable" if way.variable else way.values]
+        groups = _VALUES["variable" if way.variable else way.values]
+        like = chance.choice(groups)
+        values = like if chance.random() < 0.5 else [value for group in groups for value in group]
         return Read(way, tuple(chance.sample(values, 3)))
 
     def files(self, *, edited: int = 0, lines: int = 0) -> dict[str, str]:

@@ -413,6 +413,7 @@ WAYS = (
         "class Mode$n(enum.Enum):\n    A = 'a'\n    B = $v",
         "Mode$n.B.value",
         "Mode$n.B._value_ = $v",
+        values="hashable",
     ),
     Way(
         "enum as an argument",
@@ -420,6 +421,7 @@ WAYS = (
         "mode$n = Mode$n.B\ndef helper$n(mode): return mode.get()",
         "helper$n(mode$n)",
         "Mode$n.B._value_ = $v",
+        values="hashable",
     ),
     Way(
         "os.environ",
