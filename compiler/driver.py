@@ -100,7 +100,7 @@ def compile_input(given: Input, options: Options) -> Compiled:
         TilecError: as `compile` does.
         OSError: if a reproducer is asked for and cannot be written.
     """
-    known = _key(given, options)
+    asked, known = options, _key(given, options)
     options = replace(options, cache=known is not None)
 
     def start() -> Compiled:
@@ -112,7 +112,14 @@ def compile_input(given: Input, options: Options) -> Compiled:
         else:
             from .cache.compilations import through_cache  # noqa: PLC0415 (most do without)
 
-            compiled = through_cache(known, start, options, given.text)
+            compiled = through_cache(
+                known,
+                start,
+                options,
+                given.text,
+                relocation=given.relocation,
+                unchanged=lambda: _key(given, asked) == known,
+            )
         with reproducible(options.reproducer, lambda: _reproducer(compiled)):
             compiled.emit(options.emit)
     return compiled
