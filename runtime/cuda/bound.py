@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tilec.isa import LaunchError
 
 from .errors import DriverError
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
+from .function import Function
 
 
 class Launch:
     """A launch with everything settled; call it to make it, without waiting for its end."""
 
     def __init__(
-        self, kernel: Kernel, config: Any, packed: bytes, offsets: list[int], kept: list[object]
+        self, kernel: Function, config: Any, packed: bytes, offsets: list[int], kept: list[object]
     ) -> None:
         self.kernel = kernel
         self._config = config

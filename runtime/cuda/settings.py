@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tilec.isa import LaunchError
 from tilec.isa.launch import Extents
 
 from .driver import bindings
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
+from .function import Function
 
 _PORTABLE_CLUSTER = 8
 """CTAs of a cluster that every GPU with clusters takes. CUDA Programming Guide, "Clusters"."""
 
 
-def check_extents(kernel: Kernel, grid: Extents, block: Extents, cluster: Extents | None) -> None:
+def check_extents(kernel: Function, grid: Extents, block: Extents, cluster: Extents | None) -> None:
     """Check the extents of a launch.
 
     Raises:
@@ -43,7 +41,7 @@ def check_extents(kernel: Kernel, grid: Extents, block: Extents, cluster: Extent
 
 
 def configuration(
-    kernel: Kernel,
+    kernel: Function,
     grid: Extents,
     block: Extents,
     dynamic_smem: int,

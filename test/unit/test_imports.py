@@ -30,12 +30,10 @@ them: for types, inside functions, or in modules that are so imported; `tools` w
 WRONG = {
     ("tilec.lang.branches", "tilec.lang.interpreter"),
     ("tilec.lang.dtypes", "tilec.lang.tile"),
+    ("tilec.lang.compilations", "tilec"),
     ("tilec.lang.kernels", "tilec"),
     ("tilec.lang.loops", "tilec.lang.interpreter"),
     ("tilec.lang.making", "tilec"),
-    ("tilec.runtime.cuda.bound", "tilec.runtime.cuda.kernel"),
-    ("tilec.runtime.cuda.module", "tilec.runtime.cuda.kernel"),
-    ("tilec.runtime.cuda.settings", "tilec.runtime.cuda.kernel"),
 }
 """Imports, importer first, that run backwards or close a circle; none, in the end."""
 LATE_CIRCLES = {
@@ -43,7 +41,6 @@ LATE_CIRCLES = {
     ("tilec.lang.shapes", "tilec.lang.reductions"),
     ("tilec.lang.tile", "tilec.lang.operators"),
     ("tilec.layout.linear", "tilec.layout.drawing"),
-    ("tilec.runtime.cuda.module", "tilec.runtime.cuda.kernel"),
 }
 """Imports inside functions that alone close a circle: the fewer the better."""
 
