@@ -30,10 +30,8 @@ them: for types, inside functions, or in modules that are so imported; `tools` w
 WRONG = {
     ("tilec.lang.branches", "tilec.lang.interpreter"),
     ("tilec.lang.dtypes", "tilec.lang.tile"),
-    ("tilec.lang.compilations", "tilec"),
     ("tilec.lang.kernels", "tilec"),
     ("tilec.lang.loops", "tilec.lang.interpreter"),
-    ("tilec.lang.making", "tilec"),
 }
 """Imports, importer first, that run backwards or close a circle; none, in the end."""
 LATE_CIRCLES = {
