@@ -16,7 +16,7 @@ from .scalar_arguments import scalar_argument
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.sim import Report
 
 Assumptions = Callable[[], Sequence[Assumption]]
@@ -30,7 +30,7 @@ def launch(
     grid: int | Sequence[int],
     *,
     device: str | None,
-    written: Callable[[], Sequence[str]],
+    written: Sequence[str],
     assumptions: Assumptions,
 ) -> Report | None:
     """Run a kernel; what the simulator counted, if it ran there.
@@ -41,7 +41,7 @@ def launch(
         values: the arguments by name.
         grid: CTAs along x, y and z.
         device: `sim`, `cuda`, or None: the GPU for arrays that are on one, else the simulator.
-        written: gives the arrays that the kernel changes.
+        written: the arrays that the kernel changes.
         assumptions: gives what it assumes.
 
     Raises:
@@ -65,14 +65,10 @@ def _passed(specialization: Specialization, values: Mapping[str, Any]) -> Iterat
             yield values[name]
 
 
-def _check_writable(values: Mapping[str, Any], written: Callable[[], Sequence[str]]) -> None:
-    fixed = [
-        name
-        for name, value in values.items()
-        if isinstance(value, np.ndarray) and not value.flags.writeable
-    ]
-    for name in written() if fixed else ():
-        if name in fixed:
+def _check_writable(values: Mapping[str, Any], written: Sequence[str]) -> None:
+    for name in written:
+        value = values[name]
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
             raise LaunchError(f"argument '{name}' is read-only, and the kernel changes it")
 
 

@@ -11,6 +11,7 @@ from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
 
 from .analysis.cta_accesses import CtaAccess, Role
 from .analysis.memory_order import Hazard, MemoryOrder
@@ -48,7 +49,7 @@ class OrderMemory(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Order the accesses of a kernel."""
-        reader = StepReader(kernel.function)
+        reader = StepReader(kernel.function, kernel.target)
         steps = reader.read()
         accesses = accesses_in(steps)
         record_written(kernel.function, accesses)
@@ -101,7 +102,7 @@ def _insert(hazard: Hazard, place: Op) -> None:
             emit_effect(AsyncCommitOp)
         if hazard.age < inf:
             emit_effect(AsyncWaitOp, pending=i64(max(0, int(hazard.age))))
-        ir.Operation.create("gpu.barrier")
+        gpu.barrier()
 
 
 def _explain(kernel: Kernel, hazard: Hazard) -> None:

@@ -32,8 +32,9 @@ class ToFragments(KernelPass):
 
     In: level 2, tensors with `#tile.layout` in `gpu.func`s that say their block size.
     Out: level 3. `tile.dot` becomes a `tile.mma` for each instruction; loads from shared memory
-    become `tile.ldmatrix` and stores `tile.stmatrix` where the layouts match and the target has
-    them; elementwise `arith` and `math` ops become `tile.elementwise` and `tile.cast`.
+    become `tile.ldmatrix` and stores `tile.stmatrix` as their `form` says, or, without one, where
+    the layouts match and the target has them; elementwise `arith` and `math` ops become
+    `tile.elementwise` and `tile.cast`.
     """
 
     name: ClassVar[str] = "tile-to-fragments"

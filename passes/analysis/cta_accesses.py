@@ -13,7 +13,10 @@ from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import TileValue, tile_value
 from tilec.ir.mlir import ir
+from tilec.isa import Target
 from tilec.layout import LinearLayout
+
+from .async_copies import is_asynchronous
 
 
 class Role(Enum):
@@ -52,8 +55,13 @@ class CtaAccess:
     function: str = ""
 
 
-def accesses_of(op: ir.OpView) -> list[CtaAccess]:
-    """The accesses to global memory of an op itself, not of those inside it."""
+def accesses_of(op: ir.OpView, target: Target | None) -> list[CtaAccess]:
+    """The accesses to global memory of an op itself, not of those inside it.
+
+    Args:
+        op: the op.
+        target: what the kernel is for.
+    """
     declared = semantics_of(op).effects
     if declared is None:
         return [CtaAccess(op, Role.WRITE, None)]
@@ -63,7 +71,7 @@ def accesses_of(op: ir.OpView) -> list[CtaAccess]:
     if isinstance(op, MemoryOp):
         return [_of_tile(op, touched)]
     if isinstance(op, AsyncCopyOp):
-        return [_of_copy(op)]
+        return [_of_copy(op, target)]
     return [_of_threads(op, touch) for touch in touched]
 
 
@@ -111,7 +119,7 @@ def _memory_layout(tile: TileValue, *, transposed: bool) -> LinearLayout:
     return in_memory(stored_tile(tile, transposed=transposed), transposed=transposed)
 
 
-def _of_copy(op: AsyncCopyOp) -> CtaAccess:
+def _of_copy(op: AsyncCopyOp, target: Target | None) -> CtaAccess:
     indices, extents = tuple(op.source_indices), tuple(ir.DenseI64ArrayAttr(op.shape))
     leading = (1,) * (len(indices) - len(extents))
     return CtaAccess(
@@ -121,7 +129,7 @@ def _of_copy(op: AsyncCopyOp) -> CtaAccess:
         indices,
         leading + extents,
         of_cta=True,
-        asynchronous=True,
+        asynchronous=is_asynchronous(op, target),
     )
 
 

@@ -9,6 +9,7 @@ from tilec.dialects.semantics import Resource, control_flow, orders
 from tilec.dialects.semantics.control import Branch, Conditional, Counted
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.mlir import ir
+from tilec.isa import Target
 
 from .cta_accesses import CtaAccess, accesses_of
 
@@ -79,10 +80,12 @@ class StepReader:
 
     Args:
         function: the kernel.
+        target: what it is for.
     """
 
-    def __init__(self, function: ir.OpView) -> None:
+    def __init__(self, function: ir.OpView, target: Target | None) -> None:
         self._function = function
+        self._target = target
         self._accesses: dict[ir.Operation, list[CtaAccess]] = {}
 
     def read(self) -> Steps:
@@ -112,7 +115,7 @@ class StepReader:
             return [Barrier()] if _is_whole(op) else []
         known = op.operation
         if known not in self._accesses:
-            self._accesses[known] = accesses_of(op)
+            self._accesses[known] = accesses_of(op, self._target)
         return self._accesses[known]
 
     def _regions(self, op: ir.OpView) -> list[Step]:

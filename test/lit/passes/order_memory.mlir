@@ -386,6 +386,19 @@ gpu.module @m {
     gpu.return
   }
 
+  // Copies that are no cp.async, of two bytes, have read when the next op begins.
+  // CHECK-LABEL: gpu.func @narrow_copies(
+  // CHECK: "tile.async_copy"
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: tile.store
+  gpu.func @narrow_copies(%g: memref<?x16xf16>, %x: tensor<32x16xf16, #L>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %s = "tile.alloc_shared"() : () -> memref<32x16xf16, #tile.shared<"none">>
+    "tile.async_copy"(%g, %s, %c0, %c0, %c0, %c0) {shape = array<i64: 32, 16>} : (memref<?x16xf16>, memref<32x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+    "tile.store"(%x, %g, %c0, %c0) {masked} : (tensor<32x16xf16, #L>, memref<?x16xf16>, index, index) -> ()
+    gpu.return
+  }
+
   // Updates by one function come in any order; by different ones, and against loads and stores, in
   // that of the program.
   // CHECK-LABEL: gpu.func @updates(

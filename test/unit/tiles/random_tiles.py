@@ -47,6 +47,7 @@ class Program:
     Attributes:
         arguments: arrays, as the kernel takes them.
         expected: by place among the arguments, what is there afterwards.
+        contradicts: whether a product's flags say other signs than its form, which is refused.
     """
 
     def __init__(self, seed: int) -> None:
@@ -59,11 +60,12 @@ class Program:
         self.parameters: list[str] = []
         self.expected: dict[int, Any] = {}
         self.names = 0
+        self.contradicts = False
         for _ in range(2):
             self.load()
         steps = (self.load, self.combine, self.cast, self.reduce, self.view, self.repeat)
         steps += (self.product, self.product, self.choose, self.loop, self.branch, self.until)
-        steps += (self.saturate, self.divide)
+        steps += (self.saturate, self.divide, self.products, self.signed_product)
         for _ in range(self.random.randrange(2, 8)):
             self.random.choice(steps)()
         for tile in self.tiles[-3:]:
@@ -281,6 +283,73 @@ class Program:
             f"  scf.yield %d : {types[2]}\n}}{loop}",
             total,
             a @ b,
+        )
+        self.clamp()
+
+    def products(self) -> None:
+        """Several of a few matrices, all at once; some are in vain."""
+        size, count = self.random.choice((16, 32, 64)), self.random.randrange(2, 4)
+        element, total = self.random.choice(PRODUCTS[:5])
+        rng = np.random.default_rng(self.names)
+        zero, held = self.name(), tensor((size, size), total)
+        self.lines.append(
+            f"{zero} = arith.constant dense<0{'.0' if is_float(total) else ''}> : {held}"
+        )
+        matrices = [rng.integers(-1, 2, (size, size)) for _ in range(count)]
+        loaded = [self.matrix(v.astype(TYPES[element]), element) for v in matrices]
+        type_ = tensor((size, size), element)
+        for _ in range(self.random.randrange(2, 4)):
+            one, other = self.random.randrange(count), self.random.randrange(count)
+            self.add(
+                f'"tile.dot"({loaded[one]}, {loaded[other]}, {zero}) : '
+                f"({type_}, {type_}, {held}) -> {held}",
+                total,
+                matrices[one] @ matrices[other],
+            )
+            if self.random.random() < 0.4:
+                self.tiles.pop()
+            else:
+                self.clamp()
+
+    def matrix(self, array: Any, element: str) -> str:
+        """A matrix from memory, whose rows `cp.async` may copy."""
+        number, name = len(self.arguments), self.name()
+        type_ = f"memref<{extents(array.shape, element)}>"
+        self.arguments.append(array)
+        self.parameters.append(f"{type_} {{tile.aligned = 16 : i64}}")
+        self.lines.append(
+            f'{name} = "tile.load"(%a{number}, %c0, %c0) {{masked}} : ({type_}, index, index) '
+            f"-> {tensor(array.shape, element)}"
+        )
+        return name
+
+    def signed_product(self) -> None:
+        """Of 8-bit integers of all values, with flags and a form that agree or do not."""
+        m, n, k = 32, 16, 64
+        unsigned = [self.random.random() < 0.5 for _ in "ab"]
+        pins = [f"unsigned_{side}" for side, one in zip("ab", unsigned, strict=True) if one]
+        if self.random.random() < 0.7:
+            taken = [one ^ (self.random.random() < 0.1) for one in unsigned]
+            shape = self.random.choice(("m16n8k32", "m16n8k16", "m8n8k16"))
+            a, b = ("u8" if one else "s8" for one in taken)
+            name = f"mma.sync.aligned.{shape}.row.col.s32.{a}.{b}.s32"
+            self.contradicts |= bool(pins) and taken != unsigned
+            pins.append(f'form = "{name}"')
+            unsigned = taken
+        rng = np.random.default_rng(self.names)
+        held = [rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (k, n))]
+        left, right = (
+            (v.view(np.uint8) if one else v).astype(np.int64)
+            for v, one in zip(held, unsigned, strict=True)
+        )
+        names = [self.matrix(v, "i8") for v in held]
+        zero, total = self.name(), tensor((m, n), "i32")
+        self.lines.append(f"{zero} = arith.constant dense<0> : {total}")
+        types = ", ".join([tensor((m, k), "i8"), tensor((k, n), "i8"), total])
+        self.add(
+            f'"tile.dot"({", ".join(names)}, {zero}) {{{", ".join(pins)}}} : ({types}) -> {total}',
+            "i32",
+            left @ right,
         )
         self.clamp()
 
