@@ -19,7 +19,7 @@ from .source import Source
 from .specialization import Specialization
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.frontend.inputs import Input
 
     from .build import Program
