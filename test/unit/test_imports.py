@@ -28,19 +28,12 @@ LAZILY = ("compiler", "lang")
 them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
 
 WRONG = {
-    ("tilec.lang.branches", "tilec.lang.interpreter"),
-    ("tilec.lang.dtypes", "tilec.lang.tile"),
-    ("tilec.lang.kernels", "tilec"),
-    ("tilec.lang.loops", "tilec.lang.interpreter"),
     ("tilec.runtime.cuda.bound", "tilec.runtime.cuda.kernel"),
     ("tilec.runtime.cuda.module", "tilec.runtime.cuda.kernel"),
     ("tilec.runtime.cuda.settings", "tilec.runtime.cuda.kernel"),
 }
 """Imports, importer first, that run backwards or close a circle; none, in the end."""
 LATE_CIRCLES = {
-    ("tilec.lang.dtypes", "tilec.lang.shapes"),
-    ("tilec.lang.shapes", "tilec.lang.reductions"),
-    ("tilec.lang.tile", "tilec.lang.operators"),
     ("tilec.layout.linear", "tilec.layout.drawing"),
     ("tilec.runtime.cuda.module", "tilec.runtime.cuda.kernel"),
 }
