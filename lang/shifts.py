@@ -41,11 +41,9 @@ def right_shift(one: Tile, count: Tile) -> Tile:
 def _shift_zeros_in(op: str, one: Tile, count: Tile) -> Tile:
     """A shift that brings zeros in."""
     natural = one.natural and op == "arith.shrui"
+    shifted = apply(op, one, count, natural=natural)
     if _is_within(count):
-        return apply(op, one, count, natural=natural)
-    # On 64 bits LLVM 22 takes the choice below for the instruction, which reads 32 of the count.
-    near = _clamp(count) if count.dtype.bits == 64 else count
-    shifted = apply(op, one, near, natural=natural)
+        return shifted
     return where(compare("less", count, _width(count), signed=False), shifted, 0)
 
 
