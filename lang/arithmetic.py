@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 from tilec.isa import TilecError
 
-from .casts import check_computed, matched
-from .comparisons import compared
+from .casts import check_computed, match_types
+from .comparisons import compare_any
 from .division import floor_divide, remainder
 from .dtypes import intp, limits
 from .elementwise import COMPARISONS, apply, where
@@ -61,8 +61,8 @@ def binary(name: str, left: Operand, right: Operand) -> Tile:
     if isinstance(left, Tile) and _changes_nothing(name, left, right):
         return left
     if name in COMPARISONS:
-        return compared(name, left, right)
-    one, other = matched(left, right, name)
+        return compare_any(name, left, right)
+    one, other = match_types(left, right, name)
     check_computed(one, name)
     if name == "power":
         return _power(right, one, other)

@@ -9,58 +9,74 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tilec.ir import mlir
 from tilec.isa import TilecError
 
-from .carried import Undefined, alike, fitted, is_number, leaves, rebuilt, same, scalar
+from .block_end import BlockEnd, Returned
 from .casts import astype, common
 from .dtypes import DType, bool_, float32, intp
 from .emit import operation
 from .liveness import assigned
-from .signals import Returned, Signal
+from .scope import Scope
 from .tile import Tile
+from .yielded import (
+    Undefined,
+    as_scalar,
+    convert_to,
+    have_same_form,
+    is_number,
+    is_same,
+    leaves,
+    rebuild,
+)
 
 if TYPE_CHECKING:
-    from .interpreter import Frame
+    from tilec.ir.mlir import ir
 
 _VALUE = "the value"
 
 
-class _End(NamedTuple):
-    """A branch as it ended: its block, and what the names are there."""
+class _Branch(NamedTuple):
+    """A branch as it ended.
 
-    block: Any
+    Attributes:
+        block: its block.
+        names: what the names are at its end.
+        end: how it ended.
+    """
+
+    block: ir.Block
     names: dict[str, Any]
+    end: BlockEnd = None
 
 
-def branch(frame: Frame, node: ast.If, condition: Tile) -> Signal:
+def branch(scope: Scope, node: ast.If, condition: Tile) -> BlockEnd:
     """Run both branches of a condition that is known only when the kernel runs.
 
     Raises:
         TilecError: if the condition is a tile, or the branches do not fit each other.
     """
     held = _truth(condition)
-    saved = frame.names
-    trial = operation("scf.if", [held.value], regions=2)
-    ends: list[_End] = []
-    signals: list[Signal] = []
-    for region, body in zip(trial.regions, (node.body, node.orelse), strict=True):
-        frame.names = dict(saved)
+    saved = scope.names
+    draft = operation("scf.if", [held.value], regions=2)
+    branches: list[_Branch] = []
+    for region, body in zip(draft.regions, (node.body, node.orelse), strict=True):
+        scope.names = dict(saved)
         block = region.blocks.append()
         with mlir.ir.InsertionPoint(block):
-            signals.append(frame.within("if", body))
-        ends.append(_End(block, frame.names))
-    frame.names = saved
-    if any(isinstance(signal, Returned) for signal in signals):
-        _check_returns(signals, last=id(node) in frame.tails)
-        for end, signal in zip(ends, signals, strict=True):
-            end.names[_VALUE] = signal.value if isinstance(signal, Returned) else None
+            end = scope.within("if", body)
+        branches.append(_Branch(block, scope.names, end))
+    scope.names = saved
+    if any(isinstance(one.end, Returned) for one in branches):
+        _check_returns(branches, last=id(node) in scope.tails)
+        for one in branches:
+            one.names[_VALUE] = one.end.value if isinstance(one.end, Returned) else None
         names = [_VALUE]
     else:
-        branches = assigned([*node.body, *node.orelse])
-        names = sorted(branches & frame.source.liveness.after(node))
-    merged = _merged(names, ends, f"of the condition at line {node.lineno}")
-    values = _built(held, trial, ends, merged)
+        assigned_names = assigned([*node.body, *node.orelse])
+        names = sorted(assigned_names & scope.source.liveness.after(node))
+    merged = _merge(names, branches, f"of the condition at line {node.lineno}")
+    values = _build(held, draft, branches, merged)
     if names == [_VALUE]:
         return Returned(values[_VALUE])
-    frame.names |= values
+    scope.names |= values
     return None
 
 
@@ -71,13 +87,14 @@ def choice(condition: Tile, one: Callable[[], Any], other: Callable[[], Any]) ->
         TilecError: if the condition is a tile, or the values do not fit each other.
     """
     held = _truth(condition)
-    trial = operation("scf.if", [held.value], regions=2)
-    ends: list[_End] = []
-    for region, compute in zip(trial.regions, (one, other), strict=True):
+    draft = operation("scf.if", [held.value], regions=2)
+    branches: list[_Branch] = []
+    for region, compute in zip(draft.regions, (one, other), strict=True):
         block = region.blocks.append()
         with mlir.ir.InsertionPoint(block):
-            ends.append(_End(block, {_VALUE: compute()}))
-    value = _built(held, trial, ends, _merged([_VALUE], ends, "of the condition"))[_VALUE]
+            branches.append(_Branch(block, {_VALUE: compute()}))
+    merged = _merge([_VALUE], branches, "of the condition")
+    value = _build(held, draft, branches, merged)[_VALUE]
     if isinstance(value, Undefined):
         raise TilecError(value.reason)
     return value
@@ -89,54 +106,55 @@ def _truth(condition: Tile) -> Tile:
     return astype(condition, bool_)
 
 
-def _check_returns(signals: list[Signal], *, last: bool) -> None:
-    if not last and not all(isinstance(signal, Returned) for signal in signals):
+def _check_returns(branches: list[_Branch], *, last: bool) -> None:
+    if not last and not all(isinstance(one.end, Returned) for one in branches):
         raise TilecError(
             "a return in one branch of a condition of the kernel, with more behind it: return in "
             "both branches, or set a variable"
         )
 
 
-def _merged(names: list[str], ends: list[_End], of: str) -> dict[str, tuple[Any, Any]]:
+def _merge(names: list[str], branches: list[_Branch], of: str) -> dict[str, tuple[Any, Any]]:
     """What each name is at the end of both branches: values of one form, or both Undefined."""
     where = f"in the branches {of}"
     found: dict[str, tuple[Any, Any]] = {}
     for name in names:
-        if not all(name in end.names for end in ends):
+        if not all(name in end.names for end in branches):
             missing = Undefined(f"'{name}' has a value in one branch only {of}")
             found[name] = missing, missing
             continue
-        one, other = (end.names[name] for end in ends)
-        if not alike(one, other) or not all(
-            isinstance(v, Tile) or is_number(v) or same(v, w)
+        one, other = (end.names[name] for end in branches)
+        if not have_same_form(one, other) or not all(
+            isinstance(v, Tile) or is_number(v) or is_same(v, w)
             for v, w in zip(leaves(one), leaves(other), strict=True)
         ):
             kinds = Undefined(f"'{name}' is {one!r} and {other!r} {where}")
             found[name] = kinds, kinds
             continue
         pairs = [
-            _pair(name, v, w, ends, where) for v, w in zip(leaves(one), leaves(other), strict=True)
+            _pair(name, v, w, branches, where)
+            for v, w in zip(leaves(one), leaves(other), strict=True)
         ]
         found[name] = (
-            rebuilt(one, iter([v for v, _ in pairs])),
-            rebuilt(other, iter([w for _, w in pairs])),
+            rebuild(one, iter([v for v, _ in pairs])),
+            rebuild(other, iter([w for _, w in pairs])),
         )
     return found
 
 
-def _pair(name: str, one: Any, other: Any, ends: list[_End], where: str) -> tuple[Any, Any]:
+def _pair(name: str, one: Any, other: Any, branches: list[_Branch], where: str) -> tuple[Any, Any]:
     """Two values of one type, each made at the end of its branch."""
-    if same(one, other):
+    if is_same(one, other):
         return one, other
     if not isinstance(one, Tile) and not isinstance(other, Tile):
         dtype = _number_type(one, other)
-        with mlir.ir.InsertionPoint(ends[0].block):
-            one = scalar(one, dtype)
+        with mlir.ir.InsertionPoint(branches[0].block):
+            one = as_scalar(one, dtype)
     if not isinstance(one, Tile) or (isinstance(other, Tile) and _is_wider(other, one)):
-        with mlir.ir.InsertionPoint(ends[0].block):
-            return fitted(one, other, name, where), other
-    with mlir.ir.InsertionPoint(ends[1].block):
-        return one, fitted(other, one, name, where)
+        with mlir.ir.InsertionPoint(branches[0].block):
+            return convert_to(one, other, name, where), other
+    with mlir.ir.InsertionPoint(branches[1].block):
+        return one, convert_to(other, one, name, where)
 
 
 def _is_wider(one: Tile, other: Tile) -> bool:
@@ -150,32 +168,32 @@ def _number_type(one: Any, other: Any) -> type[DType]:
     return bool_ if isinstance(one, bool) and isinstance(other, bool) else intp
 
 
-def _built(
-    condition: Tile, trial: Any, ends: list[_End], merged: dict[str, tuple[Any, Any]]
+def _build(
+    condition: Tile, draft: Any, branches: list[_Branch], merged: dict[str, tuple[Any, Any]]
 ) -> dict[str, Any]:
-    """The final op instead of the trial one; what the names are behind it."""
+    """The final op instead of the draft; what the names are behind it."""
     pairs = [
         (v, w)
         for one, other in merged.values()
         for v, w in zip(leaves(one), leaves(other), strict=True)
-        if not same(v, w)
+        if not is_same(v, w)
     ]
     op = operation("scf.if", [condition.value], [v.value.type for v, _ in pairs], regions=2)
-    for at, end in enumerate(ends):
+    for at, end in enumerate(branches):
         end.block.append_to(op.regions[at])
         with mlir.ir.InsertionPoint(end.block):
             operation("scf.yield", [pair[at].value for pair in pairs])
-    trial.erase()
+    draft.erase()
     results = iter(op.results)
 
     def result(one: Any, other: Any) -> Any:
-        if same(one, other):
+        if is_same(one, other):
             return one
         natural = one.natural and other.natural
         return Tile(next(results), one.dtype, one.shape, natural=natural)
 
     return {
-        name: rebuilt(
+        name: rebuild(
             one,
             iter([result(v, w) for v, w in zip(leaves(one), leaves(other), strict=True)]),
         )

@@ -12,6 +12,7 @@ from tilec.ir import mlir
 from tilec.ir.state import holding
 from tilec.report.diagnostics import Place
 
+from . import operators  # noqa: F401 (tiles need theirs)
 from .array import Array, Assumption, Facts
 from .emit import i64, i64s, located, operation
 from .errors import KernelError

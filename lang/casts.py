@@ -125,7 +125,7 @@ def view(tile: Tile, dtype: Any) -> Tile:
     return Tile(value, target, tile.shape)
 
 
-def matched(left: Operand, right: Operand, what: str) -> tuple[Tile, Tile]:
+def match_types(left: Operand, right: Operand, what: str) -> tuple[Tile, Tile]:
     """Both operands as tiles of one element type and shape.
 
     Python's numbers, and truth values, take the other's type, a scalar intp that of floats; else
@@ -202,7 +202,7 @@ def _beside_intp(counted: Tile, other: type[DType]) -> type[DType] | None:
     return intp
 
 
-def widened(tile: Tile, dtype: type[DType]) -> Tile | None:
+def widen(tile: Tile, dtype: type[DType]) -> Tile | None:
     """The elements as a type that holds each as it is; None if `dtype` does not."""
     source = tile.dtype
     if source is dtype:

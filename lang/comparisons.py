@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from .casts import astype, check_computed, matched
+from .casts import astype, check_computed, match_types
 from .dtypes import DType, intp, limits, uint64
 from .elementwise import apply, compare
 from .emit import constant
@@ -26,7 +26,7 @@ _TRUE_BEYOND = ("less", "greater", "not_equal")
 """The comparisons that hold between the nearest number that a type has and one that it has not."""
 
 
-def compared(name: str, left: Operand, right: Operand) -> Tile:
+def compare_any(name: str, left: Operand, right: Operand) -> Tile:
     """A comparison under numpy's name, of two operands, after broadcasting: truth values.
 
     Raises:
@@ -34,10 +34,10 @@ def compared(name: str, left: Operand, right: Operand) -> Tile:
     """
     if isinstance(left, Tile) and isinstance(right, Tile):
         if _is_narrower(left, right):
-            return _compared_with_integer(name, left, right)
+            return _compare_with_integer(name, left, right)
         if _is_narrower(right, left):
-            return _compared_with_integer(_MIRRORED[name], right, left)
-    one, other = matched(left, right, name)
+            return _compare_with_integer(_MIRRORED[name], right, left)
+    one, other = match_types(left, right, name)
     check_computed(one, name)
     return compare(name, one, other)
 
@@ -49,9 +49,9 @@ def _is_narrower(tile: Tile, number: Tile) -> bool:
     return bool(tile.shape and tile.dtype.bits < intp.bits) or tile.dtype is uint64
 
 
-def _compared_with_integer(name: str, tile: Tile, number: Tile) -> Tile:
+def _compare_with_integer(name: str, tile: Tile, number: Tile) -> Tile:
     """A comparison with the nearest number that the tile's type has, and of that with `number`."""
-    near = _clamped(number, tile.dtype)
+    near = _clamp(number, tile.dtype)
     found = compare(name, tile, broadcast_to(astype(near, tile.dtype), tile.shape))
     if near is number:
         return found
@@ -59,7 +59,7 @@ def _compared_with_integer(name: str, tile: Tile, number: Tile) -> Tile:
     return apply("arith.ori" if name in _TRUE_BEYOND else "arith.andi", found, beyond)
 
 
-def _clamped(number: Tile, dtype: type[DType]) -> Tile:
+def _clamp(number: Tile, dtype: type[DType]) -> Tile:
     low, high = limits(dtype)
     if low or not number.natural:
         number = apply("arith.maxsi", number, _integer(low))

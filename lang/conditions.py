@@ -14,35 +14,35 @@ from tilec.isa import TilecError
 from . import rewriting
 from .arithmetic import binary, maximum, minimum
 from .branches import choice
-from .carried import is_number
 from .casts import common
 from .dtypes import bool_
 from .elementwise import where
 from .program import Range
 from .tile import Tile
+from .yielded import is_number
 
 Later = Callable[[], Any]
 
 
 def _and(first: Any, *rest: Later) -> Any:
-    return _joined(first, rest, not_, partial(_operand, "and"))
+    return _join(first, rest, not_, partial(_operand, "and"))
 
 
 def _or(first: Any, *rest: Later) -> Any:
-    return _joined(first, rest, truth, partial(_operand, "or"))
+    return _join(first, rest, truth, partial(_operand, "or"))
 
 
 def _all(first: Any, *rest: Later) -> Any:
     """`and` where the truth alone matters."""
-    return _joined(first, rest, not_, lambda a, b: _truth(a, "and") & _truth(b, "and"))
+    return _join(first, rest, not_, lambda a, b: _truth(a, "and") & _truth(b, "and"))
 
 
 def _any(first: Any, *rest: Later) -> Any:
     """`or` where the truth alone matters."""
-    return _joined(first, rest, truth, lambda a, b: _truth(a, "or") | _truth(b, "or"))
+    return _join(first, rest, truth, lambda a, b: _truth(a, "or") | _truth(b, "or"))
 
 
-def _joined(
+def _join(
     first: Any,
     rest: Sequence[Later],
     ends: Callable[[Any], bool],

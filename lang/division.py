@@ -34,7 +34,7 @@ def floor_divide(one: Tile, other: Tile) -> Tile:
     if number_of(other) == -1:
         return 0 - one
     divisor, is_edge = _signed_divisor(other)
-    quotient = _floored(one, divisor)
+    quotient = _floor_quotient(one, divisor)
     # Of the two divisors that are left out, the product is the quotient.
     return quotient if is_edge is None else where(is_edge, one * other, quotient)
 
@@ -61,12 +61,12 @@ def _is_unsigned(one: Tile, other: Tile) -> bool:
 
 def _unsigned_quotient(one: Tile, other: Tile) -> Tile:
     natural = one.natural and other.natural
-    one, other = _divided_once(one, other)
+    one, other = _divide_once(one, other)
     quotient = apply("arith.divui", one, _positive(other), natural=natural)
     return quotient if _is_positive(other) else where(other == 0, 0, quotient)
 
 
-def _divided_once(one: Tile, other: Tile) -> tuple[Tile, Tile]:
+def _divide_once(one: Tile, other: Tile) -> tuple[Tile, Tile]:
     """`(x // a) // b` of constants a and b as `x // (a * b)`."""
     first = one.value.owner
     if one.dtype is not intp or getattr(first, "name", "") != "arith.divui":
@@ -103,7 +103,7 @@ def _like(number: int, tile: Tile) -> Tile:
     return Tile(constant(number, tile.dtype, tile.shape), tile.dtype, tile.shape, natural=natural)
 
 
-def _floored(one: Tile, divisor: Tile) -> Tile:
+def _floor_quotient(one: Tile, divisor: Tile) -> Tile:
     quotient, rest = apply("arith.divsi", one, divisor), apply("arith.remsi", one, divisor)
     return where(_rounds_up(rest, divisor), quotient - 1, quotient)
 

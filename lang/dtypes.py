@@ -2,51 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-from tilec.isa import Kind, TilecError, UnknownNameError, element_type
+from tilec.isa import TilecError, UnknownNameError
 
-if TYPE_CHECKING:
-    from .tile import Tile
-
-
-_KINDS = {Kind.FLOAT: "float", Kind.SIGNED: "int", Kind.UNSIGNED: "uint"}
-
-
-class _Named(type):
-    """Shows an element type by its name."""
-
-    def __repr__(cls) -> str:
-        return cls.__name__.rstrip("_")
-
-
-class DType(metaclass=_Named):
-    """An element type: a class, as numpy's are, so that it also stands in annotations.
-
-    Class attributes:
-        mlir: MLIR's type.
-        kind: `float`, `int`, `uint`, `bool`, or `index`, which sizes and places in arrays have.
-        bits: its width.
-        stored: MLIR's type of the elements of an array of it in memory.
-    """
-
-    mlir: ClassVar[str]
-    kind: ClassVar[str]
-    bits: ClassVar[int]
-    stored: ClassVar[str]
-
-    def __init_subclass__(cls, element: str = "") -> None:
-        """An element type that PTX calls `element`; without one, the class says the rest."""
-        if element:
-            found = element_type(element)
-            cls.mlir, cls.bits, cls.stored = found.mlir, found.value_bits, found.stored
-            cls.kind = _KINDS[found.kind]
-
-    def __new__(cls, value: Any) -> Tile:  # type: ignore[misc] # as numpy's, a conversion
-        """A number or scalar of the kernel as one of this type."""
-        from .shapes import full  # noqa: PLC0415 (it imports this file)
-
-        return full((), value, cls)
+from .tile import DType as DType  # noqa: PLC0414 (the base of those here)
 
 
 class float64(DType, element="f64"):  # noqa: N801 (numpy's name, as those below)

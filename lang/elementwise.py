@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from .casts import astype, matched
+from .casts import astype, match_types
 from .dtypes import bool_, float32
 from .emit import i64, result, type_of
 from .shapes import broadcast_shape, broadcast_to, full
@@ -62,7 +62,7 @@ def where(condition: Tile | bool, x: Operand, y: Operand) -> Tile:
     """Elements of `x` where `condition` holds, of `y` elsewhere; all broadcast together."""
     if not isinstance(x, Tile) and not isinstance(y, Tile):
         y = full((), y, float32 if isinstance(x, float) else None)
-    one, other = matched(x, y, "where")
+    one, other = match_types(x, y, "where")
     if isinstance(condition, bool):
         return one if condition else other
     condition = astype(condition, bool_)

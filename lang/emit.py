@@ -14,7 +14,7 @@ from tilec.ir import mlir
 from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
-from .dtypes import DType
+from .tile import NO_KERNEL, DType
 
 Shape = tuple[int, ...]
 _statement: ContextVar[Place | None] = ContextVar("statement", default=None)
@@ -93,10 +93,7 @@ def building() -> bool:
 
 def _check_inside() -> None:
     if not building():
-        raise TilecError(
-            "no kernel is being compiled: tilec.lang's operations are called in functions marked "
-            "@tilec.kernel"
-        )
+        raise TilecError(NO_KERNEL)
 
 
 def type_of(dtype: type[DType], shape: Shape = ()) -> Any:

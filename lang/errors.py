@@ -47,7 +47,7 @@ class KernelError(TilecError):
         return lines
 
 
-def places(traceback: TracebackType | None) -> list[Place]:
+def user_places(traceback: TracebackType | None) -> list[Place]:
     """The places in the user's code that an exception passed through, innermost first."""
     found: list[Place] = []
     while traceback is not None:

@@ -18,14 +18,14 @@ from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
 from . import branches, conditions, loops
-from .carried import Undefined
+from .block_end import BlockEnd, Returned
 from .emit import located
-from .errors import KernelError, places
+from .errors import KernelError, user_places
 from .program import Range
-from .signals import Returned, Signal
 from .source import Source
 from .syntax import place
 from .tile import Tile
+from .yielded import Undefined
 
 _MOST_TURNS = 1 << 14
 """Turns of a loop that is written out: beyond, it never ends, or the code would fit nowhere."""
@@ -89,7 +89,7 @@ class Frame:
         """Where a node is."""
         return place(node, self.source.file)
 
-    def run(self, body: Sequence[ast.stmt]) -> Signal:
+    def run(self, body: Sequence[ast.stmt]) -> BlockEnd:
         """Run the statements of a block."""
         for statement in body:
             signal = self._statement(statement)
@@ -97,7 +97,7 @@ class Frame:
                 return signal
         return None
 
-    def _statement(self, node: ast.stmt) -> Signal:
+    def _statement(self, node: ast.stmt) -> BlockEnd:
         match node:
             case ast.Expr():
                 self.value(node.value)
@@ -145,10 +145,10 @@ class Frame:
             with located(None):
                 return eval(code, self.names)
         except KernelError as error:
-            outside = places(error.__traceback__)[-1:] or [self.place(node)]
+            outside = user_places(error.__traceback__)[-1:] or [self.place(node)]
             raise KernelError(error.place, error.reason, (*error.calls, *outside)) from None
         except Exception as error:
-            at, *calls = places(error.__traceback__) or [self.place(node)]
+            at, *calls = user_places(error.__traceback__) or [self.place(node)]
             own = isinstance(error, TilecError)
             reason = str(error) if own else f"{type(error).__name__}: {error}"
             raise KernelError(at, reason, calls) from (None if own else error)
@@ -182,7 +182,7 @@ class Frame:
         for one, part in zip(target.elts, parts, strict=True):
             self.assign(one.value if isinstance(one, ast.Starred) else one, part)
 
-    def _returned(self, node: ast.Return) -> Signal:
+    def _returned(self, node: ast.Return) -> BlockEnd:
         if "loop" in self.inside:
             raise KernelError(
                 self.place(node),
@@ -190,7 +190,7 @@ class Frame:
             )
         return Returned(self.value(node.value) if node.value else None)
 
-    def _leaving(self, node: ast.Break | ast.Continue) -> Signal:
+    def _leaving(self, node: ast.Break | ast.Continue) -> BlockEnd:
         word = "break" if isinstance(node, ast.Break) else "continue"
         if self.inside and self.inside[-1] != "static":
             advice = "while with a condition" if word == "break" else "if around what follows"
@@ -199,14 +199,14 @@ class Frame:
             )
         return type(node)
 
-    def _if(self, node: ast.If) -> Signal:
+    def _if(self, node: ast.If) -> BlockEnd:
         condition = self.value(node.test)
         if isinstance(condition, Tile):
             with self._at(node):
                 return branches.branch(self, node, condition)
         return self.run(node.body if condition else node.orelse)
 
-    def _for(self, node: ast.For) -> Signal:
+    def _for(self, node: ast.For) -> BlockEnd:
         values = self.value(node.iter)
         if isinstance(values, Range):
             with self._at(node):
@@ -225,7 +225,7 @@ class Frame:
                 return signal
         return None
 
-    def _while(self, node: ast.While) -> Signal:
+    def _while(self, node: ast.While) -> BlockEnd:
         for turn in itertools.count():
             with self._at(node):
                 more = loops.repeat(self, node)
@@ -238,7 +238,7 @@ class Frame:
                 return signal
         return None
 
-    def _turn(self, node: ast.For | ast.While, turn: int) -> Signal:
+    def _turn(self, node: ast.For | ast.While, turn: int) -> BlockEnd:
         """Run the body of a loop that is written out."""
         if turn == _MOST_TURNS:
             raise KernelError(
@@ -249,7 +249,7 @@ class Frame:
             )
         return self.within("static", node.body)
 
-    def within(self, what: str, body: Sequence[ast.stmt]) -> Signal:
+    def within(self, what: str, body: Sequence[ast.stmt]) -> BlockEnd:
         """Run statements that stand in a loop or a condition."""
         self.inside.append(what)
         try:

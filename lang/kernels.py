@@ -20,7 +20,7 @@ from .source import read
 from .specialization import Specialization, of_annotations, of_values
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.sim import Report
     from tilec.transformation import Transformed
 

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tilec.ir import mlir
 from tilec.isa import TilecError
 
-from .carried import Undefined, alike, fitted, is_number, leaves, rebuilt, same, scalar
 from .casts import astype
 from .dtypes import DType, bool_, intp
 from .emit import i64, operation
 from .errors import KernelError
 from .liveness import assigned
 from .program import Range
+from .scope import Scope
 from .tile import Tile
-
-if TYPE_CHECKING:
-    from .interpreter import Frame
+from .yielded import (
+    Undefined,
+    as_scalar,
+    convert_to,
+    have_same_form,
+    is_number,
+    is_same,
+    leaves,
+    rebuild,
+)
 
 
 class _RetypedError(Exception):
@@ -30,22 +37,22 @@ class _RetypedError(Exception):
         self.dtype = dtype
 
 
-class _Carried:
+class _LoopValues:
     """The names that a loop hands from turn to turn, and their values before it."""
 
-    def __init__(self, frame: Frame, node: ast.For | ast.While) -> None:
+    def __init__(self, scope: Scope, node: ast.For | ast.While) -> None:
         self._node = node
-        self._frame = frame
+        self._scope = scope
         self.assigned = assigned(
             [*node.body, node.target if isinstance(node, ast.For) else node.test]
         )
-        live = self.assigned & frame.source.liveness.entry(node)
+        live = self.assigned & scope.source.liveness.entry(node)
         if isinstance(node, ast.For):
             live -= assigned([node.target])
         self.start = {
-            name: frame.names[name]
+            name: scope.names[name]
             for name in _in_order(live, node)
-            if name in frame.names and not isinstance(frame.names[name], Undefined)
+            if name in scope.names and not isinstance(scope.names[name], Undefined)
         }
         self._numbers: dict[int, type[DType]] = {}
 
@@ -58,19 +65,19 @@ class _Carried:
     def _leaves(self) -> list[Any]:
         return [leaf for value in self.start.values() for leaf in leaves(value)]
 
-    def begun(self) -> list[Tile]:
+    def initial(self) -> list[Tile]:
         """The values before the first turn that the op takes."""
         return [
-            scalar(leaf, self._numbers.get(at))
+            as_scalar(leaf, self._numbers.get(at))
             for at, leaf in enumerate(self._leaves())
             if isinstance(leaf, Tile) or is_number(leaf)
         ]
 
-    def named(self, values: Sequence[Any], like: Sequence[Tile]) -> dict[str, Any]:
+    def bound(self, values: Sequence[Any], like: Sequence[Tile]) -> dict[str, Any]:
         """The names' values, of what the op hands on."""
         tiles = (Tile(v, t.dtype, t.shape) for v, t in zip(values, like, strict=True))
         return {
-            name: rebuilt(
+            name: rebuild(
                 value,
                 iter(
                     [
@@ -82,7 +89,7 @@ class _Carried:
             for name, value in self.start.items()
         }
 
-    def ended(self, names: dict[str, Any], begun: list[Tile]) -> list[Tile]:
+    def final(self, names: dict[str, Any], begun: list[Tile]) -> list[Tile]:
         """The values at the end of a turn that the op hands on.
 
         Raises:
@@ -97,14 +104,14 @@ class _Carried:
             end = names[name]
             if isinstance(end, Undefined):
                 raise TilecError(end.reason)
-            if not alike(value, end):
+            if not have_same_form(value, end):
                 raise TilecError(f"'{name}' is {end!r} {where}, where it was {value!r}")
             for before, after in zip(leaves(value), leaves(end), strict=True):
                 if isinstance(before, Tile) or is_number(before):
                     like = next(types)
                     self._check_number(at, before, after, like)
-                    found.append(self._fitted(after, like, name))
-                elif not same(before, after):
+                    found.append(self._convert(after, like, name))
+                elif not is_same(before, after):
                     raise TilecError(
                         f"'{name}' is {after!r} {where}, where it was {before!r}: only tiles and "
                         "numbers change from turn to turn"
@@ -112,9 +119,9 @@ class _Carried:
                 at += 1
         return found
 
-    def _fitted(self, value: Any, like: Tile, name: str) -> Tile:
+    def _convert(self, value: Any, like: Tile, name: str) -> Tile:
         try:
-            return fitted(value, like, name, f"in the loop at line {self._node.lineno}")
+            return convert_to(value, like, name, f"in the loop at line {self._node.lineno}")
         except TilecError as error:
             stores = (
                 n
@@ -123,24 +130,24 @@ class _Carried:
                 if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
             )
             last = max(stores, key=lambda n: (n.lineno, n.col_offset))
-            raise KernelError(self._frame.place(last), str(error)) from None
+            raise KernelError(self._scope.place(last), str(error)) from None
 
     def _check_number(self, at: int, before: Any, after: Any, like: Tile) -> None:
         if not is_number(before):
             return
         if isinstance(after, float) and like.dtype.kind != "float":
-            raise _RetypedError(at, scalar(after).dtype)
+            raise _RetypedError(at, as_scalar(after).dtype)
         if isinstance(after, Tile) and not after.shape and after.dtype is not like.dtype:
             raise _RetypedError(at, after.dtype)
 
-    def left(self, values: dict[str, Any]) -> None:
+    def assign(self, values: dict[str, Any]) -> None:
         """Give the names what they are behind the loop."""
         where = f"in the loop at line {self._node.lineno}"
         for name in self.assigned:
-            self._frame.names[name] = Undefined(
+            self._scope.names[name] = Undefined(
                 f"'{name}' gets its value {where}, which may have no turns: give it one before"
             )
-        self._frame.names |= values
+        self._scope.names |= values
 
 
 def _in_order(names: frozenset[str], node: ast.For | ast.While) -> list[str]:
@@ -159,7 +166,7 @@ def _whole(number: Any, name: str) -> int:
     return number
 
 
-def count(frame: Frame, node: ast.For, values: Range) -> None:
+def count(scope: Scope, node: ast.For, values: Range) -> None:
     """Run a loop over a range.
 
     Raises:
@@ -174,31 +181,31 @@ def count(frame: Frame, node: ast.For, values: Range) -> None:
         for name, number in (("stages", values.stages), ("unroll", values.unroll))
         if number is not None
     }
-    carried = _Carried(frame, node)
-    saved = dict(frame.names)
+    loop_values = _LoopValues(scope, node)
+    saved = dict(scope.names)
     while True:
-        begun = carried.begun()
+        begun = loop_values.initial()
         types = [tile.value.type for tile in begun]
         operands = [*(b.value for b in bounds), step.value, *(t.value for t in begun)]
         op = operation("scf.for", operands, types, attributes, regions=1)
         block = _block(op.regions[0], [mlir.ir.IndexType.get(), *types])
         induction, *inside = block.arguments
-        frame.names |= carried.named(inside, begun)
-        frame.assign(node.target, Tile(induction, intp, natural=bounds[0].natural))
+        scope.names |= loop_values.bound(inside, begun)
+        scope.assign(node.target, Tile(induction, intp, natural=bounds[0].natural))
         try:
             with mlir.ir.InsertionPoint(block):
-                frame.within("loop", node.body)
-                ended = carried.ended(frame.names, begun)
+                scope.within("loop", node.body)
+                ended = loop_values.final(scope.names, begun)
                 operation("scf.yield", [tile.value for tile in ended])
             break
         except _RetypedError as error:
-            carried.retype(error)
+            loop_values.retype(error)
             op.erase()
-            frame.names = dict(saved)
-    carried.left(carried.named(op.results, begun))
+            scope.names = dict(saved)
+    loop_values.assign(loop_values.bound(op.results, begun))
 
 
-def repeat(frame: Frame, node: ast.While) -> bool:
+def repeat(scope: Scope, node: ast.While) -> bool:
     """Run a `while` from here on, if its condition is known only when the kernel runs.
 
     Returns:
@@ -207,45 +214,45 @@ def repeat(frame: Frame, node: ast.While) -> bool:
     Raises:
         TilecError: for a condition that is a tile, or values that change their type.
     """
-    known = _tried(frame, node.test)
+    known = _tried(scope, node.test)
     if not isinstance(known, Tile):
         return bool(known)
-    carried = _Carried(frame, node)
-    saved = dict(frame.names)
+    loop_values = _LoopValues(scope, node)
+    saved = dict(scope.names)
     while True:
-        begun = carried.begun()
+        begun = loop_values.initial()
         types = [tile.value.type for tile in begun]
         op = operation("scf.while", [tile.value for tile in begun], types, regions=2)
         before, after = (_block(region, types) for region in op.regions)
-        frame.names |= carried.named(before.arguments, begun)
+        scope.names |= loop_values.bound(before.arguments, begun)
         with mlir.ir.InsertionPoint(before):
-            condition = frame.value(node.test)
-            held = astype(scalar(condition), bool_)
+            condition = scope.value(node.test)
+            held = astype(as_scalar(condition), bool_)
             operation("scf.condition", [held.value, *before.arguments])
-        frame.names |= carried.named(after.arguments, begun)
+        scope.names |= loop_values.bound(after.arguments, begun)
         try:
             with mlir.ir.InsertionPoint(after):
-                frame.within("loop", node.body)
-                ended = carried.ended(frame.names, begun)
+                scope.within("loop", node.body)
+                ended = loop_values.final(scope.names, begun)
                 operation("scf.yield", [tile.value for tile in ended])
             break
         except _RetypedError as error:
-            carried.retype(error)
+            loop_values.retype(error)
             op.erase()
-            frame.names = dict(saved)
-    carried.left(carried.named(op.results, begun))
+            scope.names = dict(saved)
+    loop_values.assign(loop_values.bound(op.results, begun))
     return False
 
 
-def _tried(frame: Frame, test: ast.expr) -> Any:
+def _tried(scope: Scope, test: ast.expr) -> Any:
     """What a condition is, found where it leaves no trace."""
     trial = operation("scf.execute_region", regions=1)
-    names = dict(frame.names)
+    names = dict(scope.names)
     try:
         with mlir.ir.InsertionPoint(_block(trial.regions[0], [])):
-            condition = frame.value(test)
+            condition = scope.value(test)
     finally:
-        frame.names = names
+        scope.names = names
     trial.erase()
     if isinstance(condition, Tile) and condition.shape:
         raise TilecError("'while' takes one truth value, not a tile; tl.any and tl.all make one")
@@ -259,7 +266,7 @@ def _block(region: Any, types: Sequence[Any]) -> Any:
 
 def _bound(value: Any, what: str) -> Tile:
     if isinstance(value, int) and not isinstance(value, bool):
-        return scalar(value, intp)
+        return as_scalar(value, intp)
     if not isinstance(value, Tile) or value.shape or value.dtype.kind == "float":
         raise TilecError(f"the {what} of a range is an integer, not {value!r}")
     return astype(value, intp)

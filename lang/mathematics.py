@@ -8,7 +8,7 @@ from __future__ import annotations
 from tilec.isa import TilecError
 
 from .arithmetic import absolute
-from .casts import check_computed, matched
+from .casts import check_computed, match_types
 from .emit import approximate, result, type_of
 from .tile import Operand, Tile
 
@@ -94,9 +94,9 @@ def ceil(x: Tile) -> Tile:
 
 def fma(x: Tile, y: Operand, z: Operand) -> Tile:
     """`x * y + z`, rounded once."""
-    one, two = matched(x, y, "fma")
-    two, three = matched(two, z, "fma")
-    one, three = matched(one, three, "fma")
+    one, two = match_types(x, y, "fma")
+    two, three = match_types(two, z, "fma")
+    one, three = match_types(one, three, "fma")
     check_computed(one, "fma")
     if one.dtype.kind != "float":
         raise TilecError(f"no fma of {one.dtype!r}: cast to a float first")

@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 
 from .array import AnyArray, array_of
 from .bounds import Integer, inside
-from .casts import astype, widened
+from .casts import astype, widen
 from .dtypes import DType, bool_, dtype_of, intp, stored, uint8
 from .elementwise import where
 from .emit import constant, result, text, type_of, unit
@@ -65,7 +65,7 @@ def load(
         tile = read(stored_places(places, element), extent, element)
     else:
         tile = load_split(read, places, element, extent)
-    return _filled(tile, array, given, fill) if bounds and not _is_zero(fill) else tile
+    return _fill_outside(tile, array, given, fill) if bounds and not _is_zero(fill) else tile
 
 
 def _read(
@@ -79,10 +79,10 @@ def _read(
     return astype(Tile(value, held, shape), element)
 
 
-def _filled(tile: Tile, array: AnyArray, index: list[Integer], fill: Operand) -> Tile:
+def _fill_outside(tile: Tile, array: AnyArray, index: list[Integer], fill: Operand) -> Tile:
     """The tile with `fill` where it lies outside the array."""
     if isinstance(fill, Tile):
-        same = widened(fill, tile.dtype)
+        same = widen(fill, tile.dtype)
         if same is None:
             raise TilecError(
                 f"fill is {fill!r}, and what is loaded {tile!r}: cast it by "

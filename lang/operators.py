@@ -1,21 +1,25 @@
-"""The functions behind a tile's operators and methods."""
+"""Gives tiles the functions behind their operators and methods."""
 
 from .arithmetic import absolute, binary, invert, negative
 from .casts import astype, view
 from .products import dot
-from .reductions import reduced
-from .shapes import indexed, reshape, transpose
+from .reductions import reduce
+from .shapes import full, index_tile, reshape, transpose
+from .tile import OPERATIONS
 
-__all__ = [
-    "absolute",
-    "astype",
-    "binary",
-    "dot",
-    "indexed",
-    "invert",
-    "negative",
-    "reduced",
-    "reshape",
-    "transpose",
-    "view",
-]
+OPERATIONS.update(
+    {
+        "absolute": absolute,
+        "astype": astype,
+        "binary": binary,
+        "dot": dot,
+        "full": full,
+        "index_tile": index_tile,
+        "invert": invert,
+        "negative": negative,
+        "reduce": reduce,
+        "reshape": reshape,
+        "transpose": transpose,
+        "view": view,
+    }
+)

@@ -8,7 +8,7 @@ from typing import Any
 from tilec.isa import TilecError
 
 from .casts import check_computed
-from .dtypes import DType, bfloat16, bool_, dtype_of, float16, float32, int32, uint32
+from .dtypes import DType, bfloat16, dtype_of, float16, float32, int32, uint32
 from .emit import i64, result, text, type_of
 from .shapes import expand_dims, reshape
 from .tile import Tile
@@ -30,7 +30,7 @@ _GROWING = ("sum", "prod")
 """The reductions whose results need more bits than the elements."""
 
 
-def reduced(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = None) -> Tile:
+def reduce(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = None) -> Tile:
     """The tile combined along an axis, or along all of them.
 
     Args:
@@ -47,10 +47,10 @@ def reduced(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = N
         raise TilecError(f"{name} takes a tile with a dimension at least, not {x!r}")
     check_computed(x, name)
     if name not in _GROWING:
-        return _combined(name, x, axis, keepdims)
+        return _combine(name, x, axis, keepdims)
     target = _of_sum(x.dtype) if dtype is None else dtype_of(dtype)
     wide = float32 if target in (float16, bfloat16) else target
-    return _combined(name, x.astype(wide), axis, keepdims).astype(target)
+    return _combine(name, x.astype(wide), axis, keepdims).astype(target)
 
 
 def _of_sum(dtype: type[DType]) -> type[DType]:
@@ -60,7 +60,7 @@ def _of_sum(dtype: type[DType]) -> type[DType]:
     return uint32 if dtype.kind == "uint" and dtype.bits < 32 else dtype
 
 
-def _combined(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
+def _combine(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
     if x.dtype.kind not in _COMBINED[name]:
         raise TilecError(f"no {name} of {x.dtype!r}; legal: {', '.join(_COMBINED[name])}")
     if axis is None:
@@ -81,12 +81,6 @@ def _along(name: str, x: Tile, axis: int) -> Tile:
     return Tile(value, x.dtype, shape)
 
 
-def only(x: Tile) -> Tile:
-    """The element of a tile that has one, as a scalar."""
-    flat = reshape(x, (1,))
-    return reduced("any" if x.dtype is bool_ else "max", flat, 0, False)
-
-
 def sum(  # noqa: A001
     x: Tile, axis: int | None = None, *, dtype: Any = None, keepdims: bool = False
 ) -> Tile:
@@ -95,39 +89,39 @@ def sum(  # noqa: A001
     Of integers of fewer than 32 bits it is int32 or uint32, unless `dtype` says what it is.
     float16 and bfloat16 are added up in float32, and the sum is rounded.
     """
-    return reduced("sum", x, axis, keepdims, dtype)
+    return reduce("sum", x, axis, keepdims, dtype)
 
 
 def prod(x: Tile, axis: int | None = None, *, dtype: Any = None, keepdims: bool = False) -> Tile:
     """The product along `axis`, or of all elements, of the type that a sum has."""
-    return reduced("prod", x, axis, keepdims, dtype)
+    return reduce("prod", x, axis, keepdims, dtype)
 
 
 def max(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """The largest along `axis`, or of all elements; NaN where there is one."""
-    return reduced("max", x, axis, keepdims)
+    return reduce("max", x, axis, keepdims)
 
 
 def min(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """The smallest along `axis`, or of all elements; NaN where there is one."""
-    return reduced("min", x, axis, keepdims)
+    return reduce("min", x, axis, keepdims)
 
 
 def nanmax(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
     """The largest along `axis`, or of all elements, that is no NaN."""
-    return reduced("nanmax", x, axis, keepdims)
+    return reduce("nanmax", x, axis, keepdims)
 
 
 def nanmin(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
     """The smallest along `axis`, or of all elements, that is no NaN."""
-    return reduced("nanmin", x, axis, keepdims)
+    return reduce("nanmin", x, axis, keepdims)
 
 
 def all(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """Whether all are true along `axis`, or all elements."""
-    return reduced("all", x, axis, keepdims)
+    return reduce("all", x, axis, keepdims)
 
 
 def any(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """Whether one is true along `axis`, or of all elements."""
-    return reduced("any", x, axis, keepdims)
+    return reduce("any", x, axis, keepdims)

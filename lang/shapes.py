@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from tilec.isa import TilecError
 
 from .dtypes import DType, dtype_of, float32, int32, int64, intp, limits
-from .emit import constant, i64, i64s, result, type_of
+from .emit import constant, i64, i64s, result, text, type_of
 from .tile import Operand, Shape, Tile
 
 Extents: TypeAlias = int | Sequence[int]
@@ -188,11 +188,17 @@ def reshape(tile: Tile, shape: Extents) -> Tile:
     if not tile.shape:
         return broadcast_to(tile, found)
     if not found:
-        from .reductions import only  # noqa: PLC0415 (a reduction makes the scalar)
-
-        return only(tile)
+        return _only(tile)
     value = result("tile.reshape", [tile.value], type_of(tile.dtype, found))
     return Tile(value, tile.dtype, found)
+
+
+def _only(tile: Tile) -> Tile:
+    """The element of a tile that has one, as a scalar: a reduction of it alone."""
+    fn = {"bool": "ori", "int": "maxsi", "uint": "maxui"}.get(tile.dtype.kind, "maximumf")
+    attributes = {"axis": i64(0), "fn": text(f"arith.{fn}")}
+    flat = reshape(tile, (1,))
+    return Tile(result("tile.reduce", [flat.value], type_of(tile.dtype), attributes), tile.dtype)
 
 
 def transpose(tile: Tile, axes: Sequence[int] | None = None) -> Tile:
@@ -213,7 +219,7 @@ def transpose(tile: Tile, axes: Sequence[int] | None = None) -> Tile:
     return Tile(value, tile.dtype, shape)
 
 
-def indexed(tile: Tile, index: Any) -> Tile:
+def index_tile(tile: Tile, index: Any) -> Tile:
     """`tile[…]` with None, which puts in a dimension, `:` and `...`.
 
     Raises:

@@ -23,7 +23,7 @@ def left_shift(one: Tile, count: Tile) -> Tile:
         TilecError: for elements that are no integers.
     """
     _check(one, "left_shift")
-    return _shifted("arith.shli", one, count)
+    return _shift_zeros_in("arith.shli", one, count)
 
 
 def right_shift(one: Tile, count: Tile) -> Tile:
@@ -34,18 +34,16 @@ def right_shift(one: Tile, count: Tile) -> Tile:
     """
     _check(one, "right_shift")
     if one.dtype.kind == "uint" or one.natural:
-        return _shifted("arith.shrui", one, count)
-    return apply("arith.shrsi", one, count if _is_within(count) else _clamped(count))
+        return _shift_zeros_in("arith.shrui", one, count)
+    return apply("arith.shrsi", one, count if _is_within(count) else _clamp(count))
 
 
-def _shifted(op: str, one: Tile, count: Tile) -> Tile:
+def _shift_zeros_in(op: str, one: Tile, count: Tile) -> Tile:
     """A shift that brings zeros in."""
     natural = one.natural and op == "arith.shrui"
+    shifted = apply(op, one, count, natural=natural)
     if _is_within(count):
-        return apply(op, one, count, natural=natural)
-    # On 64 bits LLVM 22 takes the choice below for the instruction, which reads 32 of the count.
-    near = _clamped(count) if count.dtype.bits == 64 else count
-    shifted = apply(op, one, near, natural=natural)
+        return shifted
     return where(compare("less", count, _width(count), signed=False), shifted, 0)
 
 
@@ -60,7 +58,7 @@ def _is_within(count: Tile) -> bool:
     return most is not None and most < count.dtype.bits
 
 
-def _clamped(count: Tile) -> Tile:
+def _clamp(count: Tile) -> Tile:
     """A count that is less than the width, if it was not, one less than that."""
     return apply("arith.minui", count, _width(count, -1))
 

@@ -14,7 +14,7 @@ from .array import Facts, joined
 from .array_arguments import ArrayArgument, array_argument, broken_fact, disjoint
 from .dtypes import DTYPES, DType, stored
 from .scalar_arguments import scalar_argument
-from .snapshot import exact
+from .snapshot.exact import exact
 
 _WIDEST = 16
 """Bytes of the widest access: more alignment changes no code."""

@@ -2,25 +2,58 @@
 
 from __future__ import annotations
 
-from functools import cache
-from types import ModuleType
-from typing import Any, NoReturn, TypeAlias
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
-from tilec.isa import TilecError
-
-from .dtypes import DType
+from tilec.isa import Kind, TilecError, element_type
 
 Shape: TypeAlias = tuple[int, ...]
 Operand: TypeAlias = "Tile | int | float"
 """What stands beside a tile in an expression."""
 
 
-@cache
-def _ops() -> ModuleType:
-    """The functions behind the operators, which themselves make tiles."""
-    from . import operators  # noqa: PLC0415 (it imports this file)
+NO_KERNEL = (
+    "no kernel is being compiled: tilec.lang's operations are called in functions marked "
+    "@tilec.kernel"
+)
+"""What is wrong with an operation outside of kernels."""
+OPERATIONS: dict[str, Callable[..., Tile]] = {}
+"""The functions behind operators and methods, which make tiles themselves; `operators` fills it."""
+_KINDS = {Kind.FLOAT: "float", Kind.SIGNED: "int", Kind.UNSIGNED: "uint"}
 
-    return operators
+
+class _Named(type):
+    """Shows an element type by its name."""
+
+    def __repr__(cls) -> str:
+        return cls.__name__.rstrip("_")
+
+
+class DType(metaclass=_Named):
+    """An element type: a class, as numpy's are, so that it also stands in annotations.
+
+    Class attributes:
+        mlir: MLIR's type.
+        kind: `float`, `int`, `uint`, `bool`, or `index`, which sizes and places in arrays have.
+        bits: its width.
+        stored: MLIR's type of the elements of an array of it in memory.
+    """
+
+    mlir: ClassVar[str]
+    kind: ClassVar[str]
+    bits: ClassVar[int]
+    stored: ClassVar[str]
+
+    def __init_subclass__(cls, element: str = "") -> None:
+        """An element type that PTX calls `element`; without one, the class says the rest."""
+        if element:
+            found = element_type(element)
+            cls.mlir, cls.bits, cls.stored = found.mlir, found.value_bits, found.stored
+            cls.kind = _KINDS[found.kind]
+
+    def __new__(cls, value: Any) -> Tile:  # type: ignore[misc] # as numpy's, a conversion
+        """A number or scalar of the kernel as one of this type."""
+        return _call("full", (), value, cls)
 
 
 class Tile:
@@ -66,38 +99,38 @@ class Tile:
     @property
     def T(self) -> Tile:  # noqa: N802 (numpy's name)
         """The tile with its dimensions in reverse."""
-        return _tile(_ops().transpose(self))
+        return _call("transpose", self)
 
     def astype(self, dtype: Any) -> Tile:
         """The elements converted to another type, rounded to nearest even."""
-        return _tile(_ops().astype(self, dtype))
+        return _call("astype", self, dtype)
 
     def view(self, dtype: Any) -> Tile:
         """The same bits as elements of another type of the same width."""
-        return _tile(_ops().view(self, dtype))
+        return _call("view", self, dtype)
 
     def reshape(self, *shape: Any) -> Tile:
         """The same elements, in row-major order, in another shape; one extent may be -1."""
-        return _tile(_ops().reshape(self, shape[0] if isinstance(shape[0], tuple) else shape))
+        return _call("reshape", self, shape[0] if isinstance(shape[0], tuple) else shape)
 
     def transpose(self, *axes: int) -> Tile:
         """The tile with its dimensions in another order, by default in reverse."""
-        return _tile(_ops().transpose(self, axes or None))
+        return _call("transpose", self, axes or None)
 
     def sum(self, axis: int | None = None, *, dtype: Any = None, keepdims: bool = False) -> Tile:
         """The sum along an axis, or of all elements, as `tilec.lang.sum` gives it."""
-        return _tile(_ops().reduced("sum", self, axis, keepdims, dtype))
+        return _call("reduce", "sum", self, axis, keepdims, dtype)
 
     def max(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
         """The largest along an axis, or of all elements; NaN where there is one."""
-        return _tile(_ops().reduced("max", self, axis, keepdims))
+        return _call("reduce", "max", self, axis, keepdims)
 
     def min(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
         """The smallest along an axis, or of all elements; NaN where there is one."""
-        return _tile(_ops().reduced("min", self, axis, keepdims))
+        return _call("reduce", "min", self, axis, keepdims)
 
     def __getitem__(self, index: Any) -> Tile:
-        return _tile(_ops().indexed(self, index))
+        return _call("index_tile", self, index)
 
     def __add__(self, other: Operand) -> Tile:
         return _binary("add", self, other)
@@ -178,7 +211,7 @@ class Tile:
         return _binary("right_shift", other, self)
 
     def __matmul__(self, other: Tile) -> Tile:
-        return _tile(_ops().dot(self, other))
+        return _call("dot", self, other)
 
     def __lt__(self, other: Operand) -> Tile:
         return _binary("less", self, other)
@@ -199,16 +232,16 @@ class Tile:
         return _binary("not_equal", self, other)
 
     def __neg__(self) -> Tile:
-        return _tile(_ops().negative(self))
+        return _call("negative", self)
 
     def __pos__(self) -> Tile:
         return self
 
     def __invert__(self) -> Tile:
-        return _tile(_ops().invert(self))
+        return _call("invert", self)
 
     def __abs__(self) -> Tile:
-        return _tile(_ops().absolute(self))
+        return _call("absolute", self)
 
     def __bool__(self) -> NoReturn:
         if self.shape:
@@ -246,10 +279,11 @@ class Tile:
         raise TilecError("a tile never changes; make a new one with tl.where")
 
 
-def _tile(found: Any) -> Tile:
-    assert isinstance(found, Tile)
-    return found
-
-
 def _binary(name: str, left: object, right: object) -> Tile:
-    return _tile(_ops().binary(name, left, right))
+    return _call("binary", name, left, right)
+
+
+def _call(name: str, *operands: Any) -> Tile:
+    if name not in OPERATIONS:
+        raise TilecError(NO_KERNEL)
+    return OPERATIONS[name](*operands)

@@ -57,10 +57,36 @@ def with_convergent_assembly(text: str) -> str:
     )
 
 
+_BY_A_VALUE = re.compile(r"sh[lr][ a-z]* i64 [^ ,\n]+, %")
+"""A shift of 64 bits by what is no constant."""
+
+
+def with_whole_counts(text: str) -> str:
+    """Shifts of 64 bits by a count that is below 64 whatever it was: more is undefined anyway.
+
+    Where a shift of 64 bits is chosen for counts below 64, and 0 for others, LLVM 22 takes the
+    choice for what the instruction does by itself (`PerformSELECTShiftCombine` of NVPTX). But that
+    reads 32 bits of the count: by 1 << 32 it would shift by 0.
+    """
+    if _BY_A_VALUE.search(text) is None:
+        return text
+    text, found = re.subn(
+        r"^  %([\w.]+) = (shl|lshr)((?: \w+)*) i64 ([^ ,]+), (%[\w.]+)(?=$|,)",
+        r"  %count.\1 = call i64 @llvm.umin.i64(i64 \5, i64 63)\n"
+        r"  %\1 = \2\3 i64 \4, %count.\1",
+        text,
+        flags=re.M,
+    )
+    if found and "@llvm.umin.i64(i64, i64)" not in text:
+        text += "\ndeclare i64 @llvm.umin.i64(i64, i64)\n"
+    return text
+
+
 REWRITES = (
     Rewrite("attributes of intrinsics", without_intrinsic_attributes),
     Rewrite("floating-point constants", with_constants),
     Rewrite("convergent inline assembly", with_convergent_assembly),
+    Rewrite("counts of 64-bit shifts", with_whole_counts),
 )
 
 

@@ -92,7 +92,7 @@ def class_name(value: type) -> str | None:
     return name_of(value) if type(value).__module__ in _OF_CLASSES else None
 
 
-_OF_CLASSES = ("abc", "builtins", "enum", "numpy", "tilec.lang.dtypes", "typing")
+_OF_CLASSES = ("abc", "builtins", "enum", "numpy", "tilec.lang.tile", "typing")
 """Modules whose classes of classes leave `__module__` and `__qualname__` to Python."""
 
 

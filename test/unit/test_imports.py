@@ -27,17 +27,9 @@ LAZILY = ("compiler", "lang")
 """Layers that may import those beside them where importing `tilec` or `tilec.lang` does not load
 them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
 
-WRONG = {
-    ("tilec.lang.branches", "tilec.lang.interpreter"),
-    ("tilec.lang.dtypes", "tilec.lang.tile"),
-    ("tilec.lang.kernels", "tilec"),
-    ("tilec.lang.loops", "tilec.lang.interpreter"),
-}
+WRONG: set[tuple[str, str]] = set()
 """Imports, importer first, that run backwards or close a circle; none, in the end."""
 LATE_CIRCLES = {
-    ("tilec.lang.dtypes", "tilec.lang.shapes"),
-    ("tilec.lang.shapes", "tilec.lang.reductions"),
-    ("tilec.lang.tile", "tilec.lang.operators"),
     ("tilec.layout.linear", "tilec.layout.drawing"),
 }
 """Imports inside functions that alone close a circle: the fewer the better."""

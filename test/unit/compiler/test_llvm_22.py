@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import tilec
 from tilec.backend.codegen import CodegenError, generate
@@ -17,6 +18,7 @@ from tilec.dialects.tile.form_program import form_kernel, form_program
 from tilec.frontend.contexts import new_context
 from tilec.ir.mlir import ir, translate_to_llvm_ir
 from tilec.isa import forms, target
+from tilec.sim import launch
 
 CONSTANT = """
 llvm.func @k(%p: !llvm.ptr<1>) attributes {{nvvm.kernel}} {{
@@ -62,6 +64,18 @@ llvm.func @k(%p: !llvm.ptr<1>, %q: !llvm.ptr<1>) attributes {nvvm.kernel} {
   llvm.return
 }
 """
+# A shift of 64 bits, or 0 where the count has as many.
+SHIFT = """
+llvm.func @k(%p: !llvm.ptr<1>, %x: i64, %n: i64) attributes {{nvvm.kernel}} {{
+  %width = llvm.mlir.constant(64 : i64) : i64
+  %zero = llvm.mlir.constant(0 : i64) : i64
+  %y = llvm.{op} %x, %n : i64
+  %c = llvm.icmp "ult" %n, %width : i64
+  %r = llvm.select %c, %y, %zero : i1, i64
+  llvm.store %r, %p : i64, !llvm.ptr<1>
+  llvm.return
+}}
+"""
 
 
 def printed(program: str) -> str:
@@ -87,6 +101,19 @@ def under_divergence(text: str) -> bool:
     return ptx(text).count("bar.warp.sync") == 2
 
 
+def shifts_wrongly(text: str) -> bool:
+    """Whether a count of more than 32 bits is taken for what its low ones are."""
+    out, code, value = np.zeros(1, np.uint64), ptx(text), 3 << 40
+    wrong = False
+    for count in (1, 63, 64, 1 << 32, (1 << 32) + 1, (1 << 64) - 1):
+        launch(code, "k", 1, 1, [out, np.uint64(value), np.uint64(count)]).require_ok()
+        expected = 0
+        if count < 64:
+            expected = value << count if " shl " in text else value >> count
+        wrong |= int(out[0]) != expected % (1 << 64)
+    return wrong
+
+
 WITH_A_NEWER_WORD = printed(FMA).replace("nocallback", "nocallback wordofsomelaterllvm")
 """As intrinsics are printed when MLIR's LLVM has given them an attribute that is new."""
 
@@ -105,6 +132,9 @@ CASES: dict[str, list[tuple[str, Callable[[str], bool]]]] = {
     ],
     "attributes of intrinsics": [(WITH_A_NEWER_WORD, refused)],
     "convergent inline assembly": [(printed(ASSEMBLY), under_divergence)],
+    "counts of 64-bit shifts": [
+        (printed(SHIFT.format(op=op)), shifts_wrongly) for op in ("shl", "lshr")
+    ],
 }
 
 

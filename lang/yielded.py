@@ -1,4 +1,4 @@
-"""Values that loops and branches hand on: tiles, numbers, and tuples and lists of them."""
+"""Values that loops and branches yield: tiles, numbers, and tuples and lists of them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from tilec.isa import TilecError
 
-from .casts import astype, widened
+from .casts import astype, widen
 from .dtypes import DType, bool_, float32, intp
 from .emit import constant
 from .tile import Tile
@@ -34,23 +34,23 @@ def leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
-def rebuilt(value: Any, parts: Iterator[Any]) -> Any:
+def rebuild(value: Any, parts: Iterator[Any]) -> Any:
     """A value like `value` made of other leaves."""
     if isinstance(value, list):
-        return [rebuilt(part, parts) for part in value]
+        return [rebuild(part, parts) for part in value]
     if isinstance(value, tuple):
-        made = (rebuilt(part, parts) for part in value)
+        made = (rebuild(part, parts) for part in value)
         return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
     return next(parts)
 
 
-def alike(one: Any, other: Any) -> bool:
+def have_same_form(one: Any, other: Any) -> bool:
     """Whether two values are tuples and lists of the same form."""
     if isinstance(one, tuple | list):
         return (
             type(one) is type(other)
             and len(one) == len(other)
-            and all(alike(a, b) for a, b in zip(one, other, strict=True))
+            and all(have_same_form(a, b) for a, b in zip(one, other, strict=True))
         )
     return not isinstance(other, tuple | list)
 
@@ -60,7 +60,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, bool | int | float)
 
 
-def scalar(value: Any, dtype: type[DType] | None = None) -> Tile:
+def as_scalar(value: Any, dtype: type[DType] | None = None) -> Tile:
     """A tile, or a number as a scalar of the kernel."""
     if isinstance(value, Tile):
         return value
@@ -70,7 +70,7 @@ def scalar(value: Any, dtype: type[DType] | None = None) -> Tile:
     return Tile(constant(value, element), element, natural=natural)
 
 
-def fitted(value: Any, like: Tile, name: str, where: str) -> Tile:
+def convert_to(value: Any, like: Tile, name: str, where: str) -> Tile:
     """`value` as a tile of the type of `like`.
 
     Args:
@@ -89,7 +89,7 @@ def fitted(value: Any, like: Tile, name: str, where: str) -> Tile:
     if not isinstance(value, Tile):
         raise TilecError(f"'{name}' is {value!r} {where}, where it was {like!r}")
     if not value.shape and not like.shape and intp in (value.dtype, like.dtype):
-        value = _counted(value, like.dtype)
+        value = _convert_integer(value, like.dtype)
     if value.dtype is not like.dtype or value.shape != like.shape:
         raise TilecError(
             f"'{name}' changes its type {where}, from {like!r} to {value!r}: it must keep "
@@ -99,15 +99,15 @@ def fitted(value: Any, like: Tile, name: str, where: str) -> Tile:
     return value
 
 
-def _counted(value: Tile, dtype: type[DType]) -> Tile:
+def _convert_integer(value: Tile, dtype: type[DType]) -> Tile:
     """A scalar of intp, or one to become so, converted if nothing is lost but digits of a float."""
     if dtype.kind == "float":
         return astype(value, dtype)
-    wide = widened(value, dtype)
+    wide = widen(value, dtype)
     return value if wide is None else wide
 
 
-def same(one: Any, other: Any) -> bool:
+def is_same(one: Any, other: Any) -> bool:
     """Whether two values of the compilation are the same."""
     if one is other:
         return True

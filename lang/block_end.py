@@ -18,5 +18,5 @@ class Returned:
     value: Any
 
 
-Signal: TypeAlias = "Returned | type[ast.Break] | type[ast.Continue] | None"
+BlockEnd: TypeAlias = "Returned | type[ast.Break] | type[ast.Continue] | None"
 """How a block ended; None at its end."""
