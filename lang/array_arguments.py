@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from tilec.isa import LaunchError
-from tilec.runtime.overlap import Extent, overlap
 
 from .array import Facts
 from .dtypes import DTYPES
+
+if TYPE_CHECKING:
+    from tilec.runtime.overlap import Extent
 
 
 class ArrayArgument(NamedTuple):
@@ -32,6 +34,8 @@ class ArrayArgument(NamedTuple):
     @property
     def memory(self) -> Extent:
         """Where its elements lie."""
+        from tilec.runtime.overlap import Extent  # noqa: PLC0415 (for launches only)
+
         size = max(8, DTYPES[self.dtype].bits) // 8
         strides = tuple(stride * size for stride in self.strides)
         return Extent(self.address, self.shape, strides, size)
@@ -39,6 +43,8 @@ class ArrayArgument(NamedTuple):
 
 def disjoint(arrays: Mapping[str, ArrayArgument]) -> frozenset[str]:
     """The arrays of a launch, by name, that have no element in common with another."""
+    from tilec.runtime.overlap import overlap  # noqa: PLC0415 (for launches only)
+
     held = {name: array.memory for name, array in arrays.items()}
     pairs = (pair for pair in combinations(held, 2) if overlap(held[pair[0]], held[pair[1]]))
     return frozenset(held.keys() - {name for pair in pairs for name in pair})

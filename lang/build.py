@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from hashlib import blake2b
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
+from tilec.frontend.inputs import Built
 from tilec.ir import mlir
+from tilec.ir.state import holding
 from tilec.report.diagnostics import Place
 
 from .array import Array, Assumption, Facts
@@ -15,6 +19,9 @@ from .interpreter import call
 from .source import Source
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 from .tile import Tile
+
+if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
 
 
 class Program(NamedTuple):
@@ -30,14 +37,31 @@ class Program(NamedTuple):
     written: tuple[str, ...]
     assumptions: tuple[Assumption, ...]
 
+    def built(self) -> Built:
+        """It, and what a launch has to know of it."""
+        return Built(self.module, {"written": list(self.written)})
 
-def build(source: Source, specialization: Specialization, *, warps: int) -> Program:
+    def digest(self) -> str:
+        """A digest of the program and of the places that it is from."""
+        code = BytesIO()
+        self.module.operation.write_bytecode(code)
+        return blake2b(code.getvalue(), digest_size=20).hexdigest()
+
+
+def build(
+    source: Source,
+    specialization: Specialization,
+    *,
+    warps: int,
+    context: ir.Context | None = None,
+) -> Program:
     """The program of a kernel, on tiles without layouts.
 
     Args:
         source: of the kernel.
         specialization: what it is compiled for.
         warps: of a CTA.
+        context: where to build it; a new one if None.
 
     Returns:
         The program, verified.
@@ -49,7 +73,8 @@ def build(source: Source, specialization: Specialization, *, warps: int) -> Prog
 
     place = source.place
     name = source.tree.name
-    with new_context(), mlir.ir.Location.unknown(), located(place):
+    context = context or new_context()
+    with context, holding(context), mlir.ir.Location.unknown(), located(place):
         whole = mlir.ir.Module.create(loc=_location(place))
         with mlir.ir.InsertionPoint(whole.body):
             symbol = {"sym_name": mlir.ir.StringAttr.get(name)}

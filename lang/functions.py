@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
+from types import FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from tilec.isa import TilecError
@@ -16,12 +17,17 @@ R = TypeVar("R")
 
 
 class Function:
-    """A function marked `@function`: in a kernel its statements are the kernel's."""
+    """A function marked `@function`: in a kernel its statements are the kernel's.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    Attributes:
+        function: the function.
+        signature: its parameters, with the defaults that they have in a kernel.
+    """
+
+    def __init__(self, function: FunctionType) -> None:
         update_wrapper(self, function)
         self.function = function
-        self._signature = inspect.signature(function)
+        self.signature = inspect.signature(function)
 
     @cached_property
     def source(self) -> Source:
@@ -37,7 +43,7 @@ class Function:
         from .interpreter import call  # noqa: PLC0415 (it imports this package's language)
 
         try:
-            bound = self._signature.bind(*args, **kwargs)
+            bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
             raise TilecError(f"{self.function.__name__}: {error}") from None
         bound.apply_defaults()
@@ -53,6 +59,6 @@ def function(helper: Callable[P, R]) -> Callable[P, R]:
     Raises:
         KernelError: for Python that kernels cannot use.
     """
-    made = Function(helper)
+    made = Function(cast("FunctionType", helper))
     _ = made.source  # for its errors
     return cast("Callable[P, R]", made)

@@ -10,7 +10,7 @@ import ast
 import builtins
 import itertools
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Any
 
@@ -72,13 +72,14 @@ class Frame:
     def __init__(self, source: Source, arguments: dict[str, Any]) -> None:
         function = source.function
         self.source = source
-        self.names: dict[str, Any] = dict(function.__globals__)
+        self.names: dict[str, Any] = conditions.BUILTINS | function.__globals__
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
-            self.names[name] = cell.cell_contents
-        for name, found in conditions.BUILTINS.items():
-            self.names.setdefault(name, found)
+            with suppress(ValueError):  # a variable that has no value yet
+                self.names[name] = cell.cell_contents
+        for name in source.variables:
+            self.names.pop(name, None)  # as in Python, wherever the function assigns it
         self.names |= conditions.REWRITTEN
         self.names |= arguments
         self.tails = frozenset(_tails(source.tree.body))

@@ -11,9 +11,9 @@ from tilec.isa import LaunchError, TilecError
 
 from .annotations import ArrayParameter, ConstantParameter, parameters
 from .array import Assumption
+from .compilations import Compilations, CompiledKernel
 from .host_arrays import on_host
 from .launching import launch
-from .making import Made, make
 from .settings import Settings
 from .source import read
 from .specialization import Specialization, of_annotations, of_values
@@ -42,7 +42,7 @@ class Kernel:
         self.source = read(function)
         self.parameters = parameters(self.source)
         self._signature = inspect.signature(function)
-        self._made: dict[Any, Made] = {}
+        self._compilations = Compilations(self.source)
 
     def using(self, **options: Any) -> Kernel:
         """This kernel with other settings, fields of `Settings`: `warps`, `target`, `device`….
@@ -140,15 +140,15 @@ class Kernel:
             TilecError: for arguments that it does not take, and what a later stage refuses.
         """
         kernel = self.using(target=target) if target else self
-        made = kernel.made(self.specialize(*args, **kwargs))
+        compiled = kernel.compiled(self.specialize(*args, **kwargs)).compiled
         from tilec.compiled import Stage  # noqa: PLC0415
 
-        made.compiled.emit(Stage(emit))
-        return made.compiled
+        compiled.emit(Stage(emit))
+        return compiled
 
-    def made(self, specialization: Specialization) -> Made:
+    def compiled(self, specialization: Specialization) -> CompiledKernel:
         """The kernel compiled for such arguments, now or before."""
-        return make(self.source, specialization, self.settings, self._made)
+        return self._compilations.get(specialization, self.settings)
 
     def assumptions(self, specialization: Specialization) -> tuple[Assumption, ...]:
         """What the kernel assumes of arrays, by `tilec.lang.assume`, compiled for such arguments.
@@ -166,12 +166,7 @@ class Kernel:
         Raises:
             LaunchError: for arguments that it does not take.
         """
-        from .explaining import explained  # noqa: PLC0415 (when asked for)
-
-        found = self.specialize(*args, **kwargs)
-        return explained(
-            self.function.__name__, found, [m.specialization for m in self._made.values()]
-        )
+        return self._compilations.explain(self.specialize(*args, **kwargs))
 
     def __repr__(self) -> str:
         return f"kernel {self.function.__name__}({', '.join(self._signature.parameters)})"
@@ -205,18 +200,18 @@ class Launcher:
         values = kernel.bound(args, kwargs)
         if kernel.settings.device == "sim":
             _check_on_host(values)
-        made = kernel.made(of_values(kernel.parameters, values))
+        compiled = kernel.compiled(of_values(kernel.parameters, values))
         grid = self._grid(values) if callable(self._grid) else self._grid
         if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
             return None  # nothing to do, as for arrays without elements
         return launch(
-            made.compiled,
-            made.specialization,
+            compiled.compiled,
+            compiled.specialization,
             values,
             grid,
             device=kernel.settings.device,
-            written=made.written,
-            assumptions=lambda: kernel.assumptions(made.specialization),
+            written=compiled.written,
+            assumptions=lambda: kernel.assumptions(compiled.specialization),
         )
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import gt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tilec.isa import LaunchError
+from tilec.launch.abi import Scalar
 
 from .array import Assumption, Facts
 from .array_arguments import array_argument, broken_fact
 from .scalar_arguments import scalar_argument
-from .specialization import ArrayType, ScalarType, Specialization
+from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.sim import Report
 
 Assumptions = Callable[[], Sequence[Assumption]]
@@ -28,7 +30,7 @@ def launch(
     grid: int | Sequence[int],
     *,
     device: str | None,
-    written: Callable[[], Sequence[str]],
+    written: Sequence[str],
     assumptions: Assumptions,
 ) -> Report | None:
     """Run a kernel; what the simulator counted, if it ran there.
@@ -39,7 +41,7 @@ def launch(
         values: the arguments by name.
         grid: CTAs along x, y and z.
         device: `sim`, `cuda`, or None: the GPU for arrays that are on one, else the simulator.
-        written: gives the arrays that the kernel changes.
+        written: the arrays that the kernel changes.
         assumptions: gives what it assumes.
 
     Raises:
@@ -63,14 +65,10 @@ def _passed(specialization: Specialization, values: Mapping[str, Any]) -> Iterat
             yield values[name]
 
 
-def _check_writable(values: Mapping[str, Any], written: Callable[[], Sequence[str]]) -> None:
-    fixed = [
-        name
-        for name, value in values.items()
-        if isinstance(value, np.ndarray) and not value.flags.writeable
-    ]
-    for name in written() if fixed else ():
-        if name in fixed:
+def _check_writable(values: Mapping[str, Any], written: Sequence[str]) -> None:
+    for name in written:
+        value = values[name]
+        if isinstance(value, np.ndarray) and not value.flags.writeable:
             raise LaunchError(f"argument '{name}' is read-only, and the kernel changes it")
 
 
@@ -80,21 +78,31 @@ def _check_assumed(
     values: Mapping[str, Any],
     assumptions: Assumptions,
 ) -> None:
-    """Check what the code relies on: what the kernel says by `assume` among it."""
+    """Check what the kernel says by `assume`; what else the code relies on, it was compiled for."""
     (kernel,) = compiled.kernels
-    promises = {argument.name: argument for argument in kernel.arguments}
-    for name, known in specialization.arguments:
-        if not isinstance(known, ArrayType):
+    known = (one for one in specialization.arguments if not isinstance(one[1], ConstantValue))
+    for argument, (name, type_) in zip(kernel.arguments, known, strict=True):
+        if isinstance(argument, Scalar) or not isinstance(type_, ArrayType):
             continue
-        promised = promises[name].promised
+        promised = argument.promised
         facts = Facts(promised.aligned, promised.sizes, promised.strides)
-        array = array_argument(name, values[name], repr(known.dtype))
-        broken = broken_fact(array, facts, "the kernel relies on")
-        if broken is None:
+        if not _is_more(facts, type_.facts):
             continue
-        said = (
-            broken_fact(array, one.facts, f"tl.assume promises at {one.place}")
-            for one in assumptions()
-            if one.name == name
-        )
-        raise LaunchError(f"argument '{name}' {next(filter(None, said), broken)}")
+        array = array_argument(name, values[name], repr(type_.dtype))
+        broken = broken_fact(array, facts, "the kernel relies on")
+        if broken is not None:
+            said = (
+                broken_fact(array, one.facts, f"tl.assume promises at {one.place}")
+                for one in assumptions()
+                if one.name == name
+            )
+            raise LaunchError(f"argument '{name}' {next(filter(None, said), broken)}")
+
+
+def _is_more(facts: Facts, known: Facts) -> bool:
+    """Whether facts say more than what is known."""
+    return (
+        facts.aligned > known.aligned
+        or any(map(gt, facts.sizes, known.sizes))
+        or any(map(gt, facts.strides, known.strides))
+    )

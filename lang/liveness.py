@@ -83,3 +83,27 @@ def assigned(nodes: Iterable[ast.AST]) -> Names:
         for n in ast.walk(node)
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     )
+
+
+def local_names(body: Iterable[ast.stmt]) -> frozenset[str]:
+    """The names that are local to a function with these statements, beside its parameters.
+
+    The variables of comprehensions are not: they are the comprehension's own.
+    """
+    found = _LocalNames()
+    for statement in body:
+        found.visit(statement)
+    return frozenset(found.names)
+
+
+class _LocalNames(ast.NodeVisitor):
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.names.add(node.id)
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        for part in (node.iter, *node.ifs):
+            self.visit(part)

@@ -16,8 +16,8 @@ from .elementwise import where
 from .emit import constant, result, text, type_of, unit
 from .emit import operation as _operation
 from .nibbles import check_stored, is_whole_bytes, load_split, stored_places
-from .shapes import Extents, Shape, broadcast_to, extents
-from .tile import Operand, Tile
+from .shapes import Extents, broadcast_to, extents
+from .tile import Operand, Shape, Tile
 
 Index: TypeAlias = "int | Tile | Sequence[int | Tile]"
 """Where a tile begins in an array: an index for each dimension; of a vector, the index alone."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
-from collections.abc import Callable
+from copy import copy
 from functools import cached_property
-from types import CodeType
-from typing import Any
+from types import CodeType, FunctionType
 
 from tilec.report.diagnostics import Place
 
 from .errors import KernelError
-from .liveness import Liveness
+from .liveness import Liveness, local_names
 from .liveness import read as names_read
 from .rewriting import rewrite
 from .syntax import check
@@ -25,12 +24,14 @@ class Source:
     Attributes:
         function: the function.
         file: what it is in.
+        text: its definition as it stands there, with decorators.
         tree: its definition, with conditional expressions rewritten.
     """
 
-    def __init__(self, function: Callable[..., Any], file: str, tree: ast.FunctionDef) -> None:
+    def __init__(self, function: FunctionType, file: str, text: str, tree: ast.FunctionDef) -> None:
         self.function = function
         self.file = file
+        self.text = text
         self.tree = tree
         self._compiled: dict[ast.AST, tuple[CodeType, frozenset[str]]] = {}
 
@@ -46,6 +47,25 @@ class Source:
         """Which names are read after each statement."""
         return Liveness(self.tree)
 
+    @cached_property
+    def code(self) -> CodeType:
+        """Its statements as Python compiles them: names from outside are globals there."""
+        bare = copy(self.tree)
+        bare.decorator_list, bare.returns = [], None
+        module = compile(ast.Module([bare], []), self.file, "exec", dont_inherit=True)
+        codes = (const for const in module.co_consts if isinstance(const, CodeType))
+        return next(code for code in codes if code.co_name == self.tree.name)
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """The names that are its own: those that it assigns, parameters left out."""
+        return local_names(self.tree.body)
+
+    @property
+    def first_line(self) -> int:
+        """The line of its first decorator, or of its definition."""
+        return self.function.__code__.co_firstlineno
+
     @property
     def place(self) -> Place:
         """Where the definition is."""
@@ -59,8 +79,8 @@ class Source:
         return Place(self.file, node.lineno, node.col_offset + 1)
 
 
-def _first_line(function: Callable[..., Any]) -> Place:
-    """The first line of a function."""
+def _beginning(function: FunctionType) -> Place:
+    """Where a function begins."""
     code = function.__code__
     return Place(code.co_filename, code.co_firstlineno, 1)
 
@@ -78,13 +98,13 @@ def text_of(code: CodeType) -> str:
     return "".join(inspect.getblock(lines))
 
 
-def read(function: Callable[..., Any]) -> Source:
+def read(function: FunctionType) -> Source:
     """The source of a function that is to run in a kernel.
 
     Raises:
         KernelError: if it cannot be read, or uses what kernels cannot.
     """
-    place = _first_line(function)
+    place = _beginning(function)
     if function.__name__ == "<lambda>":
         raise KernelError(place, "a kernel is defined by def, not lambda")
     code = function.__code__
@@ -98,7 +118,7 @@ def read(function: Callable[..., Any]) -> Source:
         ) from None
     tree = _definition(text, code.co_firstlineno, function.__name__, place)
     check(tree, place.file)
-    return Source(function, place.file, rewrite(tree))
+    return Source(function, place.file, text, rewrite(tree))
 
 
 def _definition(text: str, first: int, name: str, place: Place) -> ast.FunctionDef:

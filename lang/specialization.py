@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import gcd
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from .array import Facts, joined
 from .array_arguments import ArrayArgument, array_argument, broken_fact, disjoint
 from .dtypes import DTYPES, DType, stored
 from .scalar_arguments import scalar_argument
+from .snapshot import exact
 
 _WIDEST = 16
 """Bytes of the widest access: more alignment changes no code."""
@@ -70,16 +72,17 @@ class ScalarType(NamedTuple):
         return repr(self.dtype)
 
 
-class ConstantValue(NamedTuple):
-    """A constant; equal only to one of the same type.
+@dataclass(frozen=True, slots=True)
+class ConstantValue:
+    """A constant; equal only to one of the same type and bits, nested ones' too.
 
     Attributes:
         value: its value.
-        type: its class.
+        exact: tells it from other plain values; None for an object, which a `Snapshot` tells.
     """
 
-    value: Any
-    type: type
+    value: Any = field(compare=False)
+    exact: str | None
 
     def __str__(self) -> str:
         return repr(self.value)
@@ -101,6 +104,22 @@ class Specialization(NamedTuple):
     def lines(self) -> list[str]:
         """Each argument, as people read it."""
         return [f"{name}: {value}" for name, value in self.arguments]
+
+    def key(self) -> list[str]:
+        """Each argument, as a text that no other has."""
+        return [f"{name}: {_key(value)}" for name, value in self.arguments]
+
+    def objects(self) -> dict[str, Any]:
+        """The constants that are no plain values, by name."""
+        return {
+            name: value.value
+            for name, value in self.arguments
+            if type(value) is ConstantValue and value.exact is None
+        }
+
+
+def _key(value: ArrayType | ScalarType | ConstantValue) -> str:
+    return f"{value.exact}" if isinstance(value, ConstantValue) else repr(value)
 
 
 def _differences(value: Any, before: Any) -> Iterator[str]:
@@ -209,7 +228,7 @@ def _constant(name: str, value: Any) -> ConstantValue:
             f"constant '{name}' is {value!r}, which may change; legal: what can be hashed, such "
             "as numbers, tuples and element types"
         ) from None
-    return ConstantValue(value, type(value))
+    return ConstantValue(value, exact(value))
 
 
 def _array(parameter: ArrayParameter, held: ArrayArgument) -> ArrayType:
@@ -253,11 +272,12 @@ def _array(parameter: ArrayParameter, held: ArrayArgument) -> ArrayType:
     shape = tuple(
         extent if extents else None for extents, extent in zip(allowed, held.shape, strict=True)
     )
-    promised = joined(Facts(), parameter.facts, len(shape), name)
-    broken = broken_fact(held, promised, "the kernel relies on")
-    if broken is not None:
-        raise LaunchError(f"argument '{name}' {broken}")
-    facts = joined(_facts(held), promised, len(shape), name)
+    facts = _facts(held)
+    if parameter.facts != Facts():
+        facts = joined(facts, parameter.facts, len(shape), name)
+        broken = broken_fact(held, parameter.facts, "the kernel relies on")
+        if broken is not None:
+            raise LaunchError(f"argument '{name}' {broken}")
     return ArrayType(dtype, shape, _strides(held, shape), facts)
 
 

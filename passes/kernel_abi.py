@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, WRITTEN
-from tilec.ir.aliases import Block, Type, Value
+from tilec.ir.aliases import Block, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import gpu, ir
+from tilec.ir.ops import arith, builtin, llvm
 from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
@@ -80,22 +81,18 @@ def _replace(block: Block, argument: ir.BlockArgument, name: str) -> dict[str, A
     i64 = ir.IntegerType.get_signless(64)
     if isinstance(type_, ir.IndexType):
         passed = block.add_argument(i64, location)
-        argument.replace_all_uses_with(create("arith.index_cast", [passed], type_))
+        argument.replace_all_uses_with(arith.index_cast(passed, type_))
         return {"name": name, "kind": "scalar", "type": "i64"}
     if isinstance(type_, (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
         argument.replace_all_uses_with(block.add_argument(type_, location))
         return {"name": name, "kind": "scalar", "type": str(type_)}
-    if type_.typeid == _pointer(0).typeid:
+    if type_.typeid == llvm.pointer().typeid:
         argument.replace_all_uses_with(block.add_argument(type_, location))
         return {"name": name, "kind": "pointer", "type": "ptr"}
     raise TilecError(
         f"cannot take an argument of type {type_}; legal: memrefs, pointers, integers, index, "
         "f16, bf16, f32, f64"
     )
-
-
-def _pointer(space: int) -> Type:
-    return ir.Type.parse(f"!llvm.ptr<{space}>" if space else "!llvm.ptr")
 
 
 def _replace_memref(
@@ -111,7 +108,7 @@ def _replace_memref(
     number = space.value if isinstance(space, ir.IntegerAttr) else 0
     if number > 1 or not (space is None or isinstance(space, ir.IntegerAttr)):
         raise TilecError(f"cannot take {type_}: arguments are in global memory")
-    pointer = _pointer(number)
+    pointer = llvm.pointer(number)
     i64 = ir.IntegerType.get_signless(64)
     unknown_size = ir.ShapedType.get_dynamic_size()
     unknown_stride = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -119,9 +116,7 @@ def _replace_memref(
 
     def taken(values: list[int], unknown: int) -> list[Value]:
         return [
-            block.add_argument(i64, location)
-            if value == unknown
-            else create("llvm.mlir.constant", [], i64, value=ir.IntegerAttr.get(i64, value))
+            block.add_argument(i64, location) if value == unknown else llvm.constant_i64(value)
             for value in values
         ]
 
@@ -136,11 +131,11 @@ def _replace_memref(
     tail = f", {array}, {array}" if type_.rank else ""
     text = str(pointer).removeprefix("!llvm.")
     struct = ir.Type.parse(f"!llvm.struct<({text}, {text}, i64{tail})>")
-    value = create("llvm.mlir.poison", [], struct)
+    value = llvm.poison(struct)
     for field, position in fields:
         at = ir.DenseI64ArrayAttr.get(position)
         value = create("llvm.insertvalue", [value, field], struct, position=at)
-    argument.replace_all_uses_with(create("builtin.unrealized_conversion_cast", [value], type_))
+    argument.replace_all_uses_with(builtin.unrealized_conversion_cast(value, type_))
 
     def known(values: list[int], unknown: int) -> list[int | None]:
         return [None if value == unknown else value for value in values]

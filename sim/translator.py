@@ -53,16 +53,16 @@ class Translator:
             return self._straight(frame, body, End(following, following))
         last = body[-1]
         try:
-            end = self._end(frame, last, following)
+            ended = self._end(frame, last, following)
         except PtxError as error:
             code = self._straight(frame, body[:-1], End(RETURN, RETURN))
             code.instructions = body
             code.steps.append(self._raising(error))
             code.syncs.append(None)
             return code
-        if end is None:
+        if ended is None:
             return self._straight(frame, body, End(following, following))
-        code = self._straight(frame, body[:-1], end)
+        code = self._straight(frame, body[:-1], ended)
         code.last = last
         return code
 

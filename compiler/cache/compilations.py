@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tilec.compiled import Compiled, Options
+from tilec.frontend.inputs import IN_PLACE, Relocation
 from tilec.isa import TARGETS
 from tilec.launch.abi import Abi
 from tilec.report.diagnostics import Source
@@ -30,29 +31,29 @@ class CachedCompilation(Compiled):
         make: Callable[[], Compiled],
         options: Options,
         text: Source | None,
+        relocation: Relocation,
     ) -> None:
         abi = Abi.parse(found["abi"])
-        super().__init__(None, abi.target, options, text, found["facts"])
+        super().__init__(None, lambda: make().module, abi.target, options, text, found["facts"])
         self._kept = found["remarks"]
-        self._make = make
+        self._relocation = relocation
         self.ptx = found["ptx"]
         self.abi = abi
         self.kernels = abi.kernels
-
-    @cached_property
-    def module(self) -> ir.Module:
-        """The program that it starts from, made now."""
-        return self._make().module
 
     @cached_property
     def remarks(self) -> tuple[Diagnostic, ...]:
         """What the passes remarked on, up to the PTX."""
         if not self._kept:
             return ()
-        from tilec.frontend.contexts import new_context  # noqa: PLC0415 (places are MLIR's)
+        from tilec.frontend.contexts import lease  # noqa: PLC0415 (places are MLIR's)
 
-        context = new_context()
-        return tuple(_restored(one, context) for one in self._kept)
+        leased = lease()
+        find = self._relocation.find
+        try:
+            return tuple(_restored(one, leased.context, find) for one in self._kept)
+        finally:
+            leased.end()
 
 
 def through_cache(
@@ -60,6 +61,9 @@ def through_cache(
     make: Callable[[], Compiled],
     options: Options,
     text: Source | None = None,
+    *,
+    relocation: Relocation = IN_PLACE,
+    unchanged: Callable[[], bool] = lambda: True,
 ) -> Compiled:
     """What is remembered under `key`, else what `make` makes, up to the PTX, which is kept.
 
@@ -70,20 +74,22 @@ def through_cache(
         make: starts the compilation.
         options: those of the compilation.
         text: the text that it is of, if it is of one.
+        relocation: how the places of remarks are kept.
+        unchanged: asked when it is made, whether `key` still says what it was made from.
 
     Raises:
         TilecError: as making the PTX does.
     """
     found = entries.find(key)
     if found is not None:
-        return CachedCompilation(found, make, options, text)
+        return CachedCompilation(found, make, options, text, relocation)
     made = make()
-    if not _by_tilec_alone(made):
+    if not _by_tilec_alone(made) or not unchanged():
         return made
     data = {
         "ptx": made.ptx,
         "abi": str(made.abi),
-        "remarks": [_plain(one) for one in made.remarks],
+        "remarks": [_plain(one, relocation.keep) for one in made.remarks],
         "facts": dict(made.facts),
     }
     names = ", ".join(kernel.name for kernel in made.kernels)
@@ -98,20 +104,22 @@ def _by_tilec_alone(made: Compiled) -> bool:
     return made.target.name in TARGETS and not loaded(made.module.context)
 
 
-def _plain(diagnostic: Diagnostic) -> dict[str, Any]:
+def _plain(diagnostic: Diagnostic, keep: Callable[[str], str]) -> dict[str, Any]:
     """A diagnostic as JSON has it."""
     fields = {name: getattr(diagnostic, name) for name in diagnostic.__dataclass_fields__}
-    notes = [_plain(note) for note in diagnostic.notes]
-    return fields | {"location": str(diagnostic.location), "notes": notes}
+    notes = [_plain(note, keep) for note in diagnostic.notes]
+    return fields | {"location": keep(str(diagnostic.location)), "notes": notes}
 
 
-def _restored(fields: dict[str, Any], context: ir.Context) -> Diagnostic:
+def _restored(
+    fields: dict[str, Any], context: ir.Context, find: Callable[[str], str]
+) -> Diagnostic:
     """The diagnostic that `_plain` wrote."""
     from tilec.ir.mlir import ir  # noqa: PLC0415
     from tilec.passes.base import Diagnostic  # noqa: PLC0415
 
     with context:
-        held = ir.Operation.parse(f"module {{}} {fields['location']}").location
+        held = ir.Operation.parse(f"module {{}} {find(fields['location'])}").location
         location = ir.Location.from_attr(held.attr, context)  # as its own class
-    notes = tuple(_restored(note, context) for note in fields["notes"])
+    notes = tuple(_restored(note, context, find) for note in fields["notes"])
     return Diagnostic(**(fields | {"location": location, "notes": notes}))

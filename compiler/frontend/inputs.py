@@ -25,6 +25,22 @@ class Built(NamedTuple):
     facts: Mapping[str, Any] = {}
 
 
+class Relocation(NamedTuple):
+    """How places that are kept with a program follow it where it moves.
+
+    Attributes:
+        keep: gives what is kept of a location, which is as MLIR prints it.
+        find: gives the location again, in the program as it stands now.
+    """
+
+    keep: Callable[[str], str] = str
+    find: Callable[[str], str] = str
+
+
+IN_PLACE = Relocation()
+"""Of programs whose places are part of them."""
+
+
 class Input(Protocol):
     """What a compilation begins with."""
 
@@ -33,8 +49,15 @@ class Input(Protocol):
         """The text that it comes from, which messages quote; None if it was built."""
         ...
 
+    @property
+    def relocation(self) -> Relocation:
+        """How the places of remarks are kept."""
+        ...
+
     def key(self, *, lineinfo: bool) -> tuple[object, ...] | None:
         """All that decides which module it is, as plain data that JSON can write.
+
+        It is asked before the module is built and after: what is built is kept if it is the same.
 
         Args:
             lineinfo: whether the places of its operations count.
@@ -61,6 +84,7 @@ class TextInput:
     """MLIR as text."""
 
     text: Source
+    relocation: Relocation = field(default=IN_PLACE, init=False)
 
     def key(self, *, lineinfo: bool) -> tuple[object, ...]:
         """The text, and its name where line information would say it."""
@@ -84,6 +108,7 @@ class ModuleInput:
 
     module: ir.Module
     text: Source | None = None
+    relocation: Relocation = field(default=IN_PLACE, init=False)
 
     def key(self, *, lineinfo: bool) -> None:
         """None: another module may say the same otherwise, and nobody prints it to find out."""
@@ -91,10 +116,12 @@ class ModuleInput:
     def build(self, context: Callable[[], ir.Context]) -> Built:  # noqa: ARG002
         """A copy, verified."""
         from tilec.ir.modules import clone_module  # noqa: PLC0415 (imports MLIR)
+        from tilec.ir.state import holding  # noqa: PLC0415
         from tilec.passes.pipeline import verify  # noqa: PLC0415
 
         copy = clone_module(self.module)
-        verify(copy)
+        with holding(copy.context):
+            verify(copy)
         return Built(copy)
 
 
@@ -107,11 +134,13 @@ class BuilderInput:
         identity: all that decides what it builds, as plain data that JSON can write, first of all
             the front end's name; None if that is unknown.
         place: where the program is, for line information.
+        relocation: how the places of remarks are kept.
     """
 
     builder: Callable[[ir.Context], Built]
     identity: tuple[object, ...] | None = None
     place: str = ""
+    relocation: Relocation = IN_PLACE
     text: None = field(default=None, init=False)
 
     def key(self, *, lineinfo: bool) -> tuple[object, ...] | None:

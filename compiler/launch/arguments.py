@@ -34,7 +34,7 @@ def passed(kernel: Kernel, values: Sequence[Any], stream: Any = None) -> list[An
             f"kernel '{kernel.name}' takes {len(kernel.arguments)} arguments ({listed}), "
             f"not {len(values)}"
         )
-    blocks = host_blocks(values)
+    blocks = [block for block in host_blocks(values) if block.is_shared]
     given = [
         _passed(argument, value, number, blocks, stream)
         for number, (argument, value) in enumerate(zip(kernel.arguments, values, strict=True))
@@ -79,7 +79,8 @@ def _passed(
 
 def _copied_to(array: np.ndarray[Any, Any], blocks: Sequence[HostBlock]) -> int:
     """An address that is aligned as the array's copy will be: 0 where as a kernel may ask for."""
-    return array.ctypes.data if any(block.place(array) for block in blocks) else 0
+    is_part = any(block.place(array) is not None for block in blocks)
+    return array.ctypes.data if is_part else 0
 
 
 def _counting(

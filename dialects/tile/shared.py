@@ -7,12 +7,13 @@ from functools import lru_cache
 from math import prod
 
 from tilec.ir.mlir import ir
+from tilec.ir.state import per_context
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
 
 from .dialect import SharedAttr
-from .tiles import KNOWN_TYPES, bits_of
+from .tiles import bits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,7 @@ class SharedBuffer:
         return self.count * self.matrix_bytes
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
     """The buffer that a memref type in a `#tile.shared` space describes.
 

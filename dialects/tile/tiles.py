@@ -8,14 +8,12 @@ from typing import TypeAlias
 
 from tilec.ir.aliases import Number, Type
 from tilec.ir.mlir import ir
+from tilec.ir.state import per_context
 from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.views import dims
 
 from .dialect import ByteType, FragType, LayoutAttr
-
-KNOWN_TYPES = 256
-"""Types whose meaning is remembered: a few programs' at most, whose contexts that keeps alive."""
 
 
 def element_name(operand: Operand) -> str:
@@ -117,7 +115,7 @@ def resolve(text: str) -> LinearLayout:
     return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def plain_tile(type_: Type) -> PlainTile | None:
     """The tile of a tensor that has no encoding, or None for another type.
 
@@ -133,7 +131,7 @@ def plain_tile(type_: Type) -> PlainTile | None:
     return PlainTile(tuple(type_.shape), element_of(type_.element_type))
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def tile_value(type_: Type) -> TileValue | None:
     """The tile of a type, or None if it is no tile with a layout.
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tilec.dialects.semantics import Resource, is_function, is_ordering, root_memory, writes
 from tilec.dialects.semantics.effects import resource_of
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 
 from ..base import walk
@@ -22,7 +23,7 @@ class Writers:
     def __init__(self, function: ir.OpView) -> None:
         self._all = [op for op in walk(function) if any(True for _ in _written(op))]
 
-    def between(self, ops: Iterable[ir.OpView], memref: ir.Value) -> ir.OpView | None:
+    def between(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
         """The first op in or inside `ops` past which no load from `memref` may be moved, or None.
 
         That is one that may write what `memref` points to, or, where anything in the kernel may,
@@ -41,12 +42,12 @@ def is_shared(memref: ir.Value) -> bool:
     return resource_of(memref.type) is Resource.SHARED
 
 
-def _written(op: ir.OpView) -> Iterable[ir.Value | None]:
+def _written(op: Op) -> Iterable[ir.Value | None]:
     """The global memory that `op` itself may write: memrefs, None for any."""
     return writes(op, Resource.GLOBAL)
 
 
-def _clash(writer: ir.OpView, memref: ir.Value) -> bool:
+def _clash(writer: Op, memref: ir.Value) -> bool:
     """Whether `writer` may write what `memref` points to."""
     return any(target is None or may_alias(target, memref) for target in _written(writer))
 

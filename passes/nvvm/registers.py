@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-from tilec.dialects.tile.tiles import KNOWN_TYPES, Element, TileValue, bits_of, tile_value
+from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tile_value
 from tilec.ir.aliases import Number, Type, Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.ops import vector as vectors
+from tilec.ir.state import per_context
 from tilec.ir.types import integer
 from tilec.isa import TilecError
 
@@ -78,7 +79,6 @@ def element_type(element: Element) -> Number:
     return integer(bits_of(element))
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
 def packing(tile: TileValue) -> Packing:
     """How a fragment lies in registers."""
     element = element_type(tile.element)
@@ -105,7 +105,7 @@ def packing_of(value: Value) -> Packing:
     return _packing_of_type(value.type)
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def _packing_of_type(type_: Type) -> Packing:
     return packing(_fragment(type_))
 

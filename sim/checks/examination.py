@@ -99,7 +99,7 @@ class Examination:
         threads = np.zeros(shape, np.bool_)
         threads.reshape(-1)[self.traces.thread[later]] = True
         # Of each thread the first byte that it races for.
-        first = {
+        first: dict[int, int] = {
             thread: pair
             for pair, thread in reversed(list(enumerate(self.traces.thread[later].tolist())))
         }

@@ -146,7 +146,8 @@ def _touched_by_several(log: Log, granule: int, everyone: Array) -> Array:
 def _others(owner: Array, low: int, threads: Array, places: Array) -> Array:
     """The granules, of those that threads touch, whose last writer is another thread."""
     owners = owner.take(places - low)
-    return places[(owners != threads[:, None]) & (owners != 0)]
+    found: Array = places[(owners != threads[:, None]) & (owners != 0)]
+    return found
 
 
 def _within(

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import tilec
 import tilec.lang as tl
-from tilec.lang.dependencies import UnknownStateError, described
 
 STEADY = """
 from tilec.cache import fingerprint
@@ -134,24 +133,6 @@ def test_sixteen_processes_some_of_them_killed(tmp_path: Path) -> None:
         out, errors = process.communicate()
         assert (process.returncode, errors) == (0, "")
         assert set(out.splitlines()) == expected
-
-
-LIST = [1.0]
-PAIR = (1.0, (2, "x"))
-
-
-def reads_list(x: tl.Tile) -> tl.Tile:
-    return x * LIST[0]
-
-
-def reads_pair(x: tl.Tile) -> tl.Tile:
-    return x * PAIR[0]
-
-
-def test_what_may_change_is_not_kept() -> None:
-    with pytest.raises(UnknownStateError, match="'LIST' is a list, which may change"):
-        described(reads_list)
-    assert {"PAIR = 1.0", "PAIR = 2", "PAIR = 'x'"} <= set(described(reads_pair))
 
 
 def test_a_global_that_changes_compiles_again(monkeypatch: pytest.MonkeyPatch) -> None:

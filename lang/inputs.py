@@ -1,0 +1,87 @@
+"""Kernels as the driver takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tilec.frontend.inputs import IN_PLACE, Built, Relocation
+from tilec.isa import TilecError
+
+from .snapshot import Snapshot
+from .source import Source
+from .specialization import Specialization
+from .versions import versions
+
+if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
+
+    from .build import Program
+
+
+@dataclass(frozen=True)
+class KernelInput:
+    """A kernel whose state is recorded.
+
+    Attributes:
+        source: its Python.
+        specialization: what it is compiled for.
+        warps: of a CTA.
+        snapshot: what it reads.
+        now: gives what it reads at the moment.
+    """
+
+    source: Source
+    specialization: Specialization
+    warps: int
+    snapshot: Snapshot
+    now: Callable[[], Snapshot]
+    text: None = field(default=None, init=False)
+
+    @property
+    def relocation(self) -> Relocation:
+        """Places are kept as lines of functions."""
+        return Relocation(self.snapshot.to_functions, self.snapshot.to_files)
+
+    def key(self, *, lineinfo: bool) -> tuple[object, ...] | None:
+        """What the kernel reads and is compiled for; None if building it changed what it reads."""
+        if self.now() != self.snapshot:
+            return None
+        places = self.snapshot.spans if lineinfo else ()
+        read, arguments = self.snapshot.digest, self.specialization.key()
+        return ("kernel", read, arguments, self.warps, versions(), places)
+
+    def build(self, context: Callable[[], ir.Context]) -> Built:
+        """Its program.
+
+        Raises:
+            KernelError: for what is wrong in the kernel, at its place.
+            TilecError: if it reads other values than when it was compiled.
+        """
+        from .build import build  # noqa: PLC0415 (imports MLIR)
+
+        if self.now() != self.snapshot:
+            raise TilecError(
+                f"what '{self.source.tree.name}' reads has changed since it was compiled: "
+                "compile it again to see its stages"
+            )
+        given = context()
+        program = build(self.source, self.specialization, warps=self.warps, context=given)
+        return program.built()
+
+
+@dataclass(frozen=True)
+class ProgramInput:
+    """A kernel's program, built already."""
+
+    program: Program
+    text: None = field(default=None, init=False)
+    relocation: Relocation = field(default=IN_PLACE, init=False)
+
+    def key(self, *, lineinfo: bool) -> None:
+        """None: whoever has the program need not look for it."""
+
+    def build(self, context: Callable[[], ir.Context]) -> Built:  # noqa: ARG002
+        """The program."""
+        return self.program.built()
