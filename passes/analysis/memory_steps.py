@@ -36,9 +36,11 @@ class Choice:
     """One of several ways.
 
     Attributes:
+        op: what chooses; None inside of an op of which it is not known how.
         ways: their steps.
     """
 
+    op: ir.OpView | None
     ways: tuple[Steps, ...]
 
 
@@ -86,10 +88,9 @@ class StepReader:
     def __init__(self, function: ir.OpView, target: Target | None) -> None:
         self._function = function
         self._target = target
-        self._accesses: dict[ir.Operation, list[CtaAccess]] = {}
 
     def read(self) -> Steps:
-        """The kernel's steps as it is now; an op's access is always the same object."""
+        """The kernel's steps."""
         return self._region(self._function.regions[0])
 
     def _region(self, region: ir.Region) -> Steps:
@@ -113,10 +114,7 @@ class StepReader:
             return [Wait(int(op.pending.value))]
         if orders(op, Resource.BARRIERS):
             return [Barrier()] if _is_whole(op) else []
-        known = op.operation
-        if known not in self._accesses:
-            self._accesses[known] = accesses_of(op, self._target)
-        return self._accesses[known]
+        return accesses_of(op, self._target)
 
     def _regions(self, op: ir.OpView) -> list[Step]:
         parts = tuple(self._region(region) for region in op.regions)
@@ -128,9 +126,9 @@ class StepReader:
             case Conditional():
                 return [Loop(op, parts[0], parts[1])]
             case Branch():
-                return [Choice(parts)]
+                return [Choice(op, parts)]
         # Of any other op it is not known which regions run, and how often.
-        return [Loop(op, (), (Choice((*parts, ())),))]
+        return [Loop(op, (), (Choice(None, (*parts, ())),))]
 
 
 def _is_whole(barrier: ir.OpView) -> bool:
