@@ -19,7 +19,7 @@ from .source import Source
 from .specialization import Specialization
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.frontend.inputs import Input
 
     from .build import Program
@@ -145,8 +145,8 @@ def _built(source: Source, specialization: Specialization, settings: Settings) -
     leased = lease()
     program = build(source, specialization, warps=settings.warps, context=leased.context)
     # Other packages' dialects and passes may leave a context otherwise than they met it.
-    if settings.pipeline is None and not loaded(leased.context):
-        leased.end_with(program.module)
+    reuse = settings.pipeline is None and not loaded(leased.context)
+    leased.end_with(program.module, reuse=reuse)
     return program
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast, overload
 
 from tilec.isa import LaunchError, TilecError
 
@@ -39,7 +40,7 @@ class Kernel:
         update_wrapper(self, function)
         self.function = function
         self.settings = settings
-        self.source = read(function)
+        self.source = read(cast("FunctionType", function))
         self.parameters = parameters(self.source)
         self._signature = inspect.signature(function)
         self._compilations = Compilations(self.source)

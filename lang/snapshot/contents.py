@@ -32,7 +32,7 @@ def _look_at_sequence(record: Record, label: str, value: Any, base: type) -> Non
         record.add(f"{label}[{at}]", part)
 
 
-def _look_at_set(record: Record, label: str, value: Any, base: type) -> None:
+def _look_at_set(record: Record, label: str, value: Any, base: Any) -> None:
     _look_at_sequence(record, label, value, base)
     if not all(type(part) in (bool, int, float) for part in base.__iter__(value)):
         record.set_order()

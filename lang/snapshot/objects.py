@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import enum
 import typing
+from collections.abc import Hashable
 from functools import lru_cache
 from types import (
     BuiltinFunctionType,
@@ -15,7 +16,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any
+from typing import Any, cast
 
 from .attributes import dictionary, slot
 from .exact import exact
@@ -166,7 +167,7 @@ def likeness(owner: Any) -> object:
     held = exact(tuple.__getitem__(owner, slice(None))) if is_tuple else ""
     own = dictionary(owner)
     plain = "" if own is None else exact(tuple(own.items()))
-    if held is None or plain is None or not _is_like_object(kind):
+    if held is None or plain is None or not _is_like_object(cast("Hashable", kind)):
         return id(owner)
     return kind, held, plain
 
