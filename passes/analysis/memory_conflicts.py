@@ -25,6 +25,7 @@ class Conflicts:
         self._function = function
         self._distances = Distances()
         self._known: dict[tuple[CtaAccess, CtaAccess, Loops], bool] = {}
+        self._aliases: dict[tuple[ir.Value, ir.Value], bool] = {}
 
     @cached_property
     def uniformity(self) -> Uniformity:
@@ -49,8 +50,10 @@ class Conflicts:
             return False
         if first.memref is None or second.memref is None:
             return True
+        if not self._may_alias(first.memref, second.memref):
+            return False
         if not self._distances.same(second.memref, first.memref, passed):
-            return may_alias(first.memref, second.memref)
+            return True
         if not (first.extents and second.extents):
             return True
         pairs = zip(second.indices, first.indices, strict=True)
@@ -61,6 +64,12 @@ class Conflicts:
         copies = first.asynchronous or second.asynchronous
         alike = first.owner is not None and first.owner == second.owner and not copies
         return not (alike and all(d == (0, 0) for d in apart))
+
+    def _may_alias(self, one: ir.Value, other: ir.Value) -> bool:
+        """What `may_alias` says, asked once of each two memrefs."""
+        if (one, other) not in self._aliases:
+            self._aliases[one, other] = may_alias(one, other)
+        return self._aliases[one, other]
 
     def _of_cta(self, first: CtaAccess, second: CtaAccess) -> bool:
         """Whether one is shared out by tilec, or both are what all threads do alike."""

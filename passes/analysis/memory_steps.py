@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tilec.dialects.semantics import Resource, control_flow, orders
+from tilec.dialects.semantics import Resource, control_flow, orders, semantics_of
 from tilec.dialects.semantics.control import Branch, Conditional, Counted
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.mlir import ir
@@ -106,6 +106,8 @@ class StepReader:
         return tuple(step for op in block.operations for step in self._steps(op))
 
     def _steps(self, op: ir.OpView) -> Iterable[Step]:
+        if semantics_of(op).effects == ():  # most, among them control flow, whose regions count
+            return self._regions(op) if len(op.regions) else ()
         if len(op.regions):
             return self._regions(op)
         if isinstance(op, AsyncCommitOp):
