@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
-from tilec.dialects.semantics import Spread, is_function
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.aliases import Op
@@ -14,9 +13,8 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import gpu
 
 from .analysis.cta_accesses import CtaAccess, Role
-from .analysis.memory_order import Hazard, MemoryOrder
+from .analysis.memory_order import Hazard, MemoryOrder, UnorderedError
 from .analysis.memory_steps import StepReader, accesses_in
-from .analysis.uniformity import control_of
 from .analysis.written_arguments import record_written
 from .base import Diagnostic
 from .kernel_pass import Kernel, KernelPass
@@ -49,50 +47,20 @@ class OrderMemory(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Order the accesses of a kernel."""
-        reader = StepReader(kernel.function, kernel.target)
-        steps = reader.read()
+        steps = StepReader(kernel.function, kernel.target).read()
         accesses = accesses_in(steps)
         record_written(kernel.function, accesses)
         if not any(access.of_cta for access in accesses):
             return
         order = MemoryOrder(kernel.function)
-        while (hazard := order.hazard(steps)) is not None:
-            place, branch = _place(order, hazard)
-            if branch is not None:
-                _refuse(kernel, hazard, branch)
-                return
+        try:
+            order.find(steps)
+        except UnorderedError as error:
+            _refuse(kernel, error.hazard, error.branch)
+            return
+        for place, hazard in order.barriers.items():
             _explain(kernel, hazard)
             _insert(hazard, place)
-            steps = reader.read()
-
-
-def _place(order: MemoryOrder, hazard: Hazard) -> tuple[Op, Op | None]:
-    """Where a barrier may stand: outside of control flow that parts the threads of the CTA.
-
-    Returns:
-        The op that it stands before; and such control flow, if it holds both accesses.
-    """
-    place: Op = hazard.before
-    while (branch := _branch_around(order, place)) is not None:
-        if any(_is_inside(access.op, branch) for access, _ in hazard.first):
-            return place, branch
-        place = branch
-    return place, None
-
-
-def _branch_around(order: MemoryOrder, op: Op) -> Op | None:
-    """The innermost op around `op` under which not all threads of the CTA may come to it."""
-    parent, block = op.operation.parent, op.operation.block
-    if parent is not None and is_function(parent) and block == parent.regions[0].blocks[0]:
-        return None
-    return control_of(order.uniformity, op.operation.opview, Spread.CTA)
-
-
-def _is_inside(op: Op, outer: Op) -> bool:
-    inner: Op | None = op
-    while inner is not None and inner.operation != outer.operation:
-        inner = inner.operation.parent
-    return inner is not None
 
 
 def _insert(hazard: Hazard, place: Op) -> None:

@@ -45,7 +45,8 @@ def attention(kind: Attention) -> str:
     """
     q, k, d = kind.queries, kind.keys, kind.dimension
     promised = f"tile.aligned = 16 : i64, tile.strides = array<i64: {d}, {d}, 1>"
-    heads = ", ".join(f"%{name}: !Heads {{{promised}}}" for name in "qkvo")
+    heads = ", ".join(f"%{name}: !Heads {{{promised}}}" for name in "qkv")
+    heads += f", %o: !Heads {{llvm.noalias, {promised}}}"
     return f"""
 !Q = tensor<{q}x{d}x{kind.element}>
 !Kt = tensor<{d}x{k}x{kind.element}>

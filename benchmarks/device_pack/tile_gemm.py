@@ -33,7 +33,8 @@ def tile_gemm(kind: Gemm, how: Configuration) -> str:
 gpu.module @gemm [#nvvm.target<chip = "sm_80">] {{
   gpu.func @gemm(%a: !Input {{tile.aligned = 16 : i64, tile.strides = array<i64: {a_row}, 1>}},
                  %b: !Input {{tile.aligned = 16 : i64, tile.strides = array<i64: {a_row}, 1>}},
-                 %d: !Result {{tile.aligned = 16 : i64, tile.strides = array<i64: {d_row}, 1>}})
+                 %d: !Result {{llvm.noalias, tile.aligned = 16 : i64,
+                              tile.strides = array<i64: {d_row}, 1>}})
       kernel attributes {{known_block_size = array<i32: {how.threads}, 1, 1>}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

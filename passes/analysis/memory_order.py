@@ -1,29 +1,19 @@
-"""Accesses to global memory by different threads of a CTA that nothing orders."""
+"""Where barriers must stand, for a CTA's accesses to global memory to keep the program's order."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
-from math import inf
 
-from tilec.dialects.semantics import Spread
+from tilec.dialects.semantics import Spread, is_function
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 
-from .cta_accesses import CtaAccess, Role
-from .effects import may_alias
-from .index_distance import Distances
+from .cta_accesses import CtaAccess
 from .index_forms import Loops
-from .memory_steps import Barrier, Choice, Commit, Loop, Steps, Wait
-from .uniformity import Uniformity, control_of
-
-_OPEN = -1
-"""The age of a copy whose group is not closed; that of the latest closed group is 0."""
-_DONE = inf
-"""The age of what is complete in the thread that began it."""
-
-Pending = dict[tuple[CtaAccess, Loops], float]
-"""Accesses since the last barrier and their ages, with the loops that went on to a further round
-since."""
+from .memory_conflicts import Conflicts
+from .memory_steps import Barrier, Choice, Commit, Loop, Step, Steps, Wait
+from .pending_accesses import Pending, begun, committed, joined, met, ordered, passed, waited
+from .uniformity import control_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +21,10 @@ class Hazard:
     """Accesses that must be ordered, and where that can be done.
 
     Attributes:
-        first: the accesses of before.
+        first: the accesses of before, with the loops that go on to a further round in between.
         second: the access that must wait for them.
         before: the op in front of which all threads must have done with the first.
-        age: -1 if copies among the first are in a group that is still open, else the number of
-            closed groups behind theirs; infinite where no copy is among them.
+        age: of the copies among the first, as of `pending_accesses`.
     """
 
     first: tuple[tuple[CtaAccess, Loops], ...]
@@ -44,154 +33,157 @@ class Hazard:
     age: float
 
 
+class UnorderedError(Exception):
+    """There is a hazard where no barrier may stand.
+
+    Attributes:
+        hazard: the hazard.
+        branch: what sends the threads of the CTA different ways around both accesses.
+    """
+
+    def __init__(self, hazard: Hazard, branch: Op) -> None:
+        super().__init__(hazard, branch)
+        self.hazard = hazard
+        self.branch = branch
+
+
 class _FoundError(Exception):
-    """Ends the search."""
+    """A hazard that is for who runs the steps to see to."""
 
     def __init__(self, hazard: Hazard) -> None:
         super().__init__()
         self.hazard = hazard
 
 
-class MemoryOrder:
-    """The search for hazards in one kernel.
+class _EarlierError(Exception):
+    """A barrier has been put in front of steps that have been run already."""
 
-    Args:
-        function: the kernel.
+
+class MemoryOrder:
+    """The barriers of one kernel.
+
+    Attributes:
+        barriers: the ops in front of which they stand, and what they are for.
     """
 
     def __init__(self, function: ir.OpView) -> None:
-        self._function = function
-        self._distances = Distances()
-        self._known: dict[tuple[CtaAccess, CtaAccess, Loops], bool] = {}
+        self.barriers: dict[ir.Operation, Hazard] = {}
+        self._conflicts = Conflicts(function)
+        self._put = 0
 
-    def hazard(self, steps: Steps) -> Hazard | None:
-        """The first accesses that nothing orders, or None."""
-        try:
-            self._run(steps, {})
-        except _FoundError as found:
-            return found.hazard
-        return None
+    def find(self, steps: Steps) -> None:
+        """Find the barriers that a kernel's steps need.
 
-    def conflict(self, first: CtaAccess, second: CtaAccess, passed: Loops = frozenset()) -> bool:
-        """Whether different threads may access one element, and one of them changes it.
+        Raises:
+            UnorderedError: if one would stand where not all threads come.
+        """
+        while True:
+            try:
+                self._run(steps, {}, settle=True)
+            except _EarlierError:
+                continue
+            return
+
+    def _run(self, steps: Steps, pending: Pending, *, settle: bool) -> Pending:
+        """What is pending behind steps; `pending` itself is left as it is.
 
         Args:
-            first: the access that each thread makes first.
-            second: the other.
-            passed: the loops that go on to a further round between them.
+            steps: the steps.
+            pending: what is before them.
+            settle: whether barriers are put for hazards, rather than the first raised.
         """
-        key = first, second, passed
-        if key not in self._known:
-            self._known[key] = self._conflict(first, second, passed)
-        return self._known[key]
-
-    def _conflict(self, first: CtaAccess, second: CtaAccess, passed: Loops) -> bool:
-        if _commute(first, second) or not self._of_cta(first, second):
-            return False
-        if first.memref is None or second.memref is None:
-            return True
-        if not self._distances.same(second.memref, first.memref, passed):
-            return may_alias(first.memref, second.memref)
-        if not (first.extents and second.extents):
-            return True
-        pairs = zip(second.indices, first.indices, strict=True)
-        apart = [self._distances.between(later, earlier, passed) for later, earlier in pairs]
-        ends = zip(apart, first.extents, second.extents, strict=True)
-        if any(d.least >= extent or -d.greatest >= its for d, extent, its in ends):
-            return False
-        copies = first.asynchronous or second.asynchronous
-        alike = first.owner is not None and first.owner == second.owner and not copies
-        return not (alike and all(d == (0, 0) for d in apart))
-
-    @cached_property
-    def uniformity(self) -> Uniformity:
-        """Which values are the same in all threads."""
-        return Uniformity(self._function)
-
-    def _of_cta(self, first: CtaAccess, second: CtaAccess) -> bool:
-        """Whether one is shared out by tilec, or both are what all threads do alike."""
-        return first.of_cta or second.of_cta or all(map(self._alike, (first, second)))
-
-    def _alike(self, access: CtaAccess) -> bool:
-        """Whether all threads make an access at one place."""
-        if not access.indices or control_of(self.uniformity, access.op, Spread.CTA) is not None:
-            return False
-        return all(self.uniformity.of(index) is Spread.CTA for index in access.indices)
-
-    def _run(self, steps: Steps, pending: Pending) -> Pending:
-        """What is pending behind steps; `pending` itself is left as it is."""
         for step in steps:
             match step:
-                case CtaAccess():
-                    self._check(step, pending)
-                    age = _OPEN if step.asynchronous else _DONE
-                    pending = _joined(pending, {(step, frozenset()): age})
                 case Barrier():
-                    pending = {key: age for key, age in pending.items() if age < _DONE}
+                    pending = met(pending)
                 case Commit():
-                    pending = {key: age + 1 for key, age in pending.items()}
+                    pending = committed(pending)
                 case Wait():
-                    pending = {
-                        key: _DONE if age >= step.pending else age for key, age in pending.items()
-                    }
-                case Choice():
-                    ways = [self._run(way, pending) for way in step.ways]
-                    pending = _joined(*ways)
-                case Loop():
-                    pending = self._loop(step, pending)
+                    pending = waited(pending, step.pending)
+                case _:
+                    there = self.barriers.get(step.op.operation) if step.op else None
+                    if there is not None:
+                        pending = ordered(pending, there.age)
+                    pending = self._step(step, pending, settle=settle)
         return pending
 
-    def _check(self, access: CtaAccess, pending: Pending) -> None:
-        found = [key for key in pending if self.conflict(key[0], access, key[1])]
-        if found:
-            age = min(pending[key] for key in found)
-            raise _FoundError(Hazard(tuple(found), access, access.op, age))
+    def _step(self, step: Step, pending: Pending, *, settle: bool) -> Pending:
+        match step:
+            case CtaAccess():
+                found = tuple(
+                    key for key in pending if self._conflicts.between(key[0], step, key[1])
+                )
+                if found:
+                    age = min(pending[key] for key in found)
+                    hazard = Hazard(found, step, step.op, age)
+                    pending = self._see_to(hazard, pending, settle=settle)
+                return begun(pending, step)
+            case Choice():
+                return joined(*(self._run(way, pending, settle=settle) for way in step.ways))
+            case Loop():
+                return self._loop(step, pending, settle=settle)
+        raise AssertionError(step)
 
-    def _loop(self, loop: Loop, pending: Pending) -> Pending:
+    def _loop(self, loop: Loop, pending: Pending, *, settle: bool) -> Pending:
         """What is pending behind a loop."""
+        own = self._rounds(loop, settle=settle)
+        while True:  # what was pending before is ordered once, in front of the loop
+            try:
+                entered = self._run(loop.test, pending, settle=False)
+                last = self._run(loop.body, entered, settle=False)
+            except _FoundError as found:
+                hazard = replace(found.hazard, before=loop.op)
+                pending = self._see_to(hazard, pending, settle=settle)
+            else:
+                return joined(own, entered, passed(last, loop.op))
+
+    def _rounds(self, loop: Loop, *, settle: bool) -> Pending:
+        """What the rounds of a loop leave to each other, once that is ordered inside."""
         carried: Pending = {}
-        while True:  # what its own rounds leave to each other is ordered inside
-            own = self._run(loop.test, carried)
-            left = _joined(carried, _passed(self._run(loop.body, own), loop.op))
+        while True:
+            before = self._put
+            own = self._run(loop.test, carried, settle=settle)
+            left = passed(self._run(loop.body, own, settle=settle), loop.op)
+            if self._put != before:
+                carried = {}
+                continue
+            left = joined(carried, left)
             if left == carried:
-                break
+                return own
             carried = left
-        try:  # what was pending before is ordered once, in front of it
-            entered = self._run(loop.test, pending)
-            last = self._run(loop.body, entered)
-        except _FoundError as found:
-            raise _FoundError(replace(found.hazard, before=loop.op)) from None
-        return _joined(own, entered, _passed(last, loop.op))
+
+    def _see_to(self, hazard: Hazard, pending: Pending, *, settle: bool) -> Pending:
+        """Put a barrier for a hazard; what is pending behind it."""
+        if not settle:
+            raise _FoundError(hazard)
+        place = self._place(hazard).operation
+        there = self.barriers.get(place)
+        age = hazard.age if there is None else min(there.age, hazard.age)
+        self.barriers[place] = replace(there or hazard, age=age)
+        self._put += 1
+        if place != hazard.before.operation:
+            raise _EarlierError
+        return ordered(pending, age)
+
+    def _place(self, hazard: Hazard) -> Op:
+        """The op that a barrier stands before: outside of what parts the threads of the CTA."""
+        place: Op = hazard.before
+        while (branch := self._branch(place)) is not None:
+            if any(_is_inside(access.op, branch) for access, _ in hazard.first):
+                raise UnorderedError(hazard, branch)
+            place = branch
+        return place
+
+    def _branch(self, op: Op) -> Op | None:
+        """The innermost op around `op` under which not all threads of the CTA may come to it."""
+        parent, block = op.operation.parent, op.operation.block
+        if parent is not None and is_function(parent) and block == parent.regions[0].blocks[0]:
+            return None
+        return control_of(self._conflicts.uniformity, op.operation.opview, Spread.CTA)
 
 
-def _commute(first: CtaAccess, second: CtaAccess) -> bool:
-    """Whether the order of two accesses to one element does not matter."""
-    if first.role is not second.role or first.role is Role.WRITE:
-        return False
-    if first.role is Role.READ:
-        return True
-    return first.function == second.function and _element(first) == _element(second)
-
-
-def _element(update: CtaAccess) -> ir.Type:
-    """The type of the elements that an atomic op updates."""
-    assert update.memref is not None
-    return ir.MemRefType(update.memref.type).element_type
-
-
-def _passed(pending: Pending, loop: ir.OpView) -> Pending:
-    """What is pending in the next round of a loop."""
-    found: Pending = {}
-    for (access, passed), age in pending.items():
-        key = access, passed | {loop.operation}
-        found[key] = min(age, found.get(key, age))
-    return found
-
-
-def _joined(*ways: Pending) -> Pending:
-    """What is pending after one of several ways: of each access what is least complete."""
-    found: Pending = {}
-    for way in ways:
-        for key, age in way.items():
-            found[key] = min(age, found.get(key, age))
-    return found
+def _is_inside(op: Op, outer: Op) -> bool:
+    inner: Op | None = op
+    while inner is not None and inner.operation != outer.operation:
+        inner = inner.operation.parent
+    return inner is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tilec.dialects.semantics import Resource, control_flow, orders
+from tilec.dialects.semantics import Resource, control_flow, orders, semantics_of
 from tilec.dialects.semantics.control import Branch, Conditional, Counted
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
 from tilec.ir.mlir import ir
@@ -36,9 +36,11 @@ class Choice:
     """One of several ways.
 
     Attributes:
+        op: what chooses; None inside of an op of which it is not known how.
         ways: their steps.
     """
 
+    op: ir.OpView | None
     ways: tuple[Steps, ...]
 
 
@@ -86,10 +88,9 @@ class StepReader:
     def __init__(self, function: ir.OpView, target: Target | None) -> None:
         self._function = function
         self._target = target
-        self._accesses: dict[ir.Operation, list[CtaAccess]] = {}
 
     def read(self) -> Steps:
-        """The kernel's steps as it is now; an op's access is always the same object."""
+        """The kernel's steps."""
         return self._region(self._function.regions[0])
 
     def _region(self, region: ir.Region) -> Steps:
@@ -105,6 +106,8 @@ class StepReader:
         return tuple(step for op in block.operations for step in self._steps(op))
 
     def _steps(self, op: ir.OpView) -> Iterable[Step]:
+        if semantics_of(op).effects == ():  # most, among them control flow, whose regions count
+            return self._regions(op) if len(op.regions) else ()
         if len(op.regions):
             return self._regions(op)
         if isinstance(op, AsyncCommitOp):
@@ -113,10 +116,7 @@ class StepReader:
             return [Wait(int(op.pending.value))]
         if orders(op, Resource.BARRIERS):
             return [Barrier()] if _is_whole(op) else []
-        known = op.operation
-        if known not in self._accesses:
-            self._accesses[known] = accesses_of(op, self._target)
-        return self._accesses[known]
+        return accesses_of(op, self._target)
 
     def _regions(self, op: ir.OpView) -> list[Step]:
         parts = tuple(self._region(region) for region in op.regions)
@@ -128,9 +128,9 @@ class StepReader:
             case Conditional():
                 return [Loop(op, parts[0], parts[1])]
             case Branch():
-                return [Choice(parts)]
+                return [Choice(op, parts)]
         # Of any other op it is not known which regions run, and how often.
-        return [Loop(op, (), (Choice((*parts, ())),))]
+        return [Loop(op, (), (Choice(None, (*parts, ())),))]
 
 
 def _is_whole(barrier: ir.OpView) -> bool:

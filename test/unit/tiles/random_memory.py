@@ -1,7 +1,7 @@
 """Random programs that load, store and update a few arrays again and again, and what they leave.
 
 Windows into the arrays lie shifted, overlapping, transposed and apart, at places that are known,
-that loops count, or that are given at the launch; arguments may be one array. Loads and products
+that loops count, or that are given at the launch; arguments may overlap. Loads and products
 may be in vain. Elements are small integers, so that every product is exact.
 """
 
@@ -35,7 +35,7 @@ class Program:
 
     Attributes:
         target: what it is compiled for.
-        arguments: arrays and integers, as the kernel takes them; arrays may be one.
+        arguments: arrays and integers, as the kernel takes them; arrays may overlap.
         text: the program.
     """
 
@@ -59,8 +59,8 @@ class Program:
 
     def expect(self) -> list[Any]:
         """Execute the program: what each array is afterwards, which the arguments stay without."""
-        copies = {id(a): a.copy() for a in self.arrays.values()}
-        values: Values = {name: copies[id(a)] for name, a in self.arrays.items()}
+        copies = [memory.copy() for memory in self._memories]
+        values: Values = {n: copies[at][rows] for n, (at, rows) in self._views.items()}
         values |= self.integers
         self._run(values)
         return [values[name] for name in self.arrays]
@@ -76,17 +76,16 @@ class Program:
         if self.random.random() < 0.6:  # rows that cp.async may copy 16 bytes at a time
             sides[-1] = -(-sides[-1] // 16) * 16
         self.shape = tuple(sides)
-        self.arrays: dict[str, Any] = {}
-        self.facts: dict[str, str] = {}
+        self._memories: list[Any] = []
+        self._views: dict[str, tuple[int, slice]] = {}
         for number in range(self.random.choice((1, 2, 2, 3))):
-            array = np.random.default_rng(number).integers(-CAP, CAP + 1, self.shape)
-            name = f"%a{number}"
-            self.arrays[name] = array.astype(DTYPES[self.element])
-            if number and self.random.random() < 0.4:
-                self.arrays[name] = self.arrays[f"%a{self.random.randrange(number)}"]
-        for name, array in self.arrays.items():
+            self._views[f"%a{number}"] = self._view(number)
+        self.arrays = {n: self._memories[at][rows] for n, (at, rows) in self._views.items()}
+        self.facts: dict[str, str] = {}
+        memories = [at for at, _ in self._views.values()]
+        for name, (at, _) in self._views.items():
             facts = []
-            if sum(other is array for other in self.arrays.values()) == 1:
+            if memories.count(at) == 1:
                 facts += ["llvm.noalias"] * (self.random.random() < 0.5)
             if sides[-1] % 16 == 0 and self.random.random() < 0.8:
                 ones = ", ".join(["1"] * (self.rank - 1))
@@ -94,6 +93,16 @@ class Program:
                 facts += ["tile.aligned = 16 : i64", f"tile.strides = array<i64: {steps}>"]
                 facts += [f"tile.sizes = array<i64: {f'{ones}, ' if ones else ''}16>"]
             self.facts[name] = f" {{{', '.join(facts)}}}" if facts else ""
+
+    def _view(self, number: int) -> tuple[int, slice]:
+        """Memory of an array's own, or an earlier one's, all of it or some rows further on."""
+        rows, further = self.shape[0], self.random.choice((0, 0, 16))
+        if number and self.random.random() < 0.4:
+            return self.random.randrange(len(self._memories)), slice(further, further + rows)
+        extents = (rows + 16, *self.shape[1:])
+        memory = np.random.default_rng(number).integers(-CAP, CAP + 1, extents)
+        self._memories.append(memory.astype(DTYPES[self.element]))
+        return len(self._memories) - 1, slice(rows)
 
     # Names and types
 
