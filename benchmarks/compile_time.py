@@ -49,6 +49,8 @@ EXAMPLES = HERE.parent / "examples"
 WARM_UP = 2
 WARM_EACH = 5
 """Warm compilations to a cold one where two differ by little; they take a fifth of its time."""
+MOST = 12
+"""Stages of two compilers that are shown beside each other."""
 AGAINST = " against"
 """What the name of a compiler of the other tilec ends with."""
 NUMPY = (sys.executable, "-c", "import numpy")
@@ -382,6 +384,11 @@ def report_against(
         for kind in ("cold", "warm", "cached"):
             ours, theirs = times[name][kind], times[name + AGAINST][kind]
             result.setdefault(name, {})[kind] = beside(ours, theirs)
+    stages = [times[name]["stages"] for name in ("tilec", "tilec" + AGAINST)]
+    result["stages"] = {
+        stage: [statistics.median(found[stage]) if stage in found else 0.0 for found in stages]
+        for stage in dict.fromkeys((*stages[0], *stages[1]))
+    }
     if as_json:
         print(json.dumps(result))
         return
@@ -394,6 +401,10 @@ def report_against(
                 f"   ratio {found['ratio']:.3f} ({low:.3f} to {high:.3f})"
                 + (f"   CPU {found['cpu_ratio']:.3f}" if found["cpu_ratio"] else "")
             )
+    print("stages that differ most, warm, ours to theirs in milliseconds")
+    differing = sorted(result["stages"].items(), key=lambda of: -abs(of[1][0] - of[1][1]))
+    for stage, (ours, theirs) in differing[:MOST]:
+        print(f"  {ours * 1e3:6.1f} to {theirs * 1e3:6.1f}  {stage}")
 
 
 def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> None:

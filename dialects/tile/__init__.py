@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import TYPE_CHECKING
 
 from tilec.isa.errors import TilecError
@@ -17,6 +16,7 @@ def load(context: ir.Context | None = None) -> None:
     Raises:
         TilecError: if there is no context.
     """
+    from tilec.ir.dialect_search import tell_bindings  # noqa: PLC0415
     from tilec.ir.mlir import ir  # noqa: PLC0415 (MLIR is imported when first needed)
 
     from ..semantics.interfaces import attach_interfaces  # noqa: PLC0415
@@ -28,22 +28,10 @@ def load(context: ir.Context | None = None) -> None:
         raise TilecError("no MLIR context is given or entered")
     with context, ir.Location.unknown():
         if not context.is_dialect_loaded(Tile.DIALECT_NAMESPACE):
-            _tell_bindings()
+            tell_bindings()
             Tile.load()
             # The bindings would keep the context by it.
             Tile._mlir_module = None  # type: ignore[attr-defined]
             classes = (getattr(ops, name) for name in ops.__all__)
             found = [op for op in classes if isinstance(op, type)]
             attach_interfaces(found, context)
-
-
-@cache
-def _tell_bindings() -> None:
-    """Tell MLIR's bindings where this dialect's Python module is.
-
-    Unfound, they would search for it whenever they meet one of its ops, types or attributes:
-    half of a compilation's time.
-    """
-    from tilec.ir.mlir import ext  # noqa: PLC0415
-
-    ext._cext.globals.append_dialect_search_prefix("tilec.dialects")

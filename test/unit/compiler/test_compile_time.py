@@ -61,6 +61,7 @@ def test_against_another_checkout(tmp_path: Path) -> None:
     warm = result["tilec"]["warm"]
     assert warm["theirs"] - warm["ours"] > 0.3
     assert warm["quartiles"][0] <= warm["ratio"] <= warm["quartiles"][1] < 0.9
+    assert min(result["stages"]["LLVM to PTX"]) > 0
     if sys.platform == "linux":
         assert 0.5 < warm["cpu_ratio"] < 2  # waiting takes no CPU
 

@@ -80,3 +80,28 @@ def test_codegen_for_code_out_of_tree() -> None:
     from tilec import codegen
 
     assert codegen is import_module("tilec.backend.codegen")
+
+
+MET = """
+import sys, tilec
+from tilec.ir.mlir import dialect, ir
+text = sys.stdin.read()
+with tilec.compile(text, emit="nvvm") as compiled:
+    compiled.ptx
+    print(sorted(name for name in sys.modules if name.endswith(("_llvm_ops_gen", "_nvvm_ops_gen"))))
+    module = ir.Module.parse(compiled.nvvm, compiled.module.context)
+inside = module.body.operations[0].regions[0].blocks[0].operations
+print(type(inside[0]) is ir.OpView, inside[0].name)
+llvm = dialect("llvm")
+print(type(inside[0]) is llvm.LLVMFuncOp, inside[0].sym_name.value)
+pointer = ir.Type.parse("!llvm.ptr<3>", module.context)
+print(type(pointer) is llvm.PointerType, pointer.address_space)
+"""
+
+
+def test_classes_of_the_llvm_dialects_are_imported_by_who_wants_them(
+    scale: str, python: Callable[..., Outcome]
+) -> None:
+    """They take as long to import as tilec, which never asks for them."""
+    done = python(MET, stdin=scale)
+    assert done.stdout.splitlines() == ["[]", "True llvm.func", "True scale", "True 3"], done.stderr

@@ -1,0 +1,1 @@
+"""`nvvm`, without classes."""
