@@ -178,11 +178,7 @@ def _of(module: str, tree: MypyFile) -> Iterator[Place]:
 
 
 def declarations(site: Path, packages: tuple[str, ...]) -> Iterator[Place]:
-    """What the packages declare.
-
-    Raises:
-        SystemExit: if mypy finds errors, for then types may be unknown.
-    """
+    """What the packages declare; what is wrong in them goes to stderr."""
     options = Options()
     parse_config_file(options, lambda: None, str(SETTINGS), sys.stdout, sys.stderr)
     options.incremental = False
@@ -194,7 +190,7 @@ def declarations(site: Path, packages: tuple[str, ...]) -> Iterator[Place]:
     sources = create_source_list([package.replace(".", "/") for package in packages], options)
     result = build.build(sources, options)
     if result.errors:
-        sys.exit("\n".join(result.errors))
+        print(*result.errors, sep="\n", file=sys.stderr)
     for name, tree in result.files.items():
         if any(name == p or name.startswith(f"{p}.") for p in packages):
             yield from _of(name, tree)

@@ -6,8 +6,9 @@ without.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
@@ -40,13 +41,15 @@ class Compiled:
     def __init__(
         self,
         module: ir.Module | None,
+        make: Callable[[], ir.Module],
         target: Target,
         options: Options,
         text: Source | None = None,
         facts: Mapping[str, Any] | None = None,
     ) -> None:
         self._module = module
-        self._remarks: list[Diagnostic] = []
+        self._make = make
+        self._remarks: dict[str, list[Diagnostic]] = {}
         self._facts = facts or {}
         self.target = target
         self.options = options
@@ -55,7 +58,8 @@ class Compiled:
     @property
     def module(self) -> ir.Module:
         """The program that it starts from."""
-        assert self._module is not None
+        if self._module is None:
+            self._module = self._make()
         return self._module
 
     @property
@@ -66,11 +70,27 @@ class Compiled:
     @property
     def remarks(self) -> tuple[Diagnostic, ...]:
         """What the passes of the stages made so far remark on."""
-        return tuple(self._remarks)
+        return tuple(chain(*self._remarks.values()))
+
+    def release(self) -> None:
+        """Let another program have the MLIR context; so does the end of a `with`.
+
+        What was made stays. Of stages that were not, those before PTX are made from the source,
+        anew.
+        """
+        self._module = None
+        for name in ("_fragments", "_registers"):
+            vars(self).pop(name, None)
+
+    def __enter__(self) -> Compiled:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
     def again(self, options: Options, module: ir.Module | None = None) -> Compiled:
         """The program, or `module` in its place, to be compiled anew with other options."""
-        return Compiled(module or self.module, self.target, options)
+        return Compiled(module or self.module, self._make, self.target, options)
 
     @cached_property
     def pipeline(self) -> Pipeline:
@@ -87,18 +107,20 @@ class Compiled:
     @cached_property
     def _fragments(self) -> ir.Module:
         # Python verifiers take their time: what goes on to the next stage is verified there.
-        return self._lowered(self.module, self.pipeline.tile, verify_last=False)
+        return self._lowered("tile", self.pipeline.tile, self.module, verify_last=False)
 
     @cached_property
     def _registers(self) -> ir.Module:
-        return self._lowered(self._fragments, self.pipeline.nvvm, verify_last=True)
+        return self._lowered("nvvm", self.pipeline.nvvm, self._fragments, verify_last=True)
 
     def _lowered(
-        self, module: ir.Module, passes: tuple[str | Pass, ...], *, verify_last: bool
+        self, part: str, passes: Sequence[str | Pass], module: ir.Module, *, verify_last: bool
     ) -> ir.Module:
+        """A copy of `module` behind the passes of a part of the pipeline."""
         from .lowering import lower  # noqa: PLC0415 (MLIR is imported when first needed)
 
-        return lower(module, passes, self.options, self._remarks, verify_last=verify_last)
+        found = self._remarks[part] = []
+        return lower(module, passes, self.options, found, verify_last=verify_last)
 
     @cached_property
     def tile(self) -> str:

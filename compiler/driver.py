@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tilec.ir.mlir import ir
     from tilec.passes.instrumentation import Instrumentation
 
+    from .frontend.loading import Loaded
     from .pipeline_choice import PipelineLike
 
 
@@ -144,6 +145,16 @@ def _key(given: Input, options: Options) -> str | None:
 
 def _started(given: Input, options: Options) -> Compiled:
     """The compilation, with no stage made."""
+    (module, facts), target = _loaded(given, options)
+
+    def again() -> ir.Module:
+        return _loaded(given, options).built.module
+
+    return Compiled(module, again, target, options, given.text, facts)
+
+
+def _loaded(given: Input, options: Options) -> Loaded:
+    """The program that the passes start from, in a context that it has for itself."""
     if options.emit.generates_code:
         from .backend import codegen  # noqa: PLC0415
 
@@ -158,10 +169,15 @@ def _started(given: Input, options: Options) -> Compiled:
         leases.append(lease())
         return leases[-1].context
 
-    with options.timed("parse"):
-        (module, facts), target = load(given, options.target, context)
+    try:
+        with options.timed("parse"):
+            made = load(given, options.target, context)
+    except BaseException:
+        for one in leases:
+            one.retire()
+        raise
     for one in leases:
         # Other packages' dialects and passes may leave a context otherwise than they met it.
-        if options.pipeline is None and not loaded(one.context):
-            one.end_with(module)
-    return Compiled(module, target, options, given.text, facts)
+        reuse = options.pipeline is None and not loaded(one.context)
+        one.end_with(made.built.module, reuse=reuse)
+    return made

@@ -87,6 +87,7 @@ _MMA_SYNC = Pipeline(
         "tile-stage-reductions",
         "tile-stage-conversions",
         "tile-reuse-shared",
+        "tile-order-memory",
         "tile-to-fragments",
     ),
     nvvm=(

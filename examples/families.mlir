@@ -48,7 +48,7 @@
 
 gpu.module @families [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: .entry gemm_s8
-  gpu.func @gemm_s8(%a: !Global8, %b: !Global8, %c: !ResultS32)
+  gpu.func @gemm_s8(%a: !Global8, %b: !Global8, %c: !ResultS32 {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -76,7 +76,7 @@ gpu.module @families [#nvvm.target<chip = "sm_80">] {
   }
 
   // CHECK-LABEL: .entry gemm_bf16
-  gpu.func @gemm_bf16(%a: !Global16, %b: !Global16, %c: !ResultF32)
+  gpu.func @gemm_bf16(%a: !Global16, %b: !Global16, %c: !ResultF32 {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -114,7 +114,7 @@ gpu.module @families [#nvvm.target<chip = "sm_80">] {
   }
 
   // CHECK-LABEL: .entry gemm_tf32
-  gpu.func @gemm_tf32(%a: !Global32, %b: !Global32, %c: !ResultF32)
+  gpu.func @gemm_tf32(%a: !Global32, %b: !Global32, %c: !ResultF32 {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -143,7 +143,7 @@ gpu.module @families [#nvvm.target<chip = "sm_80">] {
   }
 
   // CHECK-LABEL: .entry gemm_f64
-  gpu.func @gemm_f64(%a: !Global64, %b: !Global64, %c: !Global64)
+  gpu.func @gemm_f64(%a: !Global64, %b: !Global64, %c: !Global64 {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -29,7 +29,7 @@
 !SharedB = memref<3x64x128xf16, #tile.shared<"swizzle<3,4,4>">>
 
 gpu.module @gemm_bounds [#nvvm.target<chip = "sm_80">] {
-  gpu.func @gemm_bounds(%a: !Global, %b: !Global, %c: !Result)
+  gpu.func @gemm_bounds(%a: !Global, %b: !Global, %c: !Result {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -25,7 +25,7 @@
 !SharedB = memref<32x64xf16, #tile.shared<"128B">>
 
 gpu.module @gemm_strides [#nvvm.target<chip = "sm_80">] {
-  gpu.func @gemm_strides(%a: !Global, %b: !Global, %c: !Result)
+  gpu.func @gemm_strides(%a: !Global, %b: !Global, %c: !Result {llvm.noalias})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

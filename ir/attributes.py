@@ -41,3 +41,13 @@ def is_positive_zero(value: ir.Attribute) -> bool:
     if isinstance(value, ir.FloatAttr):
         return value.value == 0 and copysign(1, value.value) > 0
     return isinstance(value, ir.IntegerAttr) and value.value == 0
+
+
+def i32_attribute(value: int) -> ir.IntegerAttr:
+    """An attribute of type i32."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(32), value)
+
+
+def i64_attribute(value: int) -> ir.IntegerAttr:
+    """An attribute of type i64."""
+    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

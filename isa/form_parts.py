@@ -25,7 +25,9 @@ class ExecutionScope(StrEnum):
     @property
     def threads(self) -> int:
         """How many threads issue the instruction."""
-        return {"warp": LANES, "warpgroup": WARPGROUP_THREADS}.get(self.value, 1)
+        if self is ExecutionScope.WARP:
+            return LANES
+        return WARPGROUP_THREADS if self is ExecutionScope.WARPGROUP else 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,9 +101,10 @@ class Form:
         Raises:
             TilecError: if the form has none, naming those that it has.
         """
-        for operand in self.all_operands:
-            if operand.name == name:
-                return operand
+        for several in (self.results, self.operands):
+            for operand in several:
+                if operand.name == name:
+                    return operand
         names = ", ".join(self.operand_names)
         raise TilecError(f"{self.ptx} has no operand '{name}'; it has {names}")
 

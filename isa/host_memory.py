@@ -33,7 +33,12 @@ def region(array: HostArray, name: str) -> Region:
         LaunchError: calling it `name`, for an array that runs backwards.
     """
     start = array.ctypes.data
-    return Region(start, start + span(array, name).nbytes if array.nbytes else start)
+    if not array.nbytes:
+        return Region(start, start)
+    if any(stride < 0 or stride % array.itemsize for stride in array.strides):
+        span(array, name)  # for its error
+    ends = ((n - 1) * stride for n, stride in zip(array.shape, array.strides, strict=True))
+    return Region(start, start + array.itemsize + sum(ends))
 
 
 def overlapping(regions: Sequence[Region]) -> list[list[int]]:
@@ -63,15 +68,16 @@ class HostBlock:
         offset: bytes from the beginning of its copy to its first: where parts of it are arguments
             of their own, each is aligned in the copy as it is here.
         size: bytes of the copy.
+        is_shared: whether arrays begin at several places of it.
         writable: whether the kernel may change it.
     """
 
     def __init__(self, arrays: Sequence[tuple[HostArray, str, Region]]) -> None:
         self._arrays = arrays
         self._start = min(region.start for _, _, region in arrays)
-        starts = {region.start for _, _, region in arrays}
-        self.name = " and ".join(dict.fromkeys(name for _, name, _ in arrays))
-        self.offset = self._start % _WIDEST if len(starts) > 1 else 0
+        self.is_shared = len({region.start for _, _, region in arrays}) > 1
+        self.name = " and ".join(name for _, name, _ in arrays)
+        self.offset = self._start % _WIDEST if self.is_shared else 0
         self.size = self.offset + max(region.stop for _, _, region in arrays) - self._start
         self.writable = any(array.flags.writeable for array, _, _ in arrays)
 

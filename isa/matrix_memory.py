@@ -63,12 +63,11 @@ class MatrixMemory(Form):
         return ".".join((*words[:at], space, *words[at:]))
 
     def other_spellings(self) -> Iterator[str]:
-        """The shape, the count and `.trans` in any order."""
+        """The count, and `.trans` with it, before the shape."""
         head, _, rest = self.ptx.partition(".aligned.")
         words = rest.split(".")
         at = 3 if self.transposed else 2
-        for order in permutations(words[:at]):
-            yield ".".join((f"{head}.aligned", *order, *words[at:]))
+        yield ".".join((f"{head}.aligned", *words[1:at], words[0], *words[at:]))
 
     def rare_spellings(self) -> Iterator[str]:
         """Shape, count and `.trans` in any order."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import NamedTuple
 
 from .types import ElementType, element_type
@@ -28,7 +29,9 @@ class Storage(StrEnum):
     @property
     def threads(self) -> int:
         """Threads that hold it together; 0 in memory, where none does."""
-        return {Storage.WARP: LANES, Storage.WARPGROUP: WARPGROUP_THREADS}.get(self, 0)
+        if self is Storage.WARP:
+            return LANES
+        return WARPGROUP_THREADS if self is Storage.WARPGROUP else 0
 
 
 class Major(StrEnum):
@@ -141,6 +144,7 @@ def register_of(type_: ElementType) -> Register:
     return _REGISTERS.get(type_.name, B32)
 
 
+@cache
 def matrix(
     name: str,
     type_name: str,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TypeVar, cast
@@ -89,12 +88,12 @@ def _whole() -> Table:
     return Table(one for module in _FAMILIES for one in module.forms())
 
 
-_extended: ContextVar[Table | None] = ContextVar("_extended", default=None)
+_extended: list[Table] = []
 
 
 def current() -> Table:
     """The table that is asked: PTX's, within `extend` with further forms."""
-    return _extended.get() or _whole()
+    return _extended[-1] if _extended else _whole()
 
 
 @contextmanager
@@ -105,11 +104,11 @@ def extend(*further: Form) -> Iterator[Table]:
         TilecError: if the table has a form of this key.
     """
     larger = Table((*current().forms.values(), *further))
-    token = _extended.set(larger)
+    _extended.append(larger)
     try:
         yield larger
     finally:
-        _extended.reset(token)
+        _extended.remove(larger)
 
 
 def forms() -> Mapping[str, Form]:

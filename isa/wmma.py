@@ -110,7 +110,7 @@ _ANY = tuple(cross(Major, Major))
 
 
 def _not_aligned(form: Form) -> Iterator[str]:
-    """As PTX 6.0 to 6.2 spell it."""
+    """As PTX up to 6.2 spells it (PTX ISA, "wmma.load: PTX ISA Notes")."""
     for spelling in (form.ptx, *form.other_spellings()):
         yield spelling.replace(".sync.aligned.", ".sync.", 1)
 

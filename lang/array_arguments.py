@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from tilec.isa import LaunchError
-from tilec.isa.host_memory import Region, overlapping
 
 from .array import Facts
 from .dtypes import DTYPES
+
+if TYPE_CHECKING:
+    from tilec.runtime.overlap import Extent
 
 
 class ArrayArgument(NamedTuple):
@@ -29,24 +32,22 @@ class ArrayArgument(NamedTuple):
     dtype: str
 
     @property
-    def region(self) -> Region:
-        """The addresses that it may touch, what is between its elements included."""
+    def memory(self) -> Extent:
+        """Where its elements lie."""
+        from tilec.runtime.overlap import Extent  # noqa: PLC0415 (for launches only)
+
         size = max(8, DTYPES[self.dtype].bits) // 8
-        if 0 in self.shape:
-            return Region(self.address, self.address)
-        ends = [
-            (extent - 1) * stride for extent, stride in zip(self.shape, self.strides, strict=True)
-        ]
-        first = self.address + size * sum(end for end in ends if end < 0)
-        last = self.address + size * (1 + sum(end for end in ends if end > 0))
-        return Region(first, last)
+        strides = tuple(stride * size for stride in self.strides)
+        return Extent(self.address, self.shape, strides, size)
 
 
 def disjoint(arrays: Mapping[str, ArrayArgument]) -> frozenset[str]:
-    """The arrays of a launch, by name, that share no memory with another."""
-    names = list(arrays)
-    groups = overlapping([array.region for array in arrays.values()])
-    return frozenset(names[group[0]] for group in groups if len(group) == 1)
+    """The arrays of a launch, by name, that have no element in common with another."""
+    from tilec.runtime.overlap import overlap  # noqa: PLC0415 (for launches only)
+
+    held = {name: array.memory for name, array in arrays.items()}
+    pairs = (pair for pair in combinations(held, 2) if overlap(held[pair[0]], held[pair[1]]))
+    return frozenset(held.keys() - {name for pair in pairs for name in pair})
 
 
 def array_argument(name: str, value: Any, dtype: str) -> ArrayArgument:

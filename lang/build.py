@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.frontend.inputs import Built
 from tilec.ir import mlir
+from tilec.ir.state import holding
 from tilec.report.diagnostics import Place
 
 from .array import Array, Assumption, Facts
@@ -72,7 +73,8 @@ def build(
 
     place = source.place
     name = source.tree.name
-    with context or new_context(), mlir.ir.Location.unknown(), located(place):
+    context = context or new_context()
+    with context, holding(context), mlir.ir.Location.unknown(), located(place):
         whole = mlir.ir.Module.create(loc=_location(place))
         with mlir.ir.InsertionPoint(whole.body):
             symbol = {"sym_name": mlir.ir.StringAttr.get(name)}
@@ -85,7 +87,7 @@ def build(
             if returned is not None:
                 raise KernelError(place, f"a kernel returns nothing, not {returned!r}: tl.store it")
             operation("gpu.return")
-        function.attributes["arg_attrs"] = _facts(arguments)
+        function.attributes["arg_attrs"] = _facts(arguments, specialization)
         _verify(whole, place)
     arrays = [value for value in arguments.values() if isinstance(value, Array)]
     return Program(
@@ -135,16 +137,19 @@ def _arguments(specialization: Specialization, values: list[Any]) -> dict[str, A
     return found
 
 
-def _facts(arguments: dict[str, Any]) -> Any:
+def _facts(arguments: dict[str, Any], specialization: Specialization) -> Any:
     """What is known of each argument, as attributes for the passes."""
-    passed = (v for v in arguments.values() if isinstance(v, Array | Tile))
-    return mlir.ir.ArrayAttr.get(
-        [mlir.ir.DictAttr.get(_of_array(v.facts) if isinstance(v, Array) else {}) for v in passed]
-    )
+    alone = {n for n, known in specialization.arguments if getattr(known, "alone", False)}
+    passed = {n: v for n, v in arguments.items() if isinstance(v, Array | Tile)}
+    found = [
+        _of_array(v.facts, alone=name in alone) if isinstance(v, Array) else {}
+        for name, v in passed.items()
+    ]
+    return mlir.ir.ArrayAttr.get([mlir.ir.DictAttr.get(facts) for facts in found])
 
 
-def _of_array(facts: Facts) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _of_array(facts: Facts, *, alone: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"llvm.noalias": mlir.ir.UnitAttr.get()} if alone else {}
     if facts.aligned > 1:
         found[ALIGNED] = i64(facts.aligned)
     for name, known in ((SIZES, facts.sizes), (STRIDES, facts.strides)):

@@ -110,6 +110,10 @@ def view(tile: Tile, dtype: Any) -> Tile:
         TilecError: if the width is another.
     """
     target = dtype_of(dtype)
+    if tile.dtype is not target and tile.dtype is intp:
+        return view(astype(tile, int64), target)
+    if tile.dtype is not target and target is intp:
+        return astype(view(tile, int64), intp)
     if target.bits != tile.dtype.bits:
         raise TilecError(
             f"{tile.dtype!r} has {tile.dtype.bits} bits and {target!r} {target.bits}; a view "

@@ -32,22 +32,21 @@ def compared(name: str, left: Operand, right: Operand) -> Tile:
     Raises:
         TilecError: if their types or shapes do not fit.
     """
-    if _is_narrower(left, right):
-        return _compared_with_integer(name, left, right)
-    if _is_narrower(right, left):
-        return _compared_with_integer(_MIRRORED[name], right, left)
+    if isinstance(left, Tile) and isinstance(right, Tile):
+        if _is_narrower(left, right):
+            return _compared_with_integer(name, left, right)
+        if _is_narrower(right, left):
+            return _compared_with_integer(_MIRRORED[name], right, left)
     one, other = matched(left, right, name)
     check_computed(one, name)
     return compare(name, one, other)
 
 
-def _is_narrower(left: Operand, right: Operand) -> bool:
-    """Whether the right operand is an integer of the run that the left one's type need not hold."""
-    if not isinstance(left, Tile) or not isinstance(right, Tile) or right.dtype is not intp:
+def _is_narrower(tile: Tile, number: Tile) -> bool:
+    """Whether the second is an integer of the run that the type of the first need not hold."""
+    if number.dtype is not intp or tile.dtype.kind not in ("int", "uint"):
         return False
-    if left.dtype.kind not in ("int", "uint"):
-        return False
-    return bool(left.shape and left.dtype.bits < intp.bits) or left.dtype is uint64
+    return bool(tile.shape and tile.dtype.bits < intp.bits) or tile.dtype is uint64
 
 
 def _compared_with_integer(name: str, tile: Tile, number: Tile) -> Tile:

@@ -19,7 +19,7 @@ from .source import Source
 from .specialization import Specialization
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.frontend.inputs import Input
 
     from .build import Program
@@ -143,10 +143,14 @@ def _built(source: Source, specialization: Specialization, settings: Settings) -
     from .build import build  # noqa: PLC0415 (imports MLIR)
 
     leased = lease()
-    program = build(source, specialization, warps=settings.warps, context=leased.context)
+    try:
+        program = build(source, specialization, warps=settings.warps, context=leased.context)
+    except BaseException:
+        leased.retire()
+        raise
     # Other packages' dialects and passes may leave a context otherwise than they met it.
-    if settings.pipeline is None and not loaded(leased.context):
-        leased.end_with(program.module)
+    reuse = settings.pipeline is None and not loaded(leased.context)
+    leased.end_with(program.module, reuse=reuse)
     return program
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from tilec.isa import TilecError
 
 from . import rewriting
-from .arithmetic import maximum, minimum
+from .arithmetic import binary, maximum, minimum
 from .branches import choice
 from .carried import is_number
 from .casts import common
@@ -65,7 +65,8 @@ def _operand(word: str, first: Tile, second: Any) -> Tile:
     Raises:
         TilecError: if they are tiles, or of two types.
     """
-    held = _truth(first, word)
+    _check_scalar(first, word)
+    held = first.astype(bool_)
     if isinstance(second, Tile):
         _check_scalar(second, word)
         is_bool, fits = second.dtype is bool_, common(first, second) is not None
@@ -77,7 +78,7 @@ def _operand(word: str, first: Tile, second: Any) -> Tile:
             "compare first, as in n != 0, or cast one"
         )
     if is_bool:
-        return held & second if word == "and" else held | second
+        return binary("bitwise_and" if word == "and" else "bitwise_or", held, second)
     return where(held, second, first) if word == "and" else where(held, first, second)
 
 

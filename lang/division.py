@@ -63,7 +63,7 @@ def _unsigned_quotient(one: Tile, other: Tile) -> Tile:
     natural = one.natural and other.natural
     one, other = _divided_once(one, other)
     quotient = apply("arith.divui", one, _positive(other), natural=natural)
-    return quotient if at_least(other) else where(other == 0, 0, quotient)
+    return quotient if _is_positive(other) else where(other == 0, 0, quotient)
 
 
 def _divided_once(one: Tile, other: Tile) -> tuple[Tile, Tile]:
@@ -79,15 +79,20 @@ def _divided_once(one: Tile, other: Tile) -> tuple[Tile, Tile]:
     return Tile(first.operands[0], intp, natural=True), divisor
 
 
+def _is_positive(divisor: Tile) -> bool:
+    least = at_least(divisor)
+    return least is not None and least > 0
+
+
 def _positive(divisor: Tile) -> Tile:
     """A divisor without sign, or 1 for 0."""
-    return divisor if at_least(divisor) else apply("arith.maxui", divisor, _like(1, divisor))
+    return divisor if _is_positive(divisor) else apply("arith.maxui", divisor, _like(1, divisor))
 
 
 def _signed_divisor(divisor: Tile) -> tuple[Tile, Tile | None]:
     """A divisor, or 1 for 0 and -1; where it is one of these, None if nowhere."""
     number = number_of(divisor)
-    if at_least(divisor) or (number is not None and number not in (0, -1)):
+    if _is_positive(divisor) or (number is not None and number not in (0, -1)):
         return divisor, None
     is_edge = (divisor == 0) | (divisor == -1)
     return where(is_edge, _like(1, divisor), divisor), is_edge

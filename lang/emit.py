@@ -34,8 +34,7 @@ def place() -> Place:
     """The place of the statement, or of the user's call, that is under way."""
     from tilec.dialects.tile.builders.caller import caller  # noqa: PLC0415 (imports MLIR)
 
-    found: Place = _statement.get() or caller()
-    return found
+    return _statement.get() or Place(*caller())
 
 
 def here() -> Any:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import gt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tilec.isa import LaunchError
+from tilec.launch.abi import Scalar
 
 from .array import Assumption, Facts
 from .array_arguments import array_argument, broken_fact
 from .scalar_arguments import scalar_argument
-from .specialization import ArrayType, ScalarType, Specialization
+from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 
 if TYPE_CHECKING:
-    from tilec import Compiled
+    from tilec.compiled import Compiled
     from tilec.sim import Report
 
 Assumptions = Callable[[], Sequence[Assumption]]
@@ -76,21 +78,31 @@ def _check_assumed(
     values: Mapping[str, Any],
     assumptions: Assumptions,
 ) -> None:
-    """Check what the code relies on: what the kernel says by `assume` among it."""
+    """Check what the kernel says by `assume`; what else the code relies on, it was compiled for."""
     (kernel,) = compiled.kernels
-    promises = {argument.name: argument for argument in kernel.arguments}
-    for name, known in specialization.arguments:
-        if not isinstance(known, ArrayType):
+    known = (one for one in specialization.arguments if not isinstance(one[1], ConstantValue))
+    for argument, (name, type_) in zip(kernel.arguments, known, strict=True):
+        if isinstance(argument, Scalar) or not isinstance(type_, ArrayType):
             continue
-        promised = promises[name].promised
+        promised = argument.promised
         facts = Facts(promised.aligned, promised.sizes, promised.strides)
-        array = array_argument(name, values[name], repr(known.dtype))
-        broken = broken_fact(array, facts, "the kernel relies on")
-        if broken is None:
+        if not _is_more(facts, type_.facts):
             continue
-        said = (
-            broken_fact(array, one.facts, f"tl.assume promises at {one.place}")
-            for one in assumptions()
-            if one.name == name
-        )
-        raise LaunchError(f"argument '{name}' {next(filter(None, said), broken)}")
+        array = array_argument(name, values[name], repr(type_.dtype))
+        broken = broken_fact(array, facts, "the kernel relies on")
+        if broken is not None:
+            said = (
+                broken_fact(array, one.facts, f"tl.assume promises at {one.place}")
+                for one in assumptions()
+                if one.name == name
+            )
+            raise LaunchError(f"argument '{name}' {next(filter(None, said), broken)}")
+
+
+def _is_more(facts: Facts, known: Facts) -> bool:
+    """Whether facts say more than what is known."""
+    return (
+        facts.aligned > known.aligned
+        or any(map(gt, facts.sizes, known.sizes))
+        or any(map(gt, facts.strides, known.strides))
+    )

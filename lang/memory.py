@@ -16,8 +16,8 @@ from .elementwise import where
 from .emit import constant, result, text, type_of, unit
 from .emit import operation as _operation
 from .nibbles import check_stored, is_whole_bytes, load_split, stored_places
-from .shapes import Extents, Shape, broadcast_to, extents
-from .tile import Operand, Tile
+from .shapes import Extents, broadcast_to, extents
+from .tile import Operand, Shape, Tile
 
 Index: TypeAlias = "int | Tile | Sequence[int | Tile]"
 """Where a tile begins in an array: an index for each dimension; of a vector, the index alone."""
@@ -124,7 +124,7 @@ def _write(
     array = array_of(array, name.removeprefix("tile."))
     if not isinstance(tile, Tile):
         raise TilecError(f"what is stored in {array.name} is a tile, not {tile!r}")
-    element = tile.dtype if _holds(array, tile.dtype) else array.dtype
+    element = tile.dtype if _takes(array, tile.dtype) else array.dtype
     if tile.dtype is not element:
         raise TilecError(
             f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
@@ -141,6 +141,11 @@ def _write(
     array.written = True
     operands = [held.value, array.value, *(p.value for p in places)]
     _operation(name, operands, attributes=attributes)
+
+
+def _takes(array: AnyArray, element: type[DType]) -> bool:
+    """Whether such elements can be stored in an array; truth values are 0 and 1 only."""
+    return _holds(array, element) and (array.dtype is not bool_ or element is bool_)
 
 
 def _holds(array: AnyArray, element: type[DType]) -> bool:

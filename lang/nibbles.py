@@ -11,8 +11,8 @@ from .casts import astype, view
 from .dtypes import DType, per_byte, uint4
 from .elementwise import where
 from .known import multiple_of
-from .shapes import Shape, arange, broadcast_to, expand_dims, reshape
-from .tile import Tile
+from .shapes import arange, broadcast_to, expand_dims, reshape
+from .tile import Shape, Tile
 
 Places: TypeAlias = list[Tile]
 """Where a tile begins, for each dimension of its array."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,9 +50,7 @@ def _integer(name: str, value: int, dtype: type[DType], natural: bool) -> np.gen
             f"argument '{name}' is {value!r}; the kernel takes {_written(dtype)}, from {low} to "
             f"{high}"
         )
-    signed = "u" if dtype.kind == "uint" else ""
-    found: np.generic = np.dtype(f"{signed}int{dtype.bits}").type(value)
-    return found
+    return _numpy(dtype)(value)
 
 
 def _float(name: str, value: Any, dtype: type[DType]) -> np.generic:
@@ -59,12 +59,21 @@ def _float(name: str, value: Any, dtype: type[DType]) -> np.generic:
     except OverflowError:  # of a large integer
         number = math.inf
     with np.errstate(over="ignore"):
-        found: np.generic = numpy_type(element_type(dtype.mlir)).type(number)
+        found = _numpy(dtype)(number)
     if math.isinf(found) and not (isinstance(value, float | np.generic) and math.isinf(value)):
         raise LaunchError(
             f"argument '{name}' is {value!r}; the kernel takes {dtype!r}, in which it is infinite"
         )
     return found
+
+
+@cache
+def _numpy(dtype: type[DType]) -> Callable[[int | float], np.generic]:
+    """The type of a scalar in numpy."""
+    if dtype.kind == "float":
+        found: Callable[[int | float], np.generic] = numpy_type(element_type(dtype.mlir)).type
+        return found
+    return np.dtype(f"{'u' if dtype.kind == 'uint' else ''}int{dtype.bits}").type
 
 
 def _is_real(value: Any) -> bool:

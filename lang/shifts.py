@@ -23,8 +23,7 @@ def left_shift(one: Tile, count: Tile) -> Tile:
         TilecError: for elements that are no integers.
     """
     _check(one, "left_shift")
-    shifted = apply("arith.shli", one, count)
-    return shifted if _is_within(count) else where(_below_width(count), shifted, 0)
+    return _shifted("arith.shli", one, count)
 
 
 def right_shift(one: Tile, count: Tile) -> Tile:
@@ -35,11 +34,19 @@ def right_shift(one: Tile, count: Tile) -> Tile:
     """
     _check(one, "right_shift")
     if one.dtype.kind == "uint" or one.natural:
-        shifted = apply("arith.shrui", one, count, natural=one.natural)
-        return shifted if _is_within(count) else where(_below_width(count), shifted, 0)
-    if not _is_within(count):
-        count = apply("arith.minui", count, _width(count, -1))
-    return apply("arith.shrsi", one, count)
+        return _shifted("arith.shrui", one, count)
+    return apply("arith.shrsi", one, count if _is_within(count) else _clamped(count))
+
+
+def _shifted(op: str, one: Tile, count: Tile) -> Tile:
+    """A shift that brings zeros in."""
+    natural = one.natural and op == "arith.shrui"
+    if _is_within(count):
+        return apply(op, one, count, natural=natural)
+    # On 64 bits LLVM 22 takes the choice below for the instruction, which reads 32 of the count.
+    near = _clamped(count) if count.dtype.bits == 64 else count
+    shifted = apply(op, one, near, natural=natural)
+    return where(compare("less", count, _width(count), signed=False), shifted, 0)
 
 
 def _check(one: Tile, name: str) -> None:
@@ -53,8 +60,9 @@ def _is_within(count: Tile) -> bool:
     return most is not None and most < count.dtype.bits
 
 
-def _below_width(count: Tile) -> Tile:
-    return compare("less", count, _width(count), signed=False)
+def _clamped(count: Tile) -> Tile:
+    """A count that is less than the width, if it was not, one less than that."""
+    return apply("arith.minui", count, _width(count, -1))
 
 
 def _width(count: Tile, more: int = 0) -> Tile:

@@ -11,7 +11,7 @@ from tilec.isa import LaunchError
 
 from .annotations import ArrayParameter, ConstantParameter, Parameter, ScalarParameter
 from .array import Facts, joined
-from .array_arguments import ArrayArgument, array_argument, broken_fact
+from .array_arguments import ArrayArgument, array_argument, broken_fact, disjoint
 from .dtypes import DTYPES, DType, stored
 from .scalar_arguments import scalar_argument
 from .snapshot import exact
@@ -28,12 +28,14 @@ class ArrayType(NamedTuple):
         shape: extents, None for one known at the launch.
         strides: in elements, None for one known at the launch.
         facts: what is known of its address, extents and strides.
+        alone: whether it is known to have no memory in common with another array.
     """
 
     dtype: type[DType]
     shape: tuple[int | None, ...]
     strides: tuple[int | None, ...]
     facts: Facts
+    alone: bool = False
 
     @property
     def mlir(self) -> str:
@@ -46,7 +48,7 @@ class ArrayType(NamedTuple):
     def __str__(self) -> str:
         return (
             f"{self.dtype!r} {_written(self.shape)}, strides {_written(self.strides)}; "
-            f"{_written(self.facts)}"
+            f"{_written(self.facts)}{', no memory in common with other arrays' * self.alone}"
         )
 
 
@@ -130,6 +132,9 @@ def _differences(value: Any, before: Any) -> Iterator[str]:
         new, old = getattr(value, what), getattr(before, what)
         if new != old:
             yield f"{what} {_written(new)}, there {_written(old)}"
+    if value.alone != before.alone:
+        new, old = ("no", "maybe some") if value.alone else ("maybe some", "none")
+        yield f"{new} memory in common with other arrays, there {old}"
 
 
 def _written(value: Any) -> str:
@@ -194,11 +199,19 @@ def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Spe
     Raises:
         LaunchError: for a value that is not what the annotation of its argument says.
     """
+    arrays = {
+        p.name: array_argument(p.name, values[p.name], str(p.dtype))
+        for p in parameters
+        if isinstance(p, ArrayParameter)
+    }
+    types = {p.name: _array(p, arrays[p.name]) for p in parameters if isinstance(p, ArrayParameter)}
+    alone = disjoint(arrays) if len(arrays) > 1 else frozenset()
     found: list[tuple[str, ArrayType | ScalarType | ConstantValue]] = []
     for parameter in parameters:
         value = values[parameter.name]
         if isinstance(parameter, ArrayParameter):
-            found.append((parameter.name, _array(parameter, value)))
+            type_ = types[parameter.name]
+            found.append((parameter.name, type_._replace(alone=parameter.name in alone)))
         elif isinstance(parameter, ConstantParameter):
             found.append((parameter.name, _constant(parameter.name, value)))
         else:
@@ -218,9 +231,8 @@ def _constant(name: str, value: Any) -> ConstantValue:
     return ConstantValue(value, exact(value))
 
 
-def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
+def _array(parameter: ArrayParameter, held: ArrayArgument) -> ArrayType:
     name = parameter.name
-    held = array_argument(name, value, str(parameter.dtype))
     if held.dtype not in DTYPES:
         legal = [n for n, d in DTYPES.items() if d.bits >= 8 and n not in ("tfloat32", "intp")]
         raise LaunchError(
@@ -260,11 +272,12 @@ def _array(parameter: ArrayParameter, value: Any) -> ArrayType:
     shape = tuple(
         extent if extents else None for extents, extent in zip(allowed, held.shape, strict=True)
     )
-    promised = joined(Facts(), parameter.facts, len(shape), name)
-    broken = broken_fact(held, promised, "the kernel relies on")
-    if broken is not None:
-        raise LaunchError(f"argument '{name}' {broken}")
-    facts = joined(_facts(held), promised, len(shape), name)
+    facts = _facts(held)
+    if parameter.facts != Facts():
+        facts = joined(facts, parameter.facts, len(shape), name)
+        broken = broken_fact(held, parameter.facts, "the kernel relies on")
+        if broken is not None:
+            raise LaunchError(f"argument '{name}' {broken}")
     return ArrayType(dtype, shape, _strides(held, shape), facts)
 
 

@@ -19,7 +19,7 @@ from .plans import Nothing, Permutation, Plan, SharedTrip, Transposition
 from .shuffle import copies_of, shuffles
 from .swizzle import shared_layout
 from .synthesis import Pattern, find_swizzle
-from .views import renaming
+from .views import register_map
 
 
 def convert(
@@ -135,7 +135,7 @@ def _others(layout: LinearLayout) -> list[str]:
 
 def _in_lane(source: LinearLayout, result: LinearLayout, bits: int) -> Nothing | Permutation | None:
     """Registers renamed, where every lane has what it wants in the same place as the others."""
-    registers = renaming(source, result)
+    registers = register_map(source, result)
     if registers is None:
         return None
     if source.columns_of("register") == result.columns_of("register"):

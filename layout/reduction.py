@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from .gf2 import Echelon, combine
 from .linear import LinearLayout
-from .views import collapsed, sliced
+from .views import collapse, drop_dim
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """A reduction of `source` to `result`, which is `sliced(source, axis)`.
+    """A reduction of `source` to `result`, which is `drop_dim(source, axis)`.
 
     Copies of an element are combined once only.
 
@@ -72,7 +72,7 @@ def reduction(source: LinearLayout, axis: int) -> Reduction:
     Raises:
         LayoutError: for a dimension that the layout does not have.
     """
-    rest = collapsed(source, [axis])
+    rest = collapse(source, [axis])
     registers, lanes = source.columns_of("register"), source.columns_of("lane")
     others = [name for name, _ in source.ins if name not in ("register", "lane")]
     warps = [column for name in others for column in source.columns_of(name)]
@@ -91,7 +91,7 @@ def reduction(source: LinearLayout, axis: int) -> Reduction:
     mine = [index for index in fresh if index < 1 << low]
     lanewise = [index for index in fresh if 1 << low <= index < 1 << high]
     across = [index for index in fresh if index >= 1 << high]
-    result = sliced(source, axis)
+    result = drop_dim(source, axis)
     distinct = Echelon()
     kept = [1 << bit for bit, c in enumerate(rest.columns_of("register")) if distinct.add(c)]
     return Reduction(

@@ -20,7 +20,7 @@ def dims(rank: int) -> tuple[str, ...]:
     return (*(f"d{at}" for at in range(rank - 2)), "row", "col")
 
 
-def collapsed(layout: LinearLayout, axes: Sequence[int]) -> LinearLayout:
+def collapse(layout: LinearLayout, axes: Sequence[int]) -> LinearLayout:
     """The layout of a tile of extent 1 along `axes`, of which the others are copies.
 
     Raises:
@@ -29,7 +29,7 @@ def collapsed(layout: LinearLayout, axes: Sequence[int]) -> LinearLayout:
     for axis in axes:
         _check_axis(axis, len(layout.outs))
     extents = [1 if at in axes else size for at, size in enumerate(layout.out_sizes.values())]
-    return _mapped(
+    return _map(
         layout,
         extents,
         lambda place: [0 if at in axes else value for at, value in enumerate(place)],
@@ -37,7 +37,7 @@ def collapsed(layout: LinearLayout, axes: Sequence[int]) -> LinearLayout:
 
 
 @lru_cache(maxsize=4096)
-def sliced(layout: LinearLayout, axis: int) -> LinearLayout:
+def drop_dim(layout: LinearLayout, axis: int) -> LinearLayout:
     """The layout of what is left when dimension `axis` is reduced away.
 
     A register bit goes with it if the ones before it tell all elements apart.
@@ -47,7 +47,7 @@ def sliced(layout: LinearLayout, axis: int) -> LinearLayout:
     """
     _check_axis(axis, len(layout.outs))
     extents = [size for at, size in enumerate(layout.out_sizes.values()) if at != axis]
-    rest = _mapped(layout, extents, lambda place: [v for at, v in enumerate(place) if at != axis])
+    rest = _map(layout, extents, lambda place: [v for at, v in enumerate(place) if at != axis])
     ins: list[tuple[str, int]] = []
     columns: list[int] = []
     for name, bits in rest.ins:
@@ -62,7 +62,7 @@ def sliced(layout: LinearLayout, axis: int) -> LinearLayout:
 
 
 @lru_cache(maxsize=4096)
-def expanded(layout: LinearLayout, axis: int) -> LinearLayout:
+def expand(layout: LinearLayout, axis: int) -> LinearLayout:
     """The layout with a dimension of extent 1 put in at `axis`.
 
     Raises:
@@ -70,7 +70,7 @@ def expanded(layout: LinearLayout, axis: int) -> LinearLayout:
     """
     _check_axis(axis, len(layout.outs) + 1)
     extents = list(layout.out_sizes.values())
-    return _mapped(
+    return _map(
         layout,
         [*extents[:axis], 1, *extents[axis:]],
         lambda place: [*place[:axis], 0, *place[axis:]],
@@ -78,7 +78,7 @@ def expanded(layout: LinearLayout, axis: int) -> LinearLayout:
 
 
 @lru_cache(maxsize=4096)
-def transposed(layout: LinearLayout, permutation: tuple[int, ...]) -> LinearLayout:
+def transpose(layout: LinearLayout, permutation: tuple[int, ...]) -> LinearLayout:
     """The layout with its dimensions permuted: dimension i was dimension `permutation[i]`.
 
     Raises:
@@ -87,13 +87,13 @@ def transposed(layout: LinearLayout, permutation: tuple[int, ...]) -> LinearLayo
     if sorted(permutation) != list(range(len(layout.outs))):
         raise LayoutError(f"{list(permutation)} is no permutation of {len(layout.outs)} dimensions")
     extents = list(layout.out_sizes.values())
-    return _mapped(
+    return _map(
         layout, [extents[p] for p in permutation], lambda place: [place[p] for p in permutation]
     )
 
 
 @lru_cache(maxsize=4096)
-def reshaped(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+def reshape(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
     """The layout of the same elements, in row-major order, under another shape.
 
     Raises:
@@ -105,7 +105,7 @@ def reshaped(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
     if prod(before) != prod(shape):
         raise LayoutError(f"{_written(before)} elements are no {_written(shape)}")
 
-    def moved(place: Sequence[int]) -> list[int]:
+    def move(place: Sequence[int]) -> list[int]:
         number = 0
         for value, size in zip(place, before, strict=True):
             number = number * size + value
@@ -115,11 +115,11 @@ def reshaped(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
             number //= size
         return values[::-1]
 
-    return _mapped(layout, shape, moved)
+    return _map(layout, shape, move)
 
 
 @lru_cache(maxsize=4096)
-def renaming(source: LinearLayout, result: LinearLayout) -> LinearLayout | None:
+def register_map(source: LinearLayout, result: LinearLayout) -> LinearLayout | None:
     """Register of the result -> register of the source that holds the same, in the same lane.
 
     None if there is no such map that is one for all lanes and warps. Dimensions of the tile are
@@ -141,7 +141,7 @@ def renaming(source: LinearLayout, result: LinearLayout) -> LinearLayout | None:
     return LinearLayout((("register", len(columns)),), (("register", held),), columns)
 
 
-def _mapped(
+def _map(
     layout: LinearLayout,
     extents: Sequence[int],
     place: Callable[[tuple[int, ...]], Sequence[int]],
@@ -162,7 +162,7 @@ def _written(shape: Sequence[int]) -> str:
     return "x".join(str(extent) for extent in shape)
 
 
-def repeated(source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
+def repeat(source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
     """The layout of a tile repeated along axes of extent 1.
 
     Lanes and warps that held copies share what is repeated; registers take the rest.

@@ -6,7 +6,7 @@
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                stage_shared, pipeline_loops          of staging/
                            unroll_loops, coalesce_stores, check_divergence, remove_dead,
-                           stage_reductions, stage_conversions, reuse_shared
+                           stage_reductions, stage_conversions, reuse_shared, order_memory
     to level 3             to_fragments                          of fragments/
     to registers           fragments_to_nvvm                     of nvvm/
     registers              lower_math, kernel_abi                of math/, nvvm/

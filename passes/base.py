@@ -62,16 +62,17 @@ def advise(location: Location, message: str) -> None:
         found.append(Diagnostic(location, message, "remark"))
 
 
-def remark(location: Location, message: str) -> None:
+def remark(location: Location, message: str, notes: tuple[Diagnostic, ...] = ()) -> None:
     """Explain a decision of the pass that runs, to users who ask with `--remarks`.
 
     Args:
         location: of the op that it is about.
         message: what was decided, why, and what the alternatives would have cost.
+        notes: other places that it speaks of.
     """
     found = _remarks.get()
     if found is not None:
-        found.append(Diagnostic(location, message, "remark", decided_by=_running.get()))
+        found.append(Diagnostic(location, message, "remark", notes, _running.get()))
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from tilec.dialects.tile.attributes import (
     DYNAMIC_SHARED,
     GRID,
     PREFIX,
+    WRITTEN,
     Bearer,
 )
 from tilec.dialects.tile.ops import LoadOp
@@ -28,7 +29,7 @@ from .functions import functions, gpu_modules
 from .report import Report
 
 _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
-_CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID})
+_CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID, WRITTEN})
 """Those whose values no other pass looks at closely."""
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
+from tilec.dialects.tile import ops
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
 from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
+from tilec.ir.ops import llvm
 
 from . import lowerings
-from .fragments.expansion import Expansion
+from .fragments.expansion import Expansion, lowers
 from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
@@ -25,7 +27,7 @@ from .nvvm.memory import Memory
 from .nvvm.products import Products
 from .nvvm.reductions import Reductions
 from .nvvm.registers import packing
-from .nvvm.shared_buffers import SharedBuffers
+from .nvvm.shared_buffers import SHARED, SharedBuffers
 from .nvvm.views import Iotas, view
 from .nvvm.wmma import Wmma, wmma_packing
 
@@ -59,7 +61,7 @@ def _expand(type_: Type) -> list[Type] | None:
         packed = packing(tile)
         return [packed.type] * packed.registers
     if isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, SharedAttr):
-        return [ir.Type.parse("!llvm.ptr<3>")]
+        return [llvm.pointer(SHARED)]
     if isinstance(type_, ir.RankedTensorType) and tile_value(type_) is not None:
         return [type_]
     return None
@@ -70,40 +72,45 @@ def _lower(kernel: Lowering) -> None:
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
     wmma = Wmma(kernel)
-    handlers = {
-        **lowerings.to_registers(),
-        "tile.alloc_shared": buffers.alloc,
-        "tile.async_commit": copies.commit,
-        "tile.async_copy": copies.copy,
-        "tile.async_wait": copies.wait,
-        "tile.atomic": Atomics(kernel).atomic,
-        "tile.broadcast": view,
-        "tile.cast": Casts(kernel).cast,
-        "tile.concat": elementwise.concat,
-        "tile.convert_layout": Conversions(kernel).convert,
-        "tile.elementwise": elementwise.elementwise,
-        "tile.expand": view,
-        "tile.fill": elementwise.fill,
-        "tile.iota": Iotas(kernel).iota,
-        "tile.ldmatrix": moves.ldmatrix,
-        "tile.load": memory.load,
-        "tile.mma": products.product,
-        "tile.mma_scaled": products.product,
-        "tile.mma_sp": products.product,
-        "tile.mma_sp_scaled": products.product,
-        "tile.movmatrix": products.product,
-        "tile.reduce": Reductions(kernel).reduce,
-        "tile.reshape": view,
-        "tile.select": elementwise.select,
-        "tile.slice": elementwise.cut,
-        "tile.stmatrix": moves.stmatrix,
-        "tile.store": memory.store,
-        "tile.transpose": view,
-        "tile.wmma_elementwise": wmma.elementwise,
-        "tile.wmma_fill": wmma.fill,
-        "tile.wmma_load": wmma.load,
-        "tile.wmma_mma": wmma.mma,
-        "tile.wmma_store": wmma.store,
-    }
-    Expansion(cache(_expand), handlers).run(kernel.function)
-    buffers.finish()
+    handlers = dict(
+        (
+            *lowerings.to_registers().items(),
+            lowers(ops.AllocSharedOp, buffers.alloc),
+            lowers(ops.AsyncCommitOp, copies.commit),
+            lowers(ops.AsyncCopyOp, copies.copy),
+            lowers(ops.AsyncWaitOp, copies.wait),
+            lowers(ops.AtomicOp, Atomics(kernel).atomic),
+            lowers(ops.BroadcastOp, view),
+            lowers(ops.CastOp, Casts(kernel).cast),
+            lowers(ops.ConcatOp, elementwise.concat),
+            lowers(ops.ConvertLayoutOp, Conversions(kernel).convert),
+            lowers(ops.ElementwiseOp, elementwise.elementwise),
+            lowers(ops.ExpandOp, view),
+            lowers(ops.FillOp, elementwise.fill),
+            lowers(ops.IotaOp, Iotas(kernel).iota),
+            lowers(ops.LdmatrixOp, moves.ldmatrix),
+            lowers(ops.LoadOp, memory.load),
+            lowers(ops.MmaOp, products.product),
+            lowers(ops.MmaScaledOp, products.product),
+            lowers(ops.MmaSpOp, products.product),
+            lowers(ops.MmaSpScaledOp, products.product),
+            lowers(ops.MovmatrixOp, products.product),
+            lowers(ops.ReduceOp, Reductions(kernel).reduce),
+            lowers(ops.ReshapeOp, view),
+            lowers(ops.SelectOp, elementwise.select),
+            lowers(ops.SliceOp, elementwise.cut),
+            lowers(ops.StmatrixOp, moves.stmatrix),
+            lowers(ops.StoreOp, memory.store),
+            lowers(ops.TransposeOp, view),
+            lowers(ops.WmmaElementwiseOp, wmma.elementwise),
+            lowers(ops.WmmaFillOp, wmma.fill),
+            lowers(ops.WmmaLoadOp, wmma.load),
+            lowers(ops.WmmaMmaOp, wmma.mma),
+            lowers(ops.WmmaStoreOp, wmma.store),
+        )
+    )
+    try:
+        Expansion(cache(_expand), handlers).run(kernel.function)
+        buffers.finish()
+    finally:
+        kernel.finish()

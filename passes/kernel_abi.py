@@ -6,13 +6,15 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES
-from tilec.ir.aliases import Block, Type, Value
+from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, WRITTEN
+from tilec.ir.aliases import Block, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import gpu, ir
+from tilec.ir.ops import arith, builtin, llvm
 from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
+from .analysis.written_arguments import disjoint_arguments
 from .emit import create
 from .kernel_pass import Kernel, KernelPass
 
@@ -27,7 +29,8 @@ class KernelAbi(KernelPass):
     descriptor that upstream's conversions expect. The attribute `tile.abi` lists the arguments
     as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
     null standing for what is passed; `{"promised"}` gives the argument's attributes `tile.aligned`,
-    `tile.sizes` and `tile.strides`.
+    `tile.sizes` and `tile.strides`, and of one that is `llvm.noalias` as `disjoint` the memrefs
+    that it must share no memory with, one of the two being written.
     """
 
     name: ClassVar[str] = "tile-kernel-abi"
@@ -43,11 +46,14 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
     old = list(block.arguments)
     attributes = function.attributes
     count = len(signature(function).inputs)
+    disjoint = disjoint_arguments(function)
+    described = []
     with ir.InsertionPoint.at_block_begin(block):
-        described = [
-            _replace(block, argument, _name(argument) or f"arg{number}")
-            for number, argument in enumerate(old[:count])
-        ]
+        for number, argument in enumerate(old[:count]):
+            found = _replace(block, argument, _name(argument) or f"arg{number}")
+            if number in disjoint:
+                found.setdefault("promised", {})["disjoint"] = disjoint[number]
+            described.append(found)
     types = [argument.type for argument in list(block.arguments)[len(old) :]]
     # Behind the arguments stand buffers that the function declares for itself.
     for buffer in old[count:]:
@@ -55,7 +61,7 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
     for _ in old:
         block.erase_argument(0)
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
-    for name in ("arg_attrs", "res_attrs"):
+    for name in ("arg_attrs", "res_attrs", WRITTEN):
         if name in attributes:
             del attributes[name]
     attributes[ABI] = ir.StringAttr.get(json.dumps(described))
@@ -75,22 +81,18 @@ def _replace(block: Block, argument: ir.BlockArgument, name: str) -> dict[str, A
     i64 = ir.IntegerType.get_signless(64)
     if isinstance(type_, ir.IndexType):
         passed = block.add_argument(i64, location)
-        argument.replace_all_uses_with(create("arith.index_cast", [passed], type_))
+        argument.replace_all_uses_with(arith.index_cast(passed, type_))
         return {"name": name, "kind": "scalar", "type": "i64"}
     if isinstance(type_, (ir.IntegerType, ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type)):
         argument.replace_all_uses_with(block.add_argument(type_, location))
         return {"name": name, "kind": "scalar", "type": str(type_)}
-    if type_.typeid == _pointer(0).typeid:
+    if type_.typeid == llvm.pointer().typeid:
         argument.replace_all_uses_with(block.add_argument(type_, location))
         return {"name": name, "kind": "pointer", "type": "ptr"}
     raise TilecError(
         f"cannot take an argument of type {type_}; legal: memrefs, pointers, integers, index, "
         "f16, bf16, f32, f64"
     )
-
-
-def _pointer(space: int) -> Type:
-    return ir.Type.parse(f"!llvm.ptr<{space}>" if space else "!llvm.ptr")
 
 
 def _replace_memref(
@@ -106,7 +108,7 @@ def _replace_memref(
     number = space.value if isinstance(space, ir.IntegerAttr) else 0
     if number > 1 or not (space is None or isinstance(space, ir.IntegerAttr)):
         raise TilecError(f"cannot take {type_}: arguments are in global memory")
-    pointer = _pointer(number)
+    pointer = llvm.pointer(number)
     i64 = ir.IntegerType.get_signless(64)
     unknown_size = ir.ShapedType.get_dynamic_size()
     unknown_stride = ir.ShapedType.get_dynamic_stride_or_offset()
@@ -114,9 +116,7 @@ def _replace_memref(
 
     def taken(values: list[int], unknown: int) -> list[Value]:
         return [
-            block.add_argument(i64, location)
-            if value == unknown
-            else create("llvm.mlir.constant", [], i64, value=ir.IntegerAttr.get(i64, value))
+            block.add_argument(i64, location) if value == unknown else llvm.constant_i64(value)
             for value in values
         ]
 
@@ -131,11 +131,11 @@ def _replace_memref(
     tail = f", {array}, {array}" if type_.rank else ""
     text = str(pointer).removeprefix("!llvm.")
     struct = ir.Type.parse(f"!llvm.struct<({text}, {text}, i64{tail})>")
-    value = create("llvm.mlir.poison", [], struct)
+    value = llvm.poison(struct)
     for field, position in fields:
         at = ir.DenseI64ArrayAttr.get(position)
         value = create("llvm.insertvalue", [value, field], struct, position=at)
-    argument.replace_all_uses_with(create("builtin.unrealized_conversion_cast", [value], type_))
+    argument.replace_all_uses_with(builtin.unrealized_conversion_cast(value, type_))
 
     def known(values: list[int], unknown: int) -> list[int | None]:
         return [None if value == unknown else value for value in values]

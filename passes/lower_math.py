@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
 from tilec.ir.aliases import Attribute, Op, Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, llvm
+from tilec.ir.types import i1
 from tilec.isa import TilecError
 
 from .emit import create
 from .kernel_pass import Kernel, KernelPass
 from .math.float_to_integer import NAMES as TO_INTEGER
-from .math.float_to_integer import lower_float_to_integer
+from .math.float_to_integer import lower_float_to_integer, scalar_of
 from .math.integer_division import DIVISIONS
 from .math.sequences import SEQUENCES, Scalars
 from .nvvm.kernel import Kernel as Lowering
@@ -115,33 +117,33 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
         return create("arith.divf", [_one(type_), root], type_, **_fastmath(op))
     if name in EXACT:
         if name in _WITH_FLAG:
-            bit = ir.IntegerType.get_signless(1)
-            flag = create("llvm.mlir.constant", [], bit, value=ir.IntegerAttr.get(bit, 0))
+            flag = llvm.constant(i1(), 0)
             operands.append(flag)
         return _call(EXACT[name], operands, type_, flags, kernel)
     if name not in APPROXIMATE and name not in SEQUENCES:
         legal = ", ".join(sorted({*EXACT, *APPROXIMATE, *SEQUENCES, "math.rsqrt"}))
         raise TilecError(f"has no instruction; legal: {legal}")
-    if isinstance(_scalar(type_), ir.F64Type):
+    if isinstance(scalar_of(type_), ir.F64Type):
         raise TilecError("has no instruction for f64; cast it to f32")
     if name in _BY_PERMISSION and not fast:
         raise TilecError("exists as an approximation only; allow it by fastmath<afn>")
-    if name == "math.exp2" and fast and isinstance(_scalar(type_), ir.F32Type):
+    if name == "math.exp2" and fast and isinstance(scalar_of(type_), ir.F32Type):
         return _flushing_exp2(operands[0], kernel)
     if name not in SEQUENCES or (name in APPROXIMATE and fast):
         return _call(APPROXIMATE[name], operands, type_, flags, kernel)
     _check_shape(type_)
     scalars = Scalars(kernel, fast=fast)
-    packed = Packing(_scalar(type_), _length(type_), 1)
-    held = [[_cast("extf", v, ir.F32Type.get()) for v in elements([o], packed)] for o in operands]
+    packed = Packing(scalar_of(type_), _length(type_), 1)
+    f32 = ir.F32Type.get()
+    held = [[_cast(arith.extf, v, f32) for v in elements([o], packed)] for o in operands]
     found = [SEQUENCES[name](scalars, *values) for values in zip(*held, strict=True)]
-    return vector([_cast("truncf", value, packed.element) for value in found])
+    return vector([_cast(arith.truncf, value, packed.element) for value in found])
 
 
 def _flushing_exp2(x: Value, kernel: Lowering) -> Value:
     """`ex2.approx.ftz`: one instruction, since subnormal numbers need no scaling."""
     _check_shape(x.type)
-    parts = elements([x], Packing(_scalar(x.type), _length(x.type), 1))
+    parts = elements([x], Packing(scalar_of(x.type), _length(x.type), 1))
     return vector([kernel.intrinsic("llvm.nvvm.ex2.approx.ftz.f32", [e], e.type) for e in parts])
 
 
@@ -149,8 +151,8 @@ def _length(type_: Type) -> int:
     return type_.shape[0] if isinstance(type_, ir.VectorType) else 1
 
 
-def _cast(name: str, value: Value, type_: Type) -> Value:
-    return value if value.type == type_ else create(f"arith.{name}", [value], type_)
+def _cast(op: Callable[[Value, Type], Value], value: Value, type_: Type) -> Value:
+    return value if value.type == type_ else op(value, type_)
 
 
 def _check_shape(type_: Type) -> None:
@@ -159,7 +161,7 @@ def _check_shape(type_: Type) -> None:
 
 
 def _call(name: str, operands: list[Value], type_: Type, flags: str, kernel: Lowering) -> Value:
-    mangled = str(_scalar(type_))
+    mangled = str(scalar_of(type_))
     _check_shape(type_)
     if isinstance(type_, ir.VectorType):
         mangled = f"v{type_.shape[0]}{mangled}"
@@ -170,15 +172,11 @@ def _call(name: str, operands: list[Value], type_: Type, flags: str, kernel: Low
     return result
 
 
-def _scalar(type_: Type) -> Type:
-    return type_.element_type if isinstance(type_, ir.VectorType) else type_
-
-
 def _one(type_: Type) -> Value:
-    one: Attribute = ir.FloatAttr.get(_scalar(type_), 1.0)
-    if isinstance(type_, ir.VectorType):
-        one = ir.DenseElementsAttr.get_splat(type_, one)
-    return create("arith.constant", [], type_, value=one)
+    one = ir.FloatAttr.get(scalar_of(type_), 1.0)
+    return (
+        arith.splat(type_, one) if isinstance(type_, ir.VectorType) else arith.constant(type_, one)
+    )
 
 
 def _fastmath(op: Op) -> dict[str, Attribute]:

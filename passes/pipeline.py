@@ -15,6 +15,7 @@ from itertools import groupby
 from typing import Union, get_args, get_origin, get_type_hints
 
 from tilec.ir.mlir import ir, passmanager
+from tilec.ir.state import holding
 from tilec.isa import nearest
 
 from . import registry
@@ -75,7 +76,7 @@ def run_pipeline(
         PassError: if a pass finds errors, or the module does not verify.
     """
     alone = verify_each or instrumentation is not None
-    with module.context:
+    with module.context, holding(module.context):
         for step in _steps(elements_of(pipeline), alone=alone):
             around = (
                 instrumentation.around(step.title, step.name, module)

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 from tilec.dialects.tile.attributes import RASTERIZE
 from tilec.ir.aliases import Value
-from tilec.ir.dimensions import dimension_attribute, dimension_of
+from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, gpu
 
-from .emit import create, index_constant
+from .emit import index_constant
 from .functions import take_positive
 from .kernel_pass import Kernel, KernelPass
 
@@ -52,21 +53,13 @@ def _renumber(kernel: Kernel, rows: int) -> None:
 
 def _places(rows: int) -> tuple[Value, Value]:
     """This CTA's place along x and y in the order that goes down `rows` rows at a time."""
-    across, down = _gpu("grid_dim", _X), _gpu("grid_dim", _Y)
-    number = _index("addi", _index("muli", _gpu("block_id", _Y), across), _gpu("block_id", _X))
-    of_group = _index("muli", across, index_constant(rows))
-    group, within = _index("divui", number, of_group), _index("remui", number, of_group)
-    first = _index("muli", group, index_constant(rows))
+    across, down = gpu.grid_dim(gpu.Dimension.X), gpu.grid_dim(gpu.Dimension.Y)
+    before = arith.muli(gpu.block_id(gpu.Dimension.Y), across)
+    number = arith.addi(before, gpu.block_id(gpu.Dimension.X))
+    of_group = arith.muli(across, index_constant(rows))
+    group, within = arith.divui(number, of_group), arith.remui(number, of_group)
+    first = arith.muli(group, index_constant(rows))
     # The last group may have fewer rows.
-    height = _index("minui", _index("subi", down, first), index_constant(rows))
-    y = _index("addi", first, _index("remui", within, height))
-    return _index("divui", within, height), y
-
-
-def _gpu(name: str, dimension: int) -> Value:
-    which = dimension_attribute(dimension)
-    return create(f"gpu.{name}", [], ir.IndexType.get(), dimension=which)
-
-
-def _index(name: str, a: Value, b: Value) -> Value:
-    return create(f"arith.{name}", [a, b], ir.IndexType.get())
+    height = arith.minui(arith.subi(down, first), index_constant(rows))
+    y = arith.addi(first, arith.remui(within, height))
+    return arith.divui(within, height), y

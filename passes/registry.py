@@ -37,6 +37,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-stage-reductions": "tilec.passes.stage_reductions:StageReductions",
         "tile-stage-conversions": "tilec.passes.stage_conversions:StageConversions",
         "tile-reuse-shared": "tilec.passes.reuse_shared:ReuseShared",
+        "tile-order-memory": "tilec.passes.order_memory:OrderMemory",
         "tile-to-fragments": "tilec.passes.to_fragments:ToFragments",
         "tile-fragments-to-nvvm": "tilec.passes.fragments_to_nvvm:FragmentsToNvvm",
         "tile-lower-math": "tilec.passes.lower_math:LowerMath",

@@ -81,7 +81,7 @@ def _remake(op: ir.OpView, target: Target | None) -> bool:
     if way.cost >= ways.price(before, after.layout) and before.layout != after.layout:
         return False
     with ir.InsertionPoint(op), op.location:
-        made = way.make()
+        made = way.make(ways)
     result.replace_all_uses_with(made)
     op.operation.erase()
     return True

@@ -44,15 +44,16 @@ class Report:
         if self.errors[-1:] != [error]:
             self.errors.append(error)
 
-    def remark(self, op: Op, message: str) -> None:
+    def remark(self, op: Op, message: str, *, notes: tuple[Diagnostic, ...] = ()) -> None:
         """Explain a decision about an op, to users who ask with `--remarks`.
 
         Args:
             op: the op.
             message: what was decided, why, and what else would have cost; goes on from the op's
                 name.
+            notes: other places that it speaks of.
         """
-        remark(op.location, f"'{op.operation.name}' op {message}")
+        remark(op.location, f"'{op.operation.name}' op {message}", notes)
 
     def advise(self, op: Op, message: str) -> None:
         """Tell the user about an op that is legal and might be better; go on.

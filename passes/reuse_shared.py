@@ -13,6 +13,7 @@ from tilec.dialects.tile.ops import AllocSharedOp, AsyncWaitOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
 from tilec.isa import Target
 
 from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
@@ -90,7 +91,7 @@ def _order(buffer: Lifetime, others: list[Lifetime], target: Target | None) -> N
     barrier = _barrier_before(first)
     if barrier is None:
         with ir.InsertionPoint(first), first.location:
-            barrier = ir.Operation.create("gpu.barrier")
+            barrier = gpu.barrier()
     if any(copies_async(use, target) for other in others for use in other.uses):
         with ir.InsertionPoint(barrier), first.location:
             emit_effect(AsyncWaitOp, pending=i64(0))

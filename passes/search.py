@@ -33,6 +33,12 @@ def named(root: Op, names: Iterable[str | type[ir.OpView]]) -> list[ir.Operation
     return found
 
 
+def ops_of(root: Op, kind: type[OpClass]) -> list[OpClass]:
+    """The operations inside `root` of a class, in program order."""
+    views = (op.opview for op in named(root, [kind]))
+    return [view for view in views if isinstance(view, kind)]
+
+
 def _names_of(kind: str | type[ir.OpView]) -> Iterator[str]:
     """The names of the ops of a class."""
     if isinstance(kind, str):

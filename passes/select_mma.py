@@ -27,7 +27,7 @@ from .layouts.mma_choice import (
     share,
     trip_cost,
 )
-from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise, is_product
+from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise, is_product, plain
 
 
 @dataclass(frozen=True)
@@ -158,8 +158,9 @@ def _product(dot: ir.OpView) -> Product:
 
 
 def _plain(value: Value) -> PlainTile:
-    type_ = ir.RankedTensorType(value.type)
-    return PlainTile(tuple(type_.shape), type_.element_type)
+    found = plain(value)
+    assert found is not None
+    return found
 
 
 def _is_computed(value: Value) -> bool:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, LoadOp, ReshapeOp, StoreOp
+from tilec.dialects.tile.ops.memory import NO_MATRICES
+from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_elements
-from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_value
+from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
-from tilec.isa import Target, TilecError
-from tilec.layout import LayoutError, LinearLayout
-from tilec.layout.conversion import conversion_plans
+from tilec.ir.ops import arith, gpu
+from tilec.isa import TilecError
+from tilec.layout import LinearLayout
+from tilec.layout.access import Access
 from tilec.layout.plans import Plan, SharedTrip
-from tilec.layout.views import reshaped
 
-from .emit import create, index_constant
+from .emit import index_constant
+from .fragments.fragment_types import FragmentTypes
+from .fragments.matrix_moves import matrix_moves
 from .kernel_pass import Kernel, KernelPass
+from .layouts.conversion_ways import Trip, conversion_way
 
 
 @dataclass(frozen=True)
@@ -29,59 +33,42 @@ class StageConversions(KernelPass):
 
     In and out: level 2. A conversion between warps, and one within a warp for which the trip
     is cheapest, becomes a buffer, swizzled free of conflicts where that is possible, and
-    barrier, store, barrier, load. A tile that is no matrix goes as one, the last dimension its
-    columns; elements of less than a byte go as bytes. Other conversions stay.
+    barrier, store, barrier, load; both say, as `form`, by which matrix instruction, or that by
+    none. A tile that is no matrix goes as one, the last dimension its columns; elements of less
+    than a byte go as bytes. Other conversions stay.
     """
 
     name: ClassVar[str] = "tile-stage-conversions"
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
+        types = FragmentTypes(kernel.function)
         for op in kernel.named(ConvertLayoutOp):
             with kernel.at(op):
-                _stage(op, kernel)
+                _stage(op, kernel, types)
 
 
-def _stage(op: ConvertLayoutOp, kernel: Kernel) -> None:
+def _stage(op: ConvertLayoutOp, kernel: Kernel, types: FragmentTypes) -> None:
     source, result = tile_value(op.source.type), tile_value(op.result.type)
     if source is None or result is None:
         raise TilecError("takes tiles with layouts here: run tile-assign-layouts first")
     if source.is_fragment:
         return
-    bits = bits_of(source.element)
-    if _stays(source.layout, result.layout, bits, kernel.target):
+    way = conversion_way(source.layout, result.layout, bits_of(source.element), kernel.target)
+    if way.trip is None and not way.as_bytes:
         return
     with ir.InsertionPoint(op):
-        if bits < 8:
-            moved = _moved_as_bytes(op, result, kernel)
+        value = _widened(op.source) if way.as_bytes else op.source
+        if way.trip is not None:
+            moved = _moved(op, value, result.layout, way.trip, kernel, types)
         else:
-            moved = _trip(op, op.source, result.layout, kernel)
+            element = _tile(value).element
+            wide = tensor_type(source.shape, element, result.layout)
+            moved = emit(ConvertLayoutOp, [value], wide)
+        if way.as_bytes:
+            moved = _narrowed(moved, op.result.type)
     op.result.replace_all_uses_with(moved)
     op.operation.erase()
-
-
-def _moved_as_bytes(op: ConvertLayoutOp, result: TileValue, kernel: Kernel) -> Value:
-    """A tile of elements of less than a byte under another layout."""
-    value = _widened(op.source)
-    source = _tile(value)
-    if _stays(source.layout, result.layout, 8, kernel.target):
-        wide = tensor_type(source.shape, source.element, result.layout)
-        moved = emit(ConvertLayoutOp, [value], wide)
-    else:
-        moved = _trip(op, value, result.layout, kernel)
-    return _narrowed(moved, op.result.type)
-
-
-def _stays(source: LinearLayout, result: LinearLayout, bits: int, target: Target | None) -> bool:
-    """Whether registers and shuffles of each warp do, and are the cheapest."""
-    try:
-        plan = conversion_plans(source, result, bits, target)[0]
-    except LayoutError:  # elements of less than a byte that lie apart
-        if bits < 8:
-            return False
-        raise
-    same_warps = source.columns_of("warp") == result.columns_of("warp")
-    return same_warps and not isinstance(plan, SharedTrip)
 
 
 def _widened(value: Value) -> Value:
@@ -89,9 +76,9 @@ def _widened(value: Value) -> Value:
     tile = _tile(value)
     if not isinstance(tile.element, ir.IntegerType):
         code = ir.IntegerType.get_signless(bits_of(tile.element))
-        value = create("arith.bitcast", [value], tensor_type(tile.shape, code, tile.layout))
+        value = arith.bitcast(value, tensor_type(tile.shape, code, tile.layout))
     byte = ir.IntegerType.get_signless(8)
-    return create("arith.extui", [value], tensor_type(tile.shape, byte, tile.layout))
+    return arith.extui(value, tensor_type(tile.shape, byte, tile.layout))
 
 
 def _narrowed(value: Value, type_: Type) -> Value:
@@ -99,10 +86,10 @@ def _narrowed(value: Value, type_: Type) -> Value:
     tile = tile_value(type_)
     assert tile is not None
     if isinstance(tile.element, ir.IntegerType):
-        return create("arith.trunci", [value], type_)
+        return arith.trunci(value, type_)
     code = ir.IntegerType.get_signless(bits_of(tile.element))
-    narrow = create("arith.trunci", [value], tensor_type(tile.shape, code, tile.layout))
-    return create("arith.bitcast", [narrow], type_)
+    narrow = arith.trunci(value, tensor_type(tile.shape, code, tile.layout))
+    return arith.bitcast(narrow, type_)
 
 
 def _tile(value: Value) -> TileValue:
@@ -111,45 +98,83 @@ def _tile(value: Value) -> TileValue:
     return found
 
 
-def _trip(op: ConvertLayoutOp, value: Value, wanted: LinearLayout, kernel: Kernel) -> Value:
+def _moved(
+    op: ConvertLayoutOp,
+    value: Value,
+    wanted: LinearLayout,
+    trip: Trip,
+    kernel: Kernel,
+    types: FragmentTypes,
+) -> Value:
     """The tile under the layout `wanted`, by way of a buffer at the top of the kernel."""
     tile = _tile(value)
-    shape = (prod(tile.shape[:-1]), tile.shape[-1])
-    source, result = reshaped(tile.layout, shape), reshaped(wanted, shape)
-    offered = conversion_plans(source, result, bits_of(tile.element), kernel.target)
-    plan = next((p for p in offered if isinstance(p, SharedTrip) and _is_emitted(p)), None)
-    if plan is None:
-        raise TilecError(f"has no way from '{tile.layout}' to '{wanted}' through shared memory")
-    _explain(kernel, op, plan, offered)
-    element = ir.Type.parse(stored_elements(tile.element)[0])
-    row_major = plan.order == ("col", "row")
-    text = str(plan.swizzle if plan.swizzle is not None and row_major else plan.shared)
+    plan, buffer_type, forms = _chosen(trip, tile.element, kernel, types)
+    _explain(kernel, op, plan, trip.offered)
     with ir.InsertionPoint(kernel.function.entry_block.operations[0]):
-        space = SharedAttr.get(ir.StringAttr.get(text))
-        memory = ir.MemRefType.get(list(shape), element, memory_space=space)
-        buffer = emit(AllocSharedOp, [], memory)
-    is_matrix = tile.shape == shape
+        buffer = emit(AllocSharedOp, [], buffer_type)
+    is_matrix = tile.shape == trip.shape
     if not is_matrix:
-        value = emit(ReshapeOp, [value], tensor_type(shape, tile.element, source))
+        value = emit(ReshapeOp, [value], tensor_type(trip.shape, tile.element, trip.source))
     zero = index_constant(0)
+    store, load = (ir.StringAttr.get(form) for form in forms)
     # Whoever still reads what an earlier round of a loop left must be done first.
-    ir.Operation.create("gpu.barrier")
-    emit_effect(StoreOp, [value, buffer, zero, zero])
-    ir.Operation.create("gpu.barrier")
+    gpu.barrier()
+    emit_effect(StoreOp, [value, buffer, zero, zero], form=store)
+    gpu.barrier()
     type_ = tensor_type(tile.shape, tile.element, wanted)
     if is_matrix:
-        return emit(LoadOp, [buffer, zero, zero], type_)
-    matrix = tensor_type(shape, tile.element, result)
-    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix)], type_)
+        return emit(LoadOp, [buffer, zero, zero], type_, form=load)
+    matrix = tensor_type(trip.shape, tile.element, trip.result)
+    return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix, form=load)], type_)
 
 
-def _is_emitted(plan: SharedTrip) -> bool:
-    """Whether matrix instructions find their rows in consecutive columns, where they are sought."""
-    places = plan.shared.bases["offset"]
-    widths = [access.width * 8 // access.bits for access in (plan.store, plan.load) if access.form]
-    return all(
-        places[bit] == (0, 1 << bit) for bit in range(max(widths, default=1).bit_length() - 1)
+def _chosen(
+    trip: Trip, element: Element, kernel: Kernel, types: FragmentTypes
+) -> tuple[SharedTrip, ir.MemRefType, list[str]]:
+    """The plan of a trip, the type of its buffer, and the forms that store and load.
+
+    That is the cheapest whose matrix instructions move the fragments that the tile is taken apart
+    into; where there is none, the cheapest with plain accesses instead.
+    """
+    found = []
+    for plan in trip.plans:
+        type_ = _buffer_type(trip.shape, element, plan)
+        forms = [
+            _form(plan.store, trip.source, type_, element, kernel, types),
+            _form(plan.load, trip.result, type_, element, kernel, types),
+        ]
+        if None not in forms:
+            return plan, type_, [form for form in forms if form is not None]
+        found.append((plan, type_, [form or NO_MATRICES for form in forms]))
+    return found[0]
+
+
+def _buffer_type(shape: tuple[int, int], element: Element, plan: SharedTrip) -> ir.MemRefType:
+    row_major = plan.order == ("col", "row")
+    text = str(plan.swizzle if plan.swizzle is not None and row_major else plan.shared)
+    space = SharedAttr.get(ir.StringAttr.get(text))
+    stored = ir.Type.parse(stored_elements(element)[0])
+    return ir.MemRefType.get(list(shape), stored, memory_space=space)
+
+
+def _form(
+    access: Access,
+    layout: LinearLayout,
+    buffer_type: ir.MemRefType,
+    element: Element,
+    kernel: Kernel,
+    types: FragmentTypes,
+) -> str | None:
+    """The form of the op that makes an access; None if that takes the tile apart otherwise."""
+    if access.form is None:
+        return NO_MATRICES
+    tile = TileValue(tuple(layout.out_sizes.values()), element, layout, is_fragment=False)
+    moves = matrix_moves(
+        tile, types.parts(tile), kernel.target, store=access.store, transposed=False
     )
+    buffer = shared_buffer(buffer_type)
+    legal = [move.form.ptx for move in moves if move.finds_rows(buffer)]
+    return access.form.ptx if access.form.ptx in legal else None
 
 
 def _explain(

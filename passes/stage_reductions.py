@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from math import prod
 from typing import ClassVar
 
@@ -14,11 +12,10 @@ from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_valu
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-from tilec.layout.gf2 import Echelon
-from tilec.layout.reduction import Reduction, reduction
-from tilec.layout.views import expanded, reshaped, sliced, transposed
+from tilec.layout.views import drop_dim, reshape, transpose
 
 from .kernel_pass import Kernel, KernelPass
+from .layouts.reduction_ways import Split, gathering
 
 
 @dataclass(frozen=True)
@@ -44,38 +41,27 @@ def _stage(op: ReduceOp, kernel: Kernel) -> None:
     source = tile_value(op.source.type)
     if source is None or source.is_fragment:
         return
-    plan = reduction(source.layout, op.axis.value)
-    if plan.partials == 1:
+    plan = gathering(source.layout, op.axis.value)
+    if plan is None:
         return
-    own = _own_bits(plan)
     with ir.InsertionPoint(op):
         steps = _Steps(op, source.element)
-        if own is not None:
-            steps.reduce_own(plan.axis, own)
+        if plan.own is not None:
+            steps.reduce_own(plan.axis, plan.own)
         moved = prod(steps.shape) * bits_of(source.element) // 8
-        steps.gather(plan)
+        steps.gather(plan.after)
         result = steps.reduce(plan.axis, op.result.type)
     kernel.remark(
         op,
         f"is over {plan.partials} warps: {moved} bytes go through shared memory, "
         + (
             "after each warp has combined its part"
-            if own is not None
+            if plan.combines
             else f"all of it, since the warps share no whole bits of dimension {plan.axis}'s index"
         ),
     )
     op.result.replace_all_uses_with(result)
     op.operation.erase()
-
-
-def _own_bits(plan: Reduction) -> list[bool] | None:
-    """For each bit of the axis, low to high, whether a warp has both its values.
-
-    None where what a warp has is no matter of single bits.
-    """
-    within = Echelon(plan.within)
-    own = [1 << bit in within for bit in range(plan.source.outs[plan.axis][1])]
-    return own if sum(own) == within.rank else None
 
 
 class _Steps:
@@ -91,35 +77,16 @@ class _Steps:
         self._element = element
         self._value: Value = op.source
 
-    def reduce_own(self, axis: int, own: Sequence[bool]) -> None:
+    def reduce_own(self, axis: int, split: Split) -> None:
         """Combine the bits of the axis that a warp has, which leaves one element a warp."""
-        if not any(own):
-            return
-        # Neighbouring bits of one kind are a dimension; those that warps tell apart go first.
-        runs = [(kind, 1 << len(list(bits))) for kind, bits in groupby(reversed(own))]
-        order = sorted(range(len(runs)), key=lambda at: runs[at][0])
-        before, after = self.shape[:axis], self.shape[axis + 1 :]
-        self._reshape((*before, *(extent for _, extent in runs), *after))
-        self._transpose(
-            (
-                *range(axis),
-                *(axis + at for at in order),
-                *range(axis + len(runs), axis + len(runs) + len(after)),
-            )
-        )
-        others, whole = (prod(e for kind, e in runs if kind is k) for k in (False, True))
-        self._reshape((*before, others, whole, *after))
-        layout = sliced(self._layout, axis + 1)
+        self._reshape(split.parts)
+        self._transpose(split.order)
+        self._reshape(split.merged)
+        layout = drop_dim(self._layout, axis + 1)
         self._value = self.reduce(axis + 1, self._type(layout))
 
-    def gather(self, plan: Reduction) -> None:
+    def gather(self, layout: LinearLayout) -> None:
         """Bring what is left of the axis into the registers of those who want the result."""
-        extents = self._layout.out_sizes
-        along = list(extents)[plan.axis]
-        bits = range(extents[along].bit_length() - 1)
-        parts = [[1 << bit if name == along else 0 for name in extents] for bit in bits]
-        bases = expanded(plan.result, plan.axis).bases
-        layout = LinearLayout.of({**bases, "register": [*bases["register"], *parts]}, extents)
         self._value = emit(ConvertLayoutOp, [self._value], self._type(layout))
 
     def reduce(self, axis: int, type_: Type) -> Value:
@@ -129,12 +96,12 @@ class _Steps:
 
     def _reshape(self, shape: tuple[int, ...]) -> None:
         if shape != self.shape:
-            type_ = self._type(reshaped(self._layout, shape))
+            type_ = self._type(reshape(self._layout, shape))
             self._value = emit(ReshapeOp, [self._value], type_)
 
     def _transpose(self, permutation: tuple[int, ...]) -> None:
         if list(permutation) != sorted(permutation):
-            type_ = self._type(transposed(self._layout, permutation))
+            type_ = self._type(transpose(self._layout, permutation))
             attribute = ir.DenseI64ArrayAttr.get(permutation)
             self._value = emit(TransposeOp, [self._value], type_, permutation=attribute)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect, i64
@@ -19,6 +19,7 @@ from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
 from tilec.isa import LANES
 
 from .analysis.effects import Writers
@@ -42,7 +43,8 @@ class StageShared(KernelPass):
     and elementwise ops maybe, turns into a buffer, a `tile.async_copy`, its wait and barrier, and
     a load from the buffer, before the first use; so does one of metadata or scales, if alignment
     allows `cp.async`. Each element then leaves global memory once a CTA. The buffer's swizzle lets
-    copies and loads go without bank conflicts. Copies that can begin together share one wait.
+    copies and loads go without bank conflicts; each load says, as `form`, by which matrix
+    instruction, or that by none. Copies that can begin together share one wait.
     What does not fit into shared memory stays as it is, and so does a load with the attribute
     `tile.direct`.
     """
@@ -56,6 +58,22 @@ class StageShared(KernelPass):
         for group in list(grouped(loads, Writers(kernel.function))):
             with kernel.at(group.first):
                 stage.group(group)
+
+
+class _Staged(NamedTuple):
+    """Loads of one place in memory, and how they are staged.
+
+    Attributes:
+        loads: the loads from global memory.
+        buffer: what they are staged in.
+        vector: elements that a thread copies at once.
+        forms: of each load, the matrix instruction that its tile is loaded from the buffer by.
+    """
+
+    loads: list[LoadOp]
+    buffer: Value
+    vector: int
+    forms: tuple[str, ...]
 
 
 class _Stage:
@@ -78,32 +96,29 @@ class _Stage:
 
     def group(self, group: Group) -> None:
         """Stage the loads of a group, those of the same memory from one buffer."""
-        staged = []
         self._space = SharedSpace(self._function, self._target)
         self._left = self._space.left(*_needing(group.first))
-        for loads in group.by_memory():
-            found = self._buffer(loads)
-            if found is not None:
-                staged.append((loads, *found))
+        found = [self._staged(loads) for loads in group.by_memory()]
+        staged = [one for one in found if one is not None]
         if not staged:
             return
-        group.hoist([load for loads, *_ in staged for load in loads])
+        group.hoist([load for one in staged for load in one.loads])
         with ir.InsertionPoint(group.first):
             zero = index_constant(0)
             if outermost_loop(group.first) is not None:
                 # Whoever still reads what the round before left must be done first.
-                ir.Operation.create("gpu.barrier")
-            for same, buffer, vector in staged:
-                self._copy(same[0], buffer, vector, zero)
+                gpu.barrier()
+            for one in staged:
+                self._copy(one.loads[0], one.buffer, one.vector, zero)
             emit_effect(AsyncCommitOp)
             emit_effect(AsyncWaitOp, pending=i64(0))
-            ir.Operation.create("gpu.barrier")
-        for same, buffer, _ in staged:
-            for load in same:
-                _reload(load, buffer, zero)
+            gpu.barrier()
+        for one in staged:
+            for load, form in zip(one.loads, one.forms, strict=True):
+                _reload(load, one.buffer, form, zero)
 
-    def _buffer(self, loads: list[LoadOp]) -> tuple[Value, int] | None:
-        """A buffer for loads of one place in memory, and how wide to copy; None if none fits."""
+    def _staged(self, loads: list[LoadOp]) -> _Staged | None:
+        """How loads of one place in memory are staged; None if there is no room for a buffer."""
         load = loads[0]
         element = ir.MemRefType(load.memref.type).element_type
         readers = [self._reader(op) for op in loads]
@@ -126,12 +141,13 @@ class _Stage:
         operations = self._function.regions[0].blocks[0].operations
         top = next(op for op in operations if not isinstance(op, AllocSharedOp))
         with ir.InsertionPoint(top), load.location:
-            return emit(AllocSharedOp, [], type_), vector
+            buffer = emit(AllocSharedOp, [], type_)
+        return _Staged(loads, buffer, vector, chosen.forms)
 
     def _reader(self, load: LoadOp) -> Reader:
         tile = tile_value(load.results[0].type)
         assert tile is not None
-        return Reader(tile, self._types.parts(tile).unit, "transposed" in load.attributes)
+        return Reader(tile, self._types.parts(tile), "transposed" in load.attributes)
 
     def _copy(self, load: LoadOp, buffer: Value, vector: int, zero: Value) -> None:
         attributes: dict[str, ir.Attribute] = {
@@ -154,11 +170,12 @@ def _needing(first: LoadOp) -> list[ir.Operation]:
     return ops[ops.index(first.operation) :]
 
 
-def _reload(load: LoadOp, buffer: Value, zero: Value) -> None:
+def _reload(load: LoadOp, buffer: Value, form: str, zero: Value) -> None:
     """Load the tile from the buffer, before its first use."""
     uses = [_above(use.owner, load.operation.block) for use in load.results[0].uses]
     attributes = load.attributes
     kept = {"transposed": attributes["transposed"]} if "transposed" in attributes else {}
+    kept["form"] = ir.StringAttr.get(form)
     order = [op.operation for op in load.operation.block.operations]
     first = min(uses, key=order.index, default=load.operation)
     with ir.InsertionPoint(first), load.location:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, gpu
+from tilec.ir.ops.gpu import Dimension
 
-from .emit import create, index_constant
+from .emit import index_constant
 from .functions import block_size
 
 
@@ -18,54 +20,58 @@ class ThreadIndex:
         function: the function.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Op) -> None:
         self.function = function
         self._top = function.regions[0].blocks[0].operations[0]
 
-    def at_top(self) -> Any:
+    def at_top(self) -> ir.InsertionPoint:
         """The insertion point behind what is at the top so far."""
         return ir.InsertionPoint(self._top)
 
+    def number(self, dim: str) -> Value:
+        """The `thread`, `lane` or `warp` number.
+
+        Raises:
+            KeyError: for any other name.
+        """
+        match dim:
+            case "thread":
+                return self.thread
+            case "lane":
+                return self.lane
+            case "warp":
+                return self.warp
+        raise KeyError(dim)
+
     @cached_property
-    def thread(self) -> Any:
+    def thread(self) -> Value:
         """The linear thread number, x fastest, of type index."""
-        index = ir.IndexType.get()
         size = block_size(self.function)
         with self.at_top(), ir.Location.unknown():
-            number = _gpu("thread_id", "x")
-            below: Any = None
-            for axis, dimension in enumerate("yz", start=1):
+            number: Value = gpu.thread_id(Dimension.X)
+            below: Value | None = None
+            for axis, (before, dimension) in enumerate(
+                ((Dimension.X, Dimension.Y), (Dimension.Y, Dimension.Z)), start=1
+            ):
                 if size is not None and size[axis] == 1:
                     continue
                 inner = (
-                    index_constant(size[axis - 1])
-                    if size is not None
-                    else _gpu("block_dim", "xy"[axis - 1])
+                    index_constant(size[axis - 1]) if size is not None else gpu.block_dim(before)
                 )
-                below = inner if below is None else create("arith.muli", [below, inner], index)
-                along = create("arith.muli", [_gpu("thread_id", dimension), below], index)
-                number = create("arith.addi", [number, along], index)
+                below = inner if below is None else arith.muli(below, inner)
+                number = arith.addi(number, arith.muli(gpu.thread_id(dimension), below))
             return number
 
     @cached_property
-    def lane(self) -> Any:
+    def lane(self) -> Value:
         """The lane within the warp, of type index."""
         thread = self.thread
         with self.at_top(), ir.Location.unknown():
-            return create("arith.andi", [thread, index_constant(31)], ir.IndexType.get())
+            return arith.andi(thread, index_constant(31))
 
     @cached_property
-    def warp(self) -> Any:
+    def warp(self) -> Value:
         """The warp within the CTA, of type index."""
         thread = self.thread
         with self.at_top(), ir.Location.unknown():
-            return create("arith.shrui", [thread, index_constant(5)], ir.IndexType.get())
-
-
-def _gpu(name: str, dimension: str) -> Any:
-    return create(
-        f"gpu.{name}",
-        [],
-        ir.IndexType.get(),
-        dimension=ir.Attribute.parse(f"#gpu<dim {dimension}>"),
-    )
+            return arith.shrui(thread, index_constant(5))

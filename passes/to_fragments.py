@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.emit import emit
-from tilec.dialects.tile.ops import ConvertLayoutOp
+from tilec.dialects.tile.ops import AtomicOp, ConvertLayoutOp, LoadOp, StoreOp
 from tilec.dialects.tile.stored import check_addressable, stored_places
 from tilec.dialects.tile.tiles import TileValue
 from tilec.ir.aliases import Type, Value
@@ -15,9 +15,9 @@ from tilec.isa import TilecError
 
 from . import lowerings
 from .emit import is_zero, linear
-from .fragments.expansion import Expansion, Handler, Values
+from .fragments.expansion import Expansion, Handler, Values, lowers
 from .fragments.fragment_elementwise import FragmentElementwise
-from .fragments.fragment_memory import FragmentMemory
+from .fragments.fragment_memory import FragmentMemory, Transfer
 from .fragments.fragment_products import FragmentProducts
 from .fragments.fragment_types import FragmentTypes
 from .fragments.fragment_views import FragmentViews
@@ -32,8 +32,9 @@ class ToFragments(KernelPass):
 
     In: level 2, tensors with `#tile.layout` in `gpu.func`s that say their block size.
     Out: level 3. `tile.dot` becomes a `tile.mma` for each instruction; loads from shared memory
-    become `tile.ldmatrix` and stores `tile.stmatrix` where the layouts match and the target has
-    them; elementwise `arith` and `math` ops become `tile.elementwise` and `tile.cast`.
+    become `tile.ldmatrix` and stores `tile.stmatrix` as their `form` says, or, without one, where
+    the layouts match and the target has them; elementwise `arith` and `math` ops become
+    `tile.elementwise` and `tile.cast`.
     """
 
     name: ClassVar[str] = "tile-to-fragments"
@@ -63,15 +64,19 @@ class _Rewrite:
             **FragmentElementwise(self._types).handlers(),
             **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
-            "tile.atomic": self._store,
-            "tile.convert_layout": self._convert,
-            "tile.load": self._load,
-            "tile.store": self._store,
+            **dict(
+                (
+                    lowers(AtomicOp, self._store),
+                    lowers(ConvertLayoutOp, self._convert),
+                    lowers(LoadOp, self._load),
+                    lowers(StoreOp, self._store),
+                )
+            ),
         }
         Expansion(self._types.of, handlers).run(self._function)
 
-    def _convert(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
-        source, result = op.operands[0], op.results[0]
+    def _convert(self, op: ConvertLayoutOp, expansion: Expansion) -> list[Values] | None:
+        source, result = op.source, op.result
         before, after = self._types.tile(source.type), self._types.tile(result.type)
         if before is None or after is None:
             return None
@@ -91,28 +96,27 @@ class _Rewrite:
         whole = emit(ConvertLayoutOp, [whole], self._types.whole(result.type))
         return [cut(whole, len(types), types[0])]
 
-    def _access(self, tile: TileValue, op: ir.OpView, indices: list[Value]) -> list[Value]:
+    def _access(self, tile: TileValue, op: Transfer) -> list[Value]:
         """The indices of warp w's first fragment: the op's, and the warp's place."""
         transposed = "transposed" in op.attributes
         check_addressable(tile.layout)
         warps = stored_places(self._types.parts(tile).warps, tile.element, transposed=transposed)
         places = linear(warps, "warp", self._thread.warp) if tile.warps > 1 else None
-        return self._memory.offset(indices, places, transposed=transposed)
+        return self._memory.offset(list(op.indices), places, transposed=transposed)
 
-    def _load(self, op: ir.OpView, _: Expansion) -> list[Values] | None:
-        tile = self._types.tile(op.results[0].type)
+    def _load(self, op: LoadOp, _: Expansion) -> list[Values] | None:
+        tile = self._types.tile(op.tile.type)
         if tile is None:
             return None
-        source, *indices = op.operands
-        at = self._access(tile, op, indices)
-        return [self._memory.load(op, source, at, tile, self._types.parts(tile))]
+        at = self._access(tile, op)
+        return [self._memory.load(op, op.source, at, tile, self._types.parts(tile))]
 
-    def _store(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
-        value, target, *indices = op.operands
+    def _store(self, op: StoreOp | AtomicOp, expansion: Expansion) -> list[Values] | None:
+        value, target = op.tile, op.target
         tile = self._types.tile(value.type)
         if tile is None:
             return None
-        at = self._access(tile, op, indices)
+        at = self._access(tile, op)
         values, parts = expansion.values(value), self._types.parts(tile)
         copies = tile.layout.free("warp")
         if not copies:

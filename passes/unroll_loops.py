@@ -8,6 +8,7 @@ from typing import ClassVar
 from tilec.dialects.tile.attributes import UNROLL, UNROLL_NOW
 from tilec.dialects.tile.emit import i64
 from tilec.ir.mlir import dialect, ir, scf
+from tilec.ir.ops import arith
 from tilec.isa import TilecError
 
 from .base import walk
@@ -106,5 +107,5 @@ def _order_bounds(loop: scf.ForOp) -> None:
     if first is not None and last is not None and first <= last:
         return
     with ir.InsertionPoint(loop):
-        most = create("arith.maxsi", [lower, upper], upper.type)
+        most = arith.maxsi(lower, upper)
     loop.operands[_UPPER] = most

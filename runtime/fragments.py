@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tilec.isa import Form, Operand, TilecError
 from tilec.layout import LinearLayout, fragment_of
-from tilec.layout.places import places
+from tilec.layout.index_arrays import index_arrays
 
 from .elements import from_bits, to_bits
 
@@ -82,7 +82,7 @@ def _picked(
     form: Form, operand: Operand, layout: LinearLayout, selectors: Mapping[str, int]
 ) -> NDArray[np.intp]:
     """Places of the elements of a matrix, at the selectors' values."""
-    matrix = places(layout, operand.per_register).matrix
+    matrix = index_arrays(layout, operand.per_register).matrix
     legal = {selector.name: selector.legal for selector in form.selectors}
     names = [name for name in layout.out_sizes if name in legal]
     values = [selectors.get(name, 0) for name in names]

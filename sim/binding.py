@@ -290,10 +290,10 @@ def _in_window(registers: list[Array], slot: int, bits: int, extra: int) -> Call
         address = registers[slot].view(np.int64)
         if extra:
             address = address + extra
+        if not int(np.bitwise_or.reduce(address, axis=None)) >> 32:
+            return address
         high = address >> 32
-        if high.any():
-            return np.where((high == 1) | (high == -1), address & _ADDRESS, address)
-        return address
+        return np.where((high == 1) | (high == -1), address & _ADDRESS, address)
 
     return offsets
 

@@ -6,9 +6,7 @@ called from two places, or by itself, keeps its registers apart. All threads sha
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from functools import cached_property
 
 import numpy as np
 
@@ -16,7 +14,6 @@ from . import control
 from .alu import Array
 from .blocks import RETURN, Call, Code, Where
 from .errors import UnsupportedInstructionError
-from .placement import names
 from .program import Program
 from .ptx.module import Function, Instruction, Name, Scope, Variable
 from .ptx.module import Group as Arguments
@@ -61,11 +58,6 @@ class Frame:
         self._parameters = arguments or {}
         self._callees: dict[tuple[int, str], Frame] = {}
         self.carry = program.machine.slot(ZEROS[1])
-
-    @cached_property
-    def uses(self) -> Counter[str]:
-        """How often each name stands in an operand of the function."""
-        return Counter(names(self.function))
 
     # Names
 

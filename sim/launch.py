@@ -130,8 +130,12 @@ def launch(
             Scheduler(machine, translator, entry, limit, turns).run()
         except StoppedError as error:
             completed = False
+            if machine.observer is not None:
+                machine.observer.end()
             findings.append(stopped(module, error))
             break
+        if machine.observer is not None:
+            machine.observer.end()
         if progress is not None:
             progress(min(first + resident, geometry.ctas), geometry.ctas)
     buffers.copy_back()

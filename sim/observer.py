@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from tilec.isa import MatrixMemory
 
 from .access import Access
 from .alu import Array
 from .checks.bounds import Bounds
+from .checks.global_memory import GlobalChecks
 from .checks.progress import Progress
 from .checks.shared import SharedChecks
 from .findings import Findings
@@ -32,11 +35,17 @@ class Observer:
         self.traffic = Traffic(wave)
         self.progress = Progress(wave)
         self.shared = SharedChecks(wave, findings, self.progress)
+        self.global_ = GlobalChecks(wave, findings, self.progress)
 
     def begin(self) -> None:
         """Begin a wave."""
         self.progress.begin()
         self.shared.begin()
+        self.global_.begin()
+
+    def end(self) -> None:
+        """End a wave."""
+        self.global_.settle()
 
     def access(
         self,
@@ -49,6 +58,7 @@ class Observer:
         form: MatrixMemory | None = None,
         *,
         counted: bool = True,
+        values: Sequence[Array] | None = None,
     ) -> Array | None:
         """An access to memory, before it happens.
 
@@ -61,24 +71,26 @@ class Observer:
             kind: what they do.
             form: the matrix instruction whose rows these are, if it is one.
             counted: whether its sectors or wavefronts are counted.
+            values: the chunks, low to high, that each thread writes, where they are known.
 
         Returns:
             The threads whose access may happen; `mask` itself if they all may.
         """
         legal = self.bounds.check(instruction, space, offsets, size, mask, kind)
+        if kind.orders:
+            self.progress.acquire(legal)
         if space.name == "shared":
             if counted:
                 self.traffic.count_shared(instruction, offsets, size, legal, kind, form)
-            if kind.orders:
-                self.progress.acquire(legal)
             self.shared.access(instruction, offsets, size, legal, kind)
         elif space.name == "global":
             if counted:
                 self.traffic.count_global(instruction, offsets, legal)
             if kind.writes and self.shared.copies.pending:
                 self._sources(instruction, offsets, size, legal)
+            allocation = self.bounds.allocation
+            self.global_.access(instruction, allocation, offsets, size, legal, kind, values)
         if kind.orders:
-            self.progress.acquire(legal)
             self.progress.publish(legal)
         return legal
 
@@ -109,6 +121,7 @@ class Observer:
         """All threads that have not exited come to a barrier together."""
         if self.wave.mask is not None:
             self._absent(instruction, self.wave.active())
+        self.global_.settle()
         self.progress.meet()
 
     def arrive(self, number: int, threads: Array) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from tilec.isa.types import TYPE_BITS
@@ -36,6 +37,7 @@ class Placement:
     def __init__(self, module: Module, kernel: Function, memory: Memory, dynamic: int) -> None:
         self.module = module
         self.kernel = kernel
+        self._uses: dict[str, Counter[str]] = {}
         self.functions = list(self._reachable())
         self._memory = memory
         self._addresses: dict[str, tuple[str, int]] = {}
@@ -51,10 +53,17 @@ class Placement:
             if function is None:
                 continue
             yield function
-            for name in names(function):
+            for name in self.uses(function):
                 if name in self.module.functions and name not in seen:
                     seen.add(name)
                     todo.append(name)
+
+    def uses(self, function: Function) -> Counter[str]:
+        """How often each name stands in an operand of a function."""
+        found = self._uses.get(function.name)
+        if found is None:
+            found = self._uses[function.name] = Counter(names(function))
+        return found
 
     def _place_shared(self, dynamic: int) -> int:
         """Shared variables that are used, then those without extent; the bytes they take."""
@@ -74,7 +83,7 @@ class Placement:
         return start + dynamic
 
     def _shared_variables(self) -> Iterator[Variable]:
-        used = {name for function in self.functions for name in names(function)}
+        used = {name for function in self.functions for name in self.uses(function)}
         for name, variable in self.module.variables.items():
             if variable.space == "shared" and name in used:
                 yield variable
@@ -158,13 +167,15 @@ class Placement:
 def names(function: Function) -> Iterator[str]:
     """Every name that stands in an operand of the function."""
     for instruction in function.body or ():
-        todo: list[Operand] = list(instruction.operands)
-        while todo:
-            operand = todo.pop()
-            if isinstance(operand, Name):
-                yield operand.text
-            elif isinstance(operand, Address):
-                if operand.base is not None:
-                    yield operand.base.text
-            elif isinstance(operand, (Vector, Group)):
-                todo += operand.items
+        yield from _names(instruction.operands)
+
+
+def _names(operands: Iterable[Operand]) -> Iterator[str]:
+    for operand in operands:
+        if isinstance(operand, Name):
+            yield operand.text
+        elif isinstance(operand, Address):
+            if operand.base is not None:
+                yield operand.base.text
+        elif isinstance(operand, Vector | Group):
+            yield from _names(operand.items)

@@ -53,16 +53,16 @@ class Translator:
             return self._straight(frame, body, End(following, following))
         last = body[-1]
         try:
-            end = self._end(frame, last, following)
+            ended = self._end(frame, last, following)
         except PtxError as error:
             code = self._straight(frame, body[:-1], End(RETURN, RETURN))
             code.instructions = body
             code.steps.append(self._raising(error))
             code.syncs.append(None)
             return code
-        if end is None:
+        if ended is None:
             return self._straight(frame, body, End(following, following))
-        code = self._straight(frame, body[:-1], end)
+        code = self._straight(frame, body[:-1], ended)
         code.last = last
         return code
 
@@ -85,7 +85,8 @@ class Translator:
         """A block of these instructions."""
         code = Code(body, [], [], end)
         products = sum(traits(instruction).product for instruction in body)
-        deferred = chained(body, frame.uses) if products > 1 else frozenset()
+        uses = self.program.placement.uses
+        deferred = chained(body, uses(frame.function)) if products > 1 else frozenset()
         for index, instruction in enumerate(body):
             binding = Binding(frame, instruction)
             binding.deferred = index in deferred

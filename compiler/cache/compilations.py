@@ -34,29 +34,25 @@ class CachedCompilation(Compiled):
         relocation: Relocation,
     ) -> None:
         abi = Abi.parse(found["abi"])
-        super().__init__(None, abi.target, options, text, found["facts"])
+        super().__init__(None, lambda: make().module, abi.target, options, text, found["facts"])
         self._kept = found["remarks"]
-        self._make = make
         self._relocation = relocation
         self.ptx = found["ptx"]
         self.abi = abi
         self.kernels = abi.kernels
 
     @cached_property
-    def module(self) -> ir.Module:
-        """The program that it starts from, made now."""
-        return self._make().module
-
-    @cached_property
     def remarks(self) -> tuple[Diagnostic, ...]:
         """What the passes remarked on, up to the PTX."""
         if not self._kept:
             return ()
-        from tilec.frontend.contexts import new_context  # noqa: PLC0415 (places are MLIR's)
+        from tilec.frontend.contexts import lease  # noqa: PLC0415 (places are MLIR's)
 
-        context = new_context()
-        find = self._relocation.find
-        return tuple(_restored(one, context, find) for one in self._kept)
+        leased, find = lease(), self._relocation.find
+        try:
+            return tuple(_restored(one, leased.context, find) for one in self._kept)
+        finally:
+            leased.end()
 
 
 def through_cache(

@@ -12,6 +12,7 @@ import weakref
 
 from tilec import dialects
 from tilec.ir.mlir import ir
+from tilec.ir.state import hold, release
 from tilec.passes.pipeline import from_mlir_diagnostic
 from tilec.report.diagnostics import reported
 
@@ -67,27 +68,37 @@ def _report(diagnostic: ir.Diagnostic) -> bool:
 
 
 class Lease:
-    """A context while one program has it.
+    """A context while one program has it; what is known of its types stays from one to the next.
 
     Attributes:
         context: an `ir.Context` with upstream's dialects and tilec's.
+        retire: lets no further program have the context, and forgets what is known of its types;
+            so does who loses the lease.
     """
 
     def __init__(self, context: ir.Context) -> None:
         self.context = context
         self._programs = 0
+        hold(context)
+        self.retire = weakref.finalize(self, release, context)
+        self.retire.atexit = False
 
-    def end_with(self, module: ir.Module) -> None:
-        """Let the next program have the context when nobody has `module`, an `ir.Module`, any more.
+    def end_with(self, module: ir.Module, *, reuse: bool) -> None:
+        """End the lease when nobody has `module`, an `ir.Module`, any more.
 
-        Only for a program that leaves the context as it was.
+        Args:
+            module: the program.
+            reuse: let the next program have the context, which this one leaves as it met it.
         """
-        weakref.finalize(module, self._end).atexit = False
+        weakref.finalize(module, self.end if reuse else self.retire).atexit = False
 
-    def _end(self) -> None:
+    def end(self) -> None:
+        """Let the next program have the context."""
         self._programs += 1
         if self._programs < _RETIREMENT and len(_free) < _WAITING:
             _free.append(self)
+        else:
+            self.retire()
 
 
 def lease() -> Lease:

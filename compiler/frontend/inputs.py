@@ -116,10 +116,12 @@ class ModuleInput:
     def build(self, context: Callable[[], ir.Context]) -> Built:  # noqa: ARG002
         """A copy, verified."""
         from tilec.ir.modules import clone_module  # noqa: PLC0415 (imports MLIR)
+        from tilec.ir.state import holding  # noqa: PLC0415
         from tilec.passes.pipeline import verify  # noqa: PLC0415
 
         copy = clone_module(self.module)
-        verify(copy)
+        with holding(copy.context):
+            verify(copy)
         return Built(copy)
 
 

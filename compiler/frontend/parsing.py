@@ -6,6 +6,7 @@ import re
 
 from tilec.dialect_plugins import load_named
 from tilec.ir.mlir import ir
+from tilec.ir.state import holding
 from tilec.isa import nearest
 from tilec.passes.base import Diagnostic, ProgramError
 from tilec.passes.pipeline import from_mlir_diagnostic
@@ -27,7 +28,7 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         ProgramError: if it cannot be parsed or does not verify.
         PluginError: if another package's dialect cannot be loaded.
     """
-    with context:
+    with context, holding(context):
         if too_deep := _too_deep(source.text):
             raise ProgramError([too_deep])
         try:

@@ -35,15 +35,22 @@ class Promises:
         aligned: bytes of which the address is a multiple.
         sizes: of each dimension, what its size is a multiple of.
         strides: of each dimension, what its stride is a multiple of, in elements.
+        disjoint: the numbers of the arguments with which it has no memory in common.
     """
 
     aligned: int = 1
     sizes: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+    disjoint: tuple[int, ...] = ()
 
     def json(self) -> dict[str, Any]:
         """The promises as JSON has them."""
-        return {"aligned": self.aligned, "sizes": list(self.sizes), "strides": list(self.strides)}
+        return {
+            "aligned": self.aligned,
+            "sizes": list(self.sizes),
+            "strides": list(self.strides),
+            **({"disjoint": list(self.disjoint)} if self.disjoint else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +255,8 @@ def _argument(fields: Mapping[str, Any]) -> Argument:
 
 
 def _promises(fields: Mapping[str, Any]) -> Promises:
-    return Promises(
-        fields.get("aligned", 1), tuple(fields.get("sizes", ())), tuple(fields.get("strides", ()))
-    )
+    lists = (tuple(fields.get(name, ())) for name in ("sizes", "strides", "disjoint"))
+    return Promises(fields.get("aligned", 1), *lists)
 
 
 def kernels(gpu_module: Any) -> Iterator[Kernel]:

@@ -11,7 +11,8 @@ from tilec.isa import LaunchError, element_type
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.host_memory import HostBlock, host_blocks
 from tilec.runtime.cuda.streams import handle
-from tilec.runtime.cuda.views import is_shared, view
+from tilec.runtime.cuda.views import View, is_shared, view
+from tilec.runtime.overlap import Extent, extent, overlap
 
 from .abi import Argument, Kernel, MemRef
 
@@ -33,12 +34,13 @@ def passed(kernel: Kernel, values: Sequence[Any], stream: Any = None) -> list[An
             f"kernel '{kernel.name}' takes {len(kernel.arguments)} arguments ({listed}), "
             f"not {len(values)}"
         )
-    blocks = host_blocks(values)
-    return [
-        parameter
+    blocks = [block for block in host_blocks(values) if block.is_shared]
+    given = [
+        _passed(argument, value, number, blocks, stream)
         for number, (argument, value) in enumerate(zip(kernel.arguments, values, strict=True))
-        for parameter in _passed(argument, value, number, blocks, stream)
     ]
+    _check_disjoint(kernel, [first for first, *_ in given])
+    return [parameter for parameters in given for parameter in parameters]
 
 
 def _written(argument: Argument) -> str:
@@ -77,7 +79,8 @@ def _passed(
 
 def _copied_to(array: np.ndarray[Any, Any], blocks: Sequence[HostBlock]) -> int:
     """An address that is aligned as the array's copy will be: 0 where as a kernel may ask for."""
-    return array.ctypes.data if any(block.place(array) for block in blocks) else 0
+    is_part = any(block.place(array) is not None for block in blocks)
+    return array.ctypes.data if is_part else 0
 
 
 def _counting(
@@ -139,6 +142,26 @@ def _check_promises(
                 f"argument {number} has {what} {list(values)}; promised are multiples of "
                 f"{list(multiples)} (tile.{what})"
             )
+
+
+def _check_disjoint(kernel: Kernel, arrays: Sequence[np.ndarray[Any, Any] | View | Any]) -> None:
+    """Check that arguments that share no memory do not; raises LaunchError naming those that do."""
+    for number, argument in enumerate(kernel.arguments):
+        for other in argument.promised.disjoint if isinstance(argument, MemRef) else ():
+            if overlap(_extent(arrays[number]), _extent(arrays[other])):
+                raise LaunchError(
+                    f"arguments {number} and {other} have memory in common; the kernel was "
+                    f"promised that argument {number} shares none with others (llvm.noalias)"
+                )
+
+
+def _extent(array: np.ndarray[Any, Any] | View) -> Extent:
+    """The memory of an array."""
+    if isinstance(array, np.ndarray):
+        return extent(array)
+    itemsize = array.dtype.itemsize if array.dtype is not None else 1  # numpy lacks narrow floats
+    strides = tuple(stride * itemsize for stride in array.strides)
+    return Extent(array.pointer, array.shape, strides, itemsize)
 
 
 def _holds(type_: str, given: np.dtype[Any]) -> bool:

@@ -124,7 +124,8 @@ ANY_MEMORY = tuple(
 )
 """Reads and writes memory, not known which."""
 ORDERS_MEMORY = tuple(
-    Touch(Access.ORDER, resource)
-    for resource in (Resource.GLOBAL, Resource.SHARED, Resource.BARRIERS)
+    Touch(Access.ORDER, resource) for resource in (Resource.GLOBAL, Resource.SHARED)
 )
-"""A barrier or a fence."""
+"""A fence: the accesses of one thread."""
+MEETS = (*ORDERS_MEMORY, Touch(Access.ORDER, Resource.BARRIERS))
+"""A barrier, at which threads wait for each other."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from tilec.ir.mlir import ir
 
-from .declaration import Semantics
+from .declaration import UNKNOWN, Semantics
 from .scope import Scope
 
 
@@ -32,7 +32,7 @@ def attach_interfaces(ops: Iterable[type[ir.OpView]], context: ir.Context) -> No
         context: where programs will be.
     """
     for op in ops:
-        if is_lanes_own(op.SEMANTICS):
+        if is_lanes_own(getattr(op, "SEMANTICS", UNKNOWN)):
             NoEffects.attach(op.OPERATION_NAME, context=context)
 
 

@@ -15,6 +15,7 @@ from .control import Branch, Conditional, Counted, Parallel
 from .declaration import PURE, Semantics
 from .effects import (
     ANY_MEMORY,
+    MEETS,
     MEMORIES,
     ORDERS_MEMORY,
     Access,
@@ -70,7 +71,7 @@ _PER_CTA = PURE.but(varies=Variation.CTA)
 _THREAD = PURE.but(varies=Variation.THREAD_NUMBER)
 _UPDATES = _LANE.but(effects=ANY_MEMORY)
 """Reads and writes memory, and gives each lane what it found."""
-_BARRIER = _WARP.but(effects=ORDERS_MEMORY)
+_BARRIER = _WARP.but(effects=MEETS)
 """Of whole warps, which it counts, at whatever place of the program they come to one."""
 _FENCE = _LANE.but(effects=ORDERS_MEMORY)
 _PRODUCT = PURE.but(scope=Scope.WARP)
@@ -133,11 +134,11 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
             # Memory.
             *_each("memref", "load", _READER),
             *_each("memref", "dim rank extract_aligned_pointer_as_index", PURE),
-            *_each("memref", "extract_strided_metadata get_global", PURE),
+            ("memref.get_global", PURE),
             *_each(
                 "memref",
-                "assume_alignment cast collapse_shape expand_shape memory_space_cast "
-                "reinterpret_cast reshape subview transpose view",
+                "assume_alignment cast collapse_shape expand_shape extract_strided_metadata "
+                "memory_space_cast reinterpret_cast reshape subview transpose view",
                 _VIEW,
             ),
             ("memref.store", _LANE.but(effects=(writes_to(1),))),

@@ -19,6 +19,7 @@ AUTOMATIC = "tile.automatic"
 ABI = "tile.abi"
 DYNAMIC_SHARED = "tile.dynamic_shared"
 GRID = "tile.grid"
+WRITTEN = "tile.written"
 STAGES = "tile.stages"
 UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
@@ -124,6 +125,13 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "ArrayAttr",
                 "an array, as tile-from-linalg writes it",
                 "How the grid follows from the arguments' extents.",
+            ),
+            Discardable(
+                WRITTEN,
+                Bearer.FUNCTION,
+                "DenseI64ArrayAttr",
+                "array<i64: …>, as tile-order-memory writes it",
+                "The numbers of the arguments that the kernel may write; without it, any.",
             ),
             Discardable(
                 STAGES,

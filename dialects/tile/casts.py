@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
 from tilec.ir.mlir import ir
+from tilec.ir.state import per_context
 from tilec.isa import ELEMENT_TYPES, ElementType, TilecError
 
 from .dialect import ByteType
-from .tiles import KNOWN_TYPES, bits_of
+from .tiles import bits_of
 
 CASTS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -53,7 +53,7 @@ class NarrowElement:
     shift: int = 0
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def narrow_element(element: Any) -> NarrowElement | None:
     """The narrow float that an MLIR element type is; None if it is none that casts know."""
     if isinstance(element, ByteType):
@@ -64,7 +64,7 @@ def narrow_element(element: Any) -> NarrowElement | None:
     return NarrowElement(found, found.bits) if found else None
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def is_special(element: Any) -> bool:
     """Whether upstream's lowering has no instruction for a float: tf32, and the narrow ones."""
     return str(element) == "tf32" or narrow_element(element) is not None
@@ -89,7 +89,7 @@ def check_cast(
         raise TilecError(f"to {result} there is one rounding: leave out roundingmode")
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context(argument=1)
 def _check_types(name: str, source: Any, result: Any) -> None:
     for element, kind in zip((source, result), CASTS[name], strict=True):
         if kind not in ("any", _kind(element)):

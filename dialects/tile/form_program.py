@@ -35,7 +35,7 @@ from .families import TILE_OPS
 from .kernel_text import Argument, KernelText
 from .ops.movmatrix import one_matrix
 from .stored import stored_elements, stored_tile
-from .tiles import TileValue, element_name
+from .tiles import TileValue, element_name, element_of
 from .wmma import wmma_text
 
 
@@ -183,7 +183,7 @@ def _tile(form: Form, operand: Operand) -> TileValue:
     layout = operand_layout(form, operand.name)
     if form.family is Family.MOVMATRIX:
         layout = one_matrix(layout)
-    element = ir.Type.parse(element_name(operand))
+    element = element_of(ir.Type.parse(element_name(operand)))
     return TileValue(tuple(layout.out_sizes.values()), element, layout, is_fragment=True)
 
 
@@ -221,7 +221,7 @@ def _matrices(form: MatrixMemory, setting: _Setting) -> tuple[Argument, ...]:
         },
         {"row": rows, "col": cols},
     )
-    element = ir.Type.parse(element_name(operand))
+    element = element_of(ir.Type.parse(element_name(operand)))
     tile = TileValue((rows, cols), element, joined, is_fragment=True)
     is_load = bool(form.results)
     held, memory = (

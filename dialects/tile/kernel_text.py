@@ -11,7 +11,7 @@ from tilec.ir.mlir import ir
 from tilec.isa import LANES
 from tilec.layout import LinearLayout
 
-from .tiles import TileValue, bits_of, frag_type
+from .tiles import TileValue, bits_of, element_of, frag_type
 
 _VECTOR_BYTES = 16
 
@@ -159,7 +159,7 @@ class KernelText:
     def copy(self, source: Argument, target: Argument) -> None:
         """All of one memory to the other."""
         name = f"{source.name}_copy"
-        element = ir.Type.parse(source.element)
+        element = element_of(ir.Type.parse(source.element))
         layout = _spread(source.shape)
         tile = TileValue(source.shape, element, layout, is_fragment=True)
         self.access("tile.load", source, (name, self.fragment(name, tile)), **_how(source, True))

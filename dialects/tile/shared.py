@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
-from typing import Any
 
+from tilec.ir.mlir import ir
+from tilec.ir.state import per_context
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
 
 from .dialect import SharedAttr
-from .tiles import KNOWN_TYPES, bits_of
+from .tiles import bits_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,8 @@ class SharedBuffer:
         return self.count * self.matrix_bytes
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
-def shared_buffer(type_: Any) -> SharedBuffer:
+@per_context()
+def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
     """The buffer that a memref type in a `#tile.shared` space describes.
 
     Raises:
@@ -94,7 +95,7 @@ def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
     return places.inverse()
 
 
-def _is_row_major(type_: Any) -> bool:
+def _is_row_major(type_: ir.MemRefType) -> bool:
     strides, offset = type_.get_strides_and_offset()
     return bool(offset == 0) and list(strides) == [
         prod(type_.shape[at + 1 :]) for at in range(type_.rank)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TypeAlias
 
+from tilec.ir.aliases import Number, Type
 from tilec.ir.mlir import ir
+from tilec.ir.state import per_context
 from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.views import dims
 
 from .dialect import ByteType, FragType, LayoutAttr
-
-KNOWN_TYPES = 256
-"""Types whose meaning is remembered: a few programs' at most, whose contexts that keeps alive."""
 
 
 def element_name(operand: Operand) -> str:
@@ -24,7 +23,11 @@ def element_name(operand: Operand) -> str:
     return f"!tile.byte<{name}>" if padded else name
 
 
-def bits_of(element: Any) -> int:
+Element: TypeAlias = Number | ByteType
+"""The types of a tile's elements."""
+
+
+def bits_of(element: Type) -> int:
     """Bits that an element takes in memory and in a register.
 
     Raises:
@@ -35,10 +38,21 @@ def bits_of(element: Any) -> int:
     if not isinstance(element, (ir.IntegerType, ir.FloatType)):
         raise TilecError(f"elements are integers or floating-point numbers, not {element}")
     # tf32, a 19-bit type, takes a whole register
-    bits = 32 if isinstance(element, ir.FloatTF32Type) else int(element.width)
+    bits = 32 if isinstance(element, ir.FloatTF32Type) else element.width
     if bits & (bits - 1):
         raise TilecError(f"{bits}-bit elements are held in bytes: !tile.byte<{element}>")
     return bits
+
+
+def element_of(element: Type) -> Element:
+    """A type that a tile's elements may have.
+
+    Raises:
+        TilecError: for elements that are no numbers.
+    """
+    bits_of(element)
+    assert isinstance(element, (ir.IntegerType, ir.FloatType, ByteType))
+    return element
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +65,7 @@ class PlainTile:
     """
 
     shape: tuple[int, ...]
-    element: Any
+    element: Element
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +80,7 @@ class TileValue:
     """
 
     shape: tuple[int, ...]
-    element: Any
+    element: Element
     layout: LinearLayout
     is_fragment: bool
 
@@ -101,8 +115,8 @@ def resolve(text: str) -> LinearLayout:
     return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
-def plain_tile(type_: Any) -> PlainTile | None:
+@per_context()
+def plain_tile(type_: Type) -> PlainTile | None:
     """The tile of a tensor that has no encoding, or None for another type.
 
     Raises:
@@ -114,12 +128,11 @@ def plain_tile(type_: Any) -> PlainTile | None:
         raise TilecError(f"extents of a tile are powers of two, unlike those of {type_}")
     if not type_.rank:
         raise TilecError(f"a tile has rank 1 or more; {type_.element_type} stands for {type_}")
-    bits_of(type_.element_type)
-    return PlainTile(tuple(type_.shape), type_.element_type)
+    return PlainTile(tuple(type_.shape), element_of(type_.element_type))
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
-def tile_value(type_: Any) -> TileValue | None:
+@per_context()
+def tile_value(type_: Type) -> TileValue | None:
     """The tile of a type, or None if it is no tile with a layout.
 
     Raises:
@@ -136,14 +149,14 @@ def tile_value(type_: Any) -> TileValue | None:
     return None
 
 
-def _checked(tile: Any, text: str, *, is_fragment: bool) -> TileValue:
+def _checked(tile: ir.RankedTensorType, text: str, *, is_fragment: bool) -> TileValue:
     extents, layout = tile_layout(text, is_fragment=is_fragment)
-    bits_of(tile.element_type)
+    element = element_of(tile.element_type)
     shape = tuple(tile.shape)
     if extents != shape:
         own = "x".join(map(str, extents))
         raise TilecError(f"layout '{text}' is of a {own} tile, not of {tile}")
-    return TileValue(shape, tile.element_type, layout, is_fragment)
+    return TileValue(shape, element, layout, is_fragment)
 
 
 @lru_cache(maxsize=4096)
@@ -200,12 +213,12 @@ def layout_attr(layout: LinearLayout | str) -> LayoutAttr:
 
 
 def tensor_type(
-    shape: tuple[int, ...], element: Any, layout: LinearLayout | str
+    shape: tuple[int, ...], element: Type, layout: LinearLayout | str
 ) -> ir.RankedTensorType:
     """`tensor<…, #tile.layout<…>>`."""
     return ir.RankedTensorType.get(list(shape), element, encoding=layout_attr(layout))
 
 
-def frag_type(shape: tuple[int, ...], element: Any, layout: LinearLayout | str) -> FragType:
+def frag_type(shape: tuple[int, ...], element: Type, layout: LinearLayout | str) -> FragType:
     """`!tile.frag<tensor<…>, #tile.layout<…>>`."""
     return FragType.get(ir.RankedTensorType.get(list(shape), element), layout_attr(layout))

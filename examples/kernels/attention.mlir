@@ -27,7 +27,7 @@ gpu.module @attention [#nvvm.target<chip = "sm_80">] {
   gpu.func @attention(%q: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
                       %k: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
                       %v: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
-                      %o: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
+                      %o: !Heads {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
                       %scale: f32)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
@@ -90,7 +90,7 @@ gpu.module @attention [#nvvm.target<chip = "sm_80">] {
   gpu.func @attention_causal(%q: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
                              %k: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
                              %v: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
-                             %o: !Heads {tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
+                             %o: !Heads {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 64, 64, 1>},
                              %scale: f32)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index

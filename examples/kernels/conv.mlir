@@ -18,7 +18,7 @@
 gpu.module @conv [#nvvm.target<chip = "sm_80">] {
   gpu.func @conv(%image: !Image {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 8, 8, 1>},
                  %filter: !Filter {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 8, 8, 1>},
-                 %result: !Result {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 4, 4, 1>},
+                 %result: !Result {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 4, 4, 1>},
                  %pad: index)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index

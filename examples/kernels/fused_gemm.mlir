@@ -22,7 +22,7 @@ gpu.module @fused_gemm [#nvvm.target<chip = "sm_80">] {
   gpu.func @fused_gemm(%a: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                        %b: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                        %bias: !Vector {tile.aligned = 16 : i64},
-                       %c: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>,
+                       %c: !Matrix {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>,
                                     tile.sizes = array<i64: 1, 8>})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index

@@ -21,7 +21,7 @@ gpu.module @gemm_int4 [#nvvm.target<chip = "sm_80">] {
   gpu.func @gemm_int4(%a: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                       %w: !Weights {tile.aligned = 16 : i64, tile.strides = array<i64: 16, 1>},
                       %scale: !Vector {tile.aligned = 16 : i64},
-                      %c: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>})
+                      %c: !Matrix {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -14,7 +14,7 @@
 gpu.module @gemm_int8 [#nvvm.target<chip = "sm_80">] {
   gpu.func @gemm_int8(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 16, 1>},
                       %b: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 16, 1>},
-                      %c: !Result {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
+                      %c: !Result {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

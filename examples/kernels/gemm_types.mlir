@@ -18,7 +18,7 @@
 gpu.module @gemm_types [#nvvm.target<chip = "sm_80">] {
   gpu.func @gemm_bf16(%a: !Bf16 {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                       %b: !Bf16 {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
-                      %c: !F32 {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
+                      %c: !F32 {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -44,7 +44,7 @@ gpu.module @gemm_types [#nvvm.target<chip = "sm_80">] {
 
   gpu.func @gemm_tf32(%a: !F32 {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>},
                       %b: !F32 {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>},
-                      %c: !F32 {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
+                      %c: !F32 {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -70,7 +70,7 @@ gpu.module @gemm_types [#nvvm.target<chip = "sm_80">] {
 
   gpu.func @gemm_f64(%a: !F64 {tile.aligned = 16 : i64, tile.strides = array<i64: 2, 1>},
                      %b: !F64 {tile.aligned = 16 : i64, tile.strides = array<i64: 2, 1>},
-                     %c: !F64 {tile.aligned = 16 : i64, tile.strides = array<i64: 2, 1>})
+                     %c: !F64 {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 2, 1>})
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -16,7 +16,7 @@ gpu.module @layer_norm [#nvvm.target<chip = "sm_80">] {
   gpu.func @layer_norm(%x: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                        %weight: !Vector {tile.aligned = 16 : i64},
                        %bias: !Vector {tile.aligned = 16 : i64},
-                       %y: !Matrix {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
+                       %y: !Matrix {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                        %epsilon: f32)
       kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index

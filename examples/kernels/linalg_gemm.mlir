@@ -11,7 +11,7 @@
 
 func.func @linalg_gemm(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                        %b: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
-                       %c: !Result {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>}) {
+                       %c: !Result {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>}) {
   %zero = arith.constant 0.0 : f32
   linalg.fill ins(%zero : f32) outs(%c : !Result)
   linalg.matmul ins(%a, %b : !Input, !Input) outs(%c : !Result)

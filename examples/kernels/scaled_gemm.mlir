@@ -22,7 +22,7 @@ gpu.module @scaled_gemm [#nvvm.target<chip = "sm_120a">] {
                         %b: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 16, 1>},
                         %sa: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>},
                         %sb: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>},
-                        %c: !Result {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
+                        %c: !Result {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -18,7 +18,7 @@ gpu.module @sparse_gemm [#nvvm.target<chip = "sm_80">] {
   gpu.func @sparse_gemm(%a: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                         %e: !Codes {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>},
                         %b: !Input {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
-                        %c: !Result {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
+                        %c: !Result {llvm.noalias, tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>})
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c2 = arith.constant 2 : index

@@ -9,6 +9,7 @@ from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
+from tilec.ir.types import memref_of
 from tilec.isa import Target
 
 from ..emit import constant_of
@@ -82,7 +83,7 @@ def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:
     first = uses[0]
     if any(use.block != first.block for use in uses):
         return False
-    whole = shared_buffer(buffer.type)
+    whole = shared_buffer(memref_of(buffer))
     op = first.opview
     indices: Sequence[Value]
     if isinstance(op, StoreOp):

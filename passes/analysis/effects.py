@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tilec.dialects.semantics import Resource, is_ordering, root_memory, writes
+from tilec.dialects.semantics import Resource, is_function, is_ordering, root_memory, writes
 from tilec.dialects.semantics.effects import resource_of
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 
 from ..base import walk
@@ -22,7 +23,7 @@ class Writers:
     def __init__(self, function: ir.OpView) -> None:
         self._all = [op for op in walk(function) if any(True for _ in _written(op))]
 
-    def between(self, ops: Iterable[ir.OpView], memref: ir.Value) -> ir.OpView | None:
+    def between(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
         """The first op in or inside `ops` past which no load from `memref` may be moved, or None.
 
         That is one that may write what `memref` points to, or, where anything in the kernel may,
@@ -41,22 +42,34 @@ def is_shared(memref: ir.Value) -> bool:
     return resource_of(memref.type) is Resource.SHARED
 
 
-def _written(op: ir.OpView) -> Iterable[ir.Value | None]:
+def _written(op: Op) -> Iterable[ir.Value | None]:
     """The global memory that `op` itself may write: memrefs, None for any."""
     return writes(op, Resource.GLOBAL)
 
 
-def _clash(writer: ir.OpView, memref: ir.Value) -> bool:
+def _clash(writer: Op, memref: ir.Value) -> bool:
     """Whether `writer` may write what `memref` points to."""
     return any(target is None or may_alias(target, memref) for target in _written(writer))
 
 
 def may_alias(one: ir.Value, other: ir.Value) -> bool:
-    """Whether two memrefs may share memory: views of one, or neither a `llvm.noalias` argument."""
+    """Whether two memrefs may share memory.
+
+    Two arguments of a kernel may, unless one of them is `llvm.noalias`; a memref that is chosen at
+    run time may be any of them.
+    """
     mine, its = root_memory(one), root_memory(other)
-    return mine == its or not (_is_alone(mine) or _is_alone(its))
+    if mine == its or not (_is_argument(mine) and _is_argument(its)):
+        return True
+    return not (is_alone(mine) or is_alone(its))
 
 
-def _is_alone(memref: ir.Value) -> bool:
+def _is_argument(memref: ir.Value) -> bool:
+    """Whether a memref is one that the function is called with."""
+    block = memref.owner
+    return isinstance(block, ir.Block) and is_function(block.owner)
+
+
+def is_alone(memref: ir.Value) -> bool:
     """Whether no other argument points to the same memory."""
     return "llvm.noalias" in argument_attributes(memref)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
-from tilec.dialects.tile.tiles import KNOWN_TYPES, bits_of
+from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import gpu, ir
+from tilec.ir.state import per_context
 from tilec.isa import TilecError
 
 ANY = 1 << 30
@@ -52,7 +52,7 @@ def memory_facts(memref: Value) -> MemoryFacts:
     return _facts(ir.MemRefType(memref.type), argument_attributes(root), assumed)
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context()
 def _facts(type_: ir.MemRefType, promised: ir.DictAttr, assumed: int) -> MemoryFacts:
     """What is known of a memref of a type, of which an argument's attributes may say more.
 

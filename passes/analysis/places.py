@@ -13,19 +13,20 @@ Places = dict[ir.Operation, tuple[int, int]]
 def places_of(function: Op) -> Places:
     """The places of the ops of a kernel."""
     places: Places = {}
-
-    def visit(op: ir.Operation) -> None:
-        for region in op.regions:
-            for block in region:
-                for inner in block:
-                    operation, number = inner.operation, len(places)
-                    places[operation] = number, number
-                    if len(operation.regions):
-                        visit(operation)
-                        places[operation] = number, len(places) - 1
-
-    visit(function.operation)
+    _number(function.operation, places)
     return places
+
+
+def _number(op: ir.Operation, places: Places) -> None:
+    """Number the ops inside `op`."""
+    for region in op.regions:
+        for block in region:
+            for inner in block:
+                operation, number = inner.operation, len(places)
+                places[operation] = number, number
+                if len(operation.regions):
+                    _number(operation, places)
+                    places[operation] = number, len(places) - 1
 
 
 def outermost_loop(op: Op) -> ir.Operation | None:

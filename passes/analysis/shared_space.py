@@ -6,18 +6,16 @@ counts is what is needed at some place of the program.
 
 from __future__ import annotations
 
-from math import prod
-
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.shared import shared_buffer
-from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, Target
-from tilec.layout import LayoutError
-from tilec.layout.conversion import convert
-from tilec.layout.plans import SharedTrip
+from tilec.layout import LayoutError, LinearLayout
 
+from ..layouts.conversion_ways import conversion_way
+from ..layouts.reduction_ways import gathering
 from ..nvvm.shared_buffers import ALIGNMENT
 from ..search import named
 from .buffer_lifetimes import lifetimes
@@ -43,7 +41,7 @@ class SharedSpace:
             for buffer in lifetimes(allocs, self._places, target)
         ]
         for op in named(function, [ConvertLayoutOp, ReduceOp]):
-            self._spans.append((*self._places[op], self._trip(op)))
+            self._spans.append((*self._places[op], trip_bytes(op, target)))
 
     def left(self, *within: Op) -> int:
         """Bytes that nothing takes, wherever in these ops: those inside them, too."""
@@ -58,7 +56,9 @@ class SharedSpace:
     def has_room(self, at: Op, source: Type, result: Type) -> bool:
         """Whether a conversion of a type to another before `at` leaves an SM as many CTAs."""
         now = max((self._taken(first) for first, _, _ in self._spans), default=0)
-        more = self._taken(self._places[at.operation][0]) + self._conversion(source, result)
+        more = self._taken(self._places[at.operation][0]) + _conversion(
+            source, result, self._target
+        )
         then = max(now, more)
         return then <= self.limit and (not now or self._whole // then == self._whole // now)
 
@@ -66,37 +66,37 @@ class SharedSpace:
         """Bytes that are needed at an op."""
         return sum(size for first, last, size in self._spans if first <= number <= last)
 
-    def _trip(self, operation: ir.Operation) -> int:
-        """Bytes through which a conversion, or a reduction over warps, goes."""
-        op = operation.opview
-        if isinstance(op, ConvertLayoutOp):
-            return self._conversion(op.source.type, op.result.type)
-        return _reduction(op) if isinstance(op, ReduceOp) else 0
 
-    def _conversion(self, source_type: Type, result_type: Type) -> int:
-        source, result = tile_value(source_type), tile_value(result_type)
-        if source is None or result is None or source.is_fragment:
-            return 0
-        bits = bits_of(source.element)
-        try:
-            plan = convert(source.layout, result.layout, bits, self._target)
-        except LayoutError:  # elements that share a byte go as bytes
-            plan = None
-        same_warps = source.layout.columns_of("warp") == result.layout.columns_of("warp")
-        if plan is not None and same_warps and not isinstance(plan, SharedTrip):
-            return 0
-        return aligned(prod(source.shape) * max(bits, 8) // 8)
-
-
-def _reduction(op: ReduceOp) -> int:
-    source = tile_value(op.source.type)
-    if source is None:
+def trip_bytes(operation: ir.Operation, target: Target | None) -> int:
+    """Bytes through which a conversion, or a reduction over warps, will go."""
+    op = operation.opview
+    if isinstance(op, ConvertLayoutOp):
+        return _conversion(op.source.type, op.result.type, target)
+    if not isinstance(op, ReduceOp):
         return 0
-    axis = op.axis.value
-    rest = prod(source.shape) // source.shape[axis]
-    return aligned(rest * source.warps * max(bits_of(source.element), 8) // 8) * any(
-        image[axis] for image in source.layout.bases["warp"]
-    )
+    source = tile_value(op.source.type)
+    if source is None or source.is_fragment:
+        return 0
+    found = gathering(source.layout, op.axis.value)
+    return 0 if found is None else _moved(found.before, found.after, source, target)
+
+
+def _conversion(source_type: Type, result_type: Type, target: Target | None) -> int:
+    source, result = tile_value(source_type), tile_value(result_type)
+    if source is None or result is None or source.is_fragment:
+        return 0
+    return _moved(source.layout, result.layout, source, target)
+
+
+def _moved(
+    before: LinearLayout, after: LinearLayout, tile: TileValue, target: Target | None
+) -> int:
+    """Bytes through which elements like a tile's go from one layout to another."""
+    try:
+        trip = conversion_way(before, after, bits_of(tile.element), target).trip
+    except LayoutError:  # an error of the pass that does it
+        return 0
+    return 0 if trip is None else aligned(trip.bytes)
 
 
 def aligned(size: int) -> int:

@@ -8,20 +8,31 @@ this one: it walks a function in order, lets a handler rewrite each op, and rebu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TypeAlias, TypeVar, cast
 
 from tilec.dialects.semantics import LayoutRule, control_flow, layout_rule
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.ir.aliases import Block, Op, Type, Value
+from tilec.ir.creation import emit
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from ..base import Diagnostic, PassError
 
-Values = list[Any]
-Handler = Callable[[Any, "Expansion"], Sequence[Values] | None]
+Values: TypeAlias = list[Value]
+Handler: TypeAlias = Callable[[ir.OpView, "Expansion"], Sequence[Values] | None]
 """Emits what replaces an op, before it, and returns the values that replace each result.
 
 None says that the op is none of the handler's business and stays.
 """
+T = TypeVar("T", bound=TileOp)
+
+
+def lowers(
+    op: type[T], handler: Callable[[T, Expansion], Sequence[Values] | None]
+) -> tuple[str, Handler]:
+    """The entry of a mapping of handlers for the ops of one class."""
+    return op.OPERATION_NAME, cast("Handler", handler)
 
 
 class Expansion:
@@ -33,16 +44,16 @@ class Expansion:
     """
 
     def __init__(
-        self, expand: Callable[[Any], list[Any] | None], handlers: Mapping[str, Handler]
+        self, expand: Callable[[Type], list[Type] | None], handlers: Mapping[str, Handler]
     ) -> None:
         self._expand = expand
         self._handlers = handlers
-        self._values: dict[Any, Values] = {}
-        self._dead: list[Any] = []
-        self._dead_arguments: list[tuple[Any, int, int]] = []
+        self._values: dict[Value, Values] = {}
+        self._dead: list[Op] = []
+        self._dead_arguments: list[tuple[Block, int, int]] = []
         self._errors: list[Diagnostic] = []
 
-    def run(self, function: Any) -> None:
+    def run(self, function: Op) -> None:
         """Rewrite the body of `function`.
 
         Raises:
@@ -60,7 +71,7 @@ class Expansion:
             for _ in range(count):
                 block.erase_argument(first)
 
-    def _check_arguments(self, function: Any) -> None:
+    def _check_arguments(self, function: Op) -> None:
         for argument in function.regions[0].blocks[0].arguments:
             with function.location:
                 try:
@@ -75,21 +86,21 @@ class Expansion:
             message = f"'{function.operation.name}' op {reason}"
             raise PassError([Diagnostic(function.location, message)])
 
-    def values(self, value: Any) -> Values:
+    def values(self, value: Value) -> Values:
         """What replaces `value`: itself, if its type stays."""
         found = self._values.get(value)
         return [value] if found is None else found
 
-    def all(self, values: Iterable[Any]) -> Values:
+    def all(self, values: Iterable[Value]) -> Values:
         """What replaces each of these values, one behind the other."""
         return [new for value in values for new in self.values(value)]
 
-    def one(self, value: Any) -> Any:
+    def one(self, value: Value) -> Value:
         """What replaces `value` where it is one value."""
         (found,) = self.values(value)
         return found
 
-    def _block(self, block: Any) -> None:
+    def _block(self, block: Block) -> None:
         for op in list(block.operations):
             name = op.operation.name
             handler = self._handlers.get(name)
@@ -107,14 +118,14 @@ class Expansion:
                 self._errors.append(Diagnostic(op.location, f"'{name}' op {error}"))
                 self._skip(op)
 
-    def _replace(self, op: Any, results: Sequence[Values]) -> None:
+    def _replace(self, op: Op, results: Sequence[Values]) -> None:
         for result, values in zip(op.results, results, strict=True):
             self._values[result] = values
             if len(values) == 1 and values[0].type == result.type:
                 result.replace_all_uses_with(values[0])  # by ops that stay, too
         self._dead.append(op)
 
-    def _keep(self, op: Any, name: str) -> None:
+    def _keep(self, op: Op, name: str) -> None:
         """Keep an op, or one like it that takes expanded values."""
         if layout_rule(op) is not LayoutRule.CARRIED or not self._touches(op):
             self._refuse(op, name)
@@ -124,10 +135,10 @@ class Expansion:
         elif control_flow(op) is not None:
             self._carrier(op.operation)
         else:
-            ir.Operation.create(name, operands=self.all(op.operation.operands))
+            emit(name, self.all(op.operation.operands))
             self._dead.append(op)
 
-    def _skip(self, op: Any) -> None:
+    def _skip(self, op: Op) -> None:
         """Let what uses an op that failed be rewritten all the same, to find more errors."""
         for result in op.results:
             if result in self._values:
@@ -145,25 +156,25 @@ class Expansion:
                         for t in types
                     ]
 
-    def _touches(self, op: Any) -> bool:
-        values: Iterable[Any] = (*op.operation.operands, *op.results)
+    def _touches(self, op: Op) -> bool:
+        values: Iterable[Value] = (*op.operation.operands, *op.results)
         return any(v in self._values or self._expand(v.type) is not None for v in values)
 
-    def _refuse(self, op: Any, name: str) -> None:
+    def _refuse(self, op: Op, name: str) -> None:
         if name == "builtin.unrealized_conversion_cast":
             return
         for value in (*op.operation.operands, *op.results):
             if self._expand(value.type) is not None:
                 raise TilecError(f"cannot be lowered with a value of type {value.type}")
 
-    def _types(self, types: Iterable[Any]) -> list[Any]:
-        expanded = []
+    def _types(self, types: Iterable[Type]) -> list[Type]:
+        expanded: list[Type] = []
         for type_ in types:
             found = self._expand(type_)
             expanded += [type_] if found is None else found
         return expanded
 
-    def _carrier(self, old: Any) -> None:
+    def _carrier(self, old: ir.Operation) -> None:
         """Rebuild an `scf` op with its values expanded; the regions move over."""
         new = ir.Operation.create(
             old.name,
@@ -186,7 +197,7 @@ class Expansion:
                 self._values[result] = [next(results) for _ in types]
         self._dead.append(old)
 
-    def _arguments(self, block: Any) -> None:
+    def _arguments(self, block: Block) -> None:
         """Give a block expanded arguments behind the old ones, which go when all is done.
 
         Arguments before the first that expands stay: a loop's induction variable remains its

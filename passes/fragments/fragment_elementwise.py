@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tilec.dialects.tile.emit import emit
 from tilec.dialects.tile.ops import (
@@ -16,11 +15,13 @@ from tilec.dialects.tile.ops import (
     SelectOp,
 )
 from tilec.dialects.tile.ops.base import TileOp
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
+from tilec.ir.types import element_of
 from tilec.isa import TilecError
 
-from ..emit import create
-from .expansion import Expansion, Handler, Values
+from .expansion import Expansion, Handler, Values, lowers
 from .fragment_types import FragmentTypes
 
 
@@ -37,34 +38,35 @@ class FragmentElementwise:
             **dict.fromkeys(CASTS, self._cast),
             "arith.constant": self._constant,
             "arith.select": self._select,
-            "tile.fill": self._fill,
+            **dict([lowers(FillOp, self._fill)]),
         }
 
-    def _fill(self, op: Any, _: Expansion) -> list[Values] | None:
+    def _fill(self, op: FillOp, _: Expansion) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
-        filled = emit(FillOp, [op.operands[0]], types[0])
+        filled = emit(FillOp, [op.value], types[0])
         return [[filled] * len(types)]
 
-    def _constant(self, op: Any, _: Expansion) -> list[Values] | None:
+    def _constant(self, op: ir.OpView, _: Expansion) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
-        value = op.attributes["value"]
+        value = attribute(op, "value", ir.DenseElementsAttr)
         if not value.is_splat:
             raise TilecError("of a tile must be the same number everywhere (a splat)")
-        element = op.results[0].type.element_type
-        scalar = create("arith.constant", [], element, value=value.get_splat_value())
+        scalar = arith.constant(element_of(op.results[0].type), value.get_splat_value())
         return [[emit(FillOp, [scalar], types[0])] * len(types)]
 
-    def _elementwise(self, op: Any, expansion: Expansion) -> list[Values] | None:
+    def _elementwise(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
         return self._apply(op, expansion, ElementwiseOp)
 
-    def _cast(self, op: Any, expansion: Expansion) -> list[Values] | None:
+    def _cast(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
         return self._apply(op, expansion, CastOp)
 
-    def _apply(self, op: Any, expansion: Expansion, kind: type[TileOp]) -> list[Values] | None:
+    def _apply(
+        self, op: ir.OpView, expansion: Expansion, kind: type[TileOp]
+    ) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None
@@ -81,7 +83,7 @@ class FragmentElementwise:
             ]
         ]
 
-    def _select(self, op: Any, expansion: Expansion) -> list[Values] | None:
+    def _select(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
         types = self._types.of(op.results[0].type)
         if types is None:
             return None

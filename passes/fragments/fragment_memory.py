@@ -3,42 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from typing import Any
+from typing import TypeAlias
 
-from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.dialect import FragType, SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
-from tilec.dialects.tile.matrices import matrices_of
-from tilec.dialects.tile.ops import LdmatrixOp, LoadOp, StmatrixOp
+from tilec.dialects.tile.ops import AtomicOp, LdmatrixOp, LoadOp, StmatrixOp, StoreOp
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.ops.memory import NO_MATRICES
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_places
-from tilec.dialects.tile.tiles import TileValue, bits_of, frag_type
+from tilec.dialects.tile.tiles import TileValue, frag_type
+from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
-from tilec.isa import Family, MatrixMemory, Target, forms_of
+from tilec.ir.types import memref_of
+from tilec.isa import Target, TilecError
 
 from ..analysis.multiples import multiple_of
 from ..emit import add, add_constant
 from .decomposition import Decomposition
 from .expansion import Values
+from .matrix_moves import MatrixMove, matrix_moves
 from .parts import cut, join
 
-ROW_BYTES = 16
-"""Bytes of a row that `ldmatrix` and `stmatrix` address."""
+Transfer: TypeAlias = LoadOp | StoreOp | AtomicOp
 
 
 class FragmentMemory:
     """Loads and stores of a tile's fragments.
 
     Args:
-        target: decides whether `stmatrix` exists; None allows neither it nor `ldmatrix` to be
-            ruled out, so only `ldmatrix`, which every target has, is used.
+        target: what has the matrix instructions that are used; None for those of every target.
     """
 
     def __init__(self, target: Target | None) -> None:
         self._target = target
 
     @staticmethod
-    def offset(indices: list[Any], places: list[Any] | None, *, transposed: bool) -> list[Any]:
+    def offset(
+        indices: list[Value], places: list[Value] | None, *, transposed: bool
+    ) -> list[Value]:
         """Add a place in the tile to the memory's last indices."""
         if places is None:
             return indices
@@ -51,17 +54,14 @@ class FragmentMemory:
         ]
 
     def load(
-        self, op: Any, source: Any, at: list[Any], tile: TileValue, parts: Decomposition
+        self, op: LoadOp, source: Value, at: list[Value], tile: TileValue, parts: Decomposition
     ) -> Values:
         """The fragments, loaded from `source` at indices `at` of the first."""
-        found = self._matrices(Family.LDMATRIX, op, source, at, tile, parts)
-        if found is None:
-            kind, size, how = LoadOp, _together(source, parts), {}
-        else:
-            form, size = found
-            kind, how = LdmatrixOp, {"form": ir.StringAttr.get(form.ptx)}
+        move = self._move(op, source, at, tile, parts)
+        kind: type[TileOp] = LoadOp if move is None else LdmatrixOp
+        size = _together(source, parts) if move is None else move.fragments
         part, whole = _group_type(parts, 1, tile), _group_type(parts, size, tile)
-        how |= _kept(op)
+        how = _kept(op) | _form(move)
         values: Values = []
         for origin in self._origins(op, at, tile, parts, size):
             values += cut(emit(kind, [source, *origin], whole, **how), size, part)
@@ -69,30 +69,27 @@ class FragmentMemory:
 
     def store(
         self,
-        op: Any,
+        op: StoreOp | AtomicOp,
         values: Values,
-        target: Any,
-        at: list[Any],
+        target: Value,
+        at: list[Value],
         tile: TileValue,
         parts: Decomposition,
     ) -> None:
         """Store the fragments, or let them update what is there, at indices `at` of the first."""
-        found = self._matrices(Family.STMATRIX, op, target, at, tile, parts)
-        if found is None:
-            kind, size, how = type(op), _together(target, parts), {}
-        else:
-            form, size = found
-            kind, how = StmatrixOp, {"form": ir.StringAttr.get(form.ptx)}
+        move = self._move(op, target, at, tile, parts)
+        kind: type[TileOp] = type(op) if move is None else StmatrixOp
+        size = _together(target, parts) if move is None else move.fragments
         whole = _group_type(parts, size, tile)
-        how |= _kept(op)
+        how = _kept(op) | _form(move)
         for number, origin in enumerate(self._origins(op, at, tile, parts, size)):
             stored = join(values[number * size : (number + 1) * size], whole)
-            emit_effect(kind, [stored, target, *origin], **how)
+            emit_effect(kind, [stored, target, *origin], None, **how)
 
     @staticmethod
     def _origins(
-        op: Any, at: list[Any], tile: TileValue, parts: Decomposition, size: int
-    ) -> Iterator[list[Any]]:
+        op: Transfer, at: list[Value], tile: TileValue, parts: Decomposition, size: int
+    ) -> Iterator[list[Value]]:
         """The indices of every `size`-th fragment, `at` being those of the first."""
         transposed = "transposed" in op.attributes
         places = stored_places(parts.repeats, tile.element, transposed=transposed)
@@ -101,67 +98,62 @@ class FragmentMemory:
             if transposed:
                 origin[-2:] = reversed(origin[-2:])
             first = len(at) - len(origin)
-            yield at[:first] + [add_constant(i, o) for i, o in zip(at[first:], origin, strict=True)]
+            inner = zip(at[first:], origin, strict=True)
+            yield [*at[:first], *(add_constant(index, further) for index, further in inner)]
 
-    def _matrices(
-        self,
-        family: Family,
-        op: Any,
-        memory: Any,
-        at: list[Any],
-        tile: TileValue,
-        parts: Decomposition,
-    ) -> tuple[MatrixMemory, int] | None:
-        """The widest form of `family` that moves whole fragments, and how many at once."""
-        if not isinstance(memory.type.memory_space, SharedAttr) or "masked" in op.attributes:
+    def _move(
+        self, op: Transfer, memory: Value, at: list[Value], tile: TileValue, parts: Decomposition
+    ) -> MatrixMove | None:
+        """The matrix instruction that the op names, or the widest that fits; None for none.
+
+        Raises:
+            TilecError: if the one that it names does not fit.
+        """
+        named = op.form
+        type_ = memref_of(memory)
+        if named == NO_MATRICES or not isinstance(type_.memory_space, SharedAttr):
             return None
-        bits = max(8, bits_of(tile.element))
-        row = ROW_BYTES * 8 // bits
-        buffer = shared_buffer(memory.type)
-        # A row must lie in one piece, on a multiple of its size.
-        if not buffer.together(row) or buffer.cols < row or multiple_of(at[-1]) < row:
-            return None
-        transposed = "transposed" in op.attributes
-        best: tuple[MatrixMemory, int] | None = None
-        shape = tuple(parts.unit.out_sizes.values())
-        one = TileValue(shape, tile.element, parts.unit, is_fragment=True)
-        for form in _forms(family):
-            if not self._has(form):
-                continue
-            found = matrices_of(form, one, transposed=transposed)
-            if found is None:
-                continue
-            size, rest = divmod(form.matrices, found.in_sizes["register"])
-            if not rest and size and size <= parts.count and (best is None or size > best[1]):
-                best = (form, size)
-        return best
-
-    def _has(self, form: MatrixMemory) -> bool:
-        if self._target is None:
-            return form.family is Family.LDMATRIX and form.rows == 8
-        return form.min_ptx(self._target) is not None
+        buffer = shared_buffer(type_)
+        moves = matrix_moves(
+            tile,
+            parts,
+            self._target,
+            store=not isinstance(op, LoadOp),
+            transposed=op.is_transposed,
+        )
+        found = [
+            move
+            for move in moves
+            if move.finds_rows(buffer) and multiple_of(at[-1]) % move.row(buffer) == 0
+        ]
+        if named is None:
+            return next(iter(found), None)
+        chosen = next((move for move in found if move.form.ptx == named), None)
+        if chosen is None:
+            legal = ", ".join((*(move.form.ptx for move in found), NO_MATRICES))
+            raise TilecError(f"cannot move '{tile.layout}' by {named}; legal: {legal}")
+        return chosen
 
 
-@cache
-def _forms(family: Family) -> tuple[MatrixMemory, ...]:
-    """The forms that move elements as they are."""
-    return tuple(f for f in forms_of(MatrixMemory) if f.source is None and f.family is family)
-
-
-def _group_type(parts: Decomposition, size: int, tile: TileValue) -> Any:
+def _group_type(parts: Decomposition, size: int, tile: TileValue) -> FragType:
     layout = parts.group(size)
     return frag_type(tuple(layout.out_sizes.values()), tile.element, layout)
 
 
-def _together(memory: Any, parts: Decomposition) -> int:
+def _together(memory: Value, parts: Decomposition) -> int:
     """How many fragments an access that is no matrix instruction moves.
 
     All from and to shared memory: neighbours in a swizzle may be of different fragments.
     """
-    return parts.count if isinstance(memory.type.memory_space, SharedAttr) else 1
+    return parts.count if isinstance(memref_of(memory).memory_space, SharedAttr) else 1
 
 
-def _kept(op: Any) -> dict[str, Any]:
+def _form(move: MatrixMove | None) -> dict[str, Attribute]:
+    """The attribute of the op that is one matrix instruction."""
+    return {} if move is None else {"form": ir.StringAttr.get(move.form.ptx)}
+
+
+def _kept(op: Transfer) -> dict[str, Attribute]:
     """The attributes of an access that its parts have, too."""
     return {
         name: op.attributes[name]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from tilec.dialects.tile.dots import DOTS, extents, repetition, selectors, steps, unit_of
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
-from tilec.dialects.tile.tiles import TileValue, element_name, frag_type
+from tilec.dialects.tile.tiles import TileValue, element_name, element_of, frag_type
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import i64_attribute
+from tilec.ir.creation import create
 from tilec.ir.mlir import ir
 from tilec.isa import Mma
 from tilec.layout import LinearLayout
 from tilec.layout.operands import INDICES
 
-from ..emit import create
 from .expansion import Expansion, Handler, Values
 from .fragment_types import FragmentTypes
 from .parts import cut, join
@@ -29,7 +30,7 @@ class FragmentProducts:
         """By op name."""
         return dict.fromkeys(DOTS, self._dot)
 
-    def _dot(self, op: Any, expansion: Expansion) -> list[Values]:
+    def _dot(self, op: ir.OpView, expansion: Expansion) -> list[Values]:
         """An instruction for each fragment of C and each step along K."""
         form, values = dot_form(op), dot_values(op)
         tiles = {name: self._tile(value) for name, value in values.items()}
@@ -48,7 +49,7 @@ class FragmentProducts:
                 m, n = operands["c"].places[part]
                 at = {"m": m, "n": n, "k": k}
                 taken = [accumulator if i == "c" else operands[i].at(at) for i in names]
-                chosen = {i: _i64(v) for i, v in selectors(form, at, served).items()}
+                chosen = {i: i64_attribute(v) for i, v in selectors(form, at, served).items()}
                 accumulators[part] = create(
                     DOTS[op.operation.name].instruction, taken, accumulator.type, **fixed, **chosen
                 )
@@ -56,7 +57,7 @@ class FragmentProducts:
         size = len(types) // len(accumulators)
         return [[p for whole in accumulators for p in cut(whole, size, types[0])]]
 
-    def _tile(self, value: Any) -> TileValue:
+    def _tile(self, value: Value) -> TileValue:
         tile = self._types.tile(value.type)
         assert tile is not None
         return tile
@@ -81,7 +82,7 @@ class _Fragments:
         self.places = [repeats(register=part) for part in range(count)]
         self._parts = {self.places[part]: part for part in reversed(range(count))}
 
-    def at(self, at: Mapping[str, int]) -> Any:
+    def at(self, at: Mapping[str, int]) -> Value:
         """The fragment for the instruction number `at` along `m`, `n` and `k`."""
         row, col = self._along
         return self.values[self._parts[at[row] // self.steps[row], at[col] // self.steps[col]]]
@@ -92,10 +93,6 @@ def _joined(values: Values, form: Mma, name: str, unit: LinearLayout, count: int
     size = len(values) // count
     if size == 1:
         return list(values)
-    element = ir.Type.parse(element_name(form.operand(name)))
+    element = element_of(ir.Type.parse(element_name(form.operand(name))))
     whole = frag_type(tuple(unit.out_sizes.values()), element, unit)
     return [join(values[at : at + size], whole) for at in range(0, len(values), size)]
-
-
-def _i64(value: int) -> Any:
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)

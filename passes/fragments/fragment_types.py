@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
+from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.dots import DOTS, unit_of
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
+from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
@@ -24,13 +25,13 @@ class FragmentTypes:
         function: the kernel.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Op) -> None:
         self.function = function
         self._units = _units(function)
-        self._types: dict[Any, list[Any]] = {}
-        self._wholes: dict[Any, Any] = {}
+        self._types: dict[Type, list[Type]] = {}
+        self._wholes: dict[Type, FragType] = {}
 
-    def tile(self, type_: Any) -> TileValue | None:
+    def tile(self, type_: Type) -> TileValue | None:
         """The tile that a type is, or None for what is no tensor.
 
         Raises:
@@ -38,7 +39,7 @@ class FragmentTypes:
         """
         return self._tile(type_) if isinstance(type_, ir.RankedTensorType) else None
 
-    def _tile(self, type_: Any) -> TileValue:
+    def _tile(self, type_: Type) -> TileValue:
         tile = tile_value(type_)
         if tile is None:
             raise TilecError(
@@ -58,7 +59,7 @@ class FragmentTypes:
         """How a tile is taken apart: into the fragments of a dot that has it, if one has."""
         return decompose(tile.layout, self._units.get(tile.layout))
 
-    def of(self, type_: Any) -> list[Any] | None:
+    def of(self, type_: Type) -> list[Type] | None:
         """The types of the fragments of a tensor, or None for what is no tensor.
 
         Raises:
@@ -73,7 +74,7 @@ class FragmentTypes:
             self._types[type_] = [frag_type(shape, tile.element, parts.unit)] * parts.count
         return self._types[type_]
 
-    def whole(self, type_: Any) -> Any:
+    def whole(self, type_: Type) -> FragType:
         """The type of all that a warp holds of a tensor, as one fragment.
 
         Raises:
@@ -86,7 +87,7 @@ class FragmentTypes:
         return self._wholes[type_]
 
 
-def _units(function: Any) -> dict[LinearLayout, LinearLayout]:
+def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
     """The fragment that each layout repeats, learnt from the function's dots.
 
     Where operands of different shapes have one layout, it is the smallest of their fragments,

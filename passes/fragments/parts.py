@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tilec.dialects.tile.emit import emit
 from tilec.dialects.tile.ops import ConcatOp, SliceOp
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Type, Value
+from tilec.ir.attributes import i64_attribute
 
 
-def join(parts: list[Any], whole: Any) -> Any:
+def join(parts: list[Value], whole: Type) -> Value:
     """One fragment of type `whole` from consecutive parts of it.
 
     A single part may still be of another type: a warp's part of a larger tile.
@@ -17,12 +16,8 @@ def join(parts: list[Any], whole: Any) -> Any:
     return parts[0] if parts[0].type == whole else emit(ConcatOp, parts, whole)
 
 
-def cut(whole: Any, count: int, part: Any) -> list[Any]:
+def cut(whole: Value, count: int, part: Type) -> list[Value]:
     """The `count` parts of a fragment, each of type `part`."""
     if whole.type == part:
         return [whole]
-    i64 = ir.IntegerType.get_signless(64)
-    return [
-        emit(SliceOp, [whole], part, index=ir.IntegerAttr.get(i64, number))
-        for number in range(count)
-    ]
+    return [emit(SliceOp, [whole], part, index=i64_attribute(number)) for number in range(count)]

@@ -150,9 +150,9 @@ def _carry(loop: scf.ForOp, number: int, ways: Ways) -> bool:
     if yielded.cost >= ways.price(carried, inner.layout):
         return False
     with ir.InsertionPoint(last), last.location:
-        last.operands[number] = yielded.make()
+        last.operands[number] = yielded.make(ways)
     with ir.InsertionPoint(loop), loop.location:
-        begin = ways.best(loop.initArgs[number], inner.layout).make()
+        begin = ways.best(loop.initArgs[number], inner.layout).make(ways)
         loop.operands[Counted.BOUNDS + number] = begin
     argument.set_type(with_layout(argument.type, inner.layout))
     for user in users:

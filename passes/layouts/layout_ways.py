@@ -33,11 +33,11 @@ class Way:
 
     Attributes:
         cost: instructions and wavefronts of a warp, as `tilec.layout.plans.Price` counts them.
-        make: emits what it takes, and returns the tile.
+        make: emits what it takes, by the `Ways` that it is of, and returns the tile.
     """
 
     cost: float
-    make: Callable[[], Value]
+    make: Callable[[Ways], Value]
 
 
 def price(tile: TileValue, layout: LinearLayout, target: Target | None) -> float:
@@ -78,8 +78,8 @@ class Ways:
         tile = laid(value)
         assert tile is not None
         if tile.layout == layout:
-            return Way(0, lambda: value)
-        direct = Way(self.price(tile, layout), lambda: converted(value, layout))
+            return Way(0, lambda _: value)
+        direct = Way(self.price(tile, layout), lambda _: converted(value, layout))
         owner = value.owner
         if isinstance(owner, ir.Block) or not depth:
             return direct
@@ -103,7 +103,7 @@ class Ways:
             return None
         match layout_rule(op):
             case LayoutRule.FREE:
-                return Way(cost, lambda: self._copy(op, layout, {}))
+                return Way(cost, lambda ways: ways._copy(op, layout, {}))
             case LayoutRule.RELATED:
                 return self._view(op, layout, depth)
             case LayoutRule.JOINED:
@@ -120,7 +120,7 @@ class Ways:
         else:
             saved = _accesses(op, tile.layout) if has_one_use(op.results[0]) else 0
             cost = _accesses(op, layout) - saved
-        return Way(max(cost, 0), lambda: self._copy(op, layout, {}))
+        return Way(max(cost, 0), lambda ways: ways._copy(op, layout, {}))
 
     def _view(self, op: ir.OpView, layout: LinearLayout, depth: int) -> Way | None:
         source = laid(op.operands[0])
@@ -129,7 +129,7 @@ class Ways:
         if before is None or not agree(op, before, layout):
             return None
         inner = self.best(op.operands[0], before, depth - 1)
-        return Way(inner.cost, lambda: self._copy(op, layout, {0: inner}))
+        return Way(inner.cost, lambda ways: ways._copy(op, layout, {0: inner}))
 
     def _computed(self, op: ir.OpView, layout: LinearLayout, depth: int, each: int) -> Way | None:
         operands = list(op.operation.operands)
@@ -141,7 +141,7 @@ class Ways:
         distinct = {operands[number]: way for number, way in inner.items()}
         cost = sum(way.cost for way in distinct.values())
         again = 0 if has_one_use(op.results[0]) else each * layout.in_sizes["register"]
-        return Way(cost + again, lambda: self._copy(op, layout, inner))
+        return Way(cost + again, lambda ways: ways._copy(op, layout, inner))
 
     def _copy(self, op: ir.OpView, layout: LinearLayout, inner: Mapping[int, Way]) -> Value:
         """The op once more, its result under another layout, some operands had otherwise."""
@@ -151,7 +151,7 @@ class Ways:
         with ir.InsertionPoint(op), op.location:
             operands = op.operation.operands
             ways = {operands[number]: way for number, way in inner.items()}
-            made = {operand: way.make() for operand, way in ways.items()}
+            made = {operand: way.make(self) for operand, way in ways.items()}
             copy = op.operation.clone()
         for number in inner:
             copy.operands[number] = made[operands[number]]

@@ -7,18 +7,17 @@ well, and NaN becomes 0.
 
 from __future__ import annotations
 
-from tilec.dialects.tile.emit import i64
-from tilec.ir.aliases import Type, Value
+from tilec.ir.aliases import Number, Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
+from tilec.ir.types import integer
+from tilec.isa import TilecError
 
-from ..emit import create
 from ..nvvm.kernel import Kernel as Lowering
 from ..nvvm.registers import Packing, elements, vector
 
 NAMES = ("arith.fptosi", "arith.fptoui")
 """The ops that are lowered here."""
-_UNORDERED = 14
-"""The predicate `uno` of `arith.cmpf`."""
 
 
 def lower_float_to_integer(name: str, value: Value, type_: Type, kernel: Lowering) -> Value:
@@ -30,43 +29,45 @@ def lower_float_to_integer(name: str, value: Value, type_: Type, kernel: Lowerin
         type_: of the result, of at most 64 bits.
         kernel: the kernel.
     """
-    source, result, count = value.type, type_, 1
-    if isinstance(source, ir.VectorType) and isinstance(type_, ir.VectorType):
-        source, result, (count,) = source.element_type, type_.element_type, type_.shape
-    width = ir.IntegerType(result).width
-    signed = name == "arith.fptosi"
-    parts = elements([value], Packing(source, count, 1))
-    found: Value = vector([_lower(part, width, kernel, signed) for part in parts])
-    return found
+    count = type_.shape[0] if isinstance(type_, ir.VectorType) else 1
+    width, signed = scalar_of(type_).width, name == "arith.fptosi"
+    parts = elements([value], Packing(scalar_of(value.type), count, 1))
+    return vector([_lower(part, width, kernel, signed) for part in parts])
+
+
+def scalar_of(type_: Type) -> Number:
+    """The type of numbers that a type is, or a vector's elements.
+
+    Raises:
+        TilecError: if they are none that have a width.
+    """
+    element = type_.element_type if isinstance(type_, ir.VectorType) else type_
+    if not isinstance(element, ir.IntegerType | ir.FloatType):
+        raise TilecError(f"takes integers and floats, not {type_}")
+    return element
 
 
 def _lower(value: Value, width: int, kernel: Lowering, signed: bool) -> Value:
     if not isinstance(value.type, (ir.F32Type, ir.F64Type)):
-        value = create("arith.extf", [value], ir.F32Type.get())
+        value = arith.extf(value, ir.F32Type.get())
     is_double = isinstance(value.type, ir.F64Type)
-    wide = ir.IntegerType.get_signless(64 if width > 32 else 32)
+    wide = integer(64 if width > 32 else 32)
     letters = {32: "i", 64: "ll"}[wide.width]
     name = f"llvm.nvvm.{'d' if is_double else 'f'}2{'' if signed else 'u'}{letters}.rz"
     found: Value = kernel.intrinsic(name, [value], wide)
     if is_double or wide.width == 64:  # cvt gives 0 for NaN of the others only
-        bit = ir.IntegerType.get_signless(1)
-        nan = create("arith.cmpf", [value, value], bit, predicate=i64(_UNORDERED))
-        found = create("arith.select", [nan, _constant(0, wide), found], wide)
+        nan = arith.cmpf(arith.CmpF.UNO, value, value)
+        found = arith.select(nan, arith.integer(wide, 0), found)
     if width == wide.width:
         return found
     found = _clamped(found, width, signed)
-    return create("arith.trunci", [found], ir.IntegerType.get_signless(width))
+    return arith.trunci(found, integer(width))
 
 
 def _clamped(value: Value, width: int, signed: bool) -> Value:
     """An integer no smaller and no larger than `width` bits hold."""
     if not signed:
-        return create("arith.minui", [value, _constant((1 << width) - 1, value.type)], value.type)
+        return arith.minui(value, arith.integer(value.type, (1 << width) - 1))
     half = 1 << (width - 1)
-    for op, bound in (("arith.maxsi", -half), ("arith.minsi", half - 1)):
-        value = create(op, [value, _constant(bound, value.type)], value.type)
-    return value
-
-
-def _constant(number: int, type_: Type) -> Value:
-    return create("arith.constant", [], type_, value=ir.IntegerAttr.get(type_, number))
+    value = arith.maxsi(value, arith.integer(value.type, -half))
+    return arith.minsi(value, arith.integer(value.type, half - 1))

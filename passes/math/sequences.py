@@ -13,12 +13,10 @@ from types import MappingProxyType
 
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
 
-from ..emit import create
 from ..nvvm.kernel import Kernel
 
-_OEQ, _OLT = 1, 4
-"""Predicates of `arith.cmpf`."""
 _MANTISSA = 23
 
 
@@ -37,28 +35,27 @@ class Scalars:
 
     def number(self, value: float) -> Value:
         """A constant."""
-        return create("arith.constant", [], self._f32, value=ir.FloatAttr.get(self._f32, value))
+        return arith.number(self._f32, value)
 
     def integer(self, value: int) -> Value:
         """A constant of type i32."""
-        attribute = ir.IntegerAttr.get(self._i32, value)
-        return create("arith.constant", [], self._i32, value=attribute)
+        return arith.integer(self._i32, value)
 
     def add(self, a: Value, b: Value) -> Value:
         """`a + b`."""
-        return create("arith.addf", [a, b], self._f32)
+        return arith.addf(a, b)
 
     def sub(self, a: Value, b: Value) -> Value:
         """`a - b`."""
-        return create("arith.subf", [a, b], self._f32)
+        return arith.subf(a, b)
 
     def mul(self, a: Value, b: Value) -> Value:
         """`a * b`."""
-        return create("arith.mulf", [a, b], self._f32)
+        return arith.mulf(a, b)
 
     def div(self, a: Value, b: Value) -> Value:
         """`a / b`."""
-        return create("arith.divf", [a, b], self._f32)
+        return arith.divf(a, b)
 
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         """`a * b + c`, rounded once."""
@@ -66,8 +63,7 @@ class Scalars:
 
     def call(self, intrinsic: str, *operands: Value) -> Value:
         """An LLVM intrinsic on f32."""
-        found: Value = self._kernel.intrinsic(intrinsic, list(operands), self._f32)
-        return found
+        return self._kernel.intrinsic(intrinsic, operands, self._f32)
 
     def magnitude(self, a: Value) -> Value:
         """`|a|`."""
@@ -80,43 +76,37 @@ class Scalars:
             total = self.fma(total, x, self.number(coefficient))
         return total
 
-    def test(self, predicate: int, a: Value, b: Value) -> Value:
+    def test(self, predicate: arith.CmpF, a: Value, b: Value) -> Value:
         """A comparison."""
-        i64 = ir.IntegerType.get_signless(64)
-        return create(
-            "arith.cmpf",
-            [a, b],
-            ir.IntegerType.get_signless(1),
-            predicate=ir.IntegerAttr.get(i64, predicate),
-        )
+        return arith.cmpf(predicate, a, b)
 
     def less(self, a: Value, b: float) -> Value:
         """Whether `a < b`."""
-        return self.test(_OLT, a, self.number(b))
+        return self.test(arith.CmpF.OLT, a, self.number(b))
 
     def equal(self, a: Value, b: float) -> Value:
         """Whether `a == b`."""
-        return self.test(_OEQ, a, self.number(b))
+        return self.test(arith.CmpF.OEQ, a, self.number(b))
 
     def pick(self, condition: Value, a: Value, b: Value) -> Value:
         """`a` where the condition holds, else `b`."""
-        return create("arith.select", [condition, a, b], a.type)
+        return arith.select(condition, a, b)
 
     def bits(self, a: Value) -> Value:
         """The bits of `a`, an i32."""
-        return create("arith.bitcast", [a], self._i32)
+        return arith.bitcast(a, self._i32)
 
     def of_bits(self, bits: Value) -> Value:
         """The f32 of an i32's bits."""
-        return create("arith.bitcast", [bits], self._f32)
+        return arith.bitcast(bits, self._f32)
 
-    def on_bits(self, name: str, a: Value, b: int) -> Value:
+    def on_bits(self, op: Callable[[Value, Value], Value], a: Value, b: int) -> Value:
         """An `arith` op of an i32 and a constant."""
-        return create(name, [a, self.integer(b)], self._i32)
+        return op(a, self.integer(b))
 
     def of_integer(self, a: Value) -> Value:
         """An i32 as f32."""
-        return create("arith.sitofp", [a], self._f32)
+        return arith.sitofp(a, self._f32)
 
 
 def _split(value: float) -> tuple[float, float]:
@@ -133,7 +123,7 @@ def _exp(s: Scalars, x: Value) -> Value:
     # Beyond, the result is 0 or infinity; an infinite product would have no error to speak of.
     bound = 160 / high
     x = s.pick(s.less(x, -bound), s.number(-bound), x)
-    x = s.pick(s.test(_OLT, s.number(bound), x), s.number(bound), x)
+    x = s.pick(s.test(arith.CmpF.OLT, s.number(bound), x), s.number(bound), x)
     exponent = s.mul(x, s.number(high))
     rest = s.fma(x, s.number(high), s.sub(s.number(-0.0), exponent))
     rest = s.mul(s.fma(x, s.number(low), rest), s.number(log(2)))
@@ -151,10 +141,8 @@ def _logarithm(s: Scalars, x: Value, base: float) -> Value:
     tiny = s.less(x, 2.0**-126)
     normal = s.pick(tiny, s.mul(x, s.number(2.0**_MANTISSA)), x)
     (half_root,) = unpack("i", pack("f", sqrt(0.5)))
-    n = s.on_bits("arith.shrsi", s.on_bits("arith.subi", s.bits(normal), half_root), _MANTISSA)
-    m = s.of_bits(
-        create("arith.subi", [s.bits(normal), s.on_bits("arith.shli", n, _MANTISSA)], n.type)
-    )
+    n = s.on_bits(arith.shrsi, s.on_bits(arith.subi, s.bits(normal), half_root), _MANTISSA)
+    m = s.of_bits(arith.subi(s.bits(normal), s.on_bits(arith.shli, n, _MANTISSA)))
     exponent = s.add(s.of_integer(n), s.pick(tiny, s.number(-_MANTISSA), s.number(0.0)))
     # log(m) = 2 artanh(q), q = (m - 1) / (m + 1), a series in q^2.
     above = s.sub(m, s.number(1.0))
@@ -174,7 +162,7 @@ def _logarithm(s: Scalars, x: Value, base: float) -> Value:
         value = s.fma(exponent, s.number(high), s.fma(above, s.number(scale), rest))
     positive = s.pick(s.less(x, float("inf")), value, x)
     other = s.pick(s.equal(x, 0.0), s.number(float("-inf")), s.number(float("nan")))
-    return s.pick(s.test(_OLT, s.number(0.0), x), positive, other)
+    return s.pick(s.test(arith.CmpF.OLT, s.number(0.0), x), positive, other)
 
 
 def _log1p(s: Scalars, x: Value) -> Value:
@@ -225,8 +213,8 @@ def _powf(s: Scalars, x: Value, y: Value) -> Value:
     power = s.call("llvm.exp2.f32", product)
     # Of negative numbers there are integer powers only, the odd ones negative.
     half = s.mul(y, s.number(0.5))
-    even = s.test(_OEQ, half, s.call("llvm.floor.f32", half))
-    whole = s.test(_OEQ, y, s.call("llvm.floor.f32", y))
+    even = s.test(arith.CmpF.OEQ, half, s.call("llvm.floor.f32", half))
+    whole = s.test(arith.CmpF.OEQ, y, s.call("llvm.floor.f32", y))
     signed = s.pick(even, power, s.sub(s.number(-0.0), power))
     of_negative = s.pick(whole, signed, s.number(float("nan")))
     power = s.pick(s.less(x, 0.0), of_negative, power)

@@ -6,24 +6,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
+from tilec.dialects.tile.ops import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
-from tilec.ir.mlir import dialect, ir
+from tilec.ir.aliases import Attribute
+from tilec.ir.mlir import ir
+from tilec.ir.ops import llvm, nvvm, scf
+from tilec.ir.ops.nvvm import CacheModifier
+from tilec.ir.types import integer, memref_of
 from tilec.isa import ASYNC_COPY_BYTES, LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
 
-from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from ..functions import threads
 from . import predicated
 from .addresses import in_global
 from .global_memory import GlobalAccess
 from .kernel import Kernel
-from .registers import Packing, i32, i64, vector
+from .registers import Packing, vector
 from .shared_memory import SharedAccess, shared_access
 
 
@@ -34,24 +37,25 @@ class AsyncCopies:
         self._kernel = kernel
         self._exists = kernel.target is None or kernel.target.has_async_copy
 
-    def copy(self, op: Any, expansion: Expansion) -> list[Values]:
+    def copy(self, op: AsyncCopyOp, expansion: Expansion) -> list[Values]:
         """`tile.async_copy`: each thread takes its vectors of the tile."""
-        source, target, *indices = op.operands
-        rank = source.type.rank
-        rows, cols = ir.DenseI64ArrayAttr(op.attributes["shape"])
+        source, indices = op.source, op.indices
+        source_type, target_type = memref_of(source), memref_of(op.target)
+        rank = source_type.rank
+        rows, cols = ir.DenseI64ArrayAttr(op.shape)
         vector = vector_of(op)
         layout = row_tile(rows, cols, vector, threads(self._kernel.function) // LANES)
         place = _by_thread(layout)
-        buffer = shared_buffer(target.type)
-        shape = tuple(target.type.shape)
-        base = expansion.one(target)
+        buffer = shared_buffer(target_type)
+        shape = tuple(target_type.shape)
+        base = expansion.one(op.target)
         to = shared_access(self._kernel, base, buffer, indices[rank:], shape, place, "thread")
         from_ = GlobalAccess(self._kernel, source, indices[:rank], place, "thread")
-        element = source.type.element_type
+        element = source_type.element_type
         size = vector * bits_of(element) // 8
         if not buffer.together(vector) or to.col.constant % vector:
             raise TilecError(
-                f"{vector} elements of {element} at a time are not contiguous in {target.type}"
+                f"{vector} elements of {element} at a time are not contiguous in {target_type}"
             )
         if to.col.multiple % vector:
             raise TilecError(f"the target's column index is not known to be a multiple of {vector}")
@@ -70,35 +74,30 @@ class AsyncCopies:
                     pieces.copy(step, attributes)
         return []
 
-    def commit(self, _: Any, __: Expansion) -> list[Values]:
+    def commit(self, _: AsyncCommitOp, __: Expansion) -> list[Values]:
         """`tile.async_commit`."""
         if self._exists:
-            ir.Operation.create("nvvm.cp.async.commit.group")
+            nvvm.cp_async_commit_group()
         return []
 
-    def wait(self, op: Any, _: Expansion) -> list[Values]:
+    def wait(self, op: AsyncWaitOp, _: Expansion) -> list[Values]:
         """`tile.async_wait`."""
         if self._exists:
-            count = ir.IntegerAttr.get(i32(), int(op.attributes["pending"].value))
-            ir.Operation.create("nvvm.cp.async.wait.group", attributes={"n": count})
+            nvvm.cp_async_wait_group(op.pending.value)
         return []
 
-    def _attributes(self, size: int) -> dict[str, Any] | None:
+    def _attributes(self, size: int) -> dict[str, Attribute] | None:
         """Those of the op that copies so many bytes; None if the target has none."""
         if not self._exists or size not in ASYNC_COPY_BYTES:
             return None
         # Only 16-byte copies may bypass L1.
-        modifier = f"#nvvm<load_cache_modifier {'cg' if size == 16 else 'ca'}>"
-        return {"size": ir.IntegerAttr.get(i32(), size), "modifier": ir.Attribute.parse(modifier)}
+        return nvvm.cp_async_attributes(size, CacheModifier.CG if size == 16 else CacheModifier.CA)
 
     @contextmanager
     def _first(self, copies: int) -> Iterator[None]:
         """For one thread of those that would copy the same."""
-        scf = dialect("scf")
-        branch = scf.IfOp(self._kernel.first_of_copies("thread", copies))
-        with ir.InsertionPoint(branch.then_block):
+        with scf.if_(self._kernel.first_of_copies("thread", copies)):
             yield
-            scf.YieldOp([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,32 +120,27 @@ class _Pieces:
     masked: bool
     whole: bool
 
-    def copy(self, step: tuple[int, ...], attributes: dict[str, Any]) -> None:
+    def copy(self, step: tuple[int, ...], attributes: dict[str, Attribute]) -> None:
         """Copy the vector at a place asynchronously."""
         source = in_global(self.source.pointer(step))
-        operands = [self.target.pointer(step), source]
+        target, count = self.target.pointer(step), None
         if self.masked:
             vector = 1 if self.whole else self.vector
-            operands.append(self.source.bytes_inside(step, vector, self.size))
-        ir.Operation.create("nvvm.cp.async.shared.global", operands=operands, attributes=attributes)
+            count = self.source.bytes_inside(step, vector, self.size)
+        nvvm.cp_async_shared_global(target, source, count, attributes)
 
     def copy_through_registers(self, step: tuple[int, ...]) -> None:
         """Copy the vector at a place by a load and a store."""
-        word = ir.IntegerType.get_signless(8 * min(self.size, 4))
+        word = integer(8 * min(self.size, 4))
         moved = Packing.dense(word, max(1, self.size // 4))
         whole = Packing(word, moved.registers, 1)
-        aligned = ir.IntegerAttr.get(i64(), self.size)
         source = self.source.address(step)
         if self.masked:
             # Elements are inside or outside together, as the attribute `vector` promises.
             value = vector(predicated.load(source, moved, self.source.inside(step)))
         else:
-            value = create("llvm.load", [source.value()], whole.type, alignment=aligned)
-        ir.Operation.create(
-            "llvm.store",
-            operands=[value, self.target.pointer(step)],
-            attributes={"alignment": aligned},
-        )
+            value = llvm.load(source.value(), whole.type, self.size)
+        llvm.store(value, self.target.pointer(step), self.size)
 
 
 @lru_cache(maxsize=1024)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilec.dialects.tile.ops import AtomicOp
 from tilec.dialects.tile.ops.atomic import updates
-from tilec.ir.mlir import ir
+from tilec.dialects.tile.tiles import Element
 from tilec.isa.reductions import Reduction
 
 from ..fragments.expansion import Expansion, Values
@@ -23,20 +22,20 @@ class Atomics:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def atomic(self, op: Any, expansion: Expansion) -> list[Values]:
+    def atomic(self, op: AtomicOp, expansion: Expansion) -> list[Values]:
         """`tile.atomic` of a fragment."""
-        value, target, *indices = op.operands
+        value, target = op.tile, op.target
         tile = fragment(value)
-        forms = self._forms(ir.StringAttr(op.attributes["fn"]).value, tile.element)
+        forms = self._forms(op.fn.value, tile.element)
         packed = packing(tile)
-        size = int(packed.element.width) // 8
+        size = packed.element.width // 8
         access = FragmentAccess(
             self._kernel,
             op,
             tile,
             target,
             expansion.one(target),
-            indices,
+            op.indices,
             loads=False,
             widest=max(forms) * size,
         )
@@ -54,7 +53,7 @@ class Atomics:
             )
         return []
 
-    def _forms(self, fn: str, element: Any) -> dict[int, Reduction]:
+    def _forms(self, fn: str, element: Element) -> dict[int, Reduction]:
         """The target's instructions, by their number of elements; of any target the plain one.
 
         Raises:

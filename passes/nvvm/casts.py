@@ -7,14 +7,17 @@ taken where it has one (`tilec.isa.conversions`), else `narrow_floats`.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from tilec.dialects.tile.casts import NarrowElement, check_cast, is_special, narrow_element
-from tilec.dialects.tile.tiles import TileValue
+from tilec.dialects.tile.ops import CastOp
+from tilec.dialects.tile.tiles import Element, TileValue
+from tilec.ir.aliases import Number, Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, llvm
+from tilec.ir.types import element_of, i16, i32, number_of, width_of
+from tilec.ir.types import integer as integer_type
 from tilec.isa.conversions import Conversion, conversion
 
-from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from . import elementwise
 from .kernel import Kernel
@@ -32,7 +35,6 @@ from .registers import (
     bitcast,
     elements,
     fragment,
-    i32,
     packing_of,
     registers_of,
     vector,
@@ -49,9 +51,9 @@ class Casts:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def cast(self, op: Any, expansion: Expansion) -> list[Values]:
+    def cast(self, op: CastOp, expansion: Expansion) -> list[Values]:
         """`tile.cast`."""
-        operand, value = op.operands[0], op.results[0]
+        operand, value = op.source, op.result
         source, result = fragment(operand), fragment(value)
         before, after = packing_of(operand), packing_of(value)
         held = expansion.values(operand)
@@ -61,7 +63,7 @@ class Casts:
         if name == "arith.bitcast":
             return [[bitcast(register, after.type) for register in held]]
         if name in ("arith.sitofp", "arith.uitofp") and _through_f16(source, result):
-            bits, signed = int(before.element.width), name == "arith.sitofp"
+            bits, signed = before.element.width, name == "arith.sitofp"
             count = max(1, before.per_register // 2)
             pairs = [
                 pair
@@ -69,7 +71,7 @@ class Casts:
                 for pair in widen_integers(self._kernel, word, bits, count, signed=signed)
             ]
             return [self._given(pairs, result.element, after, source.registers)]
-        is_nibble = 1 < int(before.element.width) < 8
+        is_nibble = 1 < before.element.width < 8
         if name in ("arith.extsi", "arith.extui") and is_nibble and after.bits <= 32:
             values = _extended(held, before, signed=name == "arith.extsi")
             return [registers_of([_resized(v, after.element) for v in values], after)]
@@ -77,39 +79,38 @@ class Casts:
         if not special and name != "arith.convertf":
             return [elementwise.cast(name, attributes, held, before, after)]
         pairs = self._read(held, source.element, before)
-        exact = str(source.element) != "f32"
+        exact = not isinstance(source.element, ir.F32Type)
         return [self._given(pairs, result.element, after, source.registers, exact=exact)]
 
-    def _read(self, held: list[Any], element: Any, packed: Packing) -> list[Any]:
+    def _read(self, held: list[Value], element: Element, packed: Packing) -> list[Value]:
         """The elements in pairs, as `vector<2xf16>` or `vector<2xf32>`."""
         small = narrow_element(element)
         if small is not None:
             return self._widened(held, small, packed)
-        if str(element) == "tf32":
+        if isinstance(element, ir.FloatTF32Type):
             f32 = ir.F32Type.get()
-            held = [bitcast(integer("andi", value, -0x2000), f32) for value in held]
+            held = [bitcast(integer(arith.andi, value, -0x2000), f32) for value in held]
             packed = replace(packed, element=f32)
         count = len(held) * packed.per_register
         order = range(count) if count > 1 else [0, 0]  # one alone stands twice
         return rearranged(held, packed, order, Packing(packed.element, 2, len(order) // 2))
 
-    def _widened(self, held: list[Any], small: NarrowElement, packed: Packing) -> list[Any]:
+    def _widened(self, held: list[Value], small: NarrowElement, packed: Packing) -> list[Value]:
         form = conversion(f"{small.type}x2", "f16x2", self._kernel.target)
         if form is None:
             shift = small.container - small.shift - small.type.bits
             words = self._words(held, packed)
-            moved = [integer("shli", word, shift) if shift else word for word in words]
+            moved = [integer(arith.shli, word, shift) if shift else word for word in words]
             return [widen(word, small.type) for word in moved]
-        i16 = ir.IntegerType.get_signless(16)
         return [
-            self._call(form, [_resized(codes, i16)], f16x2())
+            self._call(form, [_resized(codes, i16())], f16x2())
             for codes in (_compact(piece, small) for piece in _pieces(held, packed))
         ]
 
-    def _words(self, held: list[Any], packed: Packing) -> list[Any]:
+    def _words(self, held: list[Value], packed: Packing) -> list[Value]:
         """Each pair of elements as a word, the elements in the upper bits of its halves."""
-        words = []
-        bits = int(packed.element.width)
+        words: list[Value] = []
+        bits = packed.element.width
         for whole in _wholes(held, packed):
             for pair in range(max(1, packed.per_register // 2)):
                 low, high = (2 * pair, 2 * pair + 1) if bits == 8 else (pair, pair)
@@ -117,14 +118,20 @@ class Casts:
                 operands = [whole, constant(0), constant(selector)]
                 word = self._kernel.intrinsic("llvm.nvvm.prmt", operands, i32())
                 if bits == 4:  # one byte in both halves
-                    lower = integer("andi", integer("shli", word, 4), 0xF000)
-                    word = create("arith.ori", [lower, integer("andi", word, -(1 << 28))], i32())
+                    lower = integer(arith.andi, integer(arith.shli, word, 4), 0xF000)
+                    word = arith.ori(lower, integer(arith.andi, word, -(1 << 28)))
                 words.append(word)
         return words
 
     def _given(
-        self, pairs: list[Any], element: Any, packed: Packing, count: int, *, exact: bool = True
-    ) -> list[Any]:
+        self,
+        pairs: list[Value],
+        element: Element,
+        packed: Packing,
+        count: int,
+        *,
+        exact: bool = True,
+    ) -> list[Value]:
         """The registers of the result.
 
         Args:
@@ -137,93 +144,96 @@ class Casts:
         small = narrow_element(element)
         if small is not None:
             return _registers([self._codes(pair, small) for pair in pairs], packed)
-        is_tf32 = str(element) == "tf32"
-        wanted = ir.F32Type.get() if is_tf32 else element
+        is_tf32 = isinstance(element, ir.FloatTF32Type)
+        wanted = ir.F32Type.get() if is_tf32 else number_of(element)
         pairs = [_converted(pair, wanted) for pair in pairs]
-        held = Packing(pairs[0].type.element_type, 2, len(pairs))
+        held = Packing(_element(pairs[0]), 2, len(pairs))
         if not is_tf32:
             return rearranged(pairs, held, range(count), packed)
         values = elements(pairs, held)[:count]
         return [bitcast(v, i32()) if exact else self._tf32(v) for v in values]
 
-    def _call(self, form: Conversion, arguments: list[Any], result: Any) -> Any:
+    def _call(self, form: Conversion, arguments: list[Value], result: Type) -> Value:
         return self._kernel.intrinsic(form.intrinsic, arguments, result)
 
-    def _tf32(self, value: Any) -> Any:
+    def _tf32(self, value: Value) -> Value:
         form = conversion("f32", "tf32", self._kernel.target)
         return self._call(form, [value], i32()) if form is not None else round_tf32(value)
 
-    def _codes(self, pair: Any, small: NarrowElement) -> Any:
+    def _codes(self, pair: Value, small: NarrowElement) -> Value:
         """A pair of codes side by side, an integer of twice the container's bits."""
-        i16 = ir.IntegerType.get_signless(16)
         target, result = self._kernel.target, f"{small.type}x2"
         if pair.type == f16x2() and (form := conversion("f16x2", result, target)) is not None:
-            return self._call(form, [pair], i16)
+            return self._call(form, [pair], i16())
         low, high = _both(_converted(pair, ir.F32Type.get()))
-        wide = ir.IntegerType.get_signless(2 * small.container)
+        wide = integer_type(2 * small.container)
         form = conversion("f32", result, target)
         if form is None:
             codes = [narrow(value, small.type) for value in (low, high)]
         else:
-            packed = self._call(form, [high, low], i16)
+            packed = self._call(form, [high, low], i16())
             if small.shift == 0:
                 return _resized(packed, wide)
             packed = _resized(packed, i32())
-            codes = [integer("andi", packed, 0xF), integer("shrui", packed, 4)]
-        above = integer("shli", codes[1], small.container)
-        whole = create("arith.ori", [codes[0], above], i32())
-        whole = integer("shli", whole, small.shift) if small.shift else whole
+            codes = [integer(arith.andi, packed, 0xF), integer(arith.shrui, packed, 4)]
+        above = integer(arith.shli, codes[1], small.container)
+        whole: Value = arith.ori(codes[0], above)
+        whole = integer(arith.shli, whole, small.shift) if small.shift else whole
         return _resized(whole, wide)
 
 
 def _through_f16(source: TileValue, result: TileValue) -> bool:
     """Whether f16 holds the integers, and the result is no f64."""
-    return int(source.element.width) in (4, 8) and int(result.element.width) <= 32
+    return width_of(source.element) in (4, 8) and width_of(result.element) <= 32
 
 
-def _wholes(held: list[Any], packed: Packing) -> list[Any]:
+def _wholes(held: list[Value], packed: Packing) -> list[Value]:
     """Each register as an i32."""
-    whole = ir.IntegerType.get_signless(packed.bits)
+    whole = integer_type(packed.bits)
     return [_resized(bitcast(register, whole), i32()) for register in held]
 
 
-def _extended(held: list[Any], packed: Packing, *, signed: bool) -> list[Any]:
+def _extended(held: list[Value], packed: Packing, *, signed: bool) -> list[Value]:
     """Integers of less than a byte as i32, by shifts."""
-    width, shift = int(packed.element.width), "shrsi" if signed else "shrui"
-    values = []
+    width, shift = packed.element.width, arith.shrsi if signed else arith.shrui
+    values: list[Value] = []
     for word in _wholes(held, packed):
         for at in range(packed.per_register):
-            top = integer("shli", word, 32 - width * (at + 1))
+            top = integer(arith.shli, word, 32 - width * (at + 1))
             values.append(integer(shift, top, 32 - width))
     return values
 
 
-def _both(pair: Any) -> list[Any]:
-    return elements([pair], Packing(pair.type.element_type, 2, 1))
+def _element(pair: Value) -> Number:
+    return number_of(element_of(pair.type))
 
 
-def _converted(pair: Any, element: Any) -> Any:
+def _both(pair: Value) -> list[Value]:
+    return elements([pair], Packing(_element(pair), 2, 1))
+
+
+def _converted(pair: Value, element: Number) -> Value:
     """A pair of floats of 16 or 32 bits as another, rounded to nearest even."""
-    held = pair.type.element_type
+    held = _element(pair)
     if held == element:
         return pair
     if held.width == element.width:  # f16 and bf16: f32 holds both
         pair = _converted(pair, ir.F32Type.get())
-    name = "arith.extf" if pair.type.element_type.width < element.width else "arith.truncf"
-    return create(name, [pair], ir.VectorType.get([2], element))
+    convert = arith.extf if _element(pair).width < element.width else arith.truncf
+    return convert(pair, ir.VectorType.get([2], element))
 
 
-def _pieces(held: list[Any], packed: Packing) -> list[Any]:
+def _pieces(held: list[Value], packed: Packing) -> list[Value]:
     """Each pair of elements as one integer."""
     if packed.per_register == 1:
         (value,) = held
-        return [_resized(value, ir.IntegerType.get_signless(2 * packed.bits))]
+        return [_resized(value, integer_type(2 * packed.bits))]
     count = packed.per_register // 2
-    wide = Packing(ir.IntegerType.get_signless(packed.bits // count), count, len(held))
+    wide = Packing(integer_type(packed.bits // count), count, len(held))
     return elements([bitcast(register, wide.type) for register in held], wide)
 
 
-def _registers(pieces: list[Any], packed: Packing) -> list[Any]:
+def _registers(pieces: list[Value], packed: Packing) -> list[Value]:
     """The registers that hold pairs of elements, each pair one integer."""
     if packed.per_register == 1:
         (piece,) = pieces
@@ -234,18 +244,19 @@ def _registers(pieces: list[Any], packed: Packing) -> list[Any]:
     ]
 
 
-def _compact(piece: Any, small: NarrowElement) -> Any:
+def _compact(piece: Value, small: NarrowElement) -> Value:
     """A pair of codes as `cvt` reads it: those of 4 bits in one byte."""
     if small.shift == 0:
         return piece
     wide = _resized(piece, i32())
-    low = integer("andi", integer("shrui", wide, small.shift), 0xF)
-    high = integer("andi", integer("shrui", wide, small.shift + 4), 0xF0)
-    return create("arith.ori", [low, high], i32())
+    low = integer(arith.andi, integer(arith.shrui, wide, small.shift), 0xF)
+    high = integer(arith.andi, integer(arith.shrui, wide, small.shift + 4), 0xF0)
+    return arith.ori(low, high)
 
 
-def _resized(value: Any, type_: Any) -> Any:
+def _resized(value: Value, type_: Number) -> Value:
     """An integer of another width, its bits the low ones."""
     if value.type == type_:
         return value
-    return create("llvm.zext" if value.type.width < type_.width else "llvm.trunc", [value], type_)
+    resize = llvm.zext if width_of(value.type) < type_.width else llvm.trunc
+    return resize(value, type_)

@@ -5,30 +5,34 @@ The plan is computed by `tilec.layout.conversion`; here it is carried out.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
+from tilec.dialects.tile.ops import ConvertLayoutOp
 from tilec.dialects.tile.tiles import bits_of, tile_value
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Value
+from tilec.ir.ops import arith, llvm, nvvm
+from tilec.ir.ops.arith import CmpI
+from tilec.ir.ops.llvm import constant_i32
+from tilec.ir.ops.nvvm import Shuffle
+from tilec.ir.types import i32, number_of
 from tilec.isa import LANES, MovMatrix, TilecError, forms_of
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import conversion_plans
 from tilec.layout.gf2 import Echelon, combine
 from tilec.layout.plans import Nothing, Permutation, Shuffles, Transposition
 
-from ..emit import create, index_constant
+from ..emit import index_constant
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel
 from .rearrangement import order_of, rearranged
 from .registers import (
     Packing,
     bitcast,
-    constant_i32,
     elements,
-    i32,
     packing,
     registers_of,
 )
-from .shuffles import by_words, shuffle
+from .shuffles import butterfly_word, by_words
 
 
 class Conversions:
@@ -37,9 +41,9 @@ class Conversions:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def convert(self, op: Any, expansion: Expansion) -> list[Values]:
+    def convert(self, op: ConvertLayoutOp, expansion: Expansion) -> list[Values]:
         """`tile.convert_layout` of a fragment."""
-        source, result = tile_value(op.operands[0].type), tile_value(op.results[0].type)
+        source, result = tile_value(op.source.type), tile_value(op.result.type)
         assert source is not None
         assert result is not None
         if not source.is_fragment:
@@ -48,7 +52,7 @@ class Conversions:
             source.layout, result.layout, bits_of(source.element), self._kernel.target
         )
         before, after = packing(source), packing(result)
-        held = expansion.values(op.operands[0])
+        held = expansion.values(op.source)
         for plan in offered:
             match plan:
                 case Nothing():
@@ -61,9 +65,9 @@ class Conversions:
                     return [registers_of(self._shuffle(plan, elements(held, before)), after)]
         raise TilecError("has no plan within a warp")
 
-    def _transpose(self, plan: Transposition, held: list[Any], after: Packing) -> list[Any]:
+    def _transpose(self, plan: Transposition, held: list[Value], after: Packing) -> list[Value]:
         (form,) = forms_of(MovMatrix)
-        moved: dict[int, Any] = {}
+        moved: dict[int, Value] = {}
         values = []
         for word in range(after.registers):
             (source,) = plan.words(word=word)
@@ -73,11 +77,11 @@ class Conversions:
             values.append(bitcast(moved[source], after.type))
         return values
 
-    def _shuffle(self, plan: Shuffles, held: list[Any]) -> list[Any]:
+    def _shuffle(self, plan: Shuffles, held: list[Value]) -> list[Value]:
         """The elements of the result, from those of the source."""
         rounds = plan.read.in_sizes["round"]
         together = plan.send.in_sizes["element"]
-        received: dict[int, Any] = {}
+        received: dict[int, Value] = {}
         for number in range(rounds):
             word = [
                 self._pick(plan.send, {"element": e, "round": number}, dict(enumerate(held)))
@@ -100,7 +104,9 @@ class Conversions:
         copies = plan.copies
         return [filled[copies(register=r)[0]] for r in range(copies.in_sizes["register"])]
 
-    def _pick(self, layout: LinearLayout, fixed: dict[str, int], values: dict[int, Any]) -> Any:
+    def _pick(
+        self, layout: LinearLayout, fixed: dict[str, int], values: Mapping[int, Value]
+    ) -> Value:
         """The value at index `layout(**fixed, lane=…)`, by selects on the lane."""
         (base,) = layout(**fixed)
         images = [image for (image,) in layout.bases["lane"]]
@@ -116,43 +122,32 @@ class Conversions:
                 # Lanes whose image has the step of this bit in it.
                 having = [[(span.solve(image) or 0) >> bit & 1] for image in images]
                 condition = self._lane_bit(LinearLayout.of({"lane": having}, {"bit": 2}))
-                candidates = [
-                    create("llvm.select", [condition, b, a], a.type)
-                    for a, b in zip(low, high, strict=True)
-                ]
+                pairs = zip(low, high, strict=True)
+                candidates = [llvm.select(condition, b, a) for a, b in pairs]
         return candidates[0]
 
-    def _lane_bit(self, layout: LinearLayout) -> Any:
+    def _lane_bit(self, layout: LinearLayout) -> Value:
         """Whether a bit that is linear in the lane is set, an i1."""
         (bit,) = self._kernel.places(layout, "lane")
+        with self._kernel.interned:
+            return arith.cmpi(CmpI.NE, bit, index_constant(0))
 
-        def test() -> Any:
-            return create(
-                "arith.cmpi",
-                [bit, index_constant(0)],
-                ir.IntegerType.get_signless(1),
-                predicate=ir.IntegerAttr.get(ir.IntegerType.get_signless(64), 1),  # ne
-            )
-
-        return self._kernel.once(("lane bit", layout), [], test)
-
-    def _exchange(self, plan: Shuffles, number: int, word: list[Any]) -> list[Any]:
+    def _exchange(self, plan: Shuffles, number: int, word: list[Value]) -> list[Value]:
         """The elements that the lane to read from sends in a round."""
         if plan.mask(number) == 0:
             return word
-        type_ = word[0].type
-        packed = Packing(type_, len(word), 1)
+        packed = Packing(number_of(word[0].type), len(word), 1)
         (whole,) = registers_of(word, packed)
         back = by_words(whole, packed.bits, lambda sent: self._read(plan, number, sent))
         return elements([back], packed)
 
-    def _read(self, plan: Shuffles, number: int, value: Any) -> Any:
+    def _read(self, plan: Shuffles, number: int, value: Value) -> Value:
         """What another lane sends."""
         mask = plan.mask(number)
         if mask is not None:
-            return shuffle(value, constant_i32(mask), "bfly")
+            return butterfly_word(value, mask)
         (constant,) = plan.read(round=number)
         lanes = LinearLayout.of({"lane": plan.read.bases["lane"]}, {"lane_read": LANES})
         (lane,) = self._kernel.places(lanes, "lane")
-        at = create("arith.index_castui", [lane], i32())
-        return shuffle(value, create("llvm.xor", [at, constant_i32(constant)], i32()), "idx")
+        at = arith.index_castui(lane, i32())
+        return nvvm.shfl_sync(Shuffle.IDX, value, llvm.xor(at, constant_i32(constant)))

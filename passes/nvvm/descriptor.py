@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
+from tilec.ir.aliases import Type, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
+from tilec.ir.ops import builtin, llvm
+from tilec.ir.types import i64, memref_of, width_of
 
-from ..emit import create
 from ..functions import is_kernel
 from .addresses import in_global, moved
+from .cached import cached_method
 from .kernel import Kernel
-from .registers import constant_i64, i64
 
 _VIEWS = frozenset(
     f"memref.{name}"
@@ -41,72 +42,69 @@ class Descriptor:
         static_strides: in elements, None for those that the type does not say.
     """
 
-    def __init__(self, kernel: Kernel, memref: Any) -> None:
+    def __init__(self, kernel: Kernel, memref: Value) -> None:
         self._kernel = kernel
         self._memref = memref
-        self._type = memref.type
+        self._type = memref_of(memref)
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
         strides, offset = self._type.get_strides_and_offset()
         self._offset: int | None = None if offset == dynamic else offset
-        self.rank = int(self._type.rank)
-        self.element_bits = max(8, int(self._type.element_type.width))
+        self.rank = self._type.rank
+        self.element_bits = max(8, width_of(self._type.element_type))
         self.static_strides: list[int | None] = [None if s == dynamic else s for s in strides]
 
     @cached_property
-    def _pointer(self) -> str:
+    def _pointer(self) -> Type:
         space = self._type.memory_space
-        number = int(space.value) if isinstance(space, ir.IntegerAttr) else 0
-        return f"ptr<{number}>" if number else "ptr"
+        return llvm.pointer(space.value if isinstance(space, ir.IntegerAttr) else 0)
 
-    def _whole(self) -> Any:
-        array = f"array<{self.rank} x i64>"
-        struct = f"!llvm.struct<({self._pointer}, {self._pointer}, i64, {array}, {array})>"
-        return create("builtin.unrealized_conversion_cast", [self._memref], ir.Type.parse(struct))
+    @cached_property
+    def _struct(self) -> Type:
+        array = ir.Type.parse(f"!llvm.array<{self.rank} x i64>")
+        return llvm.struct([self._pointer, self._pointer, i64(), array, array])
 
-    def _field(self, type_: Any, *position: int) -> Any:
-        def field() -> Any:
-            struct = self._kernel.once("descriptor", [self._memref], self._whole)
-            at = ir.DenseI64ArrayAttr.get(position)
-            return create("llvm.extractvalue", [struct], type_, position=at)
+    @cached_method
+    def _field(self, type_: Type, *position: int) -> Value:
+        with self._kernel.interned:
+            struct = builtin.unrealized_conversion_cast(self._memref, self._struct)
+            return llvm.extractvalue(struct, position, type_)
 
-        return self._kernel.once(("field", position), [self._memref], field)
-
-    def base(self) -> Any:
+    @cached_method
+    def base(self) -> Value:
         """The aligned pointer, moved by the memref's offset; in the global state space if known."""
-        return self._kernel.once("base", [self._memref], self._emit_base)
+        pointer = self._field(self._pointer, 1)
+        with self._kernel.interned:
+            if _is_argument(self._memref):
+                pointer = in_global(pointer)
+            if self._offset == 0:
+                return pointer
+            known = self._offset
+            offset = self._field(i64(), 2) if known is None else llvm.constant_i64(known)
+            return self.moved(pointer, offset)
 
-    def _emit_base(self) -> Any:
-        pointer = self._field(ir.Type.parse(f"!llvm.{self._pointer}"), 1)
-        if _is_argument(self._memref):
-            pointer = in_global(pointer)
-        if self._offset == 0:
-            return pointer
-        offset = self._field(i64(), 2) if self._offset is None else constant_i64(self._offset)
-        return self.moved(pointer, offset)
-
-    def size(self, dim: int) -> Any:
+    def size(self, dim: int) -> Value:
         """Extent of a dimension, i64."""
         if self._type.is_dynamic_dim(dim):
             return self._field(i64(), 3, dim)
-        return constant_i64(self._type.get_dim_size(dim))
+        return llvm.constant_i64(self._type.get_dim_size(dim))
 
-    def stride(self, dim: int) -> Any:
+    def stride(self, dim: int) -> Value:
         """Stride of a dimension in elements, i64."""
         stride = self.static_strides[dim]
-        return self._field(i64(), 4, dim) if stride is None else constant_i64(stride)
+        return self._field(i64(), 4, dim) if stride is None else llvm.constant_i64(stride)
 
-    def times_stride(self, value: Any, dim: int) -> Any:
+    def times_stride(self, value: Value, dim: int) -> Value:
         """`value` (i64) times the stride of a dimension."""
         if self.static_strides[dim] == 1:
             return value
-        return create("llvm.mul", [value, self.stride(dim)], i64())
+        return llvm.mul(value, self.stride(dim))
 
-    def moved(self, pointer: Any, offset: Any) -> Any:
+    def moved(self, pointer: Value, offset: Value) -> Value:
         """The pointer `offset` (i64) elements further."""
         return moved(pointer, offset, self.element_bits)
 
 
-def _is_argument(memref: Any) -> bool:
+def _is_argument(memref: Value) -> bool:
     """Whether a memref is, or is a view of, what a kernel is passed, which is global memory."""
     owner = memref.owner
     while not isinstance(owner, ir.Block):
@@ -117,4 +115,4 @@ def _is_argument(memref: Any) -> bool:
     function = owner.owner.operation
     if function.name != "gpu.func" or not is_kernel(function):
         return False
-    return int(memref.arg_number) < len(signature(function).inputs)
+    return ir.BlockArgument(memref).arg_number < len(signature(function).inputs)

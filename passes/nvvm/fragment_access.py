@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.matrices import in_memory
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import check_addressable
 from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.ir.aliases import Number, Value
+from tilec.ir.types import memref_of
 from tilec.layout import LinearLayout
 from tilec.layout.access import Access, vector_access
 
@@ -49,11 +53,11 @@ class FragmentAccess:
     def __init__(
         self,
         kernel: Kernel,
-        op: Any,
+        op: TileOp,
         tile: TileValue,
-        memref: Any,
-        lowered: Any,
-        indices: list[Any],
+        memref: Value,
+        lowered: Value,
+        indices: Sequence[Value],
         *,
         loads: bool,
         widest: int = VECTOR_BYTES,
@@ -65,9 +69,10 @@ class FragmentAccess:
         check_addressable(tile.layout)
         lane = _by_lane(self._layout)
         self._memory: SharedAccess | GlobalAccess
-        if isinstance(memref.type.memory_space, SharedAttr):
-            shape = tuple(memref.type.shape)
-            buffer = shared_buffer(memref.type)
+        type_ = memref_of(memref)
+        if isinstance(type_.memory_space, SharedAttr):
+            shape = tuple(type_.shape)
+            buffer = shared_buffer(type_)
             shared = shared_access(kernel, lowered, buffer, indices, shape, lane, "lane")
             memory: LinearLayout | None = buffer.layout
             aligned, self._memory = shared.alignment(), shared
@@ -91,7 +96,7 @@ class FragmentAccess:
         """The register that holds the same element and is moved; itself, unless it is a copy."""
         return self._copies[register]
 
-    def packing(self, element: Any) -> Packing:
+    def packing(self, element: Number) -> Packing:
         """How the elements of one access lie in registers: one, but of those with a predicate."""
         if self._guarded:
             return Packing.dense(element, self.width)
@@ -101,7 +106,7 @@ class FragmentAccess:
         """The address of this lane's elements from `place` on."""
         return self._memory.address(place)
 
-    def predicate(self, place: tuple[int, ...]) -> Any:
+    def predicate(self, place: tuple[int, ...]) -> Value | None:
         """Whether this lane moves its elements from `place` on, an i1; None if it does anyway.
 
         Masked, it does those in bounds. Of lanes that hold the same elements of global memory, only

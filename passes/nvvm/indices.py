@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir
 
 from ..analysis.multiples import ANY, multiple_of
 from ..emit import add, constant_of, index_constant
@@ -18,7 +20,7 @@ class Index:
         constant: the constant.
     """
 
-    value: Any
+    value: Value | None
     constant: int
 
     @property
@@ -26,14 +28,14 @@ class Index:
         """A power of two that divides the value."""
         return ANY if self.value is None else multiple_of(self.value)
 
-    def emit(self) -> Any:
+    def emit(self) -> Value:
         """The sum as one value of type index."""
         if self.value is None:
             return index_constant(self.constant)
         return self.value if not self.constant else add(self.value, index_constant(self.constant))
 
 
-def split(value: Any) -> Index:
+def split(value: Value) -> Index:
     """Peel the constants that are added to an index."""
     constant = 0
     while True:
@@ -41,7 +43,7 @@ def split(value: Any) -> Index:
         if known is not None:
             return Index(None, constant + known)
         owner = value.owner
-        if getattr(owner, "name", None) != "arith.addi":
+        if isinstance(owner, ir.Block) or owner.name != "arith.addi":
             return Index(value, constant)
         left, right = owner.operands
         for kept, added in ((left, constant_of(right)), (right, constant_of(left))):

@@ -1,18 +1,27 @@
-"""What the lowering of one kernel shares: target, thread index, declarations, buffers."""
+"""What the lowering of one kernel shares: target, thread index, declarations, computations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from tilec.ir.aliases import Attribute, Op, Type, Value
+from tilec.ir.attributes import attribute
+from tilec.ir.creation import create, emit
+from tilec.ir.interning import Interner, home_of, not_interned
 from tilec.ir.mlir import ir
+from tilec.ir.ops import llvm
+from tilec.ir.types import i32, integer
 from tilec.isa import Form, Target
 from tilec.isa.llvm import Call, call
 from tilec.layout import LinearLayout
 
-from ..emit import create, inline_assembly, is_zero, linear
+from ..emit import is_zero, linear
 from ..thread_index import ThreadIndex
-from .registers import bitcast, i32
+from .registers import bitcast
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class _Signature:
@@ -23,16 +32,17 @@ class _Signature:
         results: one a register.
         positions: where each result is in a struct of them.
         result: the type of all results: none, the only one, or a struct of them.
+        common: the type that each result has, if it is one.
     """
 
     def __init__(self, call: Call) -> None:
         self.arguments = [llvm_type(value.type) for value in call.arguments]
         self.results = [llvm_type(value.type) for value in call.results]
         self.positions = [ir.DenseI64ArrayAttr.get([at]) for at in range(len(self.results))]
+        self.common = self.results[0] if len(set(self.results)) == 1 else None
         self.result = self.results[0] if self.results else None
         if len(self.results) > 1:
-            fields = ", ".join(str(type_) for type_ in self.results)
-            self.result = ir.Type.parse(f"!llvm.struct<({fields})>")
+            self.result = llvm.struct(self.results)
 
 
 class Kernel:
@@ -43,20 +53,46 @@ class Kernel:
         function: its `gpu.func`.
         target: what it is compiled for, or None for any.
         thread: its thread index.
+        interned: what is emitted `with` it is emitted once, out of all loops and branches that
+            its operands are out of.
     """
 
-    def __init__(self, module: Any, function: Any, target: Target | None) -> None:
+    def __init__(self, module: Op, function: Op, target: Target | None) -> None:
         self.module = module
         self.function = function
         self.target = target
         self.thread = ThreadIndex(function)
-        self._places: dict[tuple[LinearLayout, str], list[Any]] = {}
-        self._computed: dict[Any, Any] = {}
+        self.interned = Interner(function)
+        self._emitted: dict[tuple[object, ...], Any] = {}
+        self._places: dict[tuple[LinearLayout, str], list[Value]] = {}
+        self._firsts: dict[tuple[str, int], Value] = {}
         self._instructions: dict[str, Call] = {}
         self._signatures: dict[str, _Signature] = {}
-        self._calls: dict[tuple[str, bool], dict[str, Any]] = {}
+        self._calls: dict[tuple[str, bool], dict[str, Attribute]] = {}
 
-    def places(self, layout: LinearLayout, in_dim: str) -> list[Any]:
+    def once(
+        self, emit: Callable[Concatenate[Kernel, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """What `emit(kernel, *args)` gives, which is called once for these arguments.
+
+        Args:
+            emit: a function of a module or a class, so that nothing but the kernel and the
+                arguments can make a difference; what it emits is interned.
+            args: its arguments.
+            kwargs: none.
+        """
+        key = (emit, *args)
+        found: T | None = self._emitted.get(key)
+        if found is None:
+            with self.interned:
+                found = self._emitted[key] = emit(self, *args, **kwargs)
+        return found
+
+    def finish(self) -> None:
+        """Let go of what was emitted, some of which refers to the kernel in turn."""
+        self._emitted.clear()
+
+    def places(self, layout: LinearLayout, in_dim: str) -> list[Value]:
         """`layout` applied to this thread's `lane`, `warp` or `thread` number; of type index.
 
         Emitted once, at the top of the kernel.
@@ -64,37 +100,22 @@ class Kernel:
         key = (layout, in_dim)
         places = self._places.get(key)
         if places is None:
-            index = getattr(self.thread, in_dim)
-            with self.thread.at_top(), ir.Location.unknown():
-                places = self._places[key] = linear(layout, in_dim, index)
+            with not_interned():
+                index = self.thread.number(in_dim)
+                with self.thread.at_top(), ir.Location.unknown():
+                    places = self._places[key] = linear(layout, in_dim, index)
         return places
 
-    def once(self, key: Any, values: Iterable[Any], make: Callable[[], Any]) -> Any:
-        """What `make()` computes from `values`, out of all branches and loops that they are out of.
-
-        Args:
-            key: with the values, what is computed; the same gives what was computed earlier.
-            values: values, or None.
-            make: emits what has no effect.
-        """
-        found = (key, *values)
-        value = self._computed.get(found)
-        if value is None:
-            with _outermost([known for known in found[1:] if known is not None]):
-                value = self._computed[found] = make()
-        return value
-
-    def first_of_copies(self, in_dim: str, copies: int) -> Any:
+    def first_of_copies(self, in_dim: str, copies: int) -> Value:
         """Whether the bits `copies` of this thread's `lane` or `warp` number are zero, an i1.
 
         Emitted once, at the top of the kernel.
         """
-        key = ("first of copies", in_dim, copies)
-        if key not in self._computed:
-            with self.thread.at_top(), ir.Location.unknown():
-                index = getattr(self.thread, in_dim)
-                self._computed[key] = is_zero(index, copies)
-        return self._computed[key]
+        key = (in_dim, copies)
+        if key not in self._firsts:
+            with not_interned(), self.thread.at_top(), ir.Location.unknown():
+                self._firsts[key] = is_zero(self.thread.number(in_dim), copies)
+        return self._firsts[key]
 
     def call_of(self, form: Form) -> Call:
         """What executes a matrix instruction on the target."""
@@ -102,7 +123,9 @@ class Kernel:
             self._instructions[form.ptx] = call(form, target=self.target)
         return self._instructions[form.ptx]
 
-    def call(self, call: Call, arguments: list[Any], register: Any = None) -> list[Any]:
+    def call(
+        self, call: Call, arguments: Sequence[Value], register: Type | None = None
+    ) -> list[Value]:
         """Emit the call of a matrix instruction.
 
         Args:
@@ -117,105 +140,73 @@ class Kernel:
         if signature is None:
             signature = self._signatures[call.assembly] = _Signature(call)
         if [value.type for value in arguments] != signature.arguments:
-            pairs = zip(arguments, signature.arguments, strict=True)
-            arguments = [bitcast(value, type_) for value, type_ in pairs]
+            wanted = zip(arguments, signature.arguments, strict=True)
+            arguments = [bitcast(value, type_) for value, type_ in wanted]
         value = (
-            self.intrinsic(call.intrinsic, arguments, signature.result, convergent=True)
+            self._call(call.intrinsic, arguments, signature.result, convergent=True)
             if call.intrinsic is not None
-            else inline_assembly(call.assembly, call.constraints, arguments, signature.result)
+            else llvm.inline_asm(call.assembly, call.constraints, arguments, signature.result)
         )
-        results = [value] if signature.results else []
+        if value is None:
+            return []
+        results: list[Value] = [value]
         if len(signature.results) > 1:
-            results = [
-                create("llvm.extractvalue", [value], type_, position=position)
-                for type_, position in zip(signature.results, signature.positions, strict=True)
-            ]
-        if register is None or all(type_ == register for type_ in signature.results):
+            results = llvm.extract_fields(value, signature.positions, signature.results)
+        if register is None or register == signature.common:
             return results
-        return [create("llvm.bitcast", [value], register) for value in results]
+        return [llvm.bitcast(value, register) for value in results]
 
-    def intrinsic(
-        self, name: str, operands: list[Any], result: Any, *, convergent: bool = False
-    ) -> Any:
-        """Emit the call of an LLVM intrinsic.
+    def intrinsic(self, name: str, operands: Sequence[Value], result: Type) -> ir.OpResult:
+        """Emit the call of an LLVM intrinsic that has a result.
 
         Args:
             name: its name, overload suffix included.
             operands: its operands.
-            result: type of its result, or None.
-            convergent: whether all threads that are together must take it together. LLVM does
-                not know that of mma and its kin; on the call it holds.
+            result: type of its result.
+        """
+        value = self._call(name, operands, result, convergent=False)
+        assert value is not None
+        return value
 
-        Returns:
-            The result, if it has one.
+    def _call(
+        self, name: str, operands: Sequence[Value], result: Type | None, *, convergent: bool
+    ) -> ir.OpResult | None:
+        """Emit the call of an LLVM intrinsic; its result, if it has one.
+
+        All threads that are together must take a convergent one together. LLVM does not know that
+        of mma and its kin; on the call it holds.
         """
         attributes = self._calls.get((name, convergent))
         if attributes is None:
             self._declare(name, [o.type for o in operands], result)
-            attributes = {
-                "callee": ir.FlatSymbolRefAttr.get(name),
-                "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(operands), 0]),
-                "op_bundle_sizes": ir.DenseI32ArrayAttr.get([]),
-            }
-            if convergent:
-                attributes["convergent"] = ir.UnitAttr.get()
+            attributes = llvm.call_attributes(name, len(operands), convergent=convergent)
             self._calls[name, convergent] = attributes
-        op = ir.Operation.create(
-            "llvm.call",
-            results=[] if result is None else [result],
-            operands=operands,
-            attributes=attributes,
-        )
-        return None if result is None else op.result
+        if result is None:
+            emit("llvm.call", operands, **attributes)
+            return None
+        return create("llvm.call", operands, result, **attributes)
 
-    def _declare(self, name: str, arguments: list[Any], result: Any) -> None:
+    def _declare(self, name: str, arguments: list[Type], result: Type | None) -> None:
         """Declare an intrinsic, unless the module has it."""
         block = self.module.regions[0].blocks[0]
         for op in block.operations:
             if (
                 op.operation.name == "llvm.func"
-                and op.operation.attributes["sym_name"].value == name
+                and attribute(op, "sym_name", ir.StringAttr).value == name
             ):
                 return
-        returned = "void" if result is None else str(result)
-        type_ = ir.Type.parse(f"!llvm.func<{returned} ({', '.join(str(t) for t in arguments)})>")
-        ir.Operation.create(
-            "llvm.func",
-            regions=1,
-            attributes={
-                "sym_name": ir.StringAttr.get(name),
-                "function_type": ir.TypeAttr.get(type_),
-                "linkage": ir.Attribute.parse("#llvm.linkage<external>"),
-            },
-            ip=ir.InsertionPoint.at_block_begin(block),
-            loc=ir.Location.unknown(),
-        )
+        llvm.declare(block, name, arguments, result)
 
 
-def nesting(value: Any) -> int:
+def nesting(value: Value) -> int:
     """In how many loops and branches a value becomes known."""
-    block, depth = _home(value), 0
+    block, depth = home_of(value), 0
     while block.owner.operation.name != "gpu.func":
         block, depth = block.owner.operation.block, depth + 1
     return depth
 
 
-def _outermost(values: list[Any]) -> Any:
-    """The insertion point, or that before the outermost op around it at which all are known."""
-    homes = [_home(value) for value in values]
-    point = ir.InsertionPoint.current
-    while point.block not in homes and point.block.owner.operation.name != "gpu.func":
-        point = ir.InsertionPoint(point.block.owner)
-    return point
-
-
-def _home(value: Any) -> Any:
-    """The block in which a value becomes known."""
-    owner = value.owner
-    return owner if isinstance(owner, ir.Block) else owner.operation.block
-
-
-def llvm_type(text: str) -> Any:
+def llvm_type(text: str) -> Type:
     """The MLIR type of an LLVM type as `tilec.isa.llvm` writes it."""
     match text:
         case "<2 x half>":
@@ -225,7 +216,7 @@ def llvm_type(text: str) -> Any:
         case "double":
             return ir.F64Type.get()
         case "ptr":
-            return ir.Type.parse("!llvm.ptr")
+            return llvm.pointer()
     if text.startswith("ptr addrspace("):
-        return ir.Type.parse(f"!llvm.ptr<{text.removeprefix('ptr addrspace(').rstrip(')')}>")
-    return i32() if text == "i32" else ir.IntegerType.get_signless(int(text.removeprefix("i")))
+        return llvm.pointer(int(text.removeprefix("ptr addrspace(").rstrip(")")))
+    return i32() if text == "i32" else integer(int(text.removeprefix("i")))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tilec.dialects.tile.casts import narrow_element
 from tilec.dialects.tile.matrices import lane_rows, matrix_origins
+from tilec.dialects.tile.ops import LdmatrixOp, StmatrixOp
 from tilec.dialects.tile.ops.matrix_memory import matrix_form
 from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.aliases import Type, Value
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
+from tilec.ir.types import memref_of
 from tilec.isa import Family, MatrixMemory, TilecError
 
 from ..fragments.expansion import Expansion, Values
@@ -29,7 +34,9 @@ class _Move:
         shift: zero bits below each code, which a load that unpacks elements leaves out.
     """
 
-    def __init__(self, kernel: Kernel, form: MatrixMemory, value: Any, *, transposed: bool) -> None:
+    def __init__(
+        self, kernel: Kernel, form: MatrixMemory, value: Value, *, transposed: bool
+    ) -> None:
         tile = fragment(value)
         element = narrow_element(tile.element)
         self.form = form
@@ -44,29 +51,27 @@ class MatrixMoves:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._known: dict[Any, _Move] = {}
+        self._known: dict[tuple[ir.StringAttr, Type, bool], _Move] = {}
 
-    def ldmatrix(self, op: Any, expansion: Expansion) -> list[Values]:
+    def ldmatrix(self, op: LdmatrixOp, expansion: Expansion) -> list[Values]:
         """`tile.ldmatrix`."""
-        move = self._move(op, Family.LDMATRIX, op.results[0])
-        source, *indices = op.operands
-        address = self._address(move, source, expansion.one(source), indices)
+        move = self._move(op, Family.LDMATRIX, op.tile)
+        address = self._address(move, op.source, expansion.one(op.source), op.indices)
         if not move.shift:
             return [self._kernel.call(move.call, [address], move.register)]
         loaded = self._kernel.call(move.call, [address])
-        return [[bitcast(integer("shli", word, move.shift), move.register) for word in loaded]]
+        moved = [integer(arith.shli, word, move.shift) for word in loaded]
+        return [[bitcast(word, move.register) for word in moved]]
 
-    def stmatrix(self, op: Any, expansion: Expansion) -> list[Values]:
+    def stmatrix(self, op: StmatrixOp, expansion: Expansion) -> list[Values]:
         """`tile.stmatrix`."""
-        value, target, *indices = op.operands
-        move = self._move(op, Family.STMATRIX, value)
-        address = self._address(move, target, expansion.one(target), indices)
-        self._kernel.call(move.call, [address, *expansion.values(value)])
+        move = self._move(op, Family.STMATRIX, op.tile)
+        address = self._address(move, op.target, expansion.one(op.target), op.indices)
+        self._kernel.call(move.call, [address, *expansion.values(op.tile)])
         return []
 
-    def _move(self, op: Any, family: Family, value: Any) -> _Move:
-        attributes = op.attributes
-        name, transposed = attributes["form"], "transposed" in attributes
+    def _move(self, op: LdmatrixOp | StmatrixOp, family: Family, value: Value) -> _Move:
+        name, transposed = op.form, "transposed" in op.attributes
         key = name, value.type, transposed
         move = self._known.get(key)
         if move is None:
@@ -74,9 +79,9 @@ class MatrixMoves:
             move = self._known[key] = _Move(self._kernel, form, value, transposed=transposed)
         return move
 
-    def _address(self, move: _Move, memref: Any, base: Any, indices: list[Any]) -> Any:
+    def _address(self, move: _Move, memref: Value, base: Value, indices: Sequence[Value]) -> Value:
         """The address of the row that this lane supplies."""
-        type_ = memref.type
+        type_ = memref_of(memref)
         buffer, shape = shared_buffer(type_), tuple(type_.shape)
         access = shared_access(self._kernel, base, buffer, indices, shape, move.rows, "lane")
         row = move.form.row_bytes // buffer.element_bytes

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
 
+from tilec.dialects.tile.ops import LoadOp, StoreOp
 from tilec.dialects.tile.stored import stored_tile
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Value
+from tilec.ir.ops import llvm
 
-from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from . import predicated
 from .fragment_access import FragmentAccess
@@ -23,17 +23,17 @@ class Memory:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def load(self, op: Any, expansion: Expansion) -> list[Values]:
+    def load(self, op: LoadOp, expansion: Expansion) -> list[Values]:
         """`tile.load` of a fragment."""
-        whole = fragment(op.results[0])
+        whole = fragment(op.tile)
         tile = stored_tile(whole, transposed="transposed" in op.attributes)
-        source, *indices = op.operands
+        source, indices = op.source, op.indices
         access = FragmentAccess(
             self._kernel, op, tile, source, expansion.one(source), indices, loads=True
         )
         packed = packing(tile)
         moved = access.packing(packed.element)
-        words: list[Any] = []
+        words: list[Value] = []
         at: dict[int, int] = {}  # where a register's element is among those of the words
         for registers, place in access.steps:
             at |= zip(registers, count(len(words) * moved.per_register), strict=False)
@@ -43,9 +43,9 @@ class Memory:
         values = [bitcast(v, stored.type) for v in rearranged(words, moved, order, packed)]
         return [repacked(values, stored, packing(whole))]
 
-    def store(self, op: Any, expansion: Expansion) -> list[Values]:
+    def store(self, op: StoreOp, expansion: Expansion) -> list[Values]:
         """`tile.store` of a fragment."""
-        value, target, *indices = op.operands
+        value, target, indices = op.tile, op.target, op.indices
         whole = fragment(value)
         tile = stored_tile(whole, transposed="transposed" in op.attributes)
         access = FragmentAccess(
@@ -64,17 +64,16 @@ class Memory:
         return []
 
 
-def _load(access: FragmentAccess, place: tuple[int, ...], moved: Packing) -> list[Any]:
+def _load(access: FragmentAccess, place: tuple[int, ...], moved: Packing) -> list[Value]:
     """The registers of one access; zeros where its predicate is false."""
     address, predicate = access.address(place), access.predicate(place)
     if predicate is not None:
         return predicated.load(address, moved, predicate)
-    aligned = alignment(access.alignment)
-    return [create("llvm.load", [address.value()], moved.type, alignment=aligned)]
+    return [llvm.load(address.value(), moved.type, access.alignment)]
 
 
 def _store(
-    access: FragmentAccess, place: tuple[int, ...], registers: list[Any], moved: Packing
+    access: FragmentAccess, place: tuple[int, ...], registers: list[Value], moved: Packing
 ) -> None:
     """Store registers by one access."""
     address, predicate = access.address(place), access.predicate(place)
@@ -82,10 +81,4 @@ def _store(
         predicated.store(address, registers, moved, predicate)
         return
     (word,) = registers
-    attributes = {"alignment": alignment(access.alignment)}
-    ir.Operation.create("llvm.store", operands=[word, address.value()], attributes=attributes)
-
-
-def alignment(bytes_: int) -> Any:
-    """The attribute of LLVM's loads and stores."""
-    return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), bytes_)
+    llvm.store(word, address.value(), access.alignment)

@@ -5,11 +5,11 @@ LLVM has none for NVPTX, so they are inline assembly, ordered with all other acc
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Type, Value
+from tilec.ir.ops import llvm
 
-from ..emit import create, inline_assembly
 from .addresses import Address
 from .registers import Packing
 
@@ -19,7 +19,7 @@ _MEMORY = "~{memory}"
 """Keeps the order with other accesses to memory."""
 
 
-def load(address: Address, moved: Packing, predicate: Any) -> list[Any]:
+def load(address: Address, moved: Packing, predicate: Value) -> list[Value]:
     """Load registers where a predicate holds; zeros where it does not.
 
     Args:
@@ -31,21 +31,16 @@ def load(address: Address, moved: Packing, predicate: Any) -> list[Any]:
     names = [f"${at}" for at in range(count)]
     zeros = "".join(f"mov.b{max(16, moved.bits)} {name}, 0;\n\t" for name in names)
     code = f"@${count} ld{_suffix(address, moved)} {_tuple(names)}, {_place(address, count + 1)};"
-    type_ = moved.type
-    if count > 1:
-        type_ = ir.Type.parse(f"!llvm.struct<({', '.join([str(type_)] * count)})>")
+    type_: Type = moved.type if count == 1 else llvm.struct([moved.type] * count)
     constraints = [*[f"={_CONSTRAINTS[moved.bits]}"] * count, "b", "l", _MEMORY]
     operands = [predicate, address.pointer]
-    result = inline_assembly(zeros + code, ",".join(constraints), operands, type_)
+    result = llvm.inline_asm(zeros + code, ",".join(constraints), operands, type_)
     if count == 1:
         return [result]
-    return [
-        create("llvm.extractvalue", [result], moved.type, position=ir.DenseI64ArrayAttr.get([at]))
-        for at in range(count)
-    ]
+    return [llvm.extractvalue(result, [at], moved.type) for at in range(count)]
 
 
-def store(address: Address, registers: list[Any], moved: Packing, predicate: Any) -> None:
+def store(address: Address, registers: Sequence[Value], moved: Packing, predicate: Value) -> None:
     """Store registers where a predicate holds.
 
     Args:
@@ -58,7 +53,11 @@ def store(address: Address, registers: list[Any], moved: Packing, predicate: Any
 
 
 def update(
-    instruction: str, address: Address, registers: list[Any], moved: Packing, predicate: Any
+    instruction: str,
+    address: Address,
+    registers: Sequence[Value],
+    moved: Packing,
+    predicate: Value | None,
 ) -> None:
     """Emit `instruction [address], registers;`, where a predicate holds.
 
@@ -74,7 +73,7 @@ def update(
     names = [f"${at}" for at in range(first, first + len(registers))]
     code = f"{instruction} {_place(address, first - 1)}, {_tuple(names)};"
     constraints = ["b"] * len(guards) + ["l"] + [_CONSTRAINTS[moved.bits]] * len(registers)
-    inline_assembly(
+    llvm.inline_asm(
         f"@$0 {code}" if guards else code,
         ",".join([*constraints, _MEMORY]),
         [*guards, address.pointer, *registers],

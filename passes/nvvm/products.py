@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
+from tilec.dialects.tile.ops import MmaOp, MmaScaledOp, MmaSpOp, MmaSpScaledOp, MovmatrixOp
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
+from tilec.ir.ops import llvm
 from tilec.isa import form
-from tilec.isa.llvm import Value
+from tilec.isa.llvm import Value as Argument
 
-from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .kernel import Kernel, llvm_type
 from .registers import packing_of
+
+ProductOp: TypeAlias = MmaOp | MmaScaledOp | MmaSpOp | MmaSpScaledOp | MovmatrixOp
 
 
 class _Product:
@@ -36,11 +41,11 @@ class Products:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self._known: dict[Any, _Product] = {}
+        self._known: dict[ir.StringAttr, _Product] = {}
 
-    def product(self, op: Any, expansion: Expansion) -> list[Values]:
+    def product(self, op: ProductOp, expansion: Expansion) -> list[Values]:
         """`tile.mma` and its sparse and scaled kin, `tile.movmatrix`."""
-        name = op.attributes["form"]
+        name = op.form
         known = self._known.get(name)
         if known is None:
             known = self._known[name] = _Product(self._kernel, name.value)
@@ -50,8 +55,7 @@ class Products:
         return [self._kernel.call(known.call, arguments, packing_of(op.results[0]).type)]
 
 
-def _constant(op: Any, selector: Value) -> Any:
+def _constant(op: ProductOp, selector: Argument) -> Value:
     """A selector, an attribute of the op."""
-    type_ = llvm_type(selector.type)
-    number = int(op.attributes[selector.name].value)
-    return create("llvm.mlir.constant", [], type_, value=ir.IntegerAttr.get(type_, number))
+    number = attribute(op, selector.name, ir.IntegerAttr).value
+    return llvm.constant(llvm_type(selector.type), number)

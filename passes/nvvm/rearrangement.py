@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Value
+from tilec.ir.ops import vector as vectors
+from tilec.ir.types import integer
 from tilec.layout import LinearLayout
 
-from ..emit import create
 from .registers import Packing, bitcast, elements, registers_of, vector
 
 
 def rearranged(
-    registers: Sequence[Any], before: Packing, order: Sequence[int], after: Packing
-) -> list[Any]:
+    registers: Sequence[Value], before: Packing, order: Sequence[int], after: Packing
+) -> list[Value]:
     """The registers of elements that others hold.
 
     Args:
@@ -38,7 +38,7 @@ def rearranged(
     ]
 
 
-def repacked(registers: Sequence[Any], before: Packing, after: Packing) -> list[Any]:
+def repacked(registers: Sequence[Value], before: Packing, after: Packing) -> list[Value]:
     """The same elements in registers of another size."""
     if before.per_register == after.per_register:
         return list(registers)
@@ -64,47 +64,34 @@ def _run(order: Sequence[int], most: int) -> int:
     return run
 
 
-def _register(registers: Sequence[Any], before: Packing, wanted: Sequence[int]) -> Any:
+def _register(registers: Sequence[Value], before: Packing, wanted: Sequence[int]) -> Value:
     """One register of elements of at least a byte."""
     size = before.per_register
     if size == 1:
         return vector([registers[at] for at in wanted])
     if len(wanted) == 1:
         register, at = divmod(wanted[0], size)
-        place = ir.DenseI64ArrayAttr.get([at])
-        return create(
-            "vector.extract", [registers[register]], before.element, static_position=place
-        )
+        return vectors.extract(registers[register], at, before.element)
     sources = list(dict.fromkeys(at // size for at in wanted))
     if len(sources) > 2:
         half = len(wanted) // 2
         parts = [_register(registers, before, part) for part in (wanted[:half], wanted[half:])]
-        return _shuffled(parts[0], parts[1], range(len(wanted)), before.element)
+        return vectors.shuffle(parts[0], parts[1], range(len(wanted)))
     places = [sources.index(at // size) * size + at % size for at in wanted]
     if places == list(range(size)):
         return registers[sources[0]]
-    return _shuffled(registers[sources[0]], registers[sources[-1]], places, before.element)
-
-
-def _shuffled(low: Any, high: Any, places: Sequence[int], element: Any) -> Any:
-    """The elements at these places of two vectors, one behind the other."""
-    return create(
-        "vector.shuffle",
-        [low, high],
-        ir.VectorType.get([len(places)], element),
-        mask=ir.DenseI64ArrayAttr.get(list(places)),
-    )
+    return vectors.shuffle(registers[sources[0]], registers[sources[-1]], places)
 
 
 def _rearranged_bits(
-    registers: Sequence[Any], before: Packing, order: Sequence[int], after: Packing, run: int
-) -> list[Any]:
+    registers: Sequence[Value], before: Packing, order: Sequence[int], after: Packing, run: int
+) -> list[Value]:
     """Elements of less than a byte; in bytes and more where such runs of them stay together."""
-    bits = run * int(before.element.width)
+    bits = run * before.element.width
     if bits < 8:
         held = elements(list(registers), before)
         return registers_of([held[at] for at in order], after)
-    wide = ir.IntegerType.get_signless(bits)
+    wide = integer(bits)
     coarse = Packing(wide, before.per_register // run, before.registers)
     moved = rearranged(
         [bitcast(register, coarse.type) for register in registers],

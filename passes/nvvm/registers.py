@@ -8,15 +8,19 @@ each, for most are conditions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cached_property
 
-from tilec.dialects.tile.tiles import KNOWN_TYPES, TileValue, bits_of, tile_value
+from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tile_value
+from tilec.ir.aliases import Number, Type, Value
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, llvm
+from tilec.ir.ops import vector as vectors
+from tilec.ir.state import per_context
+from tilec.ir.types import integer
 from tilec.isa import TilecError
-
-from ..emit import create, wrapped
 
 REGISTER_BITS = 32
 
@@ -31,18 +35,18 @@ class Packing:
         registers: how many a fragment has.
     """
 
-    element: Any
+    element: Number
     per_register: int
     registers: int
 
     @classmethod
-    def dense(cls, element: Any, count: int) -> Packing:
+    def dense(cls, element: Number, count: int) -> Packing:
         """So many elements in as few registers as hold them."""
-        per_register = max(1, min(REGISTER_BITS // int(element.width), count))
+        per_register = max(1, min(REGISTER_BITS // element.width, count))
         return cls(element, per_register, count // per_register)
 
     @cached_property
-    def type(self) -> Any:
+    def type(self) -> Number | ir.VectorType:
         """Type of a register."""
         if self.per_register == 1:
             return self.element
@@ -60,31 +64,30 @@ class Packing:
     @property
     def bits(self) -> int:
         """Bits of a register."""
-        return self.per_register * int(self.element.width)
+        return self.per_register * self.element.width
 
     @cached_property
     def is_sub_byte(self) -> bool:
         """Whether an element is narrower than a byte."""
-        return int(self.element.width) < 8
+        return self.element.width < 8
 
 
-def element_type(element: Any) -> Any:
+def element_type(element: Element) -> Number:
     """The type that stands for elements in LLVM: narrow floats and tf32 are their bits."""
     if isinstance(element, (ir.F16Type, ir.BF16Type, ir.F32Type, ir.F64Type, ir.IntegerType)):
         return element
-    return ir.IntegerType.get_signless(bits_of(element))
+    return integer(bits_of(element))
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
 def packing(tile: TileValue) -> Packing:
     """How a fragment lies in registers."""
     element = element_type(tile.element)
-    if int(element.width) == 1 and tile.registers < REGISTER_BITS:
+    if element.width == 1 and tile.registers < REGISTER_BITS:
         return Packing(element, 1, tile.registers)
     return Packing.dense(element, tile.registers)
 
 
-def fragment(value: Any) -> TileValue:
+def fragment(value: Value) -> TileValue:
     """The fragment that a value is.
 
     Raises:
@@ -93,7 +96,7 @@ def fragment(value: Any) -> TileValue:
     return _fragment(value.type)
 
 
-def packing_of(value: Any) -> Packing:
+def packing_of(value: Value) -> Packing:
     """How the fragment that a value is lies in registers.
 
     Raises:
@@ -102,60 +105,34 @@ def packing_of(value: Any) -> Packing:
     return _packing_of_type(value.type)
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
-def _packing_of_type(type_: Any) -> Packing:
+@per_context()
+def _packing_of_type(type_: Type) -> Packing:
     return packing(_fragment(type_))
 
 
-def _fragment(type_: Any) -> TileValue:
+def _fragment(type_: Type) -> TileValue:
     tile = tile_value(type_)
     if tile is None or not tile.is_fragment:
         raise TilecError("works on fragments here: run tile-to-fragments first")
     return tile
 
 
-def i32() -> Any:
-    """The type i32."""
-    return ir.IntegerType.get_signless(32)
-
-
-def constant_i32(value: int) -> Any:
-    """An `llvm.mlir.constant` of type i32."""
-    return create("llvm.mlir.constant", [], i32(), value=ir.IntegerAttr.get(i32(), value))
-
-
-def i64() -> Any:
-    """The type i64."""
-    return ir.IntegerType.get_signless(64)
-
-
-def constant_i64(value: int) -> Any:
-    """An `llvm.mlir.constant` of type i64."""
-    return create("llvm.mlir.constant", [], i64(), value=ir.IntegerAttr.get(i64(), wrapped(value)))
-
-
-def bitcast(value: Any, type_: Any) -> Any:
+def bitcast(value: Value, type_: Type) -> Value:
     """`value` as another type of the same width."""
-    return value if value.type == type_ else create("llvm.bitcast", [value], type_)
+    return value if value.type == type_ else llvm.bitcast(value, type_)
 
 
-def elements(registers: list[Any], packed: Packing) -> list[Any]:
+def elements(registers: list[Value], packed: Packing) -> list[Value]:
     """Every element, low to high."""
     if packed.per_register == 1:
         return registers
     if packed.is_sub_byte:
         return [value for register in registers for value in _bit_fields(register, packed)]
     types = [packed.element] * packed.per_register
-    return [
-        value
-        for register in registers
-        for value in ir.Operation.create(
-            "vector.to_elements", results=types, operands=[register]
-        ).results
-    ]
+    return [value for register in registers for value in vectors.to_elements(register, types)]
 
 
-def registers_of(values: list[Any], packed: Packing) -> list[Any]:
+def registers_of(values: list[Value], packed: Packing) -> list[Value]:
     """The registers that hold these elements."""
     size = packed.per_register
     if size == 1:
@@ -165,42 +142,39 @@ def registers_of(values: list[Any], packed: Packing) -> list[Any]:
     return [vector(values[at : at + size]) for at in range(0, len(values), size)]
 
 
-def _bit_fields(register: Any, packed: Packing) -> list[Any]:
+def _bit_fields(register: Value, packed: Packing) -> list[Value]:
     """The elements of less than a byte in a register: LLVM would take a vector apart in memory."""
     known = _joined_from(register, packed)
     if known is not None:
         return known
-    word = ir.IntegerType.get_signless(packed.bits)
+    word = integer(packed.bits)
     value = bitcast(register, word)
-    width = int(packed.element.width)
+    width = packed.element.width
     shifted = [value]
     for at in range(1, packed.per_register):
-        place = ir.IntegerAttr.get(word, at * width)
-        distance = create("llvm.mlir.constant", [], word, value=place)
-        shifted.append(create("llvm.lshr", [value, distance], word))
-    return [create("llvm.trunc", [moved], packed.element) for moved in shifted]
+        shifted.append(llvm.lshr(value, llvm.constant(word, at * width)))
+    return [llvm.trunc(moved, packed.element) for moved in shifted]
 
 
-def _joined(values: list[Any], packed: Packing) -> Any:
+def _joined(values: Sequence[Value], packed: Packing) -> Value:
     """A register of elements of less than a byte."""
-    word = ir.IntegerType.get_signless(packed.bits)
-    whole, *others = (create("llvm.zext", [value], word) for value in values)
+    word = integer(packed.bits)
+    whole, *others = [llvm.zext(value, word) for value in values]
     for at, value in enumerate(others, start=1):
-        place = ir.IntegerAttr.get(word, at * int(packed.element.width))
-        distance = create("llvm.mlir.constant", [], word, value=place)
-        moved = create("llvm.shl", [value, distance], word)
-        whole = create("llvm.or", [whole, moved], word)
+        distance = llvm.constant(word, at * packed.element.width)
+        whole = llvm.or_(whole, llvm.shl(value, distance))
     return bitcast(whole, packed.type)
 
 
-def _joined_from(register: Any, packed: Packing) -> list[Any] | None:
+def _joined_from(register: Value, packed: Packing) -> list[Value] | None:
     """What `_joined` made a register of; None of others.
 
     LLVM looks through a few such steps only, and comparisons would pay for all of them.
     """
     if packed.per_register == 1:
         return [register]
-    value, parts = _made_by("llvm.bitcast", register), []
+    parts: list[Value] = []
+    value = _made_by("llvm.bitcast", register)
     for _ in range(packed.per_register - 1):
         both = _operands("llvm.or", value)
         if both is None:
@@ -217,43 +191,42 @@ def _joined_from(register: Any, packed: Packing) -> list[Any] | None:
     return [last[0], *reversed(parts)]
 
 
-def _operands(name: str, value: Any) -> list[Any] | None:
+def _operands(name: str, value: Value) -> list[Value] | None:
     """The operands of the op that makes `value`, if it is called `name`."""
     owner = value.owner
-    return list(owner.operands) if getattr(owner, "name", None) == name else None
+    if isinstance(owner, ir.Block) or owner.name != name:
+        return None
+    return list(owner.operands)
 
 
-def _made_by(name: str, value: Any) -> Any:
+def _made_by(name: str, value: Value) -> Value:
     """What an op called `name` made `value` from; itself if none did."""
     operands = _operands(name, value)
     return operands[0] if operands else value
 
 
-def vector(values: list[Any]) -> Any:
+def vector(values: Sequence[Value]) -> Value:
     """A vector of scalars; one alone stays a scalar."""
-    if len(values) == 1:
-        return values[0]
-    return create("vector.from_elements", values, ir.VectorType.get([len(values)], values[0].type))
+    return values[0] if len(values) == 1 else vectors.from_elements(values)
 
 
-def scalar(value: Any, packed: Packing) -> Any:
+def scalar(value: Value, packed: Packing) -> Value:
     """A scalar of an element type as what stands for it in a register.
 
     Raises:
         TilecError: for a tf32 that is no constant, which LLVM has not.
     """
-    if str(value.type) != "tf32":
+    if not isinstance(value.type, ir.FloatTF32Type):
         same = value.type == packed.element
-        return value if same else create("arith.bitcast", [value], packed.element)
+        return value if same else arith.bitcast(value, packed.element)
     owner = value.owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant":
         raise TilecError("a scalar of type tf32 is a constant; fill with f32 and cast the fragment")
-    f32 = ir.F32Type.get()
-    number = ir.FloatAttr.get(f32, owner.attributes["value"].value)
-    return bitcast(create("arith.constant", [], f32, value=number), packed.element)
+    number = attribute(owner, "value", ir.FloatAttr).value
+    return bitcast(arith.number(ir.F32Type.get(), number), packed.element)
 
 
-def splat(value: Any, packed: Packing) -> Any:
+def splat(value: Value, packed: Packing) -> Value:
     """A register whose elements all are `value`."""
     (register,) = registers_of([value] * packed.per_register, packed)
     return register

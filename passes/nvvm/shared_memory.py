@@ -9,21 +9,23 @@ takes it as an immediate.
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache, partial, reduce
-from typing import Any
+from collections.abc import Sequence
+from functools import cached_property, lru_cache, reduce
 
 from tilec.dialects.tile.shared import SharedBuffer
-from tilec.ir.mlir import ir
+from tilec.ir.aliases import Value
+from tilec.ir.ops import arith, llvm
+from tilec.ir.ops.llvm import constant_i64
+from tilec.ir.types import i64
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 
 from ..analysis.multiples import ANY
 from ..analysis.possible_bits import possible_bits
-from ..emit import add, add_constant, create, index_constant, linear
+from ..emit import add, add_constant, index_constant, linear
 from .addresses import Address, moved
 from .indices import Index, split
 from .kernel import Kernel
-from .registers import constant_i64, i64
 
 
 class SharedAccess:
@@ -46,7 +48,7 @@ class SharedAccess:
     def __init__(
         self,
         kernel: Kernel,
-        base: Any,
+        base: Value,
         buffer: SharedBuffer,
         number: Index,
         row: Index,
@@ -64,7 +66,6 @@ class SharedAccess:
         self._dim = dim
         self._lanes = _bits(place, dim)
         self._run_time = [0 if at.value is None else possible_bits(at.value) for at in (row, col)]
-        self._pointers: dict[int, Any] = {}
 
     def alignment(self) -> int:
         """Elements of which the offset of the tile's origin is a multiple, whatever the row.
@@ -76,7 +77,7 @@ class SharedAccess:
         together = reduce(int.__or__, [*offsets, *self._run_time_offsets()])
         return together & -together if together else ANY
 
-    def pointer(self, place: tuple[int, ...]) -> Any:
+    def pointer(self, place: tuple[int, ...]) -> Value:
         """The address of this thread's place, `place` further into the tile.
 
         Raises:
@@ -97,28 +98,28 @@ class SharedAccess:
         buffer = self._buffer
         (constant,) = buffer.layout(row=row, col=col)
         near = constant & self._reach
-        if near not in self._pointers:
-            self._pointers[near] = self._near(near)
         far = self._number.constant * buffer.matrix_bytes + (constant ^ near) * buffer.element_bytes
-        return Address(self._pointers[near], far)
+        return Address(self._near(near), far)
 
-    def _near(self, constant: int) -> Any:
+    def _near(self, constant: int) -> Value:
         """The address of this thread's place, moved within the bits that it may set."""
-        buffer = self._buffer
-        key = "pointer", constant, self._place, buffer.layout, buffer.element_bytes
-        known = [self._base, self._number.value, self._row.value, self.col.value]
-        return self._kernel.once(key, known, partial(self._emit_near, constant))
+        count = constant * self._buffer.element_bytes
+        return self._kernel.once(_moved_to, self._matrix, self._offset, count)
 
-    def _emit_near(self, constant: int) -> Any:
-        varying = offset = self._varying()
-        if constant:
-            count = constant * self._buffer.element_bytes
-            offset = self._kernel.once(
-                ("near", count),
-                [varying],
-                lambda: create("llvm.xor", [varying, constant_i64(count)], i64()),
-            )
-        return self._based(offset)
+    @cached_property
+    def _offset(self) -> Value:
+        """Bytes from the matrix's start: run-time part and lane's part."""
+        layout, size = self._buffer.layout, self._buffer.element_bytes
+        values = (self._row.value, self.col.value)
+        return self._kernel.once(_varying, layout, size, self._place, self._dim, values)
+
+    @cached_property
+    def _matrix(self) -> Value:
+        """The matrix's start, but for the constant."""
+        number = self._number.value
+        if number is None:
+            return self._base
+        return self._kernel.once(_matrix, self._base, number, self._buffer.matrix_bytes)
 
     def _check_inside(self, row: int, col: int) -> None:
         """Refuse constant places outside the buffer."""
@@ -154,27 +155,10 @@ class SharedAccess:
             if bits >> bit & 1
         ]
 
-    def _varying(self) -> Any:
-        """Bytes from the matrix's start: run-time part and lane's part."""
-        places = self._place, self._buffer.layout, self._buffer.element_bytes
-        values = [self._row.value, self.col.value]
-        return self._kernel.once(("varying", *places), values, self._emit_varying)
-
-    def _emit_varying(self) -> Any:
-        layout = self._buffer.layout
-        total = None
-        for name, index in (("row", self._row), ("col", self.col)):
-            if index.value is not None:
-                (part,) = linear(layout, name, index.value)
-                total = part if total is None else _xor(total, part)
-        (lane,) = self._kernel.places(_composed(self._place, layout), self._dim)
-        total = lane if total is None else _xor(total, lane)
-        return self._bytes(total)
-
     def _slow_address(self, row: int, col: int) -> Address:
         """As `address`, for parts that carry into each other: sum first, then swizzle."""
         places = self._kernel.places(self._place, self._dim)
-        total = None
+        total: Value | None = None
         for name, index, constant, lane in (
             ("row", self._row, row, places[0]),
             ("col", self.col, col, places[1]),
@@ -183,36 +167,53 @@ class SharedAccess:
             if index.value is not None:
                 value = add(value, index.value)
             (part,) = linear(self._buffer.layout, name, value)
-            total = part if total is None else _xor(total, part)
-        pointer = self._based(self._bytes(total))
+            total = part if total is None else arith.xori(total, part)
+        assert total is not None
+        pointer = moved(self._matrix, _bytes(total, self._buffer.element_bytes))
         return Address(pointer, self._number.constant * self._buffer.matrix_bytes)
 
-    def _bytes(self, elements: Any) -> Any:
-        wide = create("arith.index_castui", [elements], i64())
-        shift = self._buffer.element_bytes.bit_length() - 1
-        return create("llvm.shl", [wide, constant_i64(shift)], i64()) if shift else wide
 
-    def _based(self, offset: Any) -> Any:
-        base = self._base
-        if self._number.value is not None:
-            base = self._kernel.once(
-                ("matrix", self._buffer.matrix_bytes),
-                [self._base, self._number.value],
-                lambda: moved(self._base, self._matrix()),
-            )
-        return moved(base, offset)
+def _varying(
+    kernel: Kernel,
+    layout: LinearLayout,
+    element_bytes: int,
+    place: LinearLayout,
+    dim: str,
+    values: tuple[Value | None, Value | None],
+) -> Value:
+    """Bytes from a matrix's start: run-time part, of row and column, and lane's part."""
+    total: Value | None = None
+    for name, value in zip(("row", "col"), values, strict=True):
+        if value is not None:
+            (part,) = linear(layout, name, value)
+            total = part if total is None else arith.xori(total, part)
+    (lane,) = kernel.places(_composed(place, layout), dim)
+    return _bytes(lane if total is None else arith.xori(total, lane), element_bytes)
 
-    def _matrix(self) -> Any:
-        """Bytes from the buffer's start to the matrix, but for the constant."""
-        number = create("arith.index_castui", [self._number.value], i64())
-        return create("llvm.mul", [number, constant_i64(self._buffer.matrix_bytes)], i64())
+
+def _moved_to(_: Kernel, base: Value, offset: Value, count: int) -> Value:
+    """The pointer `offset` bytes further, with the bits of a count turned over."""
+    return moved(base, llvm.xor(offset, constant_i64(count)) if count else offset)
+
+
+def _matrix(_: Kernel, base: Value, number: Value, size: int) -> Value:
+    """Where the matrix of a number begins in a buffer, each of so many bytes."""
+    wide = arith.index_castui(number, i64())
+    return moved(base, llvm.mul(wide, constant_i64(size)))
+
+
+def _bytes(elements: Value, size: int) -> Value:
+    """An index in elements of so many bytes as one in bytes, i64."""
+    wide = arith.index_castui(elements, i64())
+    shift = size.bit_length() - 1
+    return llvm.shl(wide, constant_i64(shift)) if shift else wide
 
 
 def shared_access(
     kernel: Kernel,
-    base: Any,
+    base: Value,
     buffer: SharedBuffer,
-    indices: list[Any],
+    indices: Sequence[Value],
     shape: tuple[int, ...],
     place: LinearLayout,
     dim: str,
@@ -225,12 +226,10 @@ def shared_access(
         part = split(index)
         value = part.value
         if value is not None and stride != 1:
-            value = create("arith.muli", [value, index_constant(stride)], ir.IndexType.get())
+            value = arith.muli(value, index_constant(stride))
         if number.value is not None:
             both = number.value
-            value = (
-                both if value is None else create("arith.addi", [both, value], ir.IndexType.get())
-            )
+            value = both if value is None else arith.addi(both, value)
         number = Index(value, number.constant + part.constant * stride)
         stride *= extent
     return SharedAccess(kernel, base, buffer, number, split(row), split(col), place, dim)
@@ -252,7 +251,3 @@ def _bits(places: LinearLayout, dim: str) -> tuple[int, ...]:
     """The bits of each output that an index of `dim` may set."""
     images = places.bases[dim]
     return tuple(reduce(int.__or__, (i[at] for i in images), 0) for at in range(len(places.outs)))
-
-
-def _xor(a: Any, b: Any) -> Any:
-    return create("arith.xori", [a, b], ir.IndexType.get())

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from tilec.ir.mlir import ir
-from tilec.isa import LANES
+from tilec.ir.aliases import Value
+from tilec.ir.ops import llvm, nvvm
+from tilec.ir.ops.llvm import constant_i32
+from tilec.ir.ops.nvvm import Shuffle
+from tilec.ir.types import i32, integer
 
-from ..emit import create
-from .registers import (
-    REGISTER_BITS,
-    Packing,
-    bitcast,
-    constant_i32,
-    elements,
-    i32,
-    vector,
-)
+from .registers import REGISTER_BITS, Packing, bitcast, elements, vector
 
 
-def by_words(value: Any, bits: int, read: Callable[[Any], Any]) -> Any:
+def by_words(value: Value, bits: int, read: Callable[[Value], Value]) -> Value:
     """What `read` makes of each 32-bit word of a value, put together as its type.
 
     Args:
@@ -30,9 +23,9 @@ def by_words(value: Any, bits: int, read: Callable[[Any], Any]) -> Any:
     """
     type_ = value.type
     if bits < REGISTER_BITS:
-        narrow = ir.IntegerType.get_signless(bits)
-        word = create("llvm.zext", [bitcast(value, narrow)], i32())
-        return bitcast(create("llvm.trunc", [read(word)], narrow), type_)
+        narrow = integer(bits)
+        word = llvm.zext(bitcast(value, narrow), i32())
+        return bitcast(llvm.trunc(read(word), narrow), type_)
     if bits == REGISTER_BITS:
         return bitcast(read(bitcast(value, i32())), type_)
     several = Packing(i32(), bits // REGISTER_BITS, 1)
@@ -40,22 +33,11 @@ def by_words(value: Any, bits: int, read: Callable[[Any], Any]) -> Any:
     return bitcast(vector([read(word) for word in words]), type_)
 
 
-def shuffle(word: Any, other: Any, kind: str) -> Any:
-    """`shfl.sync` of an i32 by the whole warp.
-
-    Args:
-        word: what the lane sends.
-        other: an i32, the mask or lane by which it reads.
-        kind: `bfly` or `idx`.
-    """
-    return create(
-        "nvvm.shfl.sync",
-        [constant_i32(-1), word, other, constant_i32(LANES - 1)],
-        i32(),
-        kind=ir.Attribute.parse(f"#nvvm<shfl_kind {kind}>"),
-    )
+def butterfly_word(word: Value, mask: int) -> Value:
+    """The i32 that lane i ^ `mask` has."""
+    return nvvm.shfl_sync(Shuffle.BFLY, word, constant_i32(mask))
 
 
-def butterfly(value: Any, bits: int, mask: int) -> Any:
+def butterfly(value: Value, bits: int, mask: int) -> Value:
     """The value that lane i ^ `mask` has."""
-    return by_words(value, bits, lambda word: shuffle(word, constant_i32(mask), "bfly"))
+    return by_words(value, bits, lambda word: butterfly_word(word, mask))

@@ -2,34 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
-from tilec.dialects.tile.dialect import SharedAttr
+from tilec.dialects.tile.dialect import SharedAttr, WmmaType
+from tilec.dialects.tile.ops import (
+    WmmaElementwiseOp,
+    WmmaFillOp,
+    WmmaLoadOp,
+    WmmaMmaOp,
+    WmmaStoreOp,
+)
 from tilec.dialects.tile.shared import shared_buffer
-from tilec.dialects.tile.tiles import element_name
+from tilec.dialects.tile.tiles import element_name, element_of
 from tilec.dialects.tile.wmma import wmma_operand
+from tilec.ir.aliases import Type, Value
+from tilec.ir.creation import create
 from tilec.ir.mlir import ir
-from tilec.isa import WmmaMemory, form
+from tilec.ir.ops import llvm
+from tilec.ir.ops.llvm import constant_i32
+from tilec.ir.types import i32, memref_of
+from tilec.isa import Form, WmmaMemory, form
 from tilec.isa.llvm import call
 from tilec.layout import LinearLayout
 
-from ..emit import create
 from ..fragments.expansion import Expansion, Values
 from .addresses import in_global
 from .elementwise import function
 from .global_memory import GlobalAccess
 from .kernel import Kernel
-from .registers import Packing, bitcast, constant_i32, element_type, i32, scalar, splat
+from .registers import Packing, bitcast, element_type, scalar, splat
 from .shared_memory import shared_access
 
 _NOWHERE = LinearLayout.of({"lane": [(0, 0)] * 5}, {"row": 1, "col": 1})
 """All lanes give the matrix's own address."""
 
 
-def wmma_packing(type_: Any) -> Packing:
+def wmma_packing(type_: Type) -> Packing:
     """How a `!tile.wmma` lies in registers; which element is where is not known."""
+    assert isinstance(type_, WmmaType)
     operand = wmma_operand(type_)
-    element = element_type(ir.Type.parse(element_name(operand)))
+    element = element_type(element_of(ir.Type.parse(element_name(operand))))
     return Packing(element, operand.per_register, operand.registers)
 
 
@@ -39,33 +51,32 @@ class Wmma:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
 
-    def mma(self, op: Any, expansion: Expansion) -> list[Values]:
+    def mma(self, op: WmmaMmaOp, expansion: Expansion) -> list[Values]:
         """`tile.wmma_mma`."""
-        found = form(ir.StringAttr(op.attributes["form"]).value)
-        arguments = [register for v in op.operands for register in expansion.values(v)]
-        return [self._call(op, found, "", arguments)]
+        arguments = expansion.all(op.operands)
+        return [self._call(form(op.form.value), "", arguments, op.d.type)]
 
-    def load(self, op: Any, expansion: Expansion) -> list[Values]:
+    def load(self, op: WmmaLoadOp, expansion: Expansion) -> list[Values]:
         """`tile.wmma_load`."""
-        found, space, pointer, stride = self._memory(op, op.operands[0], expansion)
-        return [self._call(op, found, space, [pointer, stride])]
+        found, space, pointer, stride = self._memory(op, op.source, expansion)
+        return [self._call(found, space, [pointer, stride], op.fragment.type)]
 
-    def store(self, op: Any, expansion: Expansion) -> list[Values]:
+    def store(self, op: WmmaStoreOp, expansion: Expansion) -> list[Values]:
         """`tile.wmma_store`."""
-        found, space, pointer, stride = self._memory(op, op.operands[1], expansion)
-        held = expansion.values(op.operands[0])
-        self._call(op, found, space, [pointer, *held, stride])
+        found, space, pointer, stride = self._memory(op, op.target, expansion)
+        held = expansion.values(op.fragment)
+        self._call(found, space, [pointer, *held, stride], None)
         return []
 
-    def fill(self, op: Any, _: Expansion) -> list[Values]:
+    def fill(self, op: WmmaFillOp, _: Expansion) -> list[Values]:
         """`tile.wmma_fill`."""
-        packed = wmma_packing(op.results[0].type)
-        return [[splat(scalar(op.operands[0], packed), packed)] * packed.registers]
+        packed = wmma_packing(op.fragment.type)
+        return [[splat(scalar(op.value, packed), packed)] * packed.registers]
 
-    def elementwise(self, op: Any, expansion: Expansion) -> list[Values]:
+    def elementwise(self, op: WmmaElementwiseOp, expansion: Expansion) -> list[Values]:
         """`tile.wmma_elementwise`."""
-        packed = wmma_packing(op.results[0].type)
-        inputs = [expansion.values(v) for v in op.operands]
+        packed = wmma_packing(op.result.type)
+        inputs = [expansion.values(v) for v in op.inputs]
         name, attributes = function(op)
         return [
             [
@@ -74,7 +85,9 @@ class Wmma:
             ]
         ]
 
-    def _call(self, op: Any, found: Any, space: str, arguments: list[Any]) -> list[Any]:
+    def _call(
+        self, found: Form, space: str, arguments: Sequence[Value], result: Type | None
+    ) -> list[Value]:
         wanted = call(
             found,
             space=space,
@@ -82,30 +95,30 @@ class Wmma:
             target=self._kernel.target,
         )
         results = self._kernel.call(wanted, arguments)
-        if not results:
+        if result is None:
             return []
-        type_ = wmma_packing(op.results[0].type).type
+        type_ = wmma_packing(result).type
         return [bitcast(value, type_) for value in results]
 
     def _memory(
-        self, op: Any, memref: Any, expansion: Expansion
-    ) -> tuple[WmmaMemory, str, Any, Any]:
+        self, op: WmmaLoadOp | WmmaStoreOp, memref: Value, expansion: Expansion
+    ) -> tuple[WmmaMemory, str, Value, Value]:
         """Form, state space, address and stride in elements of a load or store."""
-        found = form(ir.StringAttr(op.attributes["form"]).value)
+        found = form(op.form.value)
         assert isinstance(found, WmmaMemory)
         (inside,) = (*found.results, *found.operands)
         per_byte = max(1, 8 // inside.type.bits)
-        indices = list(op.operands)[-memref.type.rank :]
-        if isinstance(memref.type.memory_space, SharedAttr):
-            buffer = shared_buffer(memref.type)
-            shape = tuple(memref.type.shape)
+        type_ = memref_of(memref)
+        if isinstance(type_.memory_space, SharedAttr):
+            buffer = shared_buffer(type_)
+            shape = tuple(type_.shape)
             base = expansion.one(memref)
-            shared = shared_access(self._kernel, base, buffer, indices, shape, _NOWHERE, "lane")
+            shared = shared_access(self._kernel, base, buffer, op.indices, shape, _NOWHERE, "lane")
             return found, "shared", shared.pointer((0, 0)), constant_i32(buffer.cols * per_byte)
-        memory = GlobalAccess(self._kernel, memref, indices, _NOWHERE, "lane")
+        memory = GlobalAccess(self._kernel, memref, op.indices, _NOWHERE, "lane")
         pointer = in_global(memory.pointer((0, 0)))
         last = memory.descriptor.rank - 2
-        stride = create("llvm.trunc", [memory.descriptor.stride(last)], i32())
+        stride = llvm.trunc(memory.descriptor.stride(last), i32())
         if per_byte > 1:
-            stride = create("llvm.mul", [stride, constant_i32(per_byte)], i32())
+            stride = llvm.mul(stride, constant_i32(per_byte))
         return found, "global", pointer, stride

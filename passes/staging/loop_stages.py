@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from contextlib import nullcontext
 
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, LoadOp
-from tilec.ir.mlir import dialect, ir
+from tilec.ir.aliases import Block, Op, Value
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, scf
+from tilec.ir.ops.arith import CmpI
+from tilec.ir.types import memref_of
 
-from ..emit import add_constant, constant_of, create, index_constant
+from ..emit import add_constant, constant_of, index_constant
 from .staged_copies import StagedCopy
 
 
@@ -25,58 +29,52 @@ class LoopStages:
         buffers: the new buffer of each old one.
     """
 
-    def __init__(self, loop: Any, copies: list[StagedCopy], stages: int) -> None:
+    def __init__(self, loop: Op, copies: list[StagedCopy], stages: int) -> None:
         self.loop = loop.operation
         self.copies = copies
         self.stages = stages
         self.lower, self.upper, self.step = list(self.loop.operands)[:3]
         self.counter = self.loop.regions[0].blocks[0].arguments[0]
-        self.buffers: dict[Any, Any] = {}
+        self.buffers: dict[Op, Value] = {}
 
     @property
-    def block(self) -> Any:
+    def block(self) -> Block:
         """The loop's body."""
         return self.loop.regions[0].blocks[0]
 
     def enlarge(self) -> None:
         """Make buffers of as many matrices as there are stages."""
         for copy in self.copies:
-            type_ = copy.alloc.results[0].type
+            type_ = memref_of(copy.alloc.results[0])
             many = ir.MemRefType.get(
                 [self.stages, *type_.shape], type_.element_type, memory_space=type_.memory_space
             )
             with ir.InsertionPoint(copy.alloc), copy.alloc.location:
                 self.buffers[copy.alloc] = emit(AllocSharedOp, [], many)
 
-    def times(self, count: int) -> Any:
+    def times(self, count: int) -> Value:
         """`count` steps of the loop."""
         step = constant_of(self.step)
         if step is not None:
             return index_constant(step * count)
-        return create("arith.muli", [self.step, index_constant(count)], ir.IndexType.get())
+        return arith.muli(self.step, index_constant(count))
 
-    def there(self, counter: Any) -> bool | Any:
-        """Whether the loop has a round with this counter: True, or a value of type i1."""
+    def there(self, counter: Value) -> Value | None:
+        """Whether the loop has a round with this counter, an i1; None if it surely has."""
         first, end = constant_of(counter), constant_of(self.upper)
         if first is not None and end is not None and first < end:
-            return True
-        arith = dialect("arith")
-        return arith.cmpi(arith.CmpIPredicate.slt, counter, self.upper)
+            return None
+        return arith.cmpi(CmpI.SLT, counter, self.upper)
 
-    def if_there(self, counter: Any, emit: Callable[[], None]) -> None:
+    def if_there(self, counter: Value, emit: Callable[[], None]) -> None:
         """`emit` for the round with this counter, if there is one."""
         there = self.there(counter)
-        if there is True:
+        with nullcontext() if there is None else scf.if_(there):
             emit()
-            return
-        scf = dialect("scf")
-        with ir.InsertionPoint(scf.IfOp(there).then_block):
-            emit()
-            scf.YieldOp([])
 
-    def operands_at(self, copy: StagedCopy, counter: Any) -> list[Any]:
+    def operands_at(self, copy: StagedCopy, counter: Value) -> list[Value]:
         """The operands of a copy in another round, computed anew."""
-        known = {self.counter: counter}
+        known: dict[Value, Value] = {self.counter: counter}
         for op in copy.needs:
             clone = op.clone()
             for number, operand in enumerate(clone.operands):
@@ -85,15 +83,15 @@ class LoopStages:
             known |= zip(op.results, clone.results, strict=True)
         return [known.get(o, o) for o in copy.copy.operands]
 
-    def source_at(self, copy: StagedCopy, counter: Any) -> list[Any]:
+    def source_at(self, copy: StagedCopy, counter: Value) -> list[Value]:
         """The source of a copy and its indices there in another round."""
         source, _, *indices = self.operands_at(copy, counter)
-        return [source, *indices[: source.type.rank]]
+        return [source, *indices[: memref_of(source).rank]]
 
-    def copy_to(self, copy: StagedCopy, counter: Any, stage: Any) -> None:
+    def copy_to(self, copy: StagedCopy, counter: Value, stage: Value) -> None:
         """The copy of another round, to its stage."""
         source, _, *indices = self.operands_at(copy, counter)
-        at, to = indices[: source.type.rank], indices[source.type.rank :]
+        at, to = indices[: memref_of(source).rank], indices[memref_of(source).rank :]
         emit_effect(
             AsyncCopyOp,
             [source, self.buffers[copy.alloc], *at, stage, *to],
@@ -101,15 +99,13 @@ class LoopStages:
             **{name: copy.copy.attributes[name] for name in copy.copy.attributes},
         )
 
-    def following(self, stage: Any) -> Any:
+    def following(self, stage: Value) -> Value:
         """The stage after this, in a circle."""
-        arith = dialect("arith")
         following = add_constant(stage, 1)
-        wraps = arith.cmpi(arith.CmpIPredicate.eq, following, index_constant(self.stages))
-        operands = [wraps, index_constant(0), following]
-        return create("arith.select", operands, ir.IndexType.get())
+        wraps = arith.cmpi(CmpI.EQ, following, index_constant(self.stages))
+        return arith.select(wraps, index_constant(0), following)
 
-    def carry(self, start: list[Any]) -> list[Any]:
+    def carry(self, start: list[Value]) -> list[Value]:
         """Let the loop carry more values; the arguments of its body that hold them."""
         old = self.loop
         self.loop = ir.Operation.create(
@@ -122,28 +118,28 @@ class LoopStages:
             ip=ir.InsertionPoint(old),
         )
         old.regions[0].blocks[0].append_to(self.loop.regions[0])
-        arguments = [self.block.add_argument(v.type, old.location) for v in start]
+        arguments: list[Value] = [self.block.add_argument(v.type, old.location) for v in start]
         for before, after in zip(old.results, self.loop.results, strict=False):
             before.replace_all_uses_with(after)
         old.erase()
         return arguments
 
-    def at_end(self) -> Any:
+    def at_end(self) -> ir.InsertionPoint:
         """The insertion point at the end of the body."""
         return ir.InsertionPoint(self._end())
 
-    def pass_on(self, more: Callable[[], Iterable[Any]]) -> None:
+    def pass_on(self, more: Callable[[], Iterable[Value]]) -> None:
         """Let the body end with the values that it had and `more()`."""
         end = self._end()
         with ir.InsertionPoint(end):
-            ir.Operation.create("scf.yield", operands=[*end.operands, *more()])
+            scf.yield_([*end.operands, *more()])
         end.erase()
 
-    def _end(self) -> Any:
+    def _end(self) -> ir.Operation:
         operations = self.block.operations
         return operations[len(operations) - 1].operation
 
-    def reload(self, stage: Any) -> None:
+    def reload(self, stage: Value) -> None:
         """Load from a stage of the new buffers what the body loads from the old ones."""
         for copy in self.copies:
             for load in copy.loads:
@@ -158,7 +154,7 @@ class LoopStages:
                 load.results[0].replace_all_uses_with(loaded)
                 load.erase()
 
-    def erase(self, frames: Iterable[Any]) -> None:
+    def erase(self, frames: Iterable[Op]) -> None:
         """Drop the old copies and buffers, what only they used, and ops of the body."""
         for op in frames:
             op.erase()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
 
 from ..analysis.places import outermost_loop
 from ..emit import add, index_constant
@@ -22,7 +23,7 @@ class Multistage(LoopStages):
     round before any more, to which the copies of `stages - 1` rounds ahead go.
     """
 
-    def run(self, frames: Iterable[Any]) -> Any:
+    def run(self, frames: Iterable[Op]) -> ir.Operation:
         """Rewrite the loop.
 
         Args:
@@ -48,12 +49,12 @@ class Multistage(LoopStages):
         """The copies of the first rounds. A group may be empty, so that groups count rounds."""
         if outermost_loop(self.loop) is not None:
             # An outer loop comes here again while others may still read what they need.
-            ir.Operation.create("gpu.barrier")
+            gpu.barrier()
         for stage in range(self.stages - 1):
             at = add(self.lower, self.times(stage)) if stage else self.lower
             self._begin(at, index_constant(stage))
 
-    def _begin(self, counter: Any, stage: Any) -> None:
+    def _begin(self, counter: Value, stage: Value) -> None:
         """The copies of the round whose counter is this, if there is one, and their commit."""
 
         def copies() -> None:
@@ -66,4 +67,4 @@ class Multistage(LoopStages):
     def _wait(self) -> None:
         """All but the latest groups have arrived: what this round needs is there."""
         emit_effect(AsyncWaitOp, pending=i64(self.stages - 2))
-        ir.Operation.create("gpu.barrier")
+        gpu.barrier()

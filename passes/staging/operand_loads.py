@@ -15,7 +15,7 @@ from tilec.ir.mlir import ir
 from tilec.isa import Target
 
 from ..analysis.effects import is_shared
-from ..search import named
+from ..search import named, ops_of
 from .staging_vectors import copied_async
 
 _FACTORS = ("a", "b")
@@ -37,7 +37,7 @@ def operand_loads(function: ir.OpView, target: Target | None) -> list[LoadOp]:
     others = _feeding([value for name, value in operands if name not in _FACTORS])
     return [
         op
-        for op in (load.opview for load in named(function, [LoadOp]))
+        for op in ops_of(function, LoadOp)
         if _stageable(op)
         and (op.results[0] in factors or (op.results[0] in others and copied_async(op, target)))
     ]

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
-from typing import Any
 
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import LoadOp, StoreOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import bits_of, tensor_type
-from tilec.ir.mlir import dialect, ir
+from tilec.ir.aliases import Attribute, Op, Type, Value
+from tilec.ir.mlir import ir, scf
+from tilec.ir.ops import arith, gpu
+from tilec.ir.types import element_of, i1
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
 
 from ..analysis.places import outermost_loop
-from ..emit import add, create, index_constant
+from ..emit import add, index_constant
 from .loop_stages import LoopStages
 from .staged_copies import StagedCopy
 
@@ -49,11 +51,11 @@ class RegisterStages(LoopStages):
         warps: warps of the CTA.
     """
 
-    def __init__(self, loop: Any, copies: list[StagedCopy], warps: int) -> None:
+    def __init__(self, loop: Op, copies: list[StagedCopy], warps: int) -> None:
         super().__init__(loop, copies, stages=2)
         self._warps = warps
 
-    def run(self, frames: Iterable[Any]) -> None:
+    def run(self, frames: Iterable[Op]) -> None:
         """Rewrite the loop.
 
         Args:
@@ -63,12 +65,12 @@ class RegisterStages(LoopStages):
         with ir.InsertionPoint(self.loop):
             if outermost_loop(self.loop) is not None:
                 # An outer loop comes here again while others may still read what they need.
-                ir.Operation.create("gpu.barrier")
+                gpu.barrier()
             first = index_constant(0)
             self.if_there(self.lower, lambda: self._first(first))
         (read,) = self.carry([first])
         with ir.InsertionPoint.at_block_begin(self.block):
-            ir.Operation.create("gpu.barrier")
+            gpu.barrier()
             held = self._load(add(self.counter, self.step))
         self.reload(read)
         with self.at_end():
@@ -80,35 +82,32 @@ class RegisterStages(LoopStages):
         self.pass_on(lambda: [write])
         self.erase(frames)
 
-    def _first(self, stage: Any) -> None:
+    def _first(self, stage: Value) -> None:
         for copy in self.copies:
             self.copy_to(copy, self.lower, stage)
 
-    def _load(self, counter: Any) -> list[Any]:
+    def _load(self, counter: Value) -> list[Value]:
         """The tiles of the round with this counter, if there is one; else anything."""
-        scf = dialect("scf")
         types = [self._type(copy) for copy in self.copies]
         branch = scf.IfOp(self._there(counter), types, has_else=True)
         with ir.InsertionPoint(branch.then_block):
             pairs = zip(self.copies, types, strict=True)
             scf.YieldOp([self._loaded(copy, type_, counter) for copy, type_ in pairs])
+        assert branch.else_block is not None
         with ir.InsertionPoint(branch.else_block):
             scf.YieldOp([_zero(type_) for type_ in types])
         return list(branch.results)
 
-    def _there(self, counter: Any) -> Any:
+    def _there(self, counter: Value) -> Value:
         there = self.there(counter)
-        if there is not True:
-            return there
-        i1 = ir.IntegerType.get_signless(1)
-        return create("arith.constant", [], i1, value=ir.IntegerAttr.get(i1, 1))
+        return arith.integer(i1(), 1) if there is None else there
 
-    def _type(self, copy: StagedCopy) -> Any:
-        element = copy.alloc.results[0].type.element_type
+    def _type(self, copy: StagedCopy) -> ir.RankedTensorType:
+        element = element_of(copy.alloc.results[0].type)
         layout = _layout(copy, self._warps)
         return tensor_type(tuple(layout.out_sizes.values()), element, layout)
 
-    def _loaded(self, copy: StagedCopy, type_: Any, counter: Any) -> Any:
+    def _loaded(self, copy: StagedCopy, type_: Type, counter: Value) -> Value:
         given = copy.copy.attributes
         kept = {name: given[name] for name in ("masked", "vector") if name in given}
         return emit(LoadOp, self.source_at(copy, counter), type_, **kept)
@@ -121,14 +120,14 @@ def _layout(copy: StagedCopy, warps: int) -> LinearLayout:
 
 
 def _bytes(copy: StagedCopy) -> int:
-    return bits_of(copy.alloc.results[0].type.element_type) // 8
+    return bits_of(element_of(copy.alloc.results[0].type)) // 8
 
 
-def _zero(type_: Any) -> Any:
+def _zero(type_: ir.RankedTensorType) -> Value:
     element = type_.element_type
-    zero = (
+    zero: Attribute = (
         ir.IntegerAttr.get(element, 0)
         if isinstance(element, ir.IntegerType)
         else ir.FloatAttr.get(element, 0.0)
     )
-    return create("arith.constant", [], type_, value=ir.DenseElementsAttr.get_splat(type_, zero))
+    return arith.splat(type_, zero)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from tilec.dialects.semantics import Resource, orders
 from tilec.dialects.tile.ops import (
@@ -14,11 +13,14 @@ from tilec.dialects.tile.ops import (
     AsyncWaitOp,
     LoadOp,
 )
+from tilec.ir.aliases import Block, Op
 from tilec.ir.mlir import ir
+from tilec.ir.types import memref_of
 
 from ..analysis.effects import Writers
+from ..analysis.index_forms import is_pure
 from ..search import defining_op
-from .staging_groups import is_pure, slice_of
+from .staging_groups import slice_of
 
 _FRAME: tuple[Callable[[ir.OpView], bool], ...]
 """What the ops of a group are, but for the copies, which follow the first."""
@@ -36,10 +38,10 @@ class StagedCopy:
         obstacle: why it cannot begin in an earlier round; empty if it can.
     """
 
-    copy: Any
-    alloc: Any
-    loads: tuple[Any, ...]
-    needs: tuple[Any, ...]
+    copy: ir.Operation
+    alloc: ir.Operation
+    loads: tuple[ir.Operation, ...]
+    needs: tuple[ir.Operation, ...]
     obstacle: str
 
 
@@ -53,10 +55,10 @@ class CopyGroup:
     """
 
     copies: tuple[StagedCopy, ...]
-    frame: tuple[Any, ...]
+    frame: tuple[ir.Operation, ...]
 
 
-def copy_groups(loop: Any, writers: Writers) -> list[CopyGroup]:
+def copy_groups(loop: Op, writers: Writers) -> list[CopyGroup]:
     """The groups in the body of an `scf.for`, as `tile-stage-shared` writes them."""
     block = loop.regions[0].blocks[0]
     ops = [op.operation for op in block.operations]
@@ -71,10 +73,12 @@ def copy_groups(loop: Any, writers: Writers) -> list[CopyGroup]:
     return groups
 
 
-def _sequences(ops: list[Any]) -> Iterator[tuple[list[Any], tuple[Any, ...]]]:
+def _sequences(
+    ops: list[ir.Operation],
+) -> Iterator[tuple[list[ir.Operation], tuple[ir.Operation, ...]]]:
     """The copies of each group, and its other ops."""
-    copies: list[Any] = []
-    frame: list[Any] = []
+    copies: list[ir.Operation] = []
+    frame: list[ir.Operation] = []
     for op in ops:
         if is_pure(op):
             continue
@@ -105,13 +109,15 @@ def _waits_for_all(op: ir.OpView) -> bool:
 _FRAME = (_is_barrier, _is_commit, _waits_for_all, _is_barrier)
 
 
-def _staged(copy: Any, loop: Any, ops: list[Any], writers: Writers) -> StagedCopy | None:
+def _staged(
+    copy: ir.Operation, loop: Op, ops: list[ir.Operation], writers: Writers
+) -> StagedCopy | None:
     """The copy, or None if its buffer is not its own; `ops` are the body but for the frames."""
     source, target = list(copy.operands)[:2]
     alloc = defining_op(target, AllocSharedOp)
     if alloc is None:
         return None
-    if target.type.rank != 2:
+    if memref_of(target).rank != 2:
         return None
     loads = [use.owner.operation for use in target.uses if use.owner.operation != copy]
     if not all(isinstance(load.opview, LoadOp) and _inside(load, loop) for load in loads):
@@ -130,14 +136,14 @@ def _staged(copy: Any, loop: Any, ops: list[Any], writers: Writers) -> StagedCop
     return StagedCopy(copy, alloc.operation, tuple(loads), tuple(needs), obstacle)
 
 
-def _inside(op: Any, loop: Any) -> bool:
+def _inside(op: Op, loop: Op) -> bool:
     parent = op.parent
     while parent is not None and parent.operation != loop.operation:
         parent = parent.operation.parent
     return parent is not None
 
 
-def _carried(needs: list[Any], copy: Any, block: Any) -> bool:
+def _carried(needs: list[ir.Operation], copy: ir.Operation, block: Block) -> bool:
     """Whether a value that the loop carries from round to round is among the operands."""
     carried = list(block.arguments)[1:]
     return any(operand in carried for op in (copy, *needs) for operand in op.operands)

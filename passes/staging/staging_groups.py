@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from tilec.dialects.semantics import is_movable
+from tilec.dialects.tile.ops import LoadOp
+from tilec.ir.aliases import Block, Op
 from tilec.ir.mlir import ir
 
 from ..analysis.effects import Writers
+from ..analysis.index_forms import is_pure
 from .staging_vectors import memory_shape
 
 
@@ -22,33 +23,33 @@ class Group:
         needs: ops between the first and the last of which indices are computed.
     """
 
-    loads: tuple[Any, ...]
-    needs: tuple[Any, ...]
+    loads: tuple[LoadOp, ...]
+    needs: tuple[ir.Operation, ...]
 
     @property
-    def first(self) -> Any:
+    def first(self) -> LoadOp:
         """The load where all begin."""
         return self.loads[0]
 
-    def hoist(self, loads: list[Any]) -> None:
+    def hoist(self, loads: list[LoadOp]) -> None:
         """Move what `loads` need in front of the first of the group."""
         wanted = {op for load in loads for op in slice_of(load, self.first.operation.block)}
         for op in self.needs:
             if op in wanted:
                 op.move_before(self.first.operation)
 
-    def by_memory(self) -> Iterator[list[Any]]:
+    def by_memory(self) -> Iterator[list[LoadOp]]:
         """The loads, those of the same elements together."""
-        found: dict[Any, list[Any]] = {}
+        found: dict[tuple[object, ...], list[LoadOp]] = {}
         for load in self.loads:
             key = (tuple(load.operands), memory_shape(load), "masked" in load.attributes)
             found.setdefault(key, []).append(load)
         yield from found.values()
 
 
-def grouped(loads: list[Any], writers: Writers) -> Iterator[Group]:
+def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[Group]:
     """Loads taken together as far as their order against writes and their indices allow."""
-    blocks: dict[Any, list[Any]] = {}
+    blocks: dict[Block, list[LoadOp]] = {}
     for load in loads:
         blocks.setdefault(load.operation.block, []).append(load)
     for block, inside in blocks.items():
@@ -57,7 +58,8 @@ def grouped(loads: list[Any], writers: Writers) -> Iterator[Group]:
         pending = inside
         while pending:
             head = at[pending[0].operation]
-            members, needs, rest = [pending[0]], set[Any](), []
+            members, needs = [pending[0]], set[ir.Operation]()
+            rest: list[LoadOp] = []
             for load in pending[1:]:
                 between = ops[head : at[load.operation]]
                 late = {op for op in slice_of(load, block) if at[op] > head}
@@ -70,9 +72,9 @@ def grouped(loads: list[Any], writers: Writers) -> Iterator[Group]:
             pending = rest
 
 
-def slice_of(load: Any, block: Any) -> list[Any]:
+def slice_of(load: Op, block: Block) -> list[ir.Operation]:
     """The ops of `block` from which the operands of `load` are computed."""
-    found: list[Any] = []
+    found: list[ir.Operation] = []
     pending = list(load.operation.operands)
     while pending:
         owner = pending.pop().owner
@@ -83,10 +85,3 @@ def slice_of(load: Any, block: Any) -> list[Any]:
             found.append(operation)
             pending += operation.operands
     return found
-
-
-def is_pure(op: Any) -> bool:
-    """Whether an op of scalars only computes, so that it may be moved and repeated."""
-    return is_movable(op) and not any(
-        isinstance(result.type, ir.RankedTensorType) for result in op.results
-    )

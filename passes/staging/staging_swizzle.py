@@ -6,14 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from tilec.dialects.tile.matrices import in_memory, matrices_of
+from tilec.dialects.tile.matrices import in_memory
+from tilec.dialects.tile.ops.memory import NO_MATRICES
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import TileValue
-from tilec.isa import MatrixMemory, Target, forms_of
+from tilec.isa import Target
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import shared_layout
 from tilec.layout.synthesis import Pattern, Swizzling, find_swizzle
 from tilec.layout.tiling import row_tile
+
+from ..fragments.decomposition import Decomposition
+from ..fragments.matrix_moves import matrix_moves
 
 _find_swizzle = cache(find_swizzle)
 
@@ -24,12 +28,12 @@ class Reader:
 
     Attributes:
         tile: the tile, with its layout.
-        unit: the fragment that its layout repeats.
+        parts: how it is taken apart.
         transposed: whether the buffer holds its transpose.
     """
 
     tile: TileValue
-    unit: LinearLayout
+    parts: Decomposition
     transposed: bool
 
 
@@ -39,11 +43,13 @@ class Staging:
 
     Attributes:
         text: of the buffer's `#tile.shared`.
-        instructions: of each reader, what loads it.
+        forms: of each reader, the `ldmatrix` that loads it, or `none`.
+        instructions: the same in words.
         found: the swizzle, with the wavefronts of the copy and of each reader under it.
     """
 
     text: str
+    forms: tuple[str, ...]
     instructions: tuple[str, ...]
     found: Swizzling
 
@@ -77,50 +83,35 @@ def staging(
     copied = row_tile(rows, cols, vector, warps).then(plain)
     run = units[: vector.bit_length() - 1]
     patterns = [Pattern.vector(copied, bits, run, store=True)]
-    instructions = []
+    forms, instructions = [], []
     for reader in readers:
         memory = in_memory(
             stored_tile(reader.tile, transposed=reader.transposed), transposed=reader.transposed
         )
         offsets = memory.then(plain)
-        name, pattern = next(_matrices(reader, offsets, bits, units, target), ("", None))
+        nothing = NO_MATRICES, None
+        form, pattern = next(_matrices(reader, offsets, bits, units, target), nothing)
+        name = form
         if pattern is None:
             pattern = Pattern.vector(offsets, bits, units[:4], store=False)
             name = f"loads of {pattern.width if pattern else 0} bytes"
+        forms.append(form)
         instructions.append(name)
         patterns.append(pattern)
     found = _find_swizzle(rows * cols, bits, tuple(p for p in patterns if p is not None))
     places = found.layout.inverse().then(unswizzled)
     text = str(found.swizzle if found.swizzle is not None else places)
-    return Staging(text, tuple(instructions), found)
+    return Staging(text, tuple(forms), tuple(instructions), found)
 
 
 def _matrices(
-    reader: Reader,
-    offsets: LinearLayout,
-    bits: int,
-    units: tuple[int, ...],
-    target: Target | None,
+    reader: Reader, offsets: LinearLayout, bits: int, units: tuple[int, ...], target: Target | None
 ) -> Iterator[tuple[str, Pattern]]:
     """The `ldmatrix` forms that load the reader's fragments from rows that lie side by side."""
-    shape = tuple(reader.unit.out_sizes.values())
-    one = TileValue(shape, reader.tile.element, reader.unit, is_fragment=True)
-    for form in _ldmatrix(target):
-        if matrices_of(form, one, transposed=reader.transposed) is None:
-            continue
-        pattern = Pattern.matrix(form, offsets, bits)
+    moves = matrix_moves(
+        reader.tile, reader.parts, target, store=False, transposed=reader.transposed
+    )
+    for move in moves:
+        pattern = Pattern.matrix(move.form, offsets, bits)
         if pattern is not None and pattern.run == units[: len(pattern.run)]:
-            yield form.ptx, pattern
-
-
-@cache
-def _ldmatrix(target: Target | None) -> tuple[MatrixMemory, ...]:
-    """The forms that move elements as they are, the largest first."""
-    found = [
-        form
-        for form in forms_of(MatrixMemory)
-        if not form.is_store
-        and form.source is None
-        and (form.rows == 8 if target is None else form.min_ptx(target) is not None)
-    ]
-    return tuple(sorted(found, key=lambda form: -form.matrices))
+            yield move.form.ptx, pattern

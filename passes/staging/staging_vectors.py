@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilec.dialects.tile.ops import LoadOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.types import element_of
 from tilec.isa import Target
 
 from ..analysis.async_copies import asynchronous_bytes
@@ -14,9 +14,9 @@ from ..analysis.contiguity import ACCESS_BYTES, contiguous, together
 from ..analysis.multiples import multiple_of
 
 
-def memory_shape(load: Any) -> tuple[int, int]:
+def memory_shape(load: LoadOp) -> tuple[int, int]:
     """Rows and columns of a load's tile as memory holds them."""
-    tile = tile_value(load.results[0].type)
+    tile = tile_value(load.tile.type)
     assert tile is not None
     transposed = "transposed" in load.attributes
     shape = stored_tile(tile, transposed=transposed).shape
@@ -24,7 +24,7 @@ def memory_shape(load: Any) -> tuple[int, int]:
     return rows, cols
 
 
-def copy_vector(load: Any, target: Target | None) -> int:
+def copy_vector(load: LoadOp, target: Target | None) -> int:
     """Elements that a copy of what `load` takes may move at once.
 
     `cp.async` is exact to the element, so that only alignment counts. Where there is none, or
@@ -34,8 +34,8 @@ def copy_vector(load: Any, target: Target | None) -> int:
         load: from global memory.
         target: what the kernel is for.
     """
-    memref, *indices = load.operands
-    size = bits_of(memref.type.element_type) // 8
+    memref, indices = load.source, load.indices
+    size = bits_of(element_of(memref.type)) // 8
     promised = vector_of(load)
     _, cols = memory_shape(load)
     most = min(multiple_of(indices[-1]), cols, ACCESS_BYTES // size)
@@ -45,7 +45,7 @@ def copy_vector(load: Any, target: Target | None) -> int:
     return vector
 
 
-def copied_async(load: Any, target: Target | None) -> bool:
+def copied_async(load: LoadOp, target: Target | None) -> bool:
     """Whether what a load takes can be copied by `cp.async`."""
-    size = bits_of(load.operands[0].type.element_type) // 8
+    size = bits_of(element_of(load.source.type)) // 8
     return asynchronous_bytes(copy_vector(load, target) * size, target)

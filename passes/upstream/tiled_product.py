@@ -6,15 +6,14 @@ from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import DotOp, FillOp, LoadOp, StoreOp
 from tilec.ir.aliases import Attribute, Type, Value
 from tilec.ir.attributes import is_positive_zero
-from tilec.ir.dimensions import dimension_attribute
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, gpu, scf
+from tilec.ir.ops import memref as memref_ops
 
-from ..emit import create, index_constant
+from ..emit import index_constant
 from .memory_product import MemoryProduct
 from .product_tiles import ProductTiles
 from .vector_types import tile
-
-_X, _Y, _Z = range(3)
 
 
 def emit_product(product: MemoryProduct, tiles: ProductTiles) -> None:
@@ -34,30 +33,27 @@ class _Emission:
     def run(self) -> None:
         rows, cols = self._contraction.maps[2][-2:]
         at = {
-            cols: self._scaled(self._block_id(_X), self._tiles.n),
-            rows: self._scaled(self._block_id(_Y), self._tiles.m),
+            cols: self._scaled(gpu.block_id(gpu.Dimension.X), self._tiles.n),
+            rows: self._scaled(gpu.block_id(gpu.Dimension.Y), self._tiles.m),
             **self._batch(),
         }
         total = self._loop(self._initial(at), at)
         self._store(total, at)
 
-    def _block_id(self, dimension: int) -> Value:
-        which = dimension_attribute(dimension)
-        return create("gpu.block_id", [], self._index, dimension=which)
-
     def _scaled(self, number: Value, by: int) -> Value:
-        return create("arith.muli", [number, index_constant(by)], self._index)
+        return arith.muli(number, index_constant(by))
 
     def _batch(self) -> dict[int, Value]:
         """By loop, the number of this CTA's matrix."""
         outer = self._contraction.maps[2][:-2]
         if not outer:
             return {}
-        number, found = self._block_id(_Z), {}
+        found: dict[int, Value] = {}
+        number = gpu.block_id(gpu.Dimension.Z)
         for loop in reversed(outer[1:]):
             extent = self._extent(loop)
-            found[loop] = create("arith.remui", [number, extent], self._index)
-            number = create("arith.divui", [number, extent], self._index)
+            found[loop] = arith.remui(number, extent)
+            number = arith.divui(number, extent)
         return {outer[0]: number, **found}
 
     def _extent(self, loop: int) -> Value:
@@ -69,7 +65,7 @@ class _Emission:
             for memref, loops in zip(self._product.memrefs, self._contraction.maps, strict=True)
             if loop in loops
         )
-        return create("memref.dim", [memref, index_constant(dim)], self._index)
+        return memref_ops.dim(memref, index_constant(dim))
 
     def _initial(self, at: dict[int, Value]) -> Value:
         """The accumulators before the first slice."""
@@ -79,13 +75,12 @@ class _Emission:
         shape = (self._tiles.m, self._tiles.n)
         if scalar is None:
             value = self._load(2, shape, element, at)
-            return value if total == element else create("arith.extf", [value], tile(shape, total))
+            return value if total == element else arith.extf(value, tile(shape, total))
         constant = _zero(scalar, total)
         if constant is not None:
-            splat = ir.DenseElementsAttr.get_splat(tile(shape, total), constant)
-            return create("arith.constant", [], splat.type, value=splat)
+            return arith.splat(tile(shape, total), constant)
         if total != element:
-            scalar = create("arith.extf", [scalar], total)
+            scalar = arith.extf(scalar, total)
         return emit(FillOp, [scalar], tile(shape, total))
 
     @property
@@ -114,7 +109,7 @@ class _Emission:
                 if unsigned
             }
             after = emit(DotOp, [a, b, before], initial.type, **units)
-            ir.Operation.create("scf.yield", operands=[after])
+            scf.yield_([after])
         return loop.results[0]
 
     def _load(
@@ -129,7 +124,7 @@ class _Emission:
     def _store(self, total: Value, at: dict[int, Value]) -> None:
         if self._stored != self._product.elements.total:
             narrow = tile((self._tiles.m, self._tiles.n), self._stored)
-            total = create("arith.truncf", [total], narrow)
+            total = arith.truncf(total, narrow)
         emit_effect(
             StoreOp,
             [total, *self._place(2, at)],

@@ -10,6 +10,7 @@ from tilec.dialects.tile.ops import BroadcastOp, ExpandOp, FillOp, ReduceOp, Res
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
+from tilec.ir.ops import math
 
 from ..emit import create
 from .vector_types import tile, type_of
@@ -67,7 +68,7 @@ def _shape_cast(op: ir.Operation) -> Value:
 
 
 def _fma(op: ir.Operation) -> Value:
-    return create("math.fma", list(op.operands), op.result.type)
+    return math.fma(*op.operands)
 
 
 _WHOLE = ("maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "maxui", "minsi", "minui")

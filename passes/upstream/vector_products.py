@@ -9,9 +9,9 @@ from tilec.dialects.tile.emit import emit
 from tilec.dialects.tile.ops import DotOp, TransposeOp
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
 from tilec.isa import TilecError
 
-from ..emit import create
 from .contractions import contraction, indexing_maps
 from .product_elements import TF32, product_elements
 from .vector_types import tile, type_of
@@ -43,11 +43,11 @@ def _contract(op: ir.Operation) -> Value:
         for at, value in enumerate((a, b))
     ]
     if element != elements.total:
-        total = create("arith.extf", [total], tile(shape, elements.total))
+        total = arith.extf(total, tile(shape, elements.total))
     result = emit(DotOp, [*operands, total], total.type, **units)
     if element == elements.total:
         return result
-    return create("arith.truncf", [result], tile(shape, element))
+    return arith.truncf(result, tile(shape, element))
 
 
 def _widening(value: Value) -> str:
@@ -66,7 +66,7 @@ def _operand(value: Value, element: Type, *, transposed: bool) -> Value:
     """A tile as an operand of the product."""
     type_ = type_of(value)
     if type_.element_type != element:
-        value = create("arith.truncf", [value], tile(type_.shape, element))
+        value = arith.truncf(value, tile(type_.shape, element))
     if not transposed:
         return value
     turned = tile([*reversed(type_.shape)], element)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +36,7 @@ def is_type(modifier: str) -> bool:
     return modifier == "carry" or types.is_type(modifier)
 
 
+@cache
 def width(type_: str) -> int:
     """Bits of the register that an operand of a PTX type takes; 1 for predicates and carries."""
     return 1 if type_ == "carry" else types.register_bits(type_)

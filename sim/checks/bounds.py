@@ -23,11 +23,17 @@ _FAR = 1 << 24
 
 
 class Bounds:
-    """Checks where accesses go."""
+    """Checks where accesses go.
+
+    Attributes:
+        allocation: what the last access to global memory touched; None if that was not all within
+            one allocation.
+    """
 
     def __init__(self, memory: Memory, findings: Findings) -> None:
         self.memory = memory
         self.findings = findings
+        self.allocation: Allocation | None = None
 
     def check(
         self,
@@ -39,6 +45,7 @@ class Bounds:
         kind: Access,
     ) -> Array | None:
         """The threads whose access is legal; `mask` itself if they all are."""
+        self.allocation = None
         if mask is None:
             inside = offsets
         else:
@@ -55,7 +62,10 @@ class Bounds:
     def _fits(self, space: Space, low: int, end: int, kind: Access) -> bool:
         if space.flat:
             found = self.memory.allocation(low)
-            return found is not None and end <= found.end and (found.writable or not kind.writes)
+            if found is None or end > found.end or (kind.writes and not found.writable):
+                return False
+            self.allocation = found
+            return True
         limit = self.memory.shared_bytes if space.name == "shared" else self.memory.local_bytes
         return low >= 0 and end <= limit
 

@@ -37,7 +37,7 @@ class SharedChecks:
     def __init__(self, wave: Wave, findings: Findings, progress: Progress) -> None:
         self.wave = wave
         self.progress = progress
-        self.granule = _WIDEST
+        self.granule, self._shift = _WIDEST, _WIDEST.bit_length() - 1
         self.copies = Copies()
         self.conflicts = Conflicts(findings)
 
@@ -73,7 +73,7 @@ class SharedChecks:
     def _refine(self, granule: int) -> None:
         """Let every stamp stand for fewer bytes: so far, each access touched all of its bytes."""
         factor = self.granule // granule
-        self.granule = granule
+        self.granule, self._shift = granule, granule.bit_length() - 1
         self.granules *= factor
         self.written = np.repeat(self.written, factor)
         self.read = np.repeat(self.read, factor)
@@ -96,7 +96,7 @@ class SharedChecks:
             self._refine(size)
         width = max(size // self.granule, 1)
         # (CTAs, warps, lanes) of rows of `width` granules
-        rows = (offsets // self.granule + self.base) // width
+        rows = ((offsets >> self._shift) + self.base) >> (width.bit_length() - 1)
         shape = np.broadcast_shapes(
             rows.shape, progress.stamp.shape, () if mask is None else mask.shape
         )

@@ -267,11 +267,14 @@ def _wmma_memory(binding: Binding, form: WmmaMemory) -> Step:
         split = gathered[..., None].view(dtype_of(unit)).transpose(0, 1, 3, 2)
         values = split.reshape(ctas, warps, -1, LANES)
         for number, move in units():
+            one = values[:, :, number]
             for space, offsets, active in locate():
                 mask = active
                 at = move(offsets)
                 if observer is not None:
-                    mask = observer.access(where, space, at, unit // 8, mask, Access.WRITE)
-                memory.store(space.place(at), unit, values[:, :, number], mask)
+                    mask = observer.access(
+                        where, space, at, unit // 8, mask, Access.WRITE, values=[one]
+                    )
+                memory.store(space.place(at), unit, one, mask)
 
     return read if load else write

@@ -117,7 +117,7 @@ def _store(binding: Binding) -> Step:
     whole = np.dtype(np.complex128) if chunk == 128 else dtype_of(chunk)
     access = Access.SYNC_WRITE if _orders(binding) else Access.WRITE
 
-    def values(number: int) -> Array:
+    def value(number: int) -> Array:
         parts = [registers[s] for s in slots[number * per_chunk : (number + 1) * per_chunk]]
         if per_chunk == 1:
             return parts[0]
@@ -125,16 +125,17 @@ def _store(binding: Binding) -> Step:
         return together.view(whole)[..., 0]
 
     def step() -> None:
+        given = [value(number) for number in range(chunks)]
         for space, offsets, active in locate():
             mask = active
             if observer is not None:
-                mask = observer.access(where, space, offsets, size, mask, access)
-            for number in range(chunks):
+                mask = observer.access(where, space, offsets, size, mask, access, values=given)
+            for number, value_ in enumerate(given):
                 at = offsets + 16 * number if number else offsets
-                places, value = space.place(at), values(number)
-                memory.store(places, chunk, value, mask)
+                places = space.place(at)
+                memory.store(places, chunk, value_, mask)
                 if observer is not None and space.name == "shared":
-                    observer.stored(where, at, memory.load(places, chunk, mask), value, mask)
+                    observer.stored(where, at, memory.load(places, chunk, mask), value_, mask)
 
     return step
 

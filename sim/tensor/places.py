@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from tilec.isa import Form, TilecError
 from tilec.isa import form as find_form
 from tilec.layout import LinearLayout, fragment_of
-from tilec.layout.places import Places, places
+from tilec.layout.index_arrays import IndexArrays, index_arrays
 
 from .wmma import wmma_fragment
 
@@ -26,10 +26,10 @@ def layout_of(form: Form, name: str) -> LinearLayout:
 
 
 @cache
-def places_of(ptx: str, name: str) -> Places:
+def places_of(ptx: str, name: str) -> IndexArrays:
     """The places of an operand's elements; by the form's key, which is quick to look up."""
     form = find_form(ptx)
-    return places(layout_of(form, name), form.operand(name).per_register)
+    return index_arrays(layout_of(form, name), form.operand(name).per_register)
 
 
 def to_matrix(form: Form, name: str, elements: NDArray[Any]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from tilec.isa import LANES, Mma
 from tilec.isa import form as find_form
 from tilec.layout import fragment_of
-from tilec.layout.places import places
+from tilec.layout.index_arrays import index_arrays
 from tilec.runtime import from_registers, to_registers
 
 from ..driver import Cuda
@@ -81,7 +81,7 @@ def owners(cuda: Cuda, form: Mma, target: str, selector: int) -> Owners:
 
 def expected(form: Mma, selector: int) -> Owners:
     """The same by `tilec.layout`."""
-    matrix = places(fragment_of(form, "e"), CODES).matrix[..., selector]
+    matrix = index_arrays(fragment_of(form, "e"), CODES).matrix[..., selector]
     return {(row, chunk): {divmod(int(at), CODES)} for (row, chunk), at in np.ndenumerate(matrix)}
 
 

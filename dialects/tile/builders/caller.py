@@ -9,7 +9,7 @@ from functools import cache, wraps
 from itertools import islice
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
@@ -32,7 +32,7 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line}:{self.column}"
 
     @property
-    def location(self) -> Any:
+    def location(self) -> ir.Location:
         """The place as an MLIR location."""
         return ir.Location.file(self.file, self.line, self.column)
 

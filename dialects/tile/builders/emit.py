@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TypeAlias, overload
 
+from tilec.ir.aliases import Attribute, Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import Form, TilecError
 
 from ..ops.base import check_op
-from .types import parsed_type
+from .types import TypeLike, parsed_type
+
+Index: TypeAlias = Value | int
+"""A value of type index, or a constant."""
 
 
+@overload
 def emit(
-    name: str, operands: list[Any], result: Any = None, attributes: dict[str, Any] | None = None
-) -> Any:
+    name: str,
+    operands: Sequence[Value],
+    result: None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+) -> None: ...
+@overload
+def emit(
+    name: str,
+    operands: Sequence[Value],
+    result: TypeLike,
+    attributes: Mapping[str, Attribute] | None = None,
+) -> Value: ...
+def emit(
+    name: str,
+    operands: Sequence[Value],
+    result: TypeLike | None = None,
+    attributes: Mapping[str, Attribute] | None = None,
+) -> Value | None:
     """Create and check an op at the current location; its result, if it has one.
 
     Raises:
@@ -35,23 +57,26 @@ def emit(
     return op.result if results else None
 
 
-def indices_of(values: Sequence[Any]) -> list[Any]:
+def indices_of(values: Sequence[Index]) -> list[Value]:
     """Values of type index, Python integers made into constants."""
     type_ = ir.IndexType.get()
     return [constant(v, type_) if isinstance(v, int) else v for v in values]
 
 
-def constant(number: Any, type_: Any) -> Any:
+def constant(number: float, type_: Type) -> Value:
     """An `arith.constant` at the current location.
 
     Raises:
         TilecError: if the number is none of the type.
     """
-    make = ir.FloatAttr if isinstance(type_, ir.FloatType) else ir.IntegerAttr
-    try:
-        value = make.get(type_, number)
-    except (TypeError, ValueError):
-        raise TilecError(f"{number!r} is no constant of type {type_}") from None
+    value: Attribute | None = None
+    with suppress(TypeError, ValueError):
+        if isinstance(type_, ir.FloatType):
+            value = ir.FloatAttr.get(type_, number)
+        elif isinstance(number, int):
+            value = ir.IntegerAttr.get(type_, number)
+    if value is None:
+        raise TilecError(f"{number!r} is no constant of type {type_}")
     attributes = {"value": value}
     loc = ir.Location.current
     return ir.Operation.create(
@@ -59,9 +84,9 @@ def constant(number: Any, type_: Any) -> Any:
     ).result
 
 
-def access(transposed: bool, masked: bool = False, vector: int = 1) -> dict[str, Any]:
+def access(transposed: bool, masked: bool = False, vector: int = 1) -> dict[str, Attribute]:
     """The attributes of an access to memory that are not as by default."""
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, Attribute] = {}
     if transposed:
         attributes["transposed"] = ir.UnitAttr.get()
     if masked:
@@ -71,11 +96,11 @@ def access(transposed: bool, masked: bool = False, vector: int = 1) -> dict[str,
     return attributes
 
 
-def i64(number: int) -> Any:
+def i64(number: int) -> ir.IntegerAttr:
     """An attribute of type i64."""
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)
 
 
-def form_name(given: Form | str) -> Any:
+def form_name(given: Form | str) -> ir.StringAttr:
     """The attribute `form`."""
     return ir.StringAttr.get(given if isinstance(given, str) else given.ptx)

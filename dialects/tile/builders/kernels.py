@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
 
-from tilec.ir.mlir import dialect, ir
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import gpu, ir
 
 from .. import load
 from .caller import BuildError, Place, caller, located, traced
-from .types import parsed_type
+from .types import TypeLike, parsed_type
 
 
 @contextmanager
-def module(name: str = "kernels", *, target: str | None = None) -> Iterator[Any]:
+def module(name: str = "kernels", *, target: str | None = None) -> Iterator[ir.Module]:
     """A new module for kernels, verified when it is left.
 
     Within, MLIR's context is the module's, and ops made by upstream's builders, too, are
@@ -40,7 +40,7 @@ def module(name: str = "kernels", *, target: str | None = None) -> Iterator[Any]
         chip = f'#nvvm.target<chip = "{target}">'
         targets = ir.ArrayAttr.get([ir.Attribute.parse(chip)]) if target else None
         with ir.InsertionPoint(whole.body):
-            gpu_module = dialect("gpu").GPUModuleOp(name, targets=targets, loc=here)
+            gpu_module = gpu.GPUModuleOp(name, targets=targets, loc=here)
         with ir.InsertionPoint(gpu_module.bodyRegion.blocks.append()):
             yield whole
         _verify(whole, place)
@@ -48,8 +48,8 @@ def module(name: str = "kernels", *, target: str | None = None) -> Iterator[Any]
 
 @contextmanager
 def kernel(
-    name: str, arguments: Mapping[str, Any], *, block: int | Sequence[int]
-) -> Iterator[tuple[Any, ...]]:
+    name: str, arguments: Mapping[str, TypeLike], *, block: int | Sequence[int]
+) -> Iterator[tuple[Value, ...]]:
     """A kernel, inside `module()`.
 
     Args:
@@ -67,17 +67,18 @@ def kernel(
     function, values = _open(name, arguments, block)
     with ir.InsertionPoint(function.body.blocks[0]):
         yield values
-        dialect("gpu").ReturnOp([], loc=function.location)
+        gpu.ReturnOp([], loc=function.location)
 
 
 @located
 def _open(
-    name: str, arguments: Mapping[str, Any], block: int | Sequence[int]
-) -> tuple[Any, tuple[Any, ...]]:
+    name: str, arguments: Mapping[str, TypeLike], block: int | Sequence[int]
+) -> tuple[gpu.GPUFuncOp, tuple[Value, ...]]:
     types = [parsed_type(type_) for type_ in arguments.values()]
     here = ir.Location.current
+    assert here is not None  # the caller's
     sizes = [block] if isinstance(block, int) else list(block)
-    function = dialect("gpu").GPUFuncOp(
+    function = gpu.GPUFuncOp(
         ir.FunctionType.get(types, []),
         name,
         kernel=True,
@@ -89,7 +90,7 @@ def _open(
     return function, tuple(entry.arguments)
 
 
-def _verify(whole: Any, place: Place) -> None:
+def _verify(whole: ir.Module, place: Place) -> None:
     try:
         whole.operation.verify()
     except ir.MLIRError as error:
@@ -97,7 +98,7 @@ def _verify(whole: Any, place: Place) -> None:
         raise BuildError(_place(first.location) or place, first.message) from None
 
 
-def _place(location: Any) -> Place | None:
+def _place(location: ir.Location) -> Place | None:
     """The place in a file that a location names."""
     location = ir.Location.from_attr(location.attr, location.context)  # as its own class
     while isinstance(location, ir.NameLoc):

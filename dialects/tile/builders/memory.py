@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.isa import Form
 
 from ..ops.base import memory
 from .caller import located
-from .emit import access, emit, form_name, i64, indices_of
-from .types import shared_type
+from .emit import Index, access, emit, form_name, i64, indices_of
+from .types import TypeLike, shared_type
 
 
 @located
-def alloc_shared(shape: Sequence[int], element: Any, swizzle: str = "none") -> Any:
+def alloc_shared(shape: Sequence[int], element: TypeLike, swizzle: str = "none") -> Value:
     """`tile.alloc_shared`: a buffer of `shared_type(shape, element, swizzle)`."""
     return emit("tile.alloc_shared", [], shared_type(shape, element, swizzle))
 
 
 @located
 def load(
-    source: Any,
-    *indices: Any,
-    type: Any,  # noqa: A002 (MLIR's word)
+    source: Value,
+    *indices: Index,
+    type: TypeLike,  # noqa: A002 (MLIR's word)
     transposed: bool = False,
     masked: bool = False,
     vector: int = 1,
-) -> Any:
+) -> Value:
     """`tile.load`: a tile or fragment of `type` from memory at `indices`.
 
     Args:
@@ -45,9 +45,9 @@ def load(
 
 @located
 def store(
-    value: Any,
-    target: Any,
-    *indices: Any,
+    value: Value,
+    target: Value,
+    *indices: Index,
     transposed: bool = False,
     masked: bool = False,
     vector: int = 1,
@@ -60,9 +60,9 @@ def store(
 @located
 def atomic(
     fn: str,
-    value: Any,
-    target: Any,
-    *indices: Any,
+    value: Value,
+    target: Value,
+    *indices: Index,
     transposed: bool = False,
     masked: bool = False,
     vector: int = 1,
@@ -75,34 +75,34 @@ def atomic(
 @located
 def ldmatrix(
     form: Form | str,
-    source: Any,
-    *indices: Any,
-    type: Any,  # noqa: A002 (MLIR's word)
+    source: Value,
+    *indices: Index,
+    type: TypeLike,  # noqa: A002 (MLIR's word)
     transposed: bool = False,
-) -> Any:
+) -> Value:
     """`tile.ldmatrix`: a fragment of `type` from shared memory by one instruction.
 
     `type` says how the instruction's matrices lie side by side.
     """
-    attributes = {"form": form_name(form), **access(transposed)}
+    attributes: dict[str, Attribute] = {"form": form_name(form), **access(transposed)}
     return emit("tile.ldmatrix", [source, *indices_of(indices)], type, attributes)
 
 
 @located
 def stmatrix(
-    form: Form | str, value: Any, target: Any, *indices: Any, transposed: bool = False
+    form: Form | str, value: Value, target: Value, *indices: Index, transposed: bool = False
 ) -> None:
     """`tile.stmatrix`: a fragment to shared memory by one instruction."""
-    attributes = {"form": form_name(form), **access(transposed)}
+    attributes: dict[str, Attribute] = {"form": form_name(form), **access(transposed)}
     emit("tile.stmatrix", [value, target, *indices_of(indices)], attributes=attributes)
 
 
 @located
 def async_copy(
-    source: Any,
-    at: Sequence[Any],
-    target: Any,
-    to: Sequence[Any],
+    source: Value,
+    at: Sequence[Index],
+    target: Value,
+    to: Sequence[Index],
     *,
     shape: Sequence[int] | None = None,
     masked: bool = False,
@@ -121,7 +121,8 @@ def async_copy(
     """
     extents = list(shape) if shape is not None else list(memory(target, "target").shape)[-2:]
     operands = [source, target, *indices_of(at), *indices_of(to)]
-    attributes = {"shape": ir.DenseI64ArrayAttr.get(extents), **access(False, masked, vector)}
+    attributes = access(False, masked, vector)
+    attributes["shape"] = ir.DenseI64ArrayAttr.get(extents)
     emit("tile.async_copy", operands, attributes=attributes)
 
 

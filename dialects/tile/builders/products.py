@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.isa import Family, Form
 
@@ -15,7 +14,7 @@ from .types import find_form, operand_fragment, retyped
 
 
 @located
-def mma(form: Form | str, a: Any, b: Any, c: Any) -> Any:
+def mma(form: Form | str, a: Value, b: Value, c: Value) -> Value:
     """`tile.mma`: `a · b + c` by one instruction, of its fragments."""
     return _product("tile.mma", find_form(form, Family.MMA), [a, b, c])
 
@@ -23,13 +22,13 @@ def mma(form: Form | str, a: Any, b: Any, c: Any) -> Any:
 @located
 def dot(
     form: Form | str | None,
-    a: Any,
-    b: Any,
-    c: Any,
+    a: Value,
+    b: Value,
+    c: Value,
     *,
     unsigned: str = "",
     warps: tuple[int, int] | None = None,
-) -> Any:
+) -> Value:
     """`tile.dot`: `a · b + c` on a CTA's tiles, by instructions of one form.
 
     The result has the shape and layout of `c` and the form's element type of D.
@@ -48,14 +47,14 @@ def dot(
 @located
 def dot_sp(
     form: Form | str | None,
-    a: Any,
-    b: Any,
-    c: Any,
-    e: Any,
+    a: Value,
+    b: Value,
+    c: Value,
+    e: Value,
     *,
     unsigned: str = "",
     warps: tuple[int, int] | None = None,
-) -> Any:
+) -> Value:
     """`tile.dot_sp`: `dot` with a sparse A as stored, MxK/2, and its metadata `e`."""
     return _dot("tile.dot_sp", form, [a, b, c, e], unsigned, warps)
 
@@ -63,14 +62,14 @@ def dot_sp(
 @located
 def dot_scaled(
     form: Form | str | None,
-    a: Any,
-    b: Any,
-    c: Any,
-    sfa: Any,
-    sfb: Any,
+    a: Value,
+    b: Value,
+    c: Value,
+    sfa: Value,
+    sfb: Value,
     *,
     warps: tuple[int, int] | None = None,
-) -> Any:
+) -> Value:
     """`tile.dot_scaled`: `(a · sfa) · (b · sfb) + c`, a scale factor for each block along K."""
     return _dot("tile.dot_scaled", form, [a, b, c, sfa, sfb], "", warps)
 
@@ -78,15 +77,15 @@ def dot_scaled(
 @located
 def dot_sp_scaled(
     form: Form | str | None,
-    a: Any,
-    b: Any,
-    c: Any,
-    e: Any,
-    sfa: Any,
-    sfb: Any,
+    a: Value,
+    b: Value,
+    c: Value,
+    e: Value,
+    sfa: Value,
+    sfb: Value,
     *,
     warps: tuple[int, int] | None = None,
-) -> Any:
+) -> Value:
     """`tile.dot_sp_scaled`: `dot_scaled` with a sparse A and its metadata `e`."""
     return _dot("tile.dot_sp_scaled", form, [a, b, c, e, sfa, sfb], "", warps)
 
@@ -94,12 +93,12 @@ def dot_sp_scaled(
 def _dot(
     name: str,
     form: Form | str | None,
-    operands: list[Any],
+    operands: list[Value],
     unsigned: str,
     warps: tuple[int, int] | None,
-) -> Any:
+) -> Value:
     type_ = operands[2].type
-    attributes: dict[str, ir.Attribute] = {
+    attributes: dict[str, Attribute] = {
         f"unsigned_{operand}": ir.UnitAttr.get() for operand in unsigned
     }
     if form is not None:
@@ -112,7 +111,7 @@ def _dot(
 
 
 @located
-def mma_sp(form: Form | str, a: Any, b: Any, c: Any, e: Any, *, selector: int = 0) -> Any:
+def mma_sp(form: Form | str, a: Value, b: Value, c: Value, e: Value, *, selector: int = 0) -> Value:
     """`tile.mma_sp`: `a · b + c` with a sparse A as stored and its metadata `e`."""
     found = find_form(form, Family.MMA_SP)
     return _product("tile.mma_sp", found, [a, b, c, e], selector=selector)
@@ -121,17 +120,17 @@ def mma_sp(form: Form | str, a: Any, b: Any, c: Any, e: Any, *, selector: int = 
 @located
 def mma_scaled(
     form: Form | str,
-    a: Any,
-    b: Any,
-    c: Any,
-    sfa: Any,
-    sfb: Any,
+    a: Value,
+    b: Value,
+    c: Value,
+    sfa: Value,
+    sfb: Value,
     *,
     byte_id_a: int = 0,
     thread_id_a: int = 0,
     byte_id_b: int = 0,
     thread_id_b: int = 0,
-) -> Any:
+) -> Value:
     """`tile.mma_scaled`: `(a · sfa) · (b · sfb) + c`; the ids pick among the scale factors."""
     return _product(
         "tile.mma_scaled",
@@ -147,19 +146,19 @@ def mma_scaled(
 @located
 def mma_sp_scaled(
     form: Form | str,
-    a: Any,
-    b: Any,
-    c: Any,
-    e: Any,
-    sfa: Any,
-    sfb: Any,
+    a: Value,
+    b: Value,
+    c: Value,
+    e: Value,
+    sfa: Value,
+    sfb: Value,
     *,
     selector: int = 0,
     byte_id_a: int = 0,
     thread_id_a: int = 0,
     byte_id_b: int = 0,
     thread_id_b: int = 0,
-) -> Any:
+) -> Value:
     """`tile.mma_sp_scaled`: `mma_scaled` with a sparse A and its metadata `e`."""
     return _product(
         "tile.mma_sp_scaled",
@@ -173,8 +172,8 @@ def mma_sp_scaled(
     )
 
 
-def _product(name: str, form: Form, operands: list[Any], **selectors: int) -> Any:
+def _product(name: str, form: Form, operands: list[Value], **selectors: int) -> Value:
     """One instruction whose result is its operand `d`."""
-    attributes = {"form": form_name(form)}
+    attributes: dict[str, Attribute] = {"form": form_name(form)}
     attributes |= {selector: i64(value) for selector, value in selectors.items()}
     return emit(name, operands, operand_fragment(form, "d"), attributes)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.isa import Family, Form, TilecError
 from tilec.layout import fragment_of
@@ -14,17 +14,18 @@ from ..ops.elementwise import COMPARISONS
 from ..ops.movmatrix import one_matrix
 from .caller import located
 from .emit import constant, emit, form_name, i64
-from .types import Layout, find_form, retyped
+from .types import Layout, TypeLike, find_form, parsed_type, retyped
 
 
 @located
-def fill(value: Any, type: Any) -> Any:  # noqa: A002 (MLIR's word)
+def fill(value: Value | float, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.fill`: a tile or fragment of `type` whose elements all are `value`.
 
     Args:
         value: a scalar of the element type, or a Python number.
         type: a tensor with a layout, or a fragment.
     """
+    type = parsed_type(type)  # noqa: A001
     if not isinstance(value, ir.Value):
         tile = tiles.tile_value(type)
         if tile is None:
@@ -34,7 +35,7 @@ def fill(value: Any, type: Any) -> Any:  # noqa: A002 (MLIR's word)
 
 
 @located
-def elementwise(fn: str, first: Any, *inputs: Any, **attributes: Any) -> Any:
+def elementwise(fn: str, first: Value, *inputs: Value, **attributes: Attribute) -> Value:
     """`tile.elementwise`: the upstream op `fn`, such as `arith.addf`, on each element.
 
     Args:
@@ -49,7 +50,7 @@ def elementwise(fn: str, first: Any, *inputs: Any, **attributes: Any) -> Any:
 
 
 @located
-def select(condition: Any, on_true: Any, on_false: Any) -> Any:
+def select(condition: Value, on_true: Value, on_false: Value) -> Value:
     """`tile.select`: of two fragments one, element by element.
 
     Args:
@@ -61,7 +62,7 @@ def select(condition: Any, on_true: Any, on_false: Any) -> Any:
 
 
 @located
-def cast(fn: str, source: Any, element: Any, **attributes: Any) -> Any:
+def cast(fn: str, source: Value, element: TypeLike, **attributes: Attribute) -> Value:
     """`tile.cast`: the upstream cast `fn`, such as `arith.truncf`, on each element.
 
     Args:
@@ -75,25 +76,25 @@ def cast(fn: str, source: Any, element: Any, **attributes: Any) -> Any:
 
 
 @located
-def convert_layout(source: Any, layout: Layout) -> Any:
+def convert_layout(source: Value, layout: Layout) -> Value:
     """`tile.convert_layout`: the same tile under another layout."""
     return emit("tile.convert_layout", [source], retyped(source, layout=layout))
 
 
 @located
-def slice(whole: Any, index: int, *, type: Any) -> Any:  # noqa: A001, A002 (MLIR's words)
+def slice(whole: Value, index: int, *, type: TypeLike) -> Value:  # noqa: A001, A002 (MLIR's words)
     """`tile.slice`: part number `index` of a fragment made of fragments of `type`."""
     return emit("tile.slice", [whole], type, {"index": i64(index)})
 
 
 @located
-def concat(parts: Sequence[Any], *, type: Any) -> Any:  # noqa: A002 (MLIR's word)
+def concat(parts: Sequence[Value], *, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.concat`: a fragment of `type` from all its parts, in the order of `slice`."""
     return emit("tile.concat", list(parts), type)
 
 
 @located
-def movmatrix(form: Form | str, source: Any) -> Any:
+def movmatrix(form: Form | str, source: Value) -> Value:
     """`tile.movmatrix`: an 8x8 tile held along rows, then along columns."""
     layout = one_matrix(fragment_of(find_form(form, Family.MOVMATRIX), "d"))
     type_ = retyped(source, layout=layout)
@@ -101,6 +102,6 @@ def movmatrix(form: Form | str, source: Any) -> Any:
 
 
 @located
-def index(value: int) -> Any:
+def index(value: int) -> Value:
     """An `arith.constant` of type index."""
     return constant(value, ir.IndexType.get())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias, TypeVar
 
+from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import Family, Form, TilecError, form
 from tilec.layout import LinearLayout
@@ -12,28 +13,31 @@ from tilec.layout.operands import operand_layout
 from tilec.layout.tiling import operand_tile
 
 from .. import tiles
-from ..dialect import SharedAttr
+from ..dialect import FragType, SharedAttr, WmmaType
 from ..ops.base import form_of, tile_of
 from ..wmma import wmma_type
 from .caller import located
 
 Layout = LinearLayout | str
+TypeLike: TypeAlias = Type | str
+"""A type, or its text."""
+T = TypeVar("T", bound=Type)
 
 
 @located
-def tensor_type(shape: Sequence[int], element: Any, layout: Layout) -> Any:
+def tensor_type(shape: Sequence[int], element: TypeLike, layout: Layout) -> ir.RankedTensorType:
     """`tensor<…, #tile.layout<…>>`: a tile of a CTA, (register, lane, warp) -> (row, col)."""
     return _checked(tiles.tensor_type(tuple(shape), parsed_type(element), layout))
 
 
 @located
-def frag_type(shape: Sequence[int], element: Any, layout: Layout) -> Any:
+def frag_type(shape: Sequence[int], element: TypeLike, layout: Layout) -> FragType:
     """`!tile.frag<tensor<…>, #tile.layout<…>>`: a warp's tile, (register, lane) -> (row, col)."""
     return _checked(tiles.frag_type(tuple(shape), parsed_type(element), layout))
 
 
 @located
-def operand_fragment(form: Form | str, operand: str) -> Any:
+def operand_fragment(form: Form | str, operand: str) -> FragType | WmmaType:
     """The type of an instruction's operand: its fragment, `!tile.wmma<…>` of a `wmma` form."""
     found = find_form(form)
     if found.operand(operand).opaque:
@@ -46,7 +50,7 @@ def operand_fragment(form: Form | str, operand: str) -> Any:
 @located
 def operand_tensor(
     form: Form | str, operand: str, rows: int, cols: int, *, warps: tuple[int, int]
-) -> Any:
+) -> ir.RankedTensorType:
     """The type of a CTA's tile of an `mma` operand (`tilec.layout.tiling.operand_tile`).
 
     Args:
@@ -63,7 +67,7 @@ def operand_tensor(
 
 
 @located
-def shared_type(shape: Sequence[int], element: Any, swizzle: str = "none") -> Any:
+def shared_type(shape: Sequence[int], element: TypeLike, swizzle: str = "none") -> ir.MemRefType:
     """A memref in shared memory: matrices in its last two dimensions, those before count them.
 
     Args:
@@ -75,7 +79,7 @@ def shared_type(shape: Sequence[int], element: Any, swizzle: str = "none") -> An
     return ir.MemRefType.get(list(shape), parsed_type(element), memory_space=space)
 
 
-def parsed_type(type_: Any) -> Any:
+def parsed_type(type_: TypeLike) -> Type:
     """An MLIR type, from its text if it is one.
 
     Raises:
@@ -89,7 +93,9 @@ def parsed_type(type_: Any) -> Any:
         raise TilecError(f"'{type_}' is no MLIR type") from None
 
 
-def retyped(value: Any, *, element: Any = None, layout: Layout | None = None) -> Any:
+def retyped(
+    value: Value, *, element: TypeLike | None = None, layout: Layout | None = None
+) -> ir.RankedTensorType | FragType:
     """The type of `value` with another element type or layout."""
     if layout is None and (plain := tiles.plain_tile(value.type)) is not None:
         kept = plain.element if element is None else parsed_type(element)
@@ -110,6 +116,6 @@ def find_form(given: Form | str, family: Family | None = None) -> Form:
     return form(name) if family is None else form_of(name, family)
 
 
-def _checked(type_: Any) -> Any:
+def _checked(type_: T) -> T:
     tiles.tile_value(type_)
     return type_

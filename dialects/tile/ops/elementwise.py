@@ -1,7 +1,6 @@
 """`tile.fill`, `tile.elementwise`, `tile.cast`: register by register."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
@@ -9,11 +8,12 @@ from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
+from tilec.ir.state import per_context
 from tilec.isa import TilecError, UnknownNameError
 
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
-from ..tiles import KNOWN_TYPES, TileValue
+from ..tiles import TileValue
 from .base import TileOp, any_tile_of, fragment_of, integer
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
@@ -142,7 +142,7 @@ def check_function(op: TileOp, element: Callable[[], Any]) -> None:
     check_kind(name, found)
 
 
-@lru_cache(maxsize=KNOWN_TYPES)
+@per_context(argument=1)
 def check_kind(name: str, element: Any) -> None:
     """Check that an elementwise op takes such elements; raises TilecError if not."""
     is_float = isinstance(element, (ir.FloatType, ByteType))

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Variation
 from tilec.dialects.semantics.effects import ALLOCATES_SHARED, reads, writes_to
 from tilec.ir.mlir import ext, ir
-from tilec.isa import TilecError
+from tilec.isa import Family, TilecError
 
 from ..dialect import SharedAttr
 from ..shared import SharedBuffer, shared_buffer
 from ..stored import stored_elements, stored_tile
-from ..tiles import PlainTile, TileValue, bits_of
-from .base import TileOp, any_tile_of, check_indices, integer, memory, scope_of_fragment
+from ..tiles import PlainTile, TileValue, bits_of, tile_value
+from .base import TileOp, any_tile_of, check_indices, form_of, integer, memory, scope_of_fragment
 
 
 class AllocSharedOp(TileOp, name="alloc_shared"):
@@ -72,6 +72,10 @@ def check_access(
             raise TilecError(f"the tile is larger than the buffer {type_}")
 
 
+NO_MATRICES = "none"
+"""The attribute `form` of a load or store that no matrix instruction makes."""
+
+
 class MemoryOp(TileOp):
     """What the ops that move a tile or fragment from or to memory have in common."""
 
@@ -88,6 +92,12 @@ class MemoryOp(TileOp):
     def is_transposed(self) -> bool:
         """Whether memory holds the transpose."""
         return "transposed" in self.attributes
+
+    @property
+    def form(self) -> str | None:
+        """The matrix instruction that shall move a tile's fragments, or `none`; None if open."""
+        found = self.attributes.get("form")
+        return found.value if isinstance(found, ir.StringAttr) else None
 
     @property
     def is_masked(self) -> bool:
@@ -107,10 +117,13 @@ class LoadOp(MemoryOp, name="load"):
     Elements of less than a byte lie in a memref of `i8`, low bits first along its last
     dimension, which, the indices and `vector` count bytes; narrow floats in `!tile.byte` are
     `i8` too.
+
+    `form`, of a tile in shared memory, names the `ldmatrix` that loads its fragments, or is `none`
+    where plain loads do; without it `tile-to-fragments` chooses.
     """
 
     UNITS = frozenset({"masked", "transposed"})
-    OPTIONAL = frozenset({"vector"})
+    OPTIONAL = frozenset({"form", "vector"})
     SEMANTICS = Semantics(
         scope=scope_of_fragment(Scope.LANE, Scope.WARP),
         effects=(reads(0),),
@@ -126,6 +139,7 @@ class LoadOp(MemoryOp, name="load"):
         """Verify the types."""
         source, *indices = self.operands
         _check(self, any_tile_of(self.results[0], "result"), memory(source, "source"), indices)
+        _check_form(self, Family.LDMATRIX)
 
     @property
     def memref(self) -> ir.Value:
@@ -134,10 +148,13 @@ class LoadOp(MemoryOp, name="load"):
 
 
 class StoreOp(MemoryOp, name="store"):
-    """A tile or fragment to memory; the attributes are those of `tile.load`."""
+    """A tile or fragment to memory; the attributes are those of `tile.load`.
+
+    Of a tile that goes to shared memory `form` names the `stmatrix`, or is `none`.
+    """
 
     UNITS = frozenset({"masked", "transposed"})
-    OPTIONAL = frozenset({"vector"})
+    OPTIONAL = frozenset({"form", "vector"})
     SEMANTICS = Semantics(
         scope=scope_of_fragment(Scope.LANE, Scope.WARP),
         effects=(writes_to(1),),
@@ -152,6 +169,7 @@ class StoreOp(MemoryOp, name="store"):
         """Verify the types."""
         tile, target, *indices = self.operands
         _check(self, any_tile_of(tile, "value"), memory(target, "target"), indices)
+        _check_form(self, Family.STMATRIX)
 
     @property
     def memref(self) -> ir.Value:
@@ -169,6 +187,20 @@ def _check(op: Any, tile: PlainTile | TileValue, type_: Any, indices: Sequence[A
             )
     else:
         _check_extents(tile, type_, transposed="transposed" in op.attributes)
+
+
+def _check_form(op: MemoryOp, family: Family) -> None:
+    """Check the attribute `form`, which speaks of tiles with layouts in shared memory."""
+    if "form" not in op.attributes:
+        return
+    tile = tile_value(op.tile.type)
+    in_shared = isinstance(memory(op.memref).memory_space, SharedAttr)
+    if tile is None or tile.is_fragment or not in_shared:
+        raise TilecError("form says how a tile with a layout is moved from or to shared memory")
+    if op.form is None:
+        raise TilecError(f"form must be a string, not {op.attributes['form']}")
+    if op.form != NO_MATRICES:
+        form_of(op.form, family)
 
 
 def _check_extents(tile: PlainTile | TileValue, type_: Any, *, transposed: bool) -> None:

@@ -4,11 +4,12 @@ from typing import Any
 
 from tilec.dialects.semantics import LayoutRule, Scope, Variation
 from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError, UnknownNameError
 from tilec.layout import LinearLayout
 from tilec.layout.reduction import reduction
-from tilec.layout.views import renaming, sliced
+from tilec.layout.views import drop_dim, register_map
 
 from ..dialect import FragType
 from ..tiles import TileValue, tile_value
@@ -30,7 +31,10 @@ def _scope(op: TileOp) -> Scope:
     tile = tile_value(op.operands[0].type)
     if tile is not None and tile.is_fragment:
         return Scope.WARP
-    across = tile is None or reduction(tile.layout, int(op.axis.value)).partials > 1
+    across = (
+        tile is None
+        or reduction(tile.layout, attribute(op, "axis", ir.IntegerAttr).value).partials > 1
+    )
     return Scope.CTA if across else Scope.WARP
 
 
@@ -48,7 +52,7 @@ class ReduceOp(RelatedOp, name="reduce"):
     result hold the same bits. A fragment is combined over what the warp holds of it.
 
     Where tiles have layouts, the result is held by the lanes that held what went into it:
-    `tilec.layout.views.sliced`.
+    `tilec.layout.views.drop_dim`.
     """
 
     SEMANTICS = PURE.but(scope=_scope, varies=_variation, layouts=LayoutRule.RELATED, cost=0)
@@ -78,16 +82,16 @@ class ReduceOp(RelatedOp, name="reduce"):
         result = any_tile_of(self.results[0], "result")
         check_alike(self, source, result, shape)
         if isinstance(source, TileValue) and isinstance(result, TileValue):
-            check_lanes(sliced(source.layout, axis), result.layout)
+            check_lanes(drop_dim(source.layout, axis), result.layout)
 
     def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The source's without the dimension."""
         del shape
-        return sliced(source, int(self.axis.value))
+        return drop_dim(source, int(self.axis.value))
 
     def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> None:
         """The result leaves open who holds what is combined."""
 
     def agree(self, source: LinearLayout, result: LinearLayout) -> bool:
         """Whether the result is held by the lanes that held what goes into it."""
-        return renaming(sliced(source, int(self.axis.value)), result) is not None
+        return register_map(drop_dim(source, int(self.axis.value)), result) is not None

@@ -13,7 +13,7 @@ from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
-from tilec.layout.views import collapsed, expanded, renaming, repeated, reshaped, sliced, transposed
+from tilec.layout.views import collapse, drop_dim, expand, register_map, repeat, reshape, transpose
 
 from ..tiles import PlainTile, TileValue
 from .base import RelatedOp, TileOp, any_tile_of, without_layouts
@@ -49,11 +49,11 @@ class View(RelatedOp):
 
     def agree(self, source: LinearLayout, result: LinearLayout) -> bool:
         """Whether each lane holds of the result what it holds of the source."""
-        return renaming(*self.seen(source, result)) is not None
+        return register_map(*self.seen(source, result)) is not None
 
     def renaming(self, source: TileValue, result: TileValue) -> LinearLayout:
         """Register of the result -> register of the source, both in elements."""
-        found = renaming(*self.seen(source.layout, result.layout))
+        found = register_map(*self.seen(source.layout, result.layout))
         assert found is not None  # verified
         return found
 
@@ -89,7 +89,7 @@ def check_lanes(source: LinearLayout, result: LinearLayout) -> None:
     Raises:
         TilecError: naming the layout that the result might have.
     """
-    if renaming(source, result) is None:
+    if register_map(source, result) is None:
         raise TilecError(
             f"moves elements between lanes: the source gives the layout '{source}', in any order "
             f"of registers, not '{result}'; convert the layout before or after"
@@ -123,17 +123,17 @@ class ExpandOp(View, name="expand"):
 
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
         """The source's expanded."""
-        return expanded(source, int(self.axis.value)), result
+        return expand(source, int(self.axis.value)), result
 
     def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The source's, and the 1."""
         del shape
-        return expanded(source, int(self.axis.value))
+        return expand(source, int(self.axis.value))
 
     def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The result's without the 1."""
         del shape
-        return sliced(result, int(self.axis.value))
+        return drop_dim(result, int(self.axis.value))
 
 
 class BroadcastOp(View, name="broadcast"):
@@ -156,17 +156,17 @@ class BroadcastOp(View, name="broadcast"):
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
         """The result's with what is repeated taken as one."""
         extents = source.out_sizes.values()
-        return source, collapsed(result, [at for at, extent in enumerate(extents) if extent == 1])
+        return source, collapse(result, [at for at, extent in enumerate(extents) if extent == 1])
 
     def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The source's, the repeats spread over what held copies, then over registers."""
-        return repeated(source, shape)
+        return repeat(source, shape)
 
     def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The result's with one element of what is repeated."""
         for axis, (one, many) in enumerate(zip(shape, result.out_sizes.values(), strict=True)):
             if one != many:
-                result = expanded(sliced(result, axis), axis)
+                result = expand(drop_dim(result, axis), axis)
         return result
 
 
@@ -191,17 +191,17 @@ class TransposeOp(View, name="transpose"):
 
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
         """The source's, permuted."""
-        return transposed(source, tuple(self.permutation)), result
+        return transpose(source, tuple(self.permutation)), result
 
     def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The source's, permuted."""
         del shape
-        return transposed(source, tuple(self.permutation))
+        return transpose(source, tuple(self.permutation))
 
     def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The result's, permuted back."""
         order = list(self.permutation)
-        return transposed(result, tuple(order.index(at) for at in range(len(shape))))
+        return transpose(result, tuple(order.index(at) for at in range(len(shape))))
 
 
 class ReshapeOp(View, name="reshape"):
@@ -221,15 +221,15 @@ class ReshapeOp(View, name="reshape"):
 
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
         """The source's, reshaped."""
-        return reshaped(source, tuple(result.out_sizes.values())), result
+        return reshape(source, tuple(result.out_sizes.values())), result
 
     def forward(self, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The source's, reshaped."""
-        return reshaped(source, shape)
+        return reshape(source, shape)
 
     def backward(self, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
         """The result's, reshaped."""
-        return reshaped(result, shape)
+        return reshape(result, shape)
 
 
 def _written(shape: Sequence[int]) -> str:

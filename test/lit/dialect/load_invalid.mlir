@@ -145,7 +145,46 @@ func.func @unit(%m: memref<?x?xf16>, %i: index) {
 
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @misspelt(%m: memref<?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.load' op unknown attribute 'mask'; legal: masked, transposed, vector}}
+  // expected-error @below {{'tile.load' op unknown attribute 'mask'; legal: form, masked, transposed, vector}}
   %0 = "tile.load"(%m, %i, %i) {mask} : (memref<?x?xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+!S = memref<64x64xf16, #tile.shared<"128B">>
+func.func @form_of_a_fragment(%m: !S, %i: index) {
+  // expected-error @below {{'tile.load' op form says how a tile with a layout is moved from or to shared memory}}
+  %0 = "tile.load"(%m, %i, %i) {form = "none"} : (!S, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>
+func.func @form_in_global_memory(%m: memref<?x?xf16>, %i: index) {
+  // expected-error @below {{'tile.load' op form says how a tile with a layout is moved from or to shared memory}}
+  %0 = "tile.load"(%m, %i, %i) {form = "none"} : (memref<?x?xf16>, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>
+!S = memref<64x64xf16, #tile.shared<"128B">>
+func.func @form_that_stores(%m: !S, %i: index) {
+  // expected-error @below {{'tile.load' op takes a form of ldmatrix; stmatrix.sync.aligned.m8n8.x4.b16 is one of stmatrix}}
+  %0 = "tile.load"(%m, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !A
+  return
+}
+
+// -----
+
+!A = tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>
+!S = memref<64x64xf16, #tile.shared<"128B">>
+func.func @form_unknown(%m: !S, %i: index) {
+  // expected-error @below {{'tile.load' op unknown ldmatrix form 'ldmatrix'; nearest legal: ldmatrix.sync.aligned.}}
+  %0 = "tile.load"(%m, %i, %i) {form = "ldmatrix"} : (!S, index, index) -> !A
   return
 }

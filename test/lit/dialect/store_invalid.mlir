@@ -82,7 +82,7 @@ func.func @unit(%c: !C, %m: memref<?x?xf32>, %i: index) {
 
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @misspelt(%c: !C, %m: memref<?x?xf32>, %i: index) {
-  // expected-error @below {{'tile.store' op unknown attribute 'vectors'; legal: masked, transposed, vector}}
+  // expected-error @below {{'tile.store' op unknown attribute 'vectors'; legal: form, masked, transposed, vector}}
   "tile.store"(%c, %m, %i, %i) {vectors = 2} : (!C, memref<?x?xf32>, index, index) -> ()
   return
 }
@@ -94,5 +94,15 @@ func.func @larger(%x: tensor<64x32xf32>, %g: memref<32x64xf32>, %h: memref<64x16
   "tile.store"(%x, %g, %i, %i) : (tensor<64x32xf32>, memref<32x64xf32>, index, index) -> ()
   "tile.store"(%x, %g, %i, %i) {transposed} : (tensor<64x32xf32>, memref<32x64xf32>, index, index) -> ()
   "tile.store"(%x, %h, %i, %i) {masked} : (tensor<64x32xf32>, memref<64x16xf32>, index, index) -> ()
+  return
+}
+
+// -----
+
+!C = tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>
+!S = memref<64x64xf16, #tile.shared<"128B">>
+func.func @form_that_loads(%c: !C, %m: !S, %i: index) {
+  // expected-error @below {{'tile.store' op takes a form of stmatrix; ldmatrix.sync.aligned.m8n8.x4.b16 is one of ldmatrix}}
+  "tile.store"(%c, %m, %i, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!C, !S, index, index) -> ()
   return
 }

@@ -75,13 +75,13 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     %a = "tile.ldmatrix"(%s, %c1, %c16, %c48) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index, index) -> !A
     // Which buffer, and the column, at run time: i·4096 bytes, and 16·i among the lane's bits.
     // CHECK: %[[K:.*]] = arith.muli %[[I]], %{{.*}} : index
-    // CHECK: %[[KO:.*]] = arith.xori %[[K]], %[[OFFSET]] : index
-    // CHECK: %[[KO64:.*]] = arith.index_castui %[[KO]] : index to i64
-    // CHECK: %[[KB:.*]] = llvm.shl %[[KO64]], %{{.*}} : i64
     // CHECK: %[[I64:.*]] = arith.index_castui %[[I]] : index to i64
     // CHECK: %[[SIZE:.*]] = llvm.mlir.constant(4096 : i64) : i64
     // CHECK: %[[AT:.*]] = llvm.mul %[[I64]], %[[SIZE]] : i64
     // CHECK: %[[BUFFER:.*]] = llvm.getelementptr %[[BASE]][%[[AT]]]
+    // CHECK: %[[KO:.*]] = arith.xori %[[K]], %[[OFFSET]] : index
+    // CHECK: %[[KO64:.*]] = arith.index_castui %[[KO]] : index to i64
+    // CHECK: %[[KB:.*]] = llvm.shl %[[KO64]], %{{.*}} : i64
     // CHECK: %[[Q:.*]] = llvm.getelementptr %[[BUFFER]][%[[KB]]]
     // CHECK: llvm.call @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(%[[Q]]) {convergent}
     %k = arith.muli %i, %c16 : index

@@ -83,6 +83,31 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
+  // Floats that the integer does not reach become the nearest one, NaN 0.
+  // CHECK-LABEL: gpu.func @integers(
+  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[D:[a-z0-9]+]]: f64, %[[H:[a-z0-9]+]]: vector<2xf16>
+  gpu.func @integers(%x: f32, %d: f64, %h: vector<2xf16>) kernel {
+    // CHECK: llvm.call @llvm.nvvm.f2i.rz(%[[X]]) : (f32) -> i32
+    %i = arith.fptosi %x : f32 to i32
+    // CHECK: %[[WHOLE:.*]] = llvm.call @llvm.nvvm.f2ui.rz(%[[X]]) : (f32) -> i32
+    // CHECK: %[[MOST:.*]] = arith.constant 255 : i32
+    // CHECK: %[[NEAR:.*]] = arith.minui %[[WHOLE]], %[[MOST]] : i32
+    // CHECK: arith.trunci %[[NEAR]] : i32 to i8
+    %u = arith.fptoui %x : f32 to i8
+    // CHECK: %[[LONG:.*]] = llvm.call @llvm.nvvm.d2ll.rz(%[[D]]) : (f64) -> i64
+    // CHECK: %[[NAN:.*]] = arith.cmpf uno, %[[D]], %[[D]] : f64
+    // CHECK: arith.select %[[NAN]], %{{.*}}, %[[LONG]] : i64
+    %l = arith.fptosi %d : f64 to i64
+    // CHECK: arith.extf %{{.*}} : f16 to f32
+    // CHECK: arith.maxsi
+    // CHECK: arith.minsi
+    // CHECK: vector.from_elements %{{.*}}, %{{.*}} : vector<2xi8>
+    %v = arith.fptosi %h : vector<2xf16> to vector<2xi8>
+    // CHECK-NOT: arith.fpto
+    // CHECK: gpu.return
+    gpu.return
+  }
+
   // Tiles are another pass's.
   // CHECK-LABEL: gpu.func @tile(
   gpu.func @tile(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {

@@ -14,6 +14,11 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %w = math.exp %v : vector<2x2xf32>
     // expected-error @below {{'math.absf' op takes scalars and vectors of rank 1, not vector<2x2xf32>}}
     %a = math.absf %v : vector<2x2xf32>
+    %i = gpu.thread_id x
+    // expected-error @below {{'math.absi' op takes integers and floats, not index}}
+    %n = math.absi %i : index
+    // expected-error @below {{'math.ctpop' op takes integers and floats, not index}}
+    %o = math.ctpop %i : index
     gpu.return
   }
 }

@@ -22,9 +22,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[X:.*]] = "tile.load"
     // CHECK: %[[Z:.*]] = arith.constant 0 : index
     // CHECK: gpu.barrier
-    // CHECK-NEXT: "tile.store"(%[[X]], %[[S]], %[[Z]], %[[Z]]) : (tensor<32x8xf32, #[[T]]>, memref<32x8xf32, #[[SHARED]]>, index, index) -> ()
+    // CHECK-NEXT: "tile.store"(%[[X]], %[[S]], %[[Z]], %[[Z]]) {form = "none"} : (tensor<32x8xf32, #[[T]]>, memref<32x8xf32, #[[SHARED]]>, index, index) -> ()
     // CHECK-NEXT: gpu.barrier
-    // CHECK-NEXT: %[[Y:.*]] = "tile.load"(%[[S]], %[[Z]], %[[Z]]) : (memref<32x8xf32, #[[SHARED]]>, index, index) -> tensor<32x8xf32, #[[W]]>
+    // CHECK-NEXT: %[[Y:.*]] = "tile.load"(%[[S]], %[[Z]], %[[Z]]) {form = "none"} : (memref<32x8xf32, #[[SHARED]]>, index, index) -> tensor<32x8xf32, #[[W]]>
     // CHECK-NEXT: "tile.store"(%[[Y]],
     // CHECK-NOT: tile.convert_layout
     %z = arith.constant 0 : index
@@ -64,6 +64,24 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %t = "tile.load"(%g, %z, %z) : (memref<32x8xf32>, index, index) -> !TT
     %w = "tile.convert_layout"(%t) : (!TT) -> !TW
     "tile.store"(%w, %g, %z, %z) : (!TW, memref<32x8xf32>, index, index) -> ()
+    gpu.return
+  }
+}
+
+// Where the cheapest way has matrix instructions that the fragments are not made for, plain accesses go
+// the same way.
+gpu.module @column [#nvvm.target<chip = "sm_90">] {
+  // CHECK-LABEL: gpu.func @column(
+  // CHECK: gpu.barrier
+  // CHECK-NEXT: "tile.store"({{.*}}) {form = "none"}
+  // CHECK-NEXT: gpu.barrier
+  // CHECK-NEXT: "tile.load"({{.*}}) {form = "none"}
+  // CHECK-NOT: tile.convert_layout
+  gpu.func @column(%g: memref<16x1xf32>) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %z = arith.constant 0 : index
+    %a = "tile.load"(%g, %z, %z) : (memref<16x1xf32>, index, index) -> tensor<16x1xf32, #tile.layout<"register; lane [0,0] [0,0] [0,0] [0,0] [1,0]; warp [2,0] [4,0] [8,0] -> row 16, col 1">>
+    %b = "tile.convert_layout"(%a) : (tensor<16x1xf32, #tile.layout<"register; lane [0,0] [0,0] [0,0] [0,0] [1,0]; warp [2,0] [4,0] [8,0] -> row 16, col 1">>) -> tensor<16x1xf32, #tile.layout<"register; lane [1,0] [2,0] [4,0] [8,0] [0,0]; warp [0,0] [0,0] [0,0] -> row 16, col 1">>
+    "tile.store"(%b, %g, %z, %z) : (tensor<16x1xf32, #tile.layout<"register; lane [1,0] [2,0] [4,0] [8,0] [0,0]; warp [0,0] [0,0] [0,0] -> row 16, col 1">>, memref<16x1xf32>, index, index) -> ()
     gpu.return
   }
 }

@@ -70,9 +70,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-NEXT: "tile.async_commit"()
     // CHECK-NEXT: "tile.async_wait"() {pending = 0 : i64}
     // CHECK-NEXT: gpu.barrier
-    // CHECK-DAG: "tile.load"(%[[BA]], %{{.*}}, %{{.*}}) : (
-    // CHECK-DAG: "tile.load"(%[[BA]], %{{.*}}, %{{.*}}) {transposed} : (
-    // CHECK-DAG: "tile.load"(%[[BW]], %{{.*}}, %{{.*}}) : (
+    // CHECK-DAG: "tile.load"(%[[BA]], %{{.*}}, %{{.*}}) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (
+    // CHECK-DAG: "tile.load"(%[[BA]], %{{.*}}, %{{.*}}) {form = "ldmatrix.sync.aligned.m8n8.x4.b16", transposed} : (
+    // CHECK-DAG: "tile.load"(%[[BW]], %{{.*}}, %{{.*}}) {form = "none"} : (
     // CHECK-DAG: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {tile.direct} : (
     // CHECK: gpu.return
     %z = arith.constant 0 : index

@@ -127,6 +127,15 @@ gpu.module @older [#nvvm.target<chip = "sm_80">] {
     // CHECK-NOT: tile.ldmatrix
     // CHECK: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) : (memref<?x?xf16>,
     %c = "tile.load"(%g, %z, %z) : (memref<?x?xf16>, index, index) -> !H
+    // Who says by which instruction, or by none, is obeyed.
+    // CHECK-NOT: tile.ldmatrix
+    // CHECK: "tile.load"(%[[S]], %{{.*}}) :
+    // CHECK-NOT: tile.ldmatrix
+    // CHECK: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) : (memref<?x?xf16>,
+    %d = "tile.load"(%s, %z, %z) {form = "none"} : (!SA, index, index) -> !H
+    %e = "tile.load"(%g, %z, %z) : (memref<?x?xf16>, index, index) -> !H
+    // CHECK: "tile.ldmatrix"(%[[S]], {{.*}}) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"}
+    %f = "tile.load"(%s, %z, %z) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!SA, index, index) -> !H
     // CHECK: gpu.return
     gpu.return
   }

@@ -115,3 +115,19 @@ gpu.module @m {
     gpu.return
   }
 }
+
+// -----
+
+!H = tensor<32x16xf16, #tile.layout<"register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 16">>
+!S = memref<32x64xf16, #tile.shared<"128B">>
+gpu.module @older [#nvvm.target<chip = "sm_80">] {
+  gpu.func @another_form(%i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %z = arith.constant 0 : index
+    %s = "tile.alloc_shared"() : () -> !S
+    // expected-error @below {{'tile.load' op cannot move 'register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 16' by ldmatrix.sync.aligned.m8n8.x4.trans.b16; legal: ldmatrix.sync.aligned.m8n8.x4.b16, none}}
+    %t = "tile.load"(%s, %z, %z) {form = "ldmatrix.sync.aligned.m8n8.x4.trans.b16"} : (!S, index, index) -> !H
+    // expected-error @below {{by ldmatrix.sync.aligned.m8n8.x4.b16; legal: none}}
+    %u = "tile.load"(%s, %z, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !H
+    gpu.return
+  }
+}

@@ -80,7 +80,7 @@ def test_fails_above_the_limit(tmp_path: Path) -> None:
     assert _counted(tmp_path, "--limit", "20").returncode == 1
 
 
-def test_fails_where_types_are_unknown_for_errors(tmp_path: Path) -> None:
+def test_what_cannot_be_imported_is_any(tmp_path: Path) -> None:
     (tmp_path / "acme").mkdir()
     (tmp_path / "acme" / "broken.py").write_text("from .nowhere import X\ndef f(a: X) -> None: ...")
     done = _counted(tmp_path)

@@ -71,3 +71,72 @@ def test_json() -> None:
     array, number = found.kernels[0].arguments
     assert array.promised == Promises(16, (1, 8), (16, 1))
     assert "promised" not in number.json()
+
+
+APART = """
+!M = memref<?x?xf32, strided<[?, 1]>>
+gpu.module @m {{
+  gpu.func @k(%a: !M {a}, %b: !M {b}, %c: !M {c})
+      kernel attributes {{known_block_size = array<i32: 32, 1, 1>}} {{
+    %z = arith.constant 0 : index
+    %x = "tile.load"(%a, %z, %z) {{masked}} : (!M, index, index) -> tensor<16x16xf32>
+    %y = "tile.load"(%b, %z, %z) {{masked}} : (!M, index, index) -> tensor<16x16xf32>
+    %s = arith.addf %x, %y : tensor<16x16xf32>
+    "tile.store"(%s, %c, %z, %z) {{masked}} : (tensor<16x16xf32>, !M, index, index) -> ()
+    gpu.return
+  }}
+}}
+"""
+ALONE = "{llvm.noalias}"
+
+
+@cache
+def adding(*promised: str) -> Any:
+    return tilec.compile(APART.format(**dict(zip("abc", promised, strict=True))), target="sm_80")
+
+
+def square() -> Any:
+    return np.ones((16, 16), np.float32)
+
+
+def test_memory_of_its_own() -> None:
+    a, b, c = square(), square(), square()
+    kernel = adding("", "", ALONE)
+    (_, _, result) = kernel.kernels[0].arguments
+    assert result.promised == Promises(disjoint=(0, 1))
+    assert Abi.parse(str(kernel.abi)).kernels == kernel.kernels
+    kernel.launch(a, b, c, grid=1, device="sim")
+    kernel.launch(a, a, c, grid=1, device="sim")  # what nobody writes may be read twice
+    for arrays in ((c, b, c), (a, c, c)):
+        with pytest.raises(
+            LaunchError, match=r"arguments 2 and [01] have memory in common.*noalia"
+        ):
+            kernel.launch(*arrays, grid=1, device="sim")
+
+
+def test_memory_that_interleaves() -> None:
+    both = np.ones((16, 32), np.float32)
+    kernel = adding("", "", ALONE)
+    kernel.launch(both[:, :16], both[:, :16], both[:, 16:], grid=1, device="sim")
+    with pytest.raises(LaunchError, match="arguments 2 and 0 have memory in common"):
+        kernel.launch(both[:, :16], square(), both[:, 15:31], grid=1, device="sim")
+
+
+def test_arguments_that_are_only_read() -> None:
+    a, c = square(), square()
+    kernel = adding(ALONE, ALONE, "")
+    first, second, result = kernel.kernels[0].arguments
+    assert (first.promised.disjoint, second.promised.disjoint) == ((2,), (2,))
+    assert result.promised == Promises()
+    kernel.launch(a, a, c, grid=1, device="sim")
+    with pytest.raises(LaunchError, match="arguments 1 and 2 have memory in common"):
+        kernel.launch(a, c, c, grid=1, device="sim")
+
+
+def test_without_a_promise_there_is_a_barrier() -> None:
+    a, c = square(), square()
+    assert "bar.sync" not in adding("", "", ALONE).ptx
+    assert "bar.sync" not in adding(ALONE, ALONE, "").ptx
+    assert "bar.sync" in adding("", ALONE, "").ptx
+    adding("", "", "").launch(a, c, c, grid=1, device="sim")
+    np.testing.assert_array_equal(c, 2)

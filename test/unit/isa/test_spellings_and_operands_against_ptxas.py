@@ -52,6 +52,36 @@ def test_ptxas_takes_every_spelling(newest, known, instruction_line):
     assert len(cases) > 500
 
 
+def test_ptxas_takes_every_order_that_is_understood(newest, known, instruction_line):
+    cases = []
+    for found in known:
+        operands = instruction_line(found).split(" ", 1)[1]
+        for spelling in found.rare_spellings():
+            assert form(spelling) is found
+            if ".aligned." in spelling:
+                cases.append((found, f"{spelling} {operands}"))
+    refused = judge(newest, cases)
+    assert not {cases[i][1]: what for i, what in refused.items()}
+    assert len(cases) > 80
+
+
+def test_wmma_was_not_aligned_before_ptx_6_3(newest, instruction_line):
+    where, old, new = target("sm_70"), PtxVersion(6, 2), PtxVersion(6, 3)
+    lines = []
+    for found in FORMS:
+        if found.min_ptx(where) is None or not found.ptx.startswith("wmma"):
+            continue
+        mnemonic, _, operands = instruction_line(found).partition(" ")
+        for spelling in found.rare_spellings():
+            assert form(spelling) is found
+            assert ".aligned" not in spelling
+        before = mnemonic.replace(".sync.aligned.", ".sync.", 1)
+        assert instruction(before) == instruction(mnemonic)
+        lines.append(f"{before} {operands}")
+    assert not newest.refusals(lines, where, old)
+    assert len(newest.refusals(lines, where, new)) == len(lines) > 50
+
+
 def test_ptxas_counts_the_same_registers(newest, known, instruction_line):
     cases = []
     for found in known:

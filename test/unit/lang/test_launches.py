@@ -132,6 +132,8 @@ def test_which_arrays_share_no_memory() -> None:
     }
     held = {name: array_argument(name, array, "") for name, array in arrays.items()}
     assert disjoint(held) == {"apart", "none"}
+    del held["rows"]
+    assert disjoint(held) == {"left", "right", "apart", "none"}  # elements interleave
     top, bottom = (array_argument("", half, "") for half in (base[:4], base[4:]))
     assert disjoint({"top": top, "bottom": bottom}) == {"top", "bottom"}
 

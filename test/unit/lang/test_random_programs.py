@@ -1,9 +1,11 @@
 """Random functions of numbers, with loops and conditions inside each other, give what Python gives.
 
-The same text runs as a kernel on the simulator and as plain Python.
+The same text runs as a kernel on the simulator and as plain Python. `TILEC_RANDOM_PROGRAMS` says
+how many there are.
 """
 
 import linecache
+import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,7 +40,7 @@ class Writer:
         if depth == 0 or pick(3) == 0:
             return self.random.choice([*NAMES, "n", str(pick(-5, 9))])
         one, other = self.number(depth - 1), self.number(depth - 1)
-        match pick(6):
+        match pick(12):
             case 0:
                 return f"({one} if {self.truth(1)} else {other})"
             case 1:
@@ -47,13 +49,44 @@ class Writer:
                 return f"({one} % {pick(-7, -1)})"
             case 3:
                 return f"{self.random.choice(['max', 'min'])}({one}, {other})"
+            case 4:
+                return self.divided(one)
+            case 5:
+                return f"({one} >> ({other} % {self.random.choice((3, 40, 70))}))"
+            case 6:
+                return f"(({one} % 64) << ({other} % 7))"
+            case 7:
+                return f"{self.random.choice(['(~', 'abs(', '(-'])}{one})"
+            case 8:
+                return f"({one} {self.random.choice(['and', 'or'])} {other})"
+            case 9:
+                return f"({one} {self.random.choice('&|^')} {other})"
         return f"({one} {self.random.choice('+-')} {other})"
+
+    def divided(self, one: str) -> str:
+        """A division by whatever there is, of which Python computes what it can."""
+        by, other = self.number(0), self.number(0)
+        form = self.random.choice(
+            [
+                "({a} // {b} if {b} != 0 else {c})",
+                "({c} if {b} <= 0 else {a} % {b})",
+                "({b} and {a} // {b})",
+                "(divmod({a}, {b})[0] if {b} and {c} else {c})",
+                "({c} if not {b} or {a} % {b} > 1 else {a} // {b})",
+            ]
+        )
+        return form.format(a=one, b=by, c=other)
 
     def truth(self, depth: int = 2) -> str:
         if depth == 0 or self.random.randrange(2):
             one, other = self.number(0), self.number(1)
-            if self.random.randrange(4) == 0:
-                return f"({one} <= {other} < {self.number(0)})"
+            match self.random.randrange(8):
+                case 0 | 1:
+                    return f"({one} <= {other} < {self.number(0)})"
+                case 2:
+                    return f"({one} != 0 and {other} // {one} > {self.number(0)})"
+                case 3:
+                    return f"(not {one} or {other} % {one} == {self.number(0)})"
             return f"({one} {self.random.choice(['<', '<=', '==', '!='])} {other})"
         word = self.random.choice(["and", "or"])
         return f"({self.truth(depth - 1)} {word} not {self.truth(depth - 1)})"
@@ -103,7 +136,10 @@ def defined(text: str, file: str) -> Any:
     return names["f"]
 
 
-@pytest.mark.parametrize("seed", range(16))
+COUNT = int(os.environ.get("TILEC_RANDOM_PROGRAMS", "24"))
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
 def test_random_program(seed: int, tmp_path: Path) -> None:
     body = "\n".join(Writer(seed).block(3, "    "))
     plain = HEAD.format(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tilec.isa import form
 from tilec.layout import LayoutError, fragment
-from tilec.layout.places import places
+from tilec.layout.index_arrays import index_arrays
 from tilec.layout.tiling import operand_tile, row_tile
 
 HALF = form("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
@@ -87,7 +87,7 @@ def test_refusals():
 def test_index_arrays(arguments):
     layout = fragment(*arguments)
     packed = {"f16": 2, "s8": 4}[arguments[2]]
-    found = places(layout, packed)
+    found = index_arrays(layout, packed)
     registers = layout.in_sizes["register"] // packed
     shape = tuple(layout.out_sizes.values())
     matrix = np.arange(np.prod(shape)).reshape(shape)

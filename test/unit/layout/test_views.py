@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.views import (
-    collapsed,
+    collapse,
     dims,
-    expanded,
-    renaming,
-    reshaped,
-    sliced,
-    transposed,
+    drop_dim,
+    expand,
+    register_map,
+    reshape,
+    transpose,
 )
 
 FAST = settings(max_examples=60, deadline=None, derandomize=True)
@@ -69,14 +69,14 @@ def same(a: np.ndarray, b: np.ndarray) -> bool:
 @given(layouts(), st.data())
 def test_transpose_is_numpys(layout, data):
     permutation = tuple(data.draw(st.permutations(range(len(layout.outs)))))
-    assert same(holders(transposed(layout, permutation)), holders(layout).transpose(permutation))
+    assert same(holders(transpose(layout, permutation)), holders(layout).transpose(permutation))
 
 
 @FAST
 @given(layouts(), st.data())
 def test_expand_is_numpys(layout, data):
     axis = data.draw(st.integers(0, len(layout.outs)))
-    assert same(holders(expanded(layout, axis)), np.expand_dims(holders(layout), axis))
+    assert same(holders(expand(layout, axis)), np.expand_dims(holders(layout), axis))
 
 
 @FAST
@@ -91,14 +91,14 @@ def test_reshape_is_numpys(layout, data):
         if len(shape) == 4:
             shape.append(left)
             break
-    assert same(holders(reshaped(layout, tuple(shape))), holders(layout).reshape(shape))
+    assert same(holders(reshape(layout, tuple(shape))), holders(layout).reshape(shape))
 
 
 @FAST
 @given(layouts(), st.data())
 def test_slice_is_a_reduction_by_union(layout, data):
     axis = data.draw(st.integers(0, len(layout.outs) - 1))
-    slice_ = sliced(layout, axis)
+    slice_ = drop_dim(layout, axis)
     union = np.bitwise_or.reduce(holders(layout), axis=axis)
     if not isinstance(union, np.ndarray):  # of rank 0
         union = np.array(union, dtype=object)
@@ -113,7 +113,7 @@ def test_slice_is_a_reduction_by_union(layout, data):
 def test_collapse_keeps_the_holders(layout, data):
     axes = data.draw(st.sets(st.integers(0, len(layout.outs) - 1), max_size=3))
     union = np.bitwise_or.reduce(holders(layout), axis=tuple(axes), keepdims=True)
-    assert same(holders(collapsed(layout, tuple(axes))), union)
+    assert same(holders(collapse(layout, tuple(axes))), union)
 
 
 @FAST
@@ -127,7 +127,7 @@ def test_renaming_exists_where_lanes_hold_the_same(one, other, data):
         if len(source.outs) != len(result.outs):
             continue
         mine, its = (_by_register(layout) for layout in (source, result))
-        found = renaming(source, result)
+        found = register_map(source, result)
         sizes = source.out_sizes == result.out_sizes
         assert (found is not None) == (sizes and set(its) <= set(mine))
         for register, held in enumerate(its if found else ()):
@@ -146,12 +146,12 @@ def _by_register(layout: LinearLayout) -> list[tuple[tuple[int, ...], ...]]:
 def test_bad_arguments_are_refused():
     layout = LinearLayout.parse("register [0,1]; lane [1,0] -> row 2, col 2")
     with pytest.raises(LayoutError, match="axis 2 is outside the 2 dimensions"):
-        sliced(layout, 2)
+        drop_dim(layout, 2)
     with pytest.raises(LayoutError, match="axis 3 is outside the 3 dimensions"):
-        expanded(layout, 3)
+        expand(layout, 3)
     with pytest.raises(LayoutError, match="no permutation"):
-        transposed(layout, (0, 0))
+        transpose(layout, (0, 0))
     with pytest.raises(LayoutError, match="2x2 elements are no 8"):
-        reshaped(layout, (8,))
+        reshape(layout, (8,))
     with pytest.raises(LayoutError, match="no power of two"):
-        reshaped(layout, (3, 1))
+        reshape(layout, (3, 1))

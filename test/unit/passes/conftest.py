@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tilec.isa import form
 from tilec.layout import LinearLayout
 from tilec.layout.gf2 import rank
-from tilec.layout.views import dims, reshaped
+from tilec.layout.views import dims, reshape
 from tilec.sim import launch
 
 
@@ -100,7 +100,7 @@ def _run_tile(source, result, elements, body, sent, dtype, *, types="", target="
     """
     shapes = [tuple(layout.out_sizes.values()) for layout in (source, result)]
     flat = [
-        reshaped(layout, (prod(shape[:-1]), shape[-1]))
+        reshape(layout, (prod(shape[:-1]), shape[-1]))
         for layout, shape in zip((source, result), shapes, strict=True)
     ]
     memory = [

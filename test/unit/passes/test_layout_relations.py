@@ -8,7 +8,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec.layout import LinearLayout
-from tilec.layout.views import collapsed, dims, renaming, repeated
+from tilec.layout.views import collapse, dims, register_map, repeat
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
@@ -28,9 +28,9 @@ def test_repeated(data) -> None:
     shape = tuple(
         extent if extent > 1 else 1 << data.draw(st.integers(0, 4)) for extent in extents.values()
     )
-    found = repeated(source, shape)
+    found = repeat(source, shape)
     assert tuple(found.out_sizes.values()) == shape
     if source.is_surjective:
         assert found.is_surjective
     axes = [at for at, extent in enumerate(extents.values()) if extent == 1]
-    assert renaming(source, collapsed(found, axes)) is not None
+    assert register_map(source, collapse(found, axes)) is not None

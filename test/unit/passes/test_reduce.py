@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tilec.dialects.tile.ops import REDUCTIONS
 from tilec.layout import fragment
 from tilec.layout.tiling import operand_tile, row_tile
-from tilec.layout.views import expanded, sliced
+from tilec.layout.views import drop_dim, expand
 
 DTYPES = {
     "f16": np.float16,
@@ -78,7 +78,7 @@ def same(got, wanted):
 
 def body(axis, name, layout, element, tensor):
     """Reduced, and the dimension put in again; to a scalar and back for rank 1."""
-    left = sliced(layout, axis)
+    left = drop_dim(layout, axis)
     attributes = f'{{axis = {axis}, fn = "arith.{name}"}}'
     if not left.outs:
         return (
@@ -95,7 +95,7 @@ def body(axis, name, layout, element, tensor):
 @pytest.fixture(scope="session")
 def reduce(run_tile, tensor_text):
     def run(layout, axis, name, element, values, target="sm_90"):
-        left = expanded(sliced(layout, axis), axis)
+        left = expand(drop_dim(layout, axis), axis)
         ops = body(axis, name, layout, element, tensor_text)
         dtype = DTYPES[element]
         return run_tile(layout, left, (element, element), ops, values, dtype, target=target)
@@ -144,7 +144,7 @@ def test_any_mixture_of_bits(run_tile, tensor_text, tile_layouts, data):
     layout = data.draw(tile_layouts((rows, cols), 1, mixed=True))
     axis = data.draw(st.integers(0, 1))
     one = row_tile(1, 32, 1, 1)
-    types = {"!T": layout, "!V": sliced(layout, axis)}
+    types = {"!T": layout, "!V": drop_dim(layout, axis)}
     got, _ = run_tile(
         one,
         one,
@@ -188,12 +188,12 @@ def test_the_order_of_a_sum_is_one_of_all(reduce, mma_form, warps):
 def test_conditions(run_tile, tensor_text, mma_form, warps, name, function):
     """Whether all, or any, of a row's elements are positive; and of the whole tile's."""
     layout = operand_tile(mma_form, "c", 64, 32, warps)
-    left = sliced(layout, 1)
+    left = drop_dim(layout, 1)
     types = {
         "!B": tensor_text(layout, "i1"),
         "!M": tensor_text(left, "i1"),
-        "!E": tensor_text(expanded(left, 1), "i1"),
-        "!Z": tensor_text(expanded(left, 1), "i32"),
+        "!E": tensor_text(expand(left, 1), "i1"),
+        "!Z": tensor_text(expand(left, 1), "i32"),
     }
     body = (
         "%z = arith.constant dense<0> : !S\n"
@@ -213,7 +213,7 @@ def test_conditions(run_tile, tensor_text, mma_form, warps, name, function):
         values = (random.random((64, 32)) < share).astype(np.int32)
         got, _ = run_tile(
             layout,
-            expanded(left, 1),
+            expand(left, 1),
             ("i32", "i32"),
             body,
             values,
@@ -228,8 +228,8 @@ def test_conditions(run_tile, tensor_text, mma_form, warps, name, function):
 def test_nibbles(run_tile, tensor_text, mma_form, axis):
     """Sums of i4 wrap around; eight of them share a register."""
     layout = operand_tile(mma_form, "c", 32, 32, (2, 2))
-    left = expanded(sliced(layout, axis), axis)
-    wide, narrow = tensor_text(layout, "i4"), tensor_text(sliced(layout, axis), "i4")
+    left = expand(drop_dim(layout, axis), axis)
+    wide, narrow = tensor_text(layout, "i4"), tensor_text(drop_dim(layout, axis), "i4")
     one = tensor_text(left, "i4")
     body = (
         f"%n = arith.trunci %s : !S to {wide}\n"

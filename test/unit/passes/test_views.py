@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tilec.layout.tiling import operand_tile
-from tilec.layout.views import collapsed, expanded, reshaped, sliced, transposed
+from tilec.layout.views import collapse, drop_dim, expand, reshape, transpose
 
 DTYPES = {
     "f16": np.float16,
@@ -37,7 +37,7 @@ def test_transpose(run_tile, tile_layouts, data):
     values = numbers(shape, DTYPES[element])
     got, _ = run_tile(
         layout,
-        transposed(layout, tuple(permutation)),
+        transpose(layout, tuple(permutation)),
         (element, element),
         f'%r = "tile.transpose"(%s) {attribute} : (!S) -> !R',
         values,
@@ -53,7 +53,7 @@ def test_reshape_of_a_transpose(run_tile, tensor_text, tile_layouts, data):
     shape = data.draw(SHAPES)
     layout = data.draw(tile_layouts(shape, data.draw(st.sampled_from([1, 2]))))
     last_first = tuple(reversed(range(len(shape))))
-    turned = transposed(layout, last_first)
+    turned = transpose(layout, last_first)
     into = data.draw(SHAPES.filter(lambda s: np.prod(s) == np.prod(shape)))
     element = data.draw(st.sampled_from(list(DTYPES)))
     values = numbers(shape, DTYPES[element])
@@ -61,7 +61,7 @@ def test_reshape_of_a_transpose(run_tile, tensor_text, tile_layouts, data):
     type_ = tensor_text(turned, element)
     got, _ = run_tile(
         layout,
-        reshaped(turned, into),
+        reshape(turned, into),
         (element, element),
         f'%t = "tile.transpose"(%s) {attribute} : (!S) -> {type_}\n'
         f'%r = "tile.reshape"(%t) : ({type_}) -> !R',
@@ -79,10 +79,10 @@ def test_broadcast(run_tile, tensor_text, tile_layouts, data):
     result = data.draw(tile_layouts(shape, data.draw(st.sampled_from([1, 2]))))
     axis = data.draw(st.integers(0, len(shape) - 1))
     element = data.draw(st.sampled_from(list(DTYPES)))
-    source = expanded(sliced(result, axis), axis)
+    source = expand(drop_dim(result, axis), axis)
     one = tuple(source.out_sizes.values())
     values = numbers(one, DTYPES[element])
-    held = collapsed(result, [axis])
+    held = collapse(result, [axis])
     body = '%r = "tile.broadcast"(%s) : (!S) -> !R'
     if data.draw(st.booleans()):  # from a layout that keeps every register of the result
         copies = tensor_text(held, element)
@@ -113,8 +113,8 @@ def test_views_of_an_accumulator_move_nothing(run_tile, tensor_text, mma_form, e
     layout = operand_tile(mma_form, "c", 64, 32, (2, 2))
     columns = operand_tile(mma_form, "c", 64, 32, (4, 1))
     for held, staged in ((columns, False), (layout, True)):
-        left = sliced(held, 1)
-        rows, one = tensor_text(left, element), tensor_text(expanded(left, 1), element)
+        left = drop_dim(held, 1)
+        rows, one = tensor_text(left, element), tensor_text(expand(left, 1), element)
         body = (
             f'%m = "tile.reduce"(%s) {{axis = 1, fn = "arith.maximumf"}} : (!S) -> {rows}\n'
             f'%e = "tile.expand"(%m) {{axis = 1}} : ({rows}) -> {one}\n'

@@ -244,7 +244,8 @@ def test_findings_name_the_other_instruction() -> None:
 
 
 def test_illegal_accesses_read_zero_and_write_nothing() -> None:
-    body = "st.global.u32 [%rd4+64], %r1; ld.global.u32 %r9, [%rd4+512]; st.global.u32 [%rd4], %r9;"
+    body = "st.global.u32 [%rd4+64], %r1; bar.sync 0; ld.global.u32 %r9, [%rd4+512];"
+    body += "bar.sync 0; st.global.u32 [%rd4], %r9;"
     report, _ = run(body)
     assert {f.kind for f in report.findings} == {"out-of-bounds"}
     assert report.completed

@@ -142,6 +142,7 @@ def atomics(
     while tl.atomic_cas(lock_ptr, 0, 1) == 1:
         pass
     value = tl.load(critical_ptr)
+    tl.debug_barrier()  # all threads load it, and one stores
     tl.store(critical_ptr, value * 3 + 1)
     tl.debug_barrier()
     tl.atomic_xchg(lock_ptr, 0)

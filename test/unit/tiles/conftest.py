@@ -50,8 +50,19 @@ def random():
 
 @pytest.fixture(scope="session")
 def random_tiles() -> ModuleType:
-    """Random programs: a module beside this file, whose folder is no package."""
-    path = Path(__file__).with_name("random_tiles.py")
+    """Random programs on tiles."""
+    return _beside("random_tiles")
+
+
+@pytest.fixture(scope="session")
+def random_memory() -> ModuleType:
+    """Random programs on memory."""
+    return _beside("random_memory")
+
+
+def _beside(name: str) -> ModuleType:
+    """A module beside this file, whose folder is no package."""
+    path = Path(__file__).with_name(f"{name}.py")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec
     assert spec.loader

@@ -47,6 +47,7 @@ class Program:
     Attributes:
         arguments: arrays, as the kernel takes them.
         expected: by place among the arguments, what is there afterwards.
+        contradicts: whether a product's flags say other signs than its form, which is refused.
     """
 
     def __init__(self, seed: int) -> None:
@@ -59,10 +60,12 @@ class Program:
         self.parameters: list[str] = []
         self.expected: dict[int, Any] = {}
         self.names = 0
+        self.contradicts = False
         for _ in range(2):
             self.load()
         steps = (self.load, self.combine, self.cast, self.reduce, self.view, self.repeat)
         steps += (self.product, self.product, self.choose, self.loop, self.branch, self.until)
+        steps += (self.saturate, self.divide, self.products, self.signed_product)
         for _ in range(self.random.randrange(2, 8)):
             self.random.choice(steps)()
         for tile in self.tiles[-3:]:
@@ -165,6 +168,51 @@ class Program:
         types = f"{tensor(value.shape, element)} to {tensor(value.shape, to)}"
         self.add(f"arith.{op} {name} : {types}", to, value)
 
+    def saturate(self) -> None:
+        """Floats that integers do not reach become the nearest of them."""
+        name, element, value = self.tile()
+        if not is_float(element):
+            return
+        to = self.random.choice([e for e in TYPES if not is_float(e)])
+        scale, factor = self.name(), self.random.choice((256, 8192))
+        type_, signed = tensor(value.shape, element), self.random.random() < 0.6
+        self.lines += [
+            f"{scale} = arith.constant dense<{factor}.0> : {type_}",
+            f"{scale}_big = arith.mulf {name}, {scale} : {type_}",
+        ]
+        bits = np.iinfo(TYPES[to]).bits
+        low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+        result = np.array([min(max(int(v) * factor, low), high) for v in value.reshape(-1)])
+        result = result.reshape(value.shape).astype(TYPES[to]).astype(np.int64)
+        types = f"{type_} to {tensor(value.shape, to)}"
+        op = "fptosi" if signed else "fptoui"
+        self.add(f"arith.{op} {scale}_big : {types}", to, result)
+        self.clamp()
+
+    def divide(self) -> None:
+        """By odd numbers, which are not zero, rounded in each way that there is."""
+        name, element, value = self.tile()
+        if is_float(element):
+            return
+        alike = [t for t in self.tiles if t[1] == element and t[2].shape == value.shape]
+        other, _, second = self.random.choice(alike)
+        type_, one, odd = tensor(value.shape, element), self.name(), self.name()
+        self.lines += [
+            f"{one} = arith.constant dense<1> : {type_}",
+            f"{odd} = arith.ori {other}, {one} : {type_}",
+        ]
+        by = second | 1
+        zero = np.trunc(value / by).astype(np.int64)
+        op, result = self.random.choice(
+            [
+                ("divsi", zero),
+                ("remsi", value - zero * by),
+                ("floordivsi", value // by),
+                ("ceildivsi", -(-value // by)),
+            ]
+        )
+        self.add(f"arith.{op} {name}, {odd} : {type_}", element, result)
+
     def reduce(self) -> None:
         name, element, value = self.tile(rank=2)
         axis = self.random.randrange(value.ndim)
@@ -235,6 +283,73 @@ class Program:
             f"  scf.yield %d : {types[2]}\n}}{loop}",
             total,
             a @ b,
+        )
+        self.clamp()
+
+    def products(self) -> None:
+        """Several of a few matrices, all at once; some are in vain."""
+        size, count = self.random.choice((16, 32, 64)), self.random.randrange(2, 4)
+        element, total = self.random.choice(PRODUCTS[:5])
+        rng = np.random.default_rng(self.names)
+        zero, held = self.name(), tensor((size, size), total)
+        self.lines.append(
+            f"{zero} = arith.constant dense<0{'.0' if is_float(total) else ''}> : {held}"
+        )
+        matrices = [rng.integers(-1, 2, (size, size)) for _ in range(count)]
+        loaded = [self.matrix(v.astype(TYPES[element]), element) for v in matrices]
+        type_ = tensor((size, size), element)
+        for _ in range(self.random.randrange(2, 4)):
+            one, other = self.random.randrange(count), self.random.randrange(count)
+            self.add(
+                f'"tile.dot"({loaded[one]}, {loaded[other]}, {zero}) : '
+                f"({type_}, {type_}, {held}) -> {held}",
+                total,
+                matrices[one] @ matrices[other],
+            )
+            if self.random.random() < 0.4:
+                self.tiles.pop()
+            else:
+                self.clamp()
+
+    def matrix(self, array: Any, element: str) -> str:
+        """A matrix from memory, whose rows `cp.async` may copy."""
+        number, name = len(self.arguments), self.name()
+        type_ = f"memref<{extents(array.shape, element)}>"
+        self.arguments.append(array)
+        self.parameters.append(f"{type_} {{tile.aligned = 16 : i64}}")
+        self.lines.append(
+            f'{name} = "tile.load"(%a{number}, %c0, %c0) {{masked}} : ({type_}, index, index) '
+            f"-> {tensor(array.shape, element)}"
+        )
+        return name
+
+    def signed_product(self) -> None:
+        """Of 8-bit integers of all values, with flags and a form that agree or do not."""
+        m, n, k = 32, 16, 64
+        unsigned = [self.random.random() < 0.5 for _ in "ab"]
+        pins = [f"unsigned_{side}" for side, one in zip("ab", unsigned, strict=True) if one]
+        if self.random.random() < 0.7:
+            taken = [one ^ (self.random.random() < 0.1) for one in unsigned]
+            shape = self.random.choice(("m16n8k32", "m16n8k16", "m8n8k16"))
+            a, b = ("u8" if one else "s8" for one in taken)
+            name = f"mma.sync.aligned.{shape}.row.col.s32.{a}.{b}.s32"
+            self.contradicts |= bool(pins) and taken != unsigned
+            pins.append(f'form = "{name}"')
+            unsigned = taken
+        rng = np.random.default_rng(self.names)
+        held = [rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (k, n))]
+        left, right = (
+            (v.view(np.uint8) if one else v).astype(np.int64)
+            for v, one in zip(held, unsigned, strict=True)
+        )
+        names = [self.matrix(v, "i8") for v in held]
+        zero, total = self.name(), tensor((m, n), "i32")
+        self.lines.append(f"{zero} = arith.constant dense<0> : {total}")
+        types = ", ".join([tensor((m, k), "i8"), tensor((k, n), "i8"), total])
+        self.add(
+            f'"tile.dot"({", ".join(names)}, {zero}) {{{", ".join(pins)}}} : ({types}) -> {total}',
+            "i32",
+            left @ right,
         )
         self.clamp()
 

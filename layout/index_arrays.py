@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .linear import LinearLayout
 
 
-class Places(NamedTuple):
+class IndexArrays(NamedTuple):
     """Both directions of a fragment's layout.
 
     Elements in registers are counted register by register, in it thread by thread, in it from the
@@ -33,7 +33,7 @@ class Places(NamedTuple):
 
 
 @cache
-def places(layout: LinearLayout, packed: int) -> Places:
+def index_arrays(layout: LinearLayout, packed: int) -> IndexArrays:
     """The index arrays of a layout (register, lane) or (register, lane, warp) -> outputs.
 
     Args:
@@ -49,4 +49,4 @@ def places(layout: LinearLayout, packed: int) -> Places:
     sizes = tuple(layout.out_sizes.values())
     matrix = np.full(sizes, -1, dtype=np.intp)
     matrix[index] = place
-    return Places(matrix, np.ravel_multi_index(index, sizes))
+    return IndexArrays(matrix, np.ravel_multi_index(index, sizes))

@@ -1,0 +1,121 @@
+"""Emitting each computation once: ops without effects, found by what they are.
+
+The same op on the same operands with the same attributes is not made again where what was made
+before is in reach. It stands in the block in which the last of its operands becomes known, out of
+all loops and branches inside that. Its key is the whole op, so that it cannot be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import TypeAlias
+
+from .aliases import Attribute, Block, Op, Type, Value
+from .mlir import ir
+
+EFFECT_FREE = frozenset(
+    {
+        *(f"arith.{name}" for name in ("constant", "addi", "subi", "muli", "andi", "ori", "xori")),
+        *(f"arith.{name}" for name in ("shli", "shrsi", "shrui", "cmpi", "select")),
+        *(f"arith.{name}" for name in ("index_cast", "index_castui", "extui", "trunci")),
+        *(f"llvm.{name}" for name in ("mlir.constant", "add", "sub", "mul", "and", "or", "xor")),
+        *(f"llvm.{name}" for name in ("shl", "lshr", "icmp", "select", "intr.smin", "zext")),
+        *(f"llvm.{name}" for name in ("trunc", "bitcast", "addrspacecast", "getelementptr")),
+        *(f"llvm.{name}" for name in ("extractvalue", "mlir.addressof")),
+        "builtin.unrealized_conversion_cast",
+    }
+)
+"""Ops that only compute, and nothing undefined whatever their operands are: they may stand where
+the program would not have come."""
+
+_Key: TypeAlias = tuple[str, Type, tuple[Value, ...], tuple[tuple[str, Attribute], ...]]
+
+_create = ir.Operation.create
+active: ContextVar[Interner | None] = ContextVar("interner", default=None)
+"""The interner at work, if there is one."""
+
+
+class Interner:
+    """The computations of one function, while a pass emits ops in it in program order.
+
+    `with interner:` interns what is made inside. No op of the function may be erased as long as
+    this is in use. What is made at another place than the lowering has reached, such as the
+    function's top, is made `with not_interned():`.
+
+    Args:
+        function: the function, beyond whose body nothing moves.
+    """
+
+    def __init__(self, function: Op) -> None:
+        self._function = function.operation
+        self._known: dict[_Key, ir.OpResult] = {}
+        self._homes: dict[Value, Block] = {}
+        self._tokens: list[Token[Interner | None]] = []
+
+    def __enter__(self) -> None:
+        self._tokens.append(active.set(self))
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        active.reset(self._tokens.pop())
+
+    def create(
+        self,
+        name: str,
+        operands: Sequence[Value],
+        result: Type,
+        attributes: Mapping[str, Attribute],
+    ) -> ir.OpResult:
+        """The result of an op without effects: a new one, or one that has been made."""
+        key = name, result, tuple(operands), tuple(attributes.items()) if attributes else ()
+        found = self._known.get(key)
+        if found is None:
+            point, home = self._outermost(key[2])
+            found = _create(name, (result,), operands, attributes, ip=point).result
+            self._known[key] = found
+            self._homes[found] = home
+        return found
+
+    def _outermost(self, operands: tuple[Value, ...]) -> tuple[ir.InsertionPoint, Block]:
+        """The current insertion point, or the outermost one around it where all are known."""
+        known = self._homes
+        homes = [known.get(value) or self._home(value) for value in operands]
+        point = ir.InsertionPoint.current
+        while (block := point.block) not in homes:
+            parent = block.owner.operation
+            if parent == self._function:
+                break
+            point = ir.InsertionPoint(parent)
+        return point, block
+
+    def _home(self, value: Value) -> Block:
+        """The block in which a value becomes known, looked up."""
+        home = self._homes[value] = home_of(value)
+        return home
+
+
+def home_of(value: Value) -> Block:
+    """The block in which a value becomes known."""
+    owner = value.owner
+    return owner if isinstance(owner, ir.Block) else owner.operation.block
+
+
+class not_interned:  # noqa: N801 (a context manager, used like a function)
+    """What is made inside is made anew."""
+
+    def __enter__(self) -> None:
+        self._token = active.set(None)
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        active.reset(self._token)

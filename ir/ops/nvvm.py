@@ -1,0 +1,93 @@
+"""`nvvm`: shuffles, reductions over a warp, asynchronous copies."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from ..aliases import Attribute, Value
+from ..attributes import i32_attribute
+from ..creation import create, emit
+from ..mlir import ir
+from .llvm import constant_i32
+
+_ALL_LANES = -1
+
+
+class Shuffle(StrEnum):
+    """Which lane's value `nvvm.shfl.sync` gives."""
+
+    BFLY = "bfly"
+    UP = "up"
+    DOWN = "down"
+    IDX = "idx"
+
+
+class Redux(StrEnum):
+    """What `nvvm.redux.sync` does. PTX ISA, "redux.sync"."""
+
+    ADD = "add"
+    AND = "and"
+    MAX = "max"
+    UMAX = "umax"
+    MIN = "min"
+    UMIN = "umin"
+    OR = "or"
+    XOR = "xor"
+
+
+class CacheModifier(StrEnum):
+    """Where `nvvm.cp.async.shared.global` keeps what it reads."""
+
+    CA = "ca"
+    CG = "cg"
+
+
+def shfl_sync(kind: Shuffle, word: Value, other: Value) -> ir.OpResult:
+    """Another lane's i32, by the whole warp.
+
+    Args:
+        kind: how the lane is found.
+        word: what this lane sends.
+        other: an i32, the mask, distance or lane.
+    """
+    operands = [constant_i32(_ALL_LANES), word, other, constant_i32(31)]
+    return create(
+        "nvvm.shfl.sync", operands, word.type, kind=ir.Attribute.parse(f"#nvvm<shfl_kind {kind}>")
+    )
+
+
+def redux_sync(kind: Redux, value: Value) -> ir.OpResult:
+    """An i32 combined over the warp."""
+    how = ir.Attribute.parse(f"#nvvm<reduction_kind {kind}>")
+    return create("nvvm.redux.sync", [value, constant_i32(_ALL_LANES)], value.type, kind=how)
+
+
+def cp_async_attributes(size: int, modifier: CacheModifier) -> dict[str, Attribute]:
+    """The attributes of asynchronous copies of so many bytes."""
+    how = ir.Attribute.parse(f"#nvvm<load_cache_modifier {modifier}>")
+    return {"size": i32_attribute(size), "modifier": how}
+
+
+def cp_async_shared_global(
+    target: Value, source: Value, count: Value | None, attributes: dict[str, Attribute]
+) -> None:
+    """Begin a copy to shared memory.
+
+    Args:
+        target: a pointer into shared memory.
+        source: a pointer into global memory.
+        count: an i32, the bytes that are read, zeros standing for the rest; None for all.
+        attributes: what `cp_async_attributes` gives.
+    """
+    operands = [target, source] if count is None else [target, source, count]
+    emit("nvvm.cp.async.shared.global", operands, **attributes)
+
+
+def cp_async_commit_group() -> None:
+    """End a group of copies."""
+    emit("nvvm.cp.async.commit.group")
+
+
+def cp_async_wait_group(pending: int) -> None:
+    """Wait until no more than so many groups are under way."""
+    emit("nvvm.cp.async.wait.group", n=i32_attribute(pending))

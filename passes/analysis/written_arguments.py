@@ -1,0 +1,49 @@
+"""Which arguments a kernel writes, and which of them must therefore lie apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tilec.dialects.semantics import root_memory
+from tilec.dialects.tile.attributes import WRITTEN
+from tilec.ir.mlir import ir
+
+from .cta_accesses import CtaAccess, Role
+from .effects import is_alone
+
+
+def record_written(function: ir.OpView, accesses: Iterable[CtaAccess]) -> None:
+    """Let a kernel say which of its arguments it may write.
+
+    Args:
+        function: the kernel.
+        accesses: all to global memory.
+    """
+    arguments = list(function.regions[0].blocks[0].arguments)
+    if not any(map(is_alone, arguments)):
+        return  # nobody asks
+    roots = [
+        None if access.memref is None else root_memory(access.memref)
+        for access in accesses
+        if access.role is not Role.READ
+    ]
+    if all(root in arguments for root in roots):
+        numbers = [number for number, argument in enumerate(arguments) if argument in roots]
+        function.operation.attributes[WRITTEN] = ir.DenseI64ArrayAttr.get(numbers)
+
+
+def disjoint_arguments(function: ir.OpView) -> dict[int, list[int]]:
+    """Of each memref that is `llvm.noalias` those that it must have no memory in common with.
+
+    Where neither of two is written they may be one.
+    """
+    arguments = list(function.regions[0].blocks[0].arguments)
+    memrefs = [a.arg_number for a in arguments if isinstance(a.type, ir.MemRefType)]
+    attributes = function.operation.attributes
+    written = set(ir.DenseI64ArrayAttr(attributes[WRITTEN]) if WRITTEN in attributes else memrefs)
+    found = {
+        number: [other for other in memrefs if other != number and written & {number, other}]
+        for number in memrefs
+        if is_alone(arguments[number])
+    }
+    return {number: others for number, others in found.items() if others}

@@ -1,0 +1,152 @@
+"""`tile-order-memory`: barriers between accesses to global memory that depend on each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import ClassVar
+
+from tilec.dialects.semantics import Spread, is_function
+from tilec.dialects.tile.emit import emit_effect, i64
+from tilec.dialects.tile.ops import AsyncCommitOp, AsyncWaitOp
+from tilec.ir.aliases import Op
+from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
+
+from .analysis.cta_accesses import CtaAccess, Role
+from .analysis.memory_order import Hazard, MemoryOrder
+from .analysis.memory_steps import StepReader, accesses_in
+from .analysis.uniformity import control_of
+from .analysis.written_arguments import record_written
+from .base import Diagnostic
+from .kernel_pass import Kernel, KernelPass
+
+
+@dataclass(frozen=True)
+class OrderMemory(KernelPass):
+    """Put a barrier between accesses to global memory of which one depends on the other.
+
+    In and out: level 2. The elements of a tile belong to threads of the CTA as its layout says, so
+    that what one op stores another may load, or store anew, from other threads. Where both may
+    touch one element, not surely by one thread, all threads wait for each other in between at a
+    `gpu.barrier`, and for copies that still read. No barrier is needed between accesses
+
+    - to arguments of which one is `llvm.noalias`,
+    - to elements that lie apart: by constants, or by the steps that a loop's counter makes,
+    - to the same place under layouts that give each element to the same one thread,
+    - that only read, or that update by one `tile.atomic` function, in no order.
+
+    Barriers that are there count. What comes before a loop is ordered in front of it, what rounds
+    leave to each other in each round. Accesses of single threads, such as `memref.store` at a
+    place of their own, are ordered against those of tiles, not against each other. A remark says
+    of each barrier what it is for.
+
+    Where an argument is `llvm.noalias`, the kernel's attribute `tile.written` lists the arguments
+    that it may write, for `tile-kernel-abi`.
+    """
+
+    name: ClassVar[str] = "tile-order-memory"
+
+    def run(self, kernel: Kernel) -> None:
+        """Order the accesses of a kernel."""
+        reader = StepReader(kernel.function, kernel.target)
+        steps = reader.read()
+        accesses = accesses_in(steps)
+        record_written(kernel.function, accesses)
+        if not any(access.of_cta for access in accesses):
+            return
+        order = MemoryOrder(kernel.function)
+        while (hazard := order.hazard(steps)) is not None:
+            place, branch = _place(order, hazard)
+            if branch is not None:
+                _refuse(kernel, hazard, branch)
+                return
+            _explain(kernel, hazard)
+            _insert(hazard, place)
+            steps = reader.read()
+
+
+def _place(order: MemoryOrder, hazard: Hazard) -> tuple[Op, Op | None]:
+    """Where a barrier may stand: outside of control flow that parts the threads of the CTA.
+
+    Returns:
+        The op that it stands before; and such control flow, if it holds both accesses.
+    """
+    place: Op = hazard.before
+    while (branch := _branch_around(order, place)) is not None:
+        if any(_is_inside(access.op, branch) for access, _ in hazard.first):
+            return place, branch
+        place = branch
+    return place, None
+
+
+def _branch_around(order: MemoryOrder, op: Op) -> Op | None:
+    """The innermost op around `op` under which not all threads of the CTA may come to it."""
+    parent, block = op.operation.parent, op.operation.block
+    if parent is not None and is_function(parent) and block == parent.regions[0].blocks[0]:
+        return None
+    return control_of(order.uniformity, op.operation.opview, Spread.CTA)
+
+
+def _is_inside(op: Op, outer: Op) -> bool:
+    inner: Op | None = op
+    while inner is not None and inner.operation != outer.operation:
+        inner = inner.operation.parent
+    return inner is not None
+
+
+def _insert(hazard: Hazard, place: Op) -> None:
+    """Let all threads, and the copies that still read, have done with the first accesses."""
+    with ir.InsertionPoint(place), hazard.second.op.location:
+        if hazard.age < 0:
+            emit_effect(AsyncCommitOp)
+        if hazard.age < inf:
+            emit_effect(AsyncWaitOp, pending=i64(max(0, int(hazard.age))))
+        gpu.barrier()
+
+
+def _explain(kernel: Kernel, hazard: Hazard) -> None:
+    (first, _), *others = hazard.first
+    second = hazard.second
+    above = hazard.before.operation
+    where = "it" if above == second.op.operation else f"the '{above.name}' around it"
+    more = f" and {len(others)} more" if others else ""
+    kernel.remark(
+        second.op,
+        f"{_depends(first, second)}{more}, so that a barrier stands before {where}; none is "
+        f"needed between {_promise(first, second)}",
+        notes=(Diagnostic(first.op.location, f"the '{first.op.operation.name}' is here", "note"),),
+    )
+
+
+_DONE = {Role.READ: "read", Role.WRITE: "written", Role.UPDATE: "updated"}
+
+
+def _depends(first: CtaAccess, second: CtaAccess) -> str:
+    return (
+        f"{second.role.value} what other threads may not have {_DONE[first.role]} yet by "
+        f"'{first.op.operation.name}'"
+    )
+
+
+def _promise(first: CtaAccess, second: CtaAccess) -> str:
+    """What would make a barrier between two accesses needless."""
+    if first.memref is None or second.memref is None:
+        return "accesses that say what they touch"
+    if first.memref != second.memref:
+        return "arguments that share no memory, of which one is llvm.noalias"
+    return "elements that lie apart, or accesses of one place under one layout"
+
+
+def _refuse(kernel: Kernel, hazard: Hazard, branch: Op) -> None:
+    (first, _), second = hazard.first[0], hazard.second
+    kernel.error(
+        second.op,
+        f"{_depends(first, second)}, and no barrier can stand between them under a "
+        f"'{branch.operation.name}' that may send threads different ways; legal: conditions and "
+        f"bounds that are the same in all threads, or {_promise(first, second)}",
+        notes=(
+            Diagnostic(branch.location, "the divergent control flow is here", "note"),
+            Diagnostic(first.op.location, f"the '{first.op.operation.name}' is here", "note"),
+        ),
+    )

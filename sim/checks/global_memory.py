@@ -1,0 +1,163 @@
+"""Global memory that two threads of a CTA touch, one of them writing, in no order.
+
+Accesses are remembered, by allocation, until all threads meet at a barrier, since which orders
+them with all that follow, or until their wave ends. What was written in the meantime is then held
+against everything that was touched: who else touched the same bytes, if anybody, is soon found;
+of those few bytes, in which order, takes longer (see `races`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ..access import Access
+from ..alu import Array
+from ..findings import Findings
+from ..memory import Allocation
+from ..ptx.module import Instruction
+from ..wave import Wave
+from .examination import Examination
+from .progress import Progress
+from .touches import Log, Touches, numbered
+
+REMEMBERED = 1 << 24
+"""Accesses of threads that are remembered; beyond, the older half is forgotten."""
+
+
+class GlobalChecks:
+    """What the threads of a wave do to global memory."""
+
+    def __init__(self, wave: Wave, findings: Findings, progress: Progress) -> None:
+        self.wave = wave
+        self.findings = findings
+        self.progress = progress
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin a wave."""
+        self._logs: dict[int, Log] = {}
+        self._size = 0
+        self._restarts = 0
+
+    def access(
+        self,
+        instruction: Instruction,
+        allocation: Allocation | None,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
+        values: Sequence[Array] | None,
+    ) -> None:
+        """Remember an access inside the bounds.
+
+        Args:
+            instruction: the instruction.
+            allocation: what it touches; None if that is more than one.
+            offsets: where each thread's bytes begin.
+            size: bytes of each thread.
+            mask: which threads; None for all.
+            kind: what they do.
+            values: the chunks, low to high, that each thread writes, if they are known.
+        """
+        if allocation is None:
+            for part, inside in self._parts(offsets, mask):
+                self.access(instruction, part, offsets, size, inside, kind, values)
+            return
+        if not allocation.writable or (mask is not None and not mask.any()):
+            return
+        progress = self.progress
+        if self._restarts != progress.restarts:
+            self.settle()
+            self._restarts = progress.restarts
+        seen, shape = progress.clocks.seen, self.wave.shape
+        touches = Touches.of(
+            instruction, kind, size, offsets, mask, values, progress.stamp, seen, shape
+        )
+        log = self._logs.get(allocation.start)
+        if log is None:
+            log = self._logs[allocation.start] = Log(allocation)
+        log.add(touches)
+        self._size += touches.offsets.size
+        if self._size > REMEMBERED:
+            self._forget()
+
+    def _parts(self, offsets: Array, mask: Array | None) -> list[tuple[Allocation, Array]]:
+        """The allocations that an access touches, with the threads that touch each."""
+        active = np.True_ if mask is None else mask
+        found = []
+        for allocation in self.wave.memory.allocations:
+            inside = active & (offsets >= allocation.start) & (offsets < allocation.end)
+            if inside.any():
+                found.append((allocation, inside))
+        return found
+
+    def settle(self) -> None:
+        """All threads meet, or have ended: nothing that was touched races with what comes."""
+        for log in self._logs.values():
+            self._check(log)
+        self._logs.clear()
+        self._size = 0
+
+    def _forget(self) -> None:
+        """Forget the older half of what is remembered."""
+        self._size = 0
+        for start, log in self._logs.items():
+            self._check(log)
+            kept = self._logs[start] = Log(log.allocation)
+            for touches in log.touches[(len(log.touches) + 1) // 2 :]:
+                touches.checked = True
+                kept.add(touches)
+                self._size += touches.offsets.size
+
+    def _check(self, log: Log) -> None:
+        if not (log.written and log.plain):
+            return
+        everyone = numbered(self.wave.shape)
+        granule = min(touches.size for touches in log.touches)
+        shared = _touched_by_several(log, granule, everyone)
+        if shared.size:
+            # What is written to more than 8 bytes is compared 8 at a time.
+            parts = max(granule // 8, 1)
+            shared = (shared[:, None] * parts + np.arange(parts)).reshape(-1)
+            examination = Examination(self.wave, log, granule // parts, shared)
+            examination.report(self.findings)
+
+
+def _touched_by_several(log: Log, granule: int, everyone: Array) -> Array:
+    """The granules that one thread writes and another touches, in ascending order."""
+    start = log.allocation.start
+    written = [t.places(start, granule, everyone) for t in log.touches if t.kind.writes]
+    low = min(int(places.min()) for _, places in written)
+    high = max(int(places.max()) for _, places in written) + 1
+    owner = np.zeros(high - low, np.int32)
+    for threads, places in written:
+        owner[places - low] = threads[:, None]
+    several = []
+    if np.count_nonzero(owner) < sum(places.size for _, places in written):
+        several += [_others(owner, low, *each) for each in written]
+    read = (t.places(start, granule, everyone) for t in log.touches if not t.kind.writes)
+    several += [_others(owner, low, *each) for each in _within(read, low, high)]
+    return np.unique(np.concatenate(several)) if several else np.zeros(0, np.int64)
+
+
+def _others(owner: Array, low: int, threads: Array, places: Array) -> Array:
+    """The granules, of those that threads touch, whose last writer is another thread."""
+    owners = owner.take(places - low)
+    found: Array = places[(owners != threads[:, None]) & (owners != 0)]
+    return found
+
+
+def _within(
+    touched: Iterable[tuple[Array, Array]], low: int, high: int
+) -> Iterator[tuple[Array, Array]]:
+    """Threads and granules, of those that lie within some."""
+    for threads, places in touched:
+        inside = (places >= low) & (places < high)
+        if inside.all():
+            yield threads, places
+        elif inside.any():
+            rows, columns = np.nonzero(inside)
+            yield threads[rows], places[rows, columns][:, None]
