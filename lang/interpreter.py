@@ -72,7 +72,7 @@ class Frame:
     def __init__(self, source: Source, arguments: dict[str, Any]) -> None:
         function = source.function
         self.source = source
-        self.names: dict[str, Any] = conditions.BUILTINS | function.__globals__
+        self.names: dict[str, Any] = {**conditions.BUILTINS, **function.__globals__}
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):

@@ -36,10 +36,10 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], settings: Settings) -> None:
+        self.source = read(function)
         update_wrapper(self, function)
         self.function = function
         self.settings = settings
-        self.source = read(function)
         self.parameters = parameters(self.source)
         self._signature = inspect.signature(function)
         self._compilations = Compilations(self.source)

@@ -76,7 +76,7 @@ def name_of(value: object) -> str | None:
     """
     module = getattr(value, "__module__", None) or _holder(value)
     name = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
-    if not isinstance(name, str) or not is_pure(module):
+    if not isinstance(name, str) or not isinstance(module, str) or not is_pure(module):
         return None
     if _found(module, name) is not value:
         return None
