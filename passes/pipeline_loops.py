@@ -10,6 +10,7 @@ from tilec.dialects.tile.attributes import STAGES
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir, scf
+from tilec.ir.types import memref_of
 from tilec.isa import LANES, TilecError
 
 from .analysis.async_copies import is_asynchronous
@@ -126,7 +127,7 @@ def _outermost(loop: scf.ForOp) -> Op:
 
 def _size(copies: list[StagedCopy]) -> int:
     """Bytes of one stage."""
-    return sum(aligned(shared_buffer(copy.alloc.results[0].type).bytes) for copy in copies)
+    return sum(aligned(shared_buffer(memref_of(copy.alloc.results[0])).bytes) for copy in copies)
 
 
 def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[ir.Operation]:

@@ -14,6 +14,7 @@ from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 from tilec.ir.ops import gpu
+from tilec.ir.types import memref_of
 from tilec.isa import Target
 
 from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
@@ -69,7 +70,7 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
 
 
 def _size(buffer: Lifetime) -> int:
-    return aligned(shared_buffer(buffer.alloc.results[0].type).bytes)
+    return aligned(shared_buffer(memref_of(buffer.alloc.results[0])).bytes)
 
 
 def _first_gap(buffer: Lifetime, placed: list[tuple[int, Lifetime]]) -> int:

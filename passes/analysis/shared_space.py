@@ -11,6 +11,7 @@ from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
+from tilec.ir.types import memref_of
 from tilec.isa import TARGETS, Target
 from tilec.layout import LayoutError, LinearLayout
 
@@ -37,7 +38,11 @@ class SharedSpace:
         self._places = places_of(function)
         allocs = named(function, [AllocSharedOp])
         self._spans = [
-            (buffer.first, buffer.last, aligned(shared_buffer(buffer.alloc.result.type).bytes))
+            (
+                buffer.first,
+                buffer.last,
+                aligned(shared_buffer(memref_of(buffer.alloc.result)).bytes),
+            )
             for buffer in lifetimes(allocs, self._places, target)
         ]
         for op in named(function, [ConvertLayoutOp, ReduceOp]):

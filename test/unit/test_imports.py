@@ -28,7 +28,6 @@ LAZILY = ("compiler", "lang")
 them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
 
 WRONG = {
-    ("tilec.cache.fingerprint", "tilec"),
     ("tilec.lang.branches", "tilec.lang.interpreter"),
     ("tilec.lang.dtypes", "tilec.lang.tile"),
     ("tilec.lang.kernels", "tilec"),
@@ -40,10 +39,6 @@ WRONG = {
 }
 """Imports, importer first, that run backwards or close a circle; none, in the end."""
 LATE_CIRCLES = {
-    ("tilec.compiled", "tilec.launch.run"),
-    ("tilec.compiled", "tilec.lowering"),
-    ("tilec.compiled", "tilec.cache.compilations"),
-    ("tilec.compiled", "tilec.report.explorer"),
     ("tilec.lang.dtypes", "tilec.lang.shapes"),
     ("tilec.lang.shapes", "tilec.lang.reductions"),
     ("tilec.lang.tile", "tilec.lang.operators"),
