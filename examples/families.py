@@ -54,7 +54,11 @@ def gemm(
     inputs, output = (f"memref<?x?x{e}, strided<[?, 1]>>" for e in (element, result))
     operand_a = find_form(form).operand("a")
     step = max(operand_a.cols, 4)
-    with tile.kernel(name, {"a": inputs, "b": inputs, "c": output}, block=32) as (a, b, c):
+    with tile.kernel(name, {"a": inputs, "b": inputs, "c": output}, block=32, noalias="c") as (
+        a,
+        b,
+        c,
+    ):
         tile_a = tile.operand_tensor(form, "a", 16, step, warps=ONE_WARP)
         tile_b = tile.operand_tensor(form, "b", step, 16, warps=ONE_WARP)
         tile_c = tile.operand_tensor(form, "c", 16, 16, warps=ONE_WARP)

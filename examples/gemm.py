@@ -47,7 +47,7 @@ def gemm(
     arith, gpu, memref, scf = map(dialect, ("arith", "gpu", "memref", "scf"))
     with (
         tile.module(name, target="sm_80") as module,
-        tile.kernel(name, arguments, block=block) as (a, b, c),
+        tile.kernel(name, arguments, block=block, noalias="c") as (a, b, c),
     ):
         tile_a = tile.operand_tensor(form, "a", rows, step, warps=warps)
         tile_b = tile.operand_tensor(form, "b", step, cols, warps=warps)

@@ -21,7 +21,9 @@ def gemm_strides() -> Any:
     result = "memref<?x?xf32, strided<[?, ?]>>"
     with (
         tile.module("gemm_strides", target="sm_80") as module,
-        tile.kernel("gemm_strides", {"a": inputs, "b": inputs, "c": result}, block=128) as (
+        tile.kernel(
+            "gemm_strides", {"a": inputs, "b": inputs, "c": result}, block=128, noalias="c"
+        ) as (
             a,
             b,
             c,

@@ -46,7 +46,8 @@ def look_at_function(record: Record, label: str, function: FunctionType) -> None
     lines = [line for _, _, line in code.co_lines() if line is not None]
     first = code.co_firstlineno
     record.spans.append(Span(code.co_filename, first, max(lines, default=first)))
-    _look_at_code(record, code, Scope(cells, function.__globals__, function.__builtins__))
+    builtins: dict[str, object] = getattr(function, "__builtins__")  # noqa: B009 (no stub has it)
+    _look_at_code(record, code, Scope(cells, function.__globals__, builtins))
 
 
 def look_at_source(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 
 from tilec.ir.aliases import Value
@@ -48,7 +48,11 @@ def module(name: str = "kernels", *, target: str | None = None) -> Iterator[ir.M
 
 @contextmanager
 def kernel(
-    name: str, arguments: Mapping[str, TypeLike], *, block: int | Sequence[int]
+    name: str,
+    arguments: Mapping[str, TypeLike],
+    *,
+    block: int | Sequence[int],
+    noalias: Collection[str] = (),
 ) -> Iterator[tuple[Value, ...]]:
     """A kernel, inside `module()`.
 
@@ -57,6 +61,7 @@ def kernel(
         arguments: types by name: memrefs in global memory and scalars, as MLIR types or their
             text.
         block: threads of a CTA, in x or in x, y and z.
+        noalias: names of the memrefs that share no memory with others (`llvm.noalias`).
 
     Yields:
         The arguments' values. The code within emits the body; `gpu.return` is added.
@@ -64,7 +69,7 @@ def kernel(
     Raises:
         BuildError: for a type that does not parse.
     """
-    function, values = _open(name, arguments, block)
+    function, values = _open(name, arguments, block, noalias)
     with ir.InsertionPoint(function.body.blocks[0]):
         yield values
         gpu.ReturnOp([], loc=function.location)
@@ -72,7 +77,10 @@ def kernel(
 
 @located
 def _open(
-    name: str, arguments: Mapping[str, TypeLike], block: int | Sequence[int]
+    name: str,
+    arguments: Mapping[str, TypeLike],
+    block: int | Sequence[int],
+    noalias: Collection[str],
 ) -> tuple[gpu.GPUFuncOp, tuple[Value, ...]]:
     types = [parsed_type(type_) for type_ in arguments.values()]
     here = ir.Location.current
@@ -85,6 +93,11 @@ def _open(
         known_block_size=[*sizes, 1, 1][:3],
         loc=here,
     )
+    if noalias:
+        promised = ir.DictAttr.get({"llvm.noalias": ir.UnitAttr.get()})
+        nothing = ir.DictAttr.get({})
+        given = [promised if argument in noalias else nothing for argument in arguments]
+        function.operation.attributes["arg_attrs"] = ir.ArrayAttr.get(given)
     names = [ir.Location.name(argument, here) for argument in arguments]
     entry = function.body.blocks.append(*types, arg_locs=names)
     return function, tuple(entry.arguments)
