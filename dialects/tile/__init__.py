@@ -30,7 +30,8 @@ def load(context: ir.Context | None = None) -> None:
         if not context.is_dialect_loaded(Tile.DIALECT_NAMESPACE):
             _tell_bindings()
             Tile.load()
-            Tile._mlir_module = None  # the bindings would keep the context by it
+            # The bindings would keep the context by it.
+            Tile._mlir_module = None  # type: ignore[attr-defined]
             classes = (getattr(ops, name) for name in ops.__all__)
             found = [op for op in classes if isinstance(op, type)]
             attach_interfaces(found, context)

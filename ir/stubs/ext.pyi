@@ -59,7 +59,6 @@ class Dialect(_Dialect):
     operations: ClassVar[list[type[Operation]]]
     types: ClassVar[list[type[_Type]]]
     attributes: ClassVar[list[type[_Attribute]]]
-    _mlir_module: ClassVar[object]
     def __init_subclass__(cls, *, name: str) -> None: ...
     @classmethod
     def load(cls) -> None: ...

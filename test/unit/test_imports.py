@@ -32,7 +32,6 @@ WRONG = {
     ("tilec.lang.dtypes", "tilec.lang.tile"),
     ("tilec.lang.kernels", "tilec"),
     ("tilec.lang.loops", "tilec.lang.interpreter"),
-    ("tilec.lang.making", "tilec"),
     ("tilec.runtime.cuda.bound", "tilec.runtime.cuda.kernel"),
     ("tilec.runtime.cuda.module", "tilec.runtime.cuda.kernel"),
     ("tilec.runtime.cuda.settings", "tilec.runtime.cuda.kernel"),
