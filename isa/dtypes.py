@@ -8,7 +8,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from .types import ElementType
@@ -17,6 +16,9 @@ from .types import ElementType
 @cache
 def numpy_type(type_: ElementType) -> np.dtype[Any]:
     """The numpy type of an element: a byte at least, its bits the low ones."""
-    module = np if hasattr(np, type_.numpy) else ml_dtypes
-    found: np.dtype[Any] = np.dtype(getattr(module, type_.numpy))
+    if hasattr(np, type_.numpy):
+        return np.dtype(getattr(np, type_.numpy))
+    import ml_dtypes  # noqa: PLC0415 (a launch of numpy's types does without)
+
+    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, type_.numpy))
     return found

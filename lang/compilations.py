@@ -143,7 +143,11 @@ def _built(source: Source, specialization: Specialization, settings: Settings) -
     from .build import build  # noqa: PLC0415 (imports MLIR)
 
     leased = lease()
-    program = build(source, specialization, warps=settings.warps, context=leased.context)
+    try:
+        program = build(source, specialization, warps=settings.warps, context=leased.context)
+    except BaseException:
+        leased.retire()
+        raise
     # Other packages' dialects and passes may leave a context otherwise than they met it.
     reuse = settings.pipeline is None and not loaded(leased.context)
     leased.end_with(program.module, reuse=reuse)

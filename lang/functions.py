@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
-from types import FunctionType
+from functools import update_wrapper
 from typing import Any, ParamSpec, TypeVar, cast
 
 from tilec.isa import TilecError
 
-from .source import Source, read
+from .source import read
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,18 +20,15 @@ class Function:
 
     Attributes:
         function: the function.
+        source: its statements.
         signature: its parameters, with the defaults that they have in a kernel.
     """
 
-    def __init__(self, function: FunctionType) -> None:
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.source = read(function)
         update_wrapper(self, function)
         self.function = function
         self.signature = inspect.signature(function)
-
-    @cached_property
-    def source(self) -> Source:
-        """Its source."""
-        return read(self.function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run it in the kernel that is being built; outside kernels, as plain Python."""
@@ -58,7 +54,6 @@ def function(helper: Callable[P, R]) -> Callable[P, R]:
 
     Raises:
         KernelError: for Python that kernels cannot use.
+        TilecError: for what is no function.
     """
-    made = Function(cast("FunctionType", helper))
-    _ = made.source  # for its errors
-    return cast("Callable[P, R]", made)
+    return cast("Callable[P, R]", Function(helper))

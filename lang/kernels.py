@@ -5,8 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
-from types import FunctionType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 from tilec.isa import LaunchError, TilecError
 
@@ -37,10 +36,10 @@ class Kernel:
     """
 
     def __init__(self, function: Callable[..., Any], settings: Settings) -> None:
+        self.source = read(function)
         update_wrapper(self, function)
         self.function = function
         self.settings = settings
-        self.source = read(cast("FunctionType", function))
         self.parameters = parameters(self.source)
         self._signature = inspect.signature(function)
         self._compilations = Compilations(self.source)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import inspect
 import linecache
+from collections.abc import Callable
 from copy import copy
 from functools import cached_property
 from types import CodeType, FunctionType
+from typing import Any
 
+from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
 from .errors import KernelError
@@ -98,12 +101,15 @@ def text_of(code: CodeType) -> str:
     return "".join(inspect.getblock(lines))
 
 
-def read(function: FunctionType) -> Source:
+def read(function: Callable[..., Any]) -> Source:
     """The source of a function that is to run in a kernel.
 
     Raises:
         KernelError: if it cannot be read, or uses what kernels cannot.
+        TilecError: if it is none.
     """
+    if not isinstance(function, FunctionType):
+        raise TilecError(f"a kernel is a function defined by def, not {function!r}")
     place = _beginning(function)
     if function.__name__ == "<lambda>":
         raise KernelError(place, "a kernel is defined by def, not lambda")

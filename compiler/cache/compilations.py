@@ -48,8 +48,7 @@ class CachedCompilation(Compiled):
             return ()
         from tilec.frontend.contexts import lease  # noqa: PLC0415 (places are MLIR's)
 
-        leased = lease()
-        find = self._relocation.find
+        leased, find = lease(), self._relocation.find
         try:
             return tuple(_restored(one, leased.context, find) for one in self._kept)
         finally:

@@ -37,8 +37,8 @@ def attribute(record: Record, label: str, owner: Any, name: str) -> object:
 
 def has_plain_access(kind: type) -> bool:
     """Whether instances of a class have their attributes found as those of `object`."""
-    access: object = kind.__getattribute__
-    return access is object.__getattribute__
+    found: object = kind.__getattribute__
+    return found is object.__getattribute__
 
 
 def dictionary(owner: Any) -> dict[str, object] | None:

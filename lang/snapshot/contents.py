@@ -15,26 +15,28 @@ from .exact import exact
 from .guards import form
 from .record import Record, UnrecordableError
 
-Look: TypeAlias = Callable[[Record, str, Any], None]
+Look: TypeAlias = Callable[[Record, str, Any], object]
 """Records a value under a label."""
 
 
-def _look_at_sequence(record: Record, label: str, value: Any, base: type) -> None:
+def _look_at_sequence(record: Record, label: str, value: Any, base: type) -> list[object]:
+    """Record the elements of a container, and give them, by the methods of its base."""
     parts = list(base.__iter__(value))  # type: ignore[attr-defined] # each of these has it
     if base is not tuple:
         record.guards.elements(value, base)
     texts = [exact(part) for part in parts]
     if None not in texts:
         record.line(label, f"{base.__name__} [{', '.join(map(str, texts))}]")
-        return
+        return parts
     record.line(label, f"{base.__name__} of {len(parts)}")
     for at, part in enumerate(parts):
         record.add(f"{label}[{at}]", part)
+    return parts
 
 
-def _look_at_set(record: Record, label: str, value: Any, base: Any) -> None:
-    _look_at_sequence(record, label, value, base)
-    if not all(type(part) in (bool, int, float) for part in base.__iter__(value)):
+def _look_at_set(record: Record, label: str, value: Any, base: type) -> None:
+    parts = _look_at_sequence(record, label, value, base)
+    if not all(type(part) in (bool, int, float) for part in parts):
         record.set_order()
 
 

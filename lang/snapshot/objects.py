@@ -5,8 +5,6 @@ from __future__ import annotations
 import abc
 import enum
 import typing
-from collections.abc import Hashable
-from functools import lru_cache
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -16,7 +14,7 @@ from types import (
     ModuleType,
     WrapperDescriptorType,
 )
-from typing import Any, cast
+from typing import Any
 
 from .attributes import dictionary, slot
 from .exact import exact
@@ -167,13 +165,12 @@ def likeness(owner: Any) -> object:
     held = exact(tuple.__getitem__(owner, slice(None))) if is_tuple else ""
     own = dictionary(owner)
     plain = "" if own is None else exact(tuple(own.items()))
-    if held is None or plain is None or not _is_like_object(cast("Hashable", kind)):
+    if held is None or plain is None or not _adds_a_dictionary(kind):
         return id(owner)
     return kind, held, plain
 
 
-@lru_cache(maxsize=256)
-def _is_like_object(kind: type) -> bool:
+def _adds_a_dictionary(kind: type) -> bool:
     """Whether a class adds nothing to `object` or `tuple` but a dictionary."""
     bases = (object, tuple, *_INERT)
     return all(is_of_python(base) or base in bases for base in _MRO(kind)) and not _slots(kind)

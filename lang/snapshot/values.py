@@ -148,7 +148,7 @@ _KINDS: dict[type, Look] = {
     functools.partial: _by_parts("partial", "func", "args", "keywords", "__dict__"),
     dataclasses.Field: _look_at_field,
     type(functools.lru_cache(len)): _look_at_results,
-    type(vars(namedtuple("_Pair", "x"))["x"]): _by_reduction,
+    type(vars(namedtuple("_Field", "x"))["x"]): _by_reduction,
     operator.attrgetter: _by_reduction,
     operator.itemgetter: _by_reduction,
     operator.methodcaller: _by_reduction,

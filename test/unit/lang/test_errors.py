@@ -3,8 +3,10 @@
 In each kernel below the comment `# <- text` marks the line, and what the caret stands under.
 """
 
+import functools
 import linecache
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import tilec
@@ -465,3 +467,23 @@ def test_all_that_a_pass_finds_is_shown() -> None:
     assert len(caught.value.others) == 1
     assert str(caught.value).count(": error: ") == 2
     assert "tl.dot(y.T, x.T" in str(caught.value)
+
+
+@pytest.mark.parametrize("mark", [tilec.kernel, tilec.function])
+@pytest.mark.parametrize("given", [functools.partial(print), print, 3])
+def test_what_is_no_function_is_refused(mark: Any, given: object) -> None:
+    with pytest.raises(tilec.TilecError, match="a kernel is a function defined by def, not"):
+        mark(given)
+
+
+@tilec.kernel
+def assigns_later(x: tl.Array[tl.float32, int]) -> None:
+    tl.store(x, 0, tl.full(16, hidden))  # noqa: F821 (it is what is tested)
+    hidden = 2.0
+    tl.store(x, 0, tl.full(16, hidden))
+
+
+def test_a_name_that_a_kernel_assigns_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "hidden", 1.0)
+    with pytest.raises(tl.KernelError, match="'hidden' is not defined"):
+        assigns_later.compile()

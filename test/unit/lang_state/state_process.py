@@ -225,7 +225,7 @@ def run_everywhere(folder: Path, seed: int, program: Program, *, real: bool = Fa
     problems = []
     for number, (edited, lines, found) in enumerate(RUNS):
         process = Process(folder / f"{seed}-{number}", program, edited, lines, real=real)
-        problems += process.run(seed, found=found and program.recorded)
+        problems += process.run(seed, found=found and program.recorded and program.moves)
     return problems
 
 
@@ -236,7 +236,8 @@ def main() -> None:
         program = Program(seed)
         place = Path(folder) / str(seed)
         process = Process(place, program, int(edited), int(lines))
-        for problem in process.run(seed, found=bool(found) and program.portable):
+        kept = program.portable and program.moves
+        for problem in process.run(seed, found=bool(found) and kept):
             print(f"{seed}: {[read.way.name for read in program.reads]}: {problem}")
 
 

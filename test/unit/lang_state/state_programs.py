@@ -74,7 +74,8 @@ class Program:
     Attributes:
         reads: the values that its kernel reads.
         recorded: whether all of them can be recorded.
-        portable: whether another process can know their state for the same.
+        moves: whether their state is known for the same where the program has moved.
+        portable: whether another process can know it for the same.
 
     Args:
         seed: of everything that is random.
@@ -91,6 +92,7 @@ class Program:
             "any",
             "few",
         }
+        self.moves = all(read.way.moves for read in self.reads)
         self.portable = self.recorded and all(read.way.portable for read in self.reads)
 
     def _read(self, way: Way, chance: random.Random) -> Read:

@@ -6,6 +6,7 @@ the value in the kernel; `change` is what the program does to have another, if i
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 
 
@@ -27,6 +28,7 @@ class Way:
         gives: the value that the kernel reads, by `$v`; empty where that is not so easily said.
         names: `any` if code takes attributes by names that do not stand in it, `few` if the state
             can be recorded only where none does.
+        moves: whether the state is known for the same where the code has moved.
         portable: whether another process can know the state for the same.
     """
 
@@ -42,6 +44,7 @@ class Way:
     values: str = "any"
     gives: str = "$v"
     names: str = ""
+    moves: bool = True
     portable: bool = True
 
 
@@ -578,6 +581,7 @@ WAYS = (
         "    return Inner.held",
         "helper$n()",
         "global value$n; value$n = $v",
+        moves=sys.version_info < (3, 13),  # since when the code of a class holds its line
     ),
     Way(
         "function attribute",
