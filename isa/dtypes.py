@@ -16,9 +16,10 @@ from .types import ElementType
 @cache
 def numpy_type(type_: ElementType) -> np.dtype[Any]:
     """The numpy type of an element: a byte at least, its bits the low ones."""
-    if hasattr(np, type_.numpy):
-        return np.dtype(getattr(np, type_.numpy))
-    import ml_dtypes  # noqa: PLC0415 (a launch of numpy's types does without)
+    scalar: type[np.generic] | None = getattr(np, type_.numpy, None)
+    if scalar is None:
+        import ml_dtypes  # noqa: PLC0415 (a launch of numpy's types does without)
 
-    found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, type_.numpy))
+        scalar = getattr(ml_dtypes, type_.numpy)
+    found: np.dtype[Any] = np.dtype(scalar)
     return found
