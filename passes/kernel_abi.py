@@ -15,7 +15,6 @@ from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
 from .analysis.written_arguments import disjoint_arguments
-from .emit import create
 from .kernel_pass import Kernel, KernelPass
 
 
@@ -133,8 +132,7 @@ def _replace_memref(
     struct = ir.Type.parse(f"!llvm.struct<({text}, {text}, i64{tail})>")
     value = llvm.poison(struct)
     for field, position in fields:
-        at = ir.DenseI64ArrayAttr.get(position)
-        value = create("llvm.insertvalue", [value, field], struct, position=at)
+        value = llvm.insertvalue(value, field, position)
     argument.replace_all_uses_with(builtin.unrealized_conversion_cast(value, type_))
 
     def known(values: list[int], unknown: int) -> list[int | None]:
