@@ -1,4 +1,4 @@
-"""The instruction table: targets, element types and every warp-level matrix instruction form."""
+"""The instruction table: targets, element types and every form of a matrix instruction."""
 
 from .errors import LaunchError, TilecError, UnknownNameError, nearest
 from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
@@ -7,7 +7,7 @@ from .matrix_memory import MatrixMemory, MovMatrix
 from .mma import Mma
 from .operands import LANES, WARPGROUP_THREADS, Major, Operand, Register, Shape, Storage
 from .ptx import assembly
-from .table import form, forms, forms_of, instruction
+from .table import form, forms, forms_of, instruction, warp_forms
 from .targets import ASYNC_COPY_BYTES, DEFAULT_TARGET, TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
@@ -55,4 +55,5 @@ __all__ = [
     "instruction",
     "nearest",
     "target",
+    "warp_forms",
 ]

@@ -9,7 +9,7 @@ from functools import cache
 
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
-from tilec.isa import Form, Operand, TilecError, UnknownNameError, forms
+from tilec.isa import Form, Operand, TilecError, UnknownNameError, warp_forms
 
 from .dialect import WmmaType
 
@@ -33,7 +33,7 @@ def _major(form: Form, operand: Operand) -> str:
 def _operands() -> dict[str, Operand]:
     """An operand of each fragment type there is, by the type's text."""
     found: dict[str, Operand] = {}
-    for form in forms().values():
+    for form in warp_forms().values():
         for operand in form.all_operands:
             if operand.opaque:
                 found.setdefault(wmma_text(form, operand), operand)

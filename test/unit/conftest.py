@@ -27,7 +27,7 @@ _HEADER = """.version {version}
 .target {target}
 .address_size 64
 .visible .entry k() {{
-.reg .b32 %r<32>; .reg .f32 %f<32>; .reg .f64 %d<16>; .reg .b64 %p;
+.reg .b32 %r<129>; .reg .f32 %f<129>; .reg .f64 %d<16>; .reg .b64 %p;
 """
 # A last line that is refused for certain: the module is checked, and no time goes into its code.
 _FOOTER = "add.s32 %f0, %f0, %f0;\n}\n"

@@ -31,6 +31,9 @@ def instruction_line() -> Callable[..., str]:
         places = {}
         for operand in (*form.results, *form.operands):
             count = (counts or {}).get(operand.name, operand.registers)
+            if operand.register.ptx == "b64":
+                places[operand.name] = ["%p"]
+                continue
             pool = _POOLS[operand.register.ptx]
             places[operand.name] = [f"{pool}{n}" for n in range(count)]
         for selector in form.selectors:

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tilec.isa import TARGETS, TilecError, form, forms, target
+from tilec.isa import TARGETS, TilecError, form, target, warp_forms
 from tilec.isa.kernel import ENTRY, kernel
 from tilec.isa.sass import execution, executions, sorts_metadata
 
@@ -33,7 +33,7 @@ def module(found, where, version):
 
 def here(assembler, where):
     """The forms that both the target and the assembler have."""
-    found = [one for one in forms().values() if one.min_ptx(where)]
+    found = [one for one in warp_forms().values() if one.min_ptx(where)]
     return [one for one in found if one.min_ptx(where) <= assembler.newest]
 
 
@@ -73,7 +73,7 @@ def test_kernels_assemble_where_the_forms_begin(assemblers):
     """At the lowest version of every clause, the module's own `.version` among them."""
     for assembler in assemblers:
         cases = {}
-        for found in forms().values():
+        for found in warp_forms().values():
             for name, version in found.targets.items():
                 where = target(name)
                 assert kernel(found, where).version == version

@@ -6,10 +6,10 @@ And refuses its neighbours: one register more or less, a selector out of range, 
 from __future__ import annotations
 
 import pytest
-from tilec.isa import PtxVersion, form, forms, instruction, target
+from tilec.isa import PtxVersion, form, instruction, target, warp_forms
 from tilec.isa.spellings import spellings
 
-FORMS = list(forms().values())
+FORMS = list(warp_forms().values())
 # The architecture that has every form but ldmatrix to s8, and the one that has these.
 HOMES = (target("sm_120a"), target("sm_120f"))
 

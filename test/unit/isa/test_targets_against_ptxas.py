@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from tilec.isa import TARGETS, Form, PtxVersion, Target, forms
+from tilec.isa import TARGETS, Form, PtxVersion, Target, warp_forms
 
-FORMS = list(forms().values())
+FORMS = list(warp_forms().values())
 
 
 RELIABLE = {"sm_88": PtxVersion(9, 1)}

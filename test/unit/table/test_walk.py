@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 import tilec
 from tilec.dialects.tile.form_program import FormKernel, form_kernel, form_program
-from tilec.isa import TARGETS, Family, Form, Mma, PtxVersion, Target, WmmaMma, forms
+from tilec.isa import TARGETS, Family, Form, Mma, PtxVersion, Target, WmmaMma, warp_forms
 from tilec.runtime import pack, to_bits, unpack
 from tilec.sim import launch
 from tilec.sim.ptx import Module, read
@@ -74,7 +74,7 @@ def targets(form: Form) -> tuple[Target, Target]:
 
 def batches() -> Iterator[Batch]:
     groups: dict[tuple[str, Family, PtxVersion], list[Trial]] = defaultdict(list)
-    for form in forms().values():
+    for form in warp_forms().values():
         for target in dict.fromkeys(targets(form)):
             groups[target.name, form.family, form.require(target)] += trials(form)
     for (name, family, _), found in groups.items():
@@ -106,8 +106,8 @@ def test_every_form_and_selector_is_walked() -> None:
             walked[trial.form.ptx].add(batch.target)
             for name, value in trial.selectors.items():
                 values[trial.form.ptx, name].add(value)
-    assert {ptx: set(targets(form)) for ptx, form in forms().items()} == walked
-    for form in forms().values():
+    assert {ptx: set(targets(form)) for ptx, form in warp_forms().items()} == walked
+    for form in warp_forms().values():
         for selector in form.selectors:
             assert values[form.ptx, selector.name] == set(selector.legal)
 
