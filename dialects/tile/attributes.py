@@ -51,6 +51,7 @@ class Discardable:
         meaning: what it says, and to whom.
         promise: whether it promises what holds of memory or a launch; what breaks one is undefined.
         transient: whether a pass sets and removes it, so that no program has it.
+        judged: whether the pass that obeys it judges its value, and says more of what is wrong.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Discardable:
     meaning: str
     promise: bool = False
     transient: bool = False
+    judged: bool = False
 
 
 _UNIT = ("UnitAttr", "a unit attribute: it has no value; leave it out for no")
@@ -97,6 +99,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a number of rows",
                 "`tile-rasterize` numbers CTAs in columns of so many rows of the grid.",
+                judged=True,
             ),
             Discardable(
                 AUTOMATIC,
@@ -139,6 +142,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a positive integer",
                 "`tile-pipeline` gives the loop's buffers so many stages.",
+                judged=True,
             ),
             Discardable(
                 UNROLL,
@@ -146,6 +150,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a positive integer",
                 "`tile-unroll` makes so many rounds one.",
+                judged=True,
             ),
             Discardable(
                 UNROLL_NOW,
@@ -160,6 +165,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "Attribute",
                 "a #tile.layout",
                 "Pins the layout that `tile-assign-layouts` gives the result.",
+                judged=True,
             ),
             Discardable(
                 DIRECT,
