@@ -17,7 +17,7 @@ from .array import Array, Assumption, Facts
 from .emit import emit, i64, i64s, located
 from .errors import KernelError
 from .interpreter import call
-from .source import Source
+from .source import FunctionSource
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 from .tile import Tile
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tilec.ir.mlir import ir
 
 
-class Program(NamedTuple):
+class BuiltKernel(NamedTuple):
     """A kernel's program.
 
     Attributes:
@@ -50,12 +50,12 @@ class Program(NamedTuple):
 
 
 def build(
-    source: Source,
+    source: FunctionSource,
     specialization: Specialization,
     *,
     warps: int,
     context: ir.Context | None = None,
-) -> Program:
+) -> BuiltKernel:
     """The program of a kernel, on tiles without layouts.
 
     Args:
@@ -90,7 +90,7 @@ def build(
         function.attributes["arg_attrs"] = _facts(arguments, specialization)
         _verify(whole, place)
     arrays = [value for value in arguments.values() if isinstance(value, Array)]
-    return Program(
+    return BuiltKernel(
         whole,
         tuple(array.name for array in arrays if array.written),
         tuple(assumption for array in arrays for assumption in array.assumptions),

@@ -10,14 +10,14 @@ from tilec.frontend.inputs import IN_PLACE, Built, Relocation
 from tilec.isa import TilecError
 
 from .snapshot import Snapshot
-from .source import Source
+from .source import FunctionSource
 from .specialization import Specialization
 from .versions import versions
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
 
-    from .build import Program
+    from .build import BuiltKernel
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class KernelInput:
         now: gives what it reads at the moment.
     """
 
-    source: Source
+    source: FunctionSource
     specialization: Specialization
     warps: int
     snapshot: Snapshot
@@ -75,7 +75,7 @@ class KernelInput:
 class ProgramInput:
     """A kernel's program, built already."""
 
-    program: Program
+    program: BuiltKernel
     text: None = field(default=None, init=False)
     relocation: Relocation = field(default=IN_PLACE, init=False)
 

@@ -18,7 +18,7 @@ from .math.float_to_integer import NAMES as TO_INTEGER
 from .math.float_to_integer import lower_float_to_integer, scalar_of
 from .math.integer_division import DIVISIONS
 from .math.sequences import SEQUENCES, Scalars
-from .nvvm.kernel import Kernel as Lowering
+from .nvvm.lowering import Lowering
 from .nvvm.registers import Packing, elements, vector
 from .search import named
 

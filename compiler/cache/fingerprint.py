@@ -39,7 +39,7 @@ def _libraries() -> tuple[tuple[str, int, int], ...]:
     found: list[tuple[str, int, int]] = []
     for package, inside in ((mlir.provider(), "_mlir_libs"), ("llvmlite", "binding")):
         for folder in _folders(package):
-            found += (_told(entry) for entry in os.scandir(os.path.join(folder, inside)))
+            found += (_state_of(entry) for entry in os.scandir(os.path.join(folder, inside)))
     return tuple(sorted(found))
 
 
@@ -52,12 +52,12 @@ def _python_files() -> Iterator[tuple[str, int, int]]:
 def _inside(folder: str) -> Iterator[tuple[str, int, int]]:
     for entry in os.scandir(folder):
         if entry.name.endswith(".py"):
-            yield _told(entry)
+            yield _state_of(entry)
         elif entry.is_dir() and entry.name.isidentifier() and entry.name != "__pycache__":
             yield from _inside(entry.path)
 
 
-def _told(entry: os.DirEntry[str]) -> tuple[str, int, int]:
+def _state_of(entry: os.DirEntry[str]) -> tuple[str, int, int]:
     status = entry.stat()
     return entry.name, status.st_size, status.st_mtime_ns
 

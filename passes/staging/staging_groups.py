@@ -15,7 +15,7 @@ from .staging_vectors import memory_shape
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class StagingGroup:
     """Loads of one block that all may stand where the first one stands.
 
     Attributes:
@@ -47,7 +47,7 @@ class Group:
         yield from found.values()
 
 
-def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[Group]:
+def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[StagingGroup]:
     """Loads taken together as far as their order against writes and their indices allow."""
     blocks: dict[Block, list[LoadOp]] = {}
     for load in loads:
@@ -68,7 +68,7 @@ def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[Group]:
                     continue
                 members.append(load)
                 needs |= late
-            yield Group(tuple(members), tuple(sorted(needs, key=at.__getitem__)))
+            yield StagingGroup(tuple(members), tuple(sorted(needs, key=at.__getitem__)))
             pending = rest
 
 

@@ -44,7 +44,7 @@ class _Signature:
             self.result = llvm.struct(self.results)
 
 
-class Kernel:
+class Lowering:
     """One kernel under lowering.
 
     Attributes:
@@ -70,7 +70,7 @@ class Kernel:
         self._calls: dict[tuple[str, bool], dict[str, Attribute]] = {}
 
     def once(
-        self, emit: Callable[Concatenate[Kernel, P], T], *args: P.args, **kwargs: P.kwargs
+        self, emit: Callable[Concatenate[Lowering, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """What `emit(kernel, *args)` gives, which is called once for these arguments.
 
