@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
@@ -38,8 +37,7 @@ WIDE = ("f64", "f32", "f16", "bf16")
 """The floats that LLVM computes with."""
 
 
-@dataclass(frozen=True, slots=True)
-class NarrowElement:
+class NarrowElement(NamedTuple):
     """A float of at most 8 bits and where its code is in the bits that hold it.
 
     Attributes:
