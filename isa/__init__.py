@@ -1,4 +1,4 @@
-"""The instruction table: targets, element types and every warp-level matrix instruction form."""
+"""The instruction table: targets, element types and every form of a matrix instruction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
 from .forms import Family, Form, Product
 from .operands import LANES, WARPGROUP_THREADS, Major, Operand, Register, Shape, Storage
 from .ptx import assembly
-from .table import form, forms, forms_of, instruction
+from .table import form, forms, forms_of, instruction, warp_forms
 from .targets import ASYNC_COPY_BYTES, DEFAULT_TARGET, TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
@@ -62,6 +62,7 @@ __all__ = [
     "instruction",
     "nearest",
     "target",
+    "warp_forms",
 ]
 
 _CLASSES = {

@@ -7,10 +7,11 @@ needs numpy.
 from .access import Access, fragment_wavefronts, matrix_access, vector_access
 from .banks import Count
 from .conversion import best_access, conversion_plans, convert
-from .fragments import fragment_of, row_addresses
+from .fragments import any_fragment_of, fragment_of, row_addresses
 from .linear import LayoutError, LinearLayout
 from .lookup import find_form, fragment
 from .plans import Nothing, Permutation, Plan, Price, SharedTrip, Shuffles, Transposition
+from .repeated import Fragment, RepeatedLayout
 from .selected import logical_column
 from .swizzle import NO_SWIZZLE, SWIZZLES, Swizzle, shared_layout
 from .synthesis import Pattern, Swizzling, find_swizzle
@@ -20,6 +21,7 @@ __all__ = [
     "SWIZZLES",
     "Access",
     "Count",
+    "Fragment",
     "LayoutError",
     "LinearLayout",
     "Nothing",
@@ -27,11 +29,13 @@ __all__ = [
     "Permutation",
     "Plan",
     "Price",
+    "RepeatedLayout",
     "SharedTrip",
     "Shuffles",
     "Swizzle",
     "Swizzling",
     "Transposition",
+    "any_fragment_of",
     "best_access",
     "conversion_plans",
     "convert",

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from .linear import LinearLayout
+from .repeated import Fragment, RepeatedLayout
 
 
-def formulas(layout: LinearLayout, names: Mapping[str, str] | None = None) -> dict[str, str]:
+def formulas(layout: Fragment, names: Mapping[str, str] | None = None) -> dict[str, str]:
     """For each output an expression in the inputs, legal in Python and in C.
 
     Args:
-        layout: any layout.
+        layout: any layout; what repeats is written alike, whatever the count.
         names: what to call inputs, where not by their own names.
 
     Returns:
         Such as `{"row": "(lane >> 2) + 8 * (i >> 1 & 1)"}`.
     """
     names = names or {}
+    if isinstance(layout, RepeatedLayout):
+        layout = layout.over(1 << (layout.count - 1).bit_length())
     found = {}
     for position, (out, _) in enumerate(layout.outs):
         terms = sorted(_terms(layout, position, names), key=lambda term: term[1] & -term[1])

@@ -21,7 +21,8 @@ def as_html(form: Form, selectors: dict[str, int]) -> str:
     """A page that stands alone: no other file, no network.
 
     Args:
-        form: the form whose operands are shown, C only where it is laid out as D is not.
+        form: the form whose operands are shown, C only where it is laid out as D is not, and
+            none that lies in memory.
         selectors: `selector`, `byte_id`, `thread_id` where given.
 
     Raises:
@@ -29,6 +30,7 @@ def as_html(form: Form, selectors: dict[str, int]) -> str:
             selector.
     """
     views = View.of_all(form, selectors)
+    views = {name: view for name, view in views.items() if view.operand.threads}
     if {"c", "d"} <= set(views) and views["c"].layout == views["d"].layout:
         del views["c"]
     steps = _steps(form)

@@ -7,9 +7,10 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tilec.isa import Form, TilecError, element_type, form, target
+from tilec.isa import Form, TilecError, element_type, target
 from tilec.layout import LinearLayout, Swizzle, find_form
 from tilec.layout.fragments import has_fragment
+from tilec.layout.lookup import spelled_form
 
 from . import layout_bases, layout_conversion, layout_sources, layout_text
 from .common import Parser, run
@@ -214,9 +215,9 @@ def _view(arguments: argparse.Namespace) -> View:
     selectors = _selectors(arguments)
     operand = arguments.operand
     if operand is None:
-        operand = _only_operand(form(name)) if "." in name else "a"
-    if "." in name and _is_open(form(name), operand):
-        return View.of(form(name), operand, selectors)
+        operand = _only_operand(spelled_form(name, "")) if "." in name else "a"
+    if "." in name and _is_open(spelled_form(name, operand), operand):
+        return View.of(spelled_form(name, operand), operand, selectors)
     found = find_form(name, operand, arguments.type, sparse=arguments.sparse, major=arguments.major)
     return View.of(found, operand, selectors)
 

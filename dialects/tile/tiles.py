@@ -10,7 +10,7 @@ from tilec.ir.aliases import Number, Type
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
 from tilec.isa import Operand, TilecError
-from tilec.layout import LayoutError, LinearLayout, fragment
+from tilec.layout import LayoutError, LinearLayout, find_form, fragment_of
 from tilec.layout.views import dims
 
 from .dialect import ByteType, FragType, LayoutAttr
@@ -112,7 +112,8 @@ def resolve(text: str) -> LinearLayout:
         )
     shape, operand, dtype, *options = words
     major = next((o for o in options if o in ("row", "col")), None)
-    return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
+    form = find_form(shape, operand, dtype, sparse="sparse" in options, major=major)
+    return fragment_of(form, operand)
 
 
 @per_context()

@@ -6,6 +6,7 @@ from typing import Any
 
 from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.aliases import Type
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.ir.state import per_context
@@ -104,7 +105,7 @@ def _check_comparison(op: TileOp, name: str) -> None:
         raise TilecError(f"{name} takes a predicate, a number from 0 to {last}")
 
 
-def check_mask(mask: TileValue, tile: TileValue, type_: Any) -> None:
+def check_mask(mask: TileValue, tile: TileValue, type_: Type) -> None:
     """Check that `mask`, of type `type_`, has an i1 for each element of `tile`.
 
     Raises:
@@ -118,7 +119,7 @@ def check_mask(mask: TileValue, tile: TileValue, type_: Any) -> None:
         )
 
 
-def check_function(op: TileOp, element: Callable[[], Any]) -> None:
+def check_function(op: TileOp, element: Callable[[], Type]) -> None:
     """Check the upstream op `fn` that `op` applies to fragments of its result's type.
 
     Args:
@@ -143,7 +144,7 @@ def check_function(op: TileOp, element: Callable[[], Any]) -> None:
 
 
 @per_context(argument=1)
-def check_kind(name: str, element: Any) -> None:
+def check_kind(name: str, element: Type) -> None:
     """Check that an elementwise op takes such elements; raises TilecError if not."""
     is_float = isinstance(element, (ir.FloatType, ByteType))
     if is_float and str(element) not in WIDE:

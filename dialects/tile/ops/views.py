@@ -96,13 +96,13 @@ def check_lanes(source: LinearLayout, result: LinearLayout) -> None:
         )
 
 
-def axis_of(op: Any, rank: int) -> int:
+def axis_of(attribute: ir.IntegerAttr, rank: int) -> int:
     """The attribute `axis`, a dimension out of `rank`.
 
     Raises:
         TilecError: if it is none.
     """
-    axis = int(op.axis.value)
+    axis = attribute.value
     if not 0 <= axis < rank:
         raise TilecError(f"axis must be 0 to {rank - 1}, not {axis}")
     return axis
@@ -118,7 +118,7 @@ class ExpandOp(View, name="expand"):
     def shape(self, source: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
         """The source's, and the 1."""
         del result
-        axis = axis_of(self, len(source) + 1)
+        axis = axis_of(self.axis, len(source) + 1)
         return (*source[:axis], 1, *source[axis:])
 
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:

@@ -28,13 +28,13 @@ def extents(draw: st.DrawFn) -> Extent:
     return Extent(draw(st.integers(1000, 1030)), shape, strides, draw(st.sampled_from((1, 2, 4))))
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500, derandomize=True)
 @given(extents(), extents())
 def test_any_two(one: Extent, other: Extent) -> None:
     assert overlap(one, other) == bool(bytes_of(one) & bytes_of(other))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(extents())
 def test_bounds(one: Extent) -> None:
     low, high = one.bounds

@@ -87,7 +87,7 @@ def test_a_shorter_k_or_fewer_rows_where_the_tile_is_small() -> None:
     assert chosen("sm_80", "i8 i8 i32", (8, 64, 64))[0].startswith("m8n8k16.")
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(*[st.integers(4, 8)] * 2, st.integers(0, 3))
 def test_grids_that_read_least(m, n, warps) -> None:
     """No grid without idle warps has its warps read fewer elements of A and B."""
