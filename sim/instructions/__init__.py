@@ -14,10 +14,12 @@ from . import (  # noqa: F401 (they declare what they bind)
     barriers,
     branches,
     calls,
+    cluster,
     matrix,
     mbarrier,
     memory,
     moves,
+    register_count,
     warp,
 )
 from .registry import binder
