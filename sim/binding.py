@@ -116,6 +116,11 @@ class Binding:
             return None
         return self.frame.register(name.text, self.instruction.scope)
 
+    def slot_of(self, name: str) -> int | None:
+        """The slot of a register; None if there is none of that name."""
+        found = self.frame.register(name, self.instruction.scope)
+        return None if found is None else found[0]
+
     def compute(self, value: Callable[[], Array]) -> int:
         """The slot of a value computed each time before the instruction."""
         registers = self.machine.registers

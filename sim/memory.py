@@ -30,8 +30,8 @@ FUNCTION_BASE = 0x7C00_0000_0000
 
 RANK_SHIFT = 24
 RANK_OFFSET = (1 << RANK_SHIFT) - 1
-"""An address of `.shared::cluster`: 1 + the CTA's rank above the offset in its shared memory; 0 + the
-offset, an address of `.shared::cta`, is one's own."""
+"""An address of `.shared::cluster` has 1 + the CTA's rank above the offset in its shared memory;
+with 0 there, as in an address of `.shared::cta`, it is one's own."""
 
 _LOCAL_ROOM = 4096
 """Bytes of local memory that a thread has room for at first; untouched they cost nothing."""
@@ -130,7 +130,7 @@ class Memory:
         self._parts.append((address - GLOBAL_BASE, data))
 
     def build(self, shared_bytes: int, ctas: int, warps: int, cluster: int = 1) -> None:
-        """Lay out the spaces for waves of up to `ctas` CTAs of `warps` warps, `cluster` a cluster."""
+        """Lay out the spaces for waves of up to `ctas` CTAs of so many warps, in clusters."""
         self._cluster = cluster
         self.shared_base = self._end
         self.shared_bytes = shared_bytes

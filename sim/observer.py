@@ -16,6 +16,7 @@ from .checks.operation import Operation
 from .checks.peers import Peers
 from .checks.progress import Progress
 from .checks.shared import SharedChecks
+from .checks.warpgroups import Warpgroups
 from .clusters import Clusters
 from .findings import Findings
 from .memory import Space
@@ -33,6 +34,7 @@ class Observer:
         traffic: what has been counted.
         in_flight: what the asynchronous proxy does to shared memory; None of a kernel that has no
             instructions for it.
+        warpgroups: the products under way; None likewise.
     """
 
     def __init__(
@@ -56,6 +58,9 @@ class Observer:
         self.in_flight = (
             InFlight(wave, findings, self.progress, self.shared) if asynchronous else None
         )
+        self.warpgroups = (
+            None if self.in_flight is None else Warpgroups(wave, findings, self.in_flight)
+        )
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -65,6 +70,8 @@ class Observer:
         self.global_.begin()
         if self.in_flight is not None:
             self.in_flight.begin()
+        if self.warpgroups is not None:
+            self.warpgroups.begin()
 
     def end(self) -> None:
         """End a wave."""
@@ -268,7 +275,7 @@ class Observer:
                 f"{offset:#x}, which is in phase {int(known.phase[at[0]])}: a wait is for the "
                 "current phase or the one before"
             ),
-            lambda at: offset,
+            lambda _: offset,
         )
 
     def finished(self, operation: Operation, thread: Thread) -> None:

@@ -112,7 +112,7 @@ class Phases:
         return self._at.get(offset)
 
     def make(self, instruction: Instruction, ctas: Array, offset: int, arrivals: Array) -> None:
-        """`mbarrier.init` in some CTAs, whose threads have arrived so often at the cluster barrier."""
+        """`mbarrier.init` in some CTAs, by threads that so often were at the cluster barrier."""
         found = self._at.get(offset)
         if found is None:
             count, warps, _ = self.wave.shape

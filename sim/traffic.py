@@ -29,6 +29,7 @@ class Accesses:
         wavefronts: passes over shared memory that the requests took.
         conflicts: passes among them that bank conflicts caused.
         copied: bytes that bulk and tensor copies moved.
+        operands: bytes of shared memory that products of warpgroups read.
     """
 
     requests: int = 0
@@ -36,6 +37,7 @@ class Accesses:
     wavefronts: int = 0
     conflicts: int = 0
     copied: int = 0
+    operands: int = 0
 
 
 class Traffic:
@@ -84,6 +86,10 @@ class Traffic:
     def count_copied(self, instruction: Instruction, size: int) -> None:
         """A bulk or tensor copy moves so many bytes."""
         self.accesses[instruction.position].copied += size
+
+    def count_operand(self, instruction: Instruction, size: int) -> None:
+        """A product of a warpgroup reads so many bytes of shared memory."""
+        self.accesses[instruction.position].operands += size
 
     def count_shared(
         self,

@@ -159,6 +159,7 @@ class InFlight:
         cta: int,
         granules: Array,
         barrier: int | None,
+        swizzle: str = "",
     ) -> Operation:
         """A thread has a copy write granules of a CTA's shared memory.
 
@@ -168,6 +169,7 @@ class InFlight:
             cta: whose shared memory.
             granules: of 16 bytes, ascending, each once.
             barrier: offset of the mbarrier that is told, in the same CTA.
+            swizzle: how a tensor copy arranges it.
         """
         self._follow()
         if thread[0] == cta:
@@ -191,6 +193,7 @@ class InFlight:
         self._last += 1
         warps = self.wave.shape[1]
         made = Operation(instruction, self._last, cta, granules, np.zeros(warps, np.int64), barrier)
+        made.swizzle = swizzle
         self.operations[made.number] = made
         if barrier is not None:
             self._on.setdefault((cta, barrier), []).append(made)
@@ -213,6 +216,15 @@ class InFlight:
         if len(self.reads[cta]) > 64:
             self._prune(cta)
         return made
+
+    def swizzled_otherwise(self, cta: int, granules: Array, swizzle: str) -> Operation | None:
+        """An operation that wrote any of some granules by another swizzle, if it had one."""
+        owners = self._owner[cta * self._count + granules]
+        for number in np.unique(owners[owners > 0]).tolist():
+            operation = self.operations[number]
+            if operation.swizzle and operation.swizzle != swizzle:
+                return operation
+        return None
 
     def _over(self, operation: Operation, thread: Thread, cta: int) -> bool:
         """Whether an operation on a CTA's memory comes before what a thread does next."""
@@ -265,6 +277,15 @@ class InFlight:
                 "generic one: no fence.proxy.async stands between them",
             )
         clocks = self.progress.clocks
+        blank = None if writes else self.shared.blank(cta, granules)
+        if blank is not None:
+            self._add(
+                "uninitialised",
+                instruction,
+                threads[:1],
+                cta * self._count + blank,
+                "reads shared memory at {address:#x} that nothing has written",
+            )
         for thread in threads:
             for place, position, verb in self.shared.unordered(
                 clocks, thread, granules, writes=writes, strict=len(threads) == 1

@@ -23,6 +23,7 @@ class Operation:
         known: when each warp of the CTA saw it complete, 0 if not yet, (warps,).
         barrier: offset of the mbarrier that it completes on, or None.
         phase: the phase that it completes there; None until it has.
+        swizzle: how a tensor copy arranges what it writes; empty of what does not say.
     """
 
     instruction: Instruction
@@ -32,6 +33,7 @@ class Operation:
     known: Array
     barrier: int | None = None
     phase: int | None = field(default=None)
+    swizzle: str = ""
 
     @property
     def complete(self) -> bool:

@@ -173,6 +173,11 @@ class SharedChecks:
         self.writer[places] = instruction.position
         self.read[places] = 0
 
+    def blank(self, cta: int, granules: Array) -> int | None:
+        """The first granule of which nothing has written some part; None if there is none."""
+        missing = (self.written[self._granules(cta, granules)] == 0).any(axis=1)
+        return int(granules[missing.argmax()]) if missing.any() else None
+
     def unordered(
         self,
         clocks: Clocks,

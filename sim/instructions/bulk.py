@@ -52,9 +52,7 @@ def bind(binding: Binding) -> Step:
     if len(spaces) != 2:
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
     reduces = modifiers[0] == "reduce"
-    operation, type_ = (
-        (modifiers[-2 - ("noftz" in modifiers)], modifiers[-1]) if reduces else ("", "")
-    )
+    *_, operation, type_ = [m for m in modifiers if m != "noftz"] if reduces else ("", "")
     known = {*_KNOWN, *spaces, "reduce", operation, type_}
     if unknown := [m for m in modifiers if m not in known]:
         raise binding.error(f"qualifier '.{unknown[0]}' of '{binding.instruction.opcode}'")

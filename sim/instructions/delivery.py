@@ -97,6 +97,7 @@ class Courier:
         move: Callable[[int], None],
         *,
         poison: bool = True,
+        swizzle: str = "",
     ) -> None:
         """Issue a copy to shared memory.
 
@@ -107,6 +108,7 @@ class Courier:
             bytes_: how many it is told.
             move: moves the bytes, given where the shared memory begins.
             poison: whether the bytes are undefined until then.
+            swizzle: how a tensor copy arranges them.
         """
         machine, base = self.machine, self.base(place.cta)
         granules = np.unique(places_ // GRANULE)
@@ -125,6 +127,7 @@ class Courier:
                     place.cta,
                     granules,
                     offset if home == place.cta else None,
+                    swizzle,
                 )
         if poison:
             at = base + granules[:, None] * GRANULE + np.arange(GRANULE)

@@ -20,8 +20,8 @@ _ORDERS = {
     "weak", "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys",
 }  # fmt: skip
 _CACHES = {"ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified"}
-_SPACES = {"global", "const", "shared", "shared::cta", "shared::cluster", "local", "param", "param::entry",
-           "param::func"}  # fmt: skip
+_SPACES = {"global", "const", "shared", "shared::cta", "shared::cluster", "local", "param",
+           "param::entry", "param::func"}  # fmt: skip
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
 

@@ -61,10 +61,7 @@ def combiner(operation: str, type_: str) -> Combine:
     def combine(old: Array, new: Array) -> Array:
         a, b = old.view(dtype), new.view(dtype)
         with np.errstate(all="ignore"):
-            if flush:
-                result = _flushed(_flushed(a) + _flushed(b))
-            else:
-                result = np.asarray(function(a, b))
+            result = _flushed(_flushed(a) + _flushed(b)) if flush else np.asarray(function(a, b))
         return np.ascontiguousarray(result.astype(dtype)).view(old.dtype)
 
     return combine

@@ -82,7 +82,7 @@ class _Map:
         return found
 
     def _read(self, thread: tuple[int, int, int], begin: int) -> Descriptor | None:
-        """The tensor map at a byte of memory; None, and a finding, if there is none that is legal."""
+        """The tensor map at a byte of memory; None, and a finding, if it is not legal."""
         data = self.machine.memory.data[begin : begin + MAP_BYTES].tobytes()
         try:
             descriptor = _decode(data)
@@ -152,7 +152,9 @@ def _load(binding: Binding) -> Step:
                     continue
                 touched = _granules(descriptor, elements, one)
                 move = _arrival(machine, descriptor, elements, one)
-                courier.load(one, touched, object_, elements.bytes, move)
+                courier.load(
+                    one, touched, object_, elements.bytes, move, swizzle=descriptor.swizzle
+                )
 
     return step
 

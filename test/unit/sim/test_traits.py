@@ -44,14 +44,16 @@ PLAIN_SAMPLES = """
 mov.u32 %r3, %r1; mov.b64 {%r3, %r4}, %rd1; cvta.shared.u64 %rd3, %rd1; isspacep.global %p1, %rd1;
 createpolicy.fractional.L2::evict_first.b64 %rd3; prefetch.global.L1 [%rd1]; prefetchu.L1 [%rd1];
 applypriority.global.L2::evict_normal [%rd1], 128; discard.global.L2 [%rd1], 128; nanosleep.u32 20;
-pmevent 1; mapa.shared::cluster.u32 %r3, %r2, 0; getctarank.shared::cluster.u32 %r3, %r2; griddepcontrol.wait; ldu.global.u32 %r3, [%rd1];
+pmevent 1; mapa.shared::cluster.u32 %r3, %r2, 0;
+getctarank.shared::cluster.u32 %r3, %r2; griddepcontrol.wait; ldu.global.u32 %r3, [%rd1];
 st.global.u32 [%rd1], 0; st.release.gpu.global.u32 [%rd1], 0; ld.weak.global.u32 %r3, [%rd1];
 red.global.add.u32 [%rd1], 1; atom.global.add.u32 %r3, [%rd1], 1; fence.acq_rel.gpu; membar.cta;
 atom.shared.cas.b32 %r3, [%r2], 0, 1; ld.acquire.cta.shared.u32 %r3, [%r2]; activemask.b32 %r3;
 cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 0;
 mbarrier.init.shared.b64 [%r2], 1; mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0; brkpt;
 vote.ballot.b32 %r3, %p1; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
-cp.async.bulk.prefetch.L2.global [%rd1], 16; fence.proxy.async; fence.mbarrier_init.release.cluster;
+cp.async.bulk.prefetch.L2.global [%rd1], 16; fence.proxy.async;
+fence.mbarrier_init.release.cluster;
 """
 """Instructions that others need know nothing of: they touch registers and memory in their turn."""
 
@@ -77,6 +79,12 @@ SAMPLES = {
     "barrier.cluster.wait.acquire.aligned;": Traits(sync=Sync.CLUSTER),
     "setmaxnreg.inc.sync.aligned.u32 64;": Traits(sync=Sync.WARPGROUP),
     "setmaxnreg.dec.sync.aligned.u32 24;": Traits(sync=Sync.WARPGROUP),
+    # PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"
+    "wgmma.fence.sync.aligned;": Traits(sync=Sync.WARPGROUP),
+    "wgmma.commit_group.sync.aligned;": Traits(sync=Sync.WARPGROUP),
+    "wgmma.wait_group.sync.aligned 1;": Traits(sync=Sync.WARPGROUP),
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd1, 1, 1, 1, "
+    "0, 0;": Traits(sync=Sync.WARPGROUP, matrix=True, asynchronous=True),
     # PTX ISA, "Async proxy"
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 16, [%r2];": (
         Traits(asynchronous=True)
