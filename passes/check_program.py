@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
@@ -25,7 +24,6 @@ from .report import Report
 _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
 
 
-@dataclass(frozen=True)
 class CheckProgram(Pass):
     """Check the attributes `tile.…` that any op may carry, and the steps of loops.
 

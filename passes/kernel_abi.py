@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, WRITTEN
@@ -18,7 +17,6 @@ from .analysis.written_arguments import disjoint_arguments
 from .kernel_pass import Kernel, KernelPass
 
 
-@dataclass(frozen=True)
 class KernelAbi(KernelPass):
     """Replace the memref arguments of kernels by scalars.
 
