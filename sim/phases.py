@@ -49,6 +49,9 @@ class Phased:
         made: how often who initialised each had arrived at the cluster barrier before, -1 if
             nobody has, (CTAs,).
         hidden: whether nothing has published that since, (CTAs,).
+        maker: the warp that initialised each, (CTAs,).
+        when: the time of its CTA then, likewise.
+        ordered: warps that have been asked whether they come after that, (CTAs, warps).
         instruction: the last that touched any of them.
     """
 
@@ -57,6 +60,9 @@ class Phased:
     regular: Array
     made: Array
     hidden: Array
+    maker: Array
+    when: Array
+    ordered: Array
     instruction: Instruction
 
 
@@ -122,6 +128,9 @@ class Phases:
                 np.ones((count, warps), np.bool_),
                 np.full(count, -1, np.int64),
                 np.zeros(count, np.bool_),
+                np.zeros(count, np.int64),
+                np.zeros(count, np.int64),
+                np.ones((count, warps), np.bool_),
                 instruction,
             )
         found.phase[ctas] = 0
