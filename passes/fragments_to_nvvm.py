@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -33,7 +32,6 @@ from .nvvm.wgmma import Wgmmas, warpgroup_packing
 from .nvvm.wmma import Wmma, wmma_packing
 
 
-@dataclass(frozen=True)
 class FragmentsToNvvm(KernelPass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 
