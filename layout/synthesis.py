@@ -85,7 +85,7 @@ class Pattern:
         """
         return _of_matrices(form, offsets, bits)
 
-    def moved(self, layout: LinearLayout) -> Pattern:
+    def move(self, layout: LinearLayout) -> Pattern:
         """The same access where `layout` takes each offset."""
         run = tuple(combine(vector, layout.columns) for vector in self.run)
         together = tuple(combine(vector, layout.columns) for vector in self.together)
