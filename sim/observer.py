@@ -250,6 +250,45 @@ class Observer:
         if self.in_flight is not None and known is not None:
             self.in_flight.observed(offset, threads, known.phase)
 
+    def mbarrier_made(self, offset: int, ctas: Array, warps: Array) -> None:
+        """Warps of some CTAs have initialised the mbarrier at an offset."""
+        known = self.phases.known(offset)
+        assert known is not None
+        self.progress.expand()
+        known.maker[ctas] = warps
+        known.when[ctas] = self.progress.clocks.now[ctas]
+        known.ordered[ctas] = False
+        known.ordered[ctas, warps] = True
+
+    def mbarrier_used(self, instruction: Instruction, offsets: Array, mask: Array | None) -> None:
+        """Threads use mbarriers of their CTA, which must have been initialised before."""
+        threads = self.wave.active() if mask is None else np.broadcast_to(mask, self.wave.shape)
+        for offset in np.unique(offsets[threads]).tolist():
+            known = self.phases.known(offset)
+            if known is None:
+                continue
+            asking = (threads & (offsets == offset)).any(axis=2) & ~known.ordered
+            if not asking.any():
+                continue
+            self.progress.expand()
+            seen = self.progress.clocks.seen
+            ctas, warps = np.nonzero(asking)
+            racing = seen[ctas, warps, known.maker[ctas]] < known.when[ctas]
+            known.ordered[ctas, warps] = True
+            if racing.any():
+                wrong = np.zeros(self.wave.shape, np.bool_)
+                wrong[ctas[racing], warps[racing]] = threads[ctas[racing], warps[racing]]
+                self.findings.add(
+                    "race",
+                    instruction,
+                    wrong,
+                    lambda _, offset=offset: (
+                        f"uses the mbarrier at {offset:#x}, which another warp has initialised, "
+                        "without a barrier between them"
+                    ),
+                    lambda _, offset=offset: offset,
+                )
+
     def arrived(self, instruction: Instruction, threads: Array, pending: Array) -> None:
         """Some threads have arrived where fewer arrivals were pending than they brought."""
         if threads.any():

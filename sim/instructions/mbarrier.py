@@ -16,8 +16,8 @@ from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
 from ..phases import COUNT, PHASE, U64, pack, unpack
-from ..ptx.module import Address, Operand
-from ..traits import PLAIN
+from ..ptx.module import Address, Instruction, Operand
+from ..traits import PLAIN, Traits
 from .registry import instruction
 from .updates import apply
 
@@ -74,7 +74,10 @@ class MBarrier:
         observer = self.machine.observer
         if observer is None:
             return mask
-        return observer.access(self.instruction, space, offsets, 8, mask, self.access)
+        legal = observer.access(self.instruction, space, offsets, 8, mask, self.access)
+        if self.access is Access.BARRIER and space.name == "shared":
+            observer.mbarrier_used(self.instruction, self.machine.full(offsets), legal)
+        return legal
 
     def update(
         self, change: Callable[..., Array], *operands: Array, signals: bool = False
@@ -134,6 +137,9 @@ def _init(binding: Binding) -> Step:
         for offset in np.unique(offsets).tolist():
             here = offsets == offset
             machine.phases.make(binding.instruction, ctas[here], offset, arrivals[here])
+            if machine.observer is not None:
+                warps = np.nonzero(chosen)[1]
+                machine.observer.mbarrier_made(offset, ctas[here], warps[here])
         object_.update(change, registers[slot].astype(np.int64))
 
     return step
@@ -196,7 +202,6 @@ def _test(binding: Binding) -> Step:
 
     def step() -> None:
         index, chosen = object_.places()
-        machine.land(index)
         _, _, phase, _ = unpack(machine.memory.views[64][index])
         asked = machine.full(registers[slot])[chosen]
         # A phase is complete once another is current; its parity tells which is asked for.
@@ -205,6 +210,7 @@ def _test(binding: Binding) -> Step:
         result = np.zeros(machine.shape, np.bool_)
         result[chosen] = done
         machine.tested(binding.instruction, index, chosen, result, asked)
+        machine.land(index)  # so late that a wait that is not repeated is in vain
         if to is not None:
             machine.write(to, result)
 
@@ -259,7 +265,12 @@ _OPERATIONS = {
 }
 
 
-@instruction("mbarrier", traits=PLAIN)
+def _traits(found: Instruction) -> Traits:
+    waits = found.modifiers[:1] in (("test_wait",), ("try_wait",))
+    return Traits(waits=True) if waits else PLAIN
+
+
+@instruction("mbarrier", traits=_traits)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     operation = modifiers[0] if modifiers else ""
