@@ -28,7 +28,7 @@ from tilec.isa import Form, TilecError
 
 from ..fragments.expansion import Expansion, Values
 from .indices import Index, split
-from .kernel import Kernel, llvm_type
+from .lowering import Lowering, llvm_type
 from .registers import Packing, element_type
 
 _CHUNK = 16
@@ -46,7 +46,7 @@ def warpgroup_packing(type_: Type) -> Packing | None:
 class Wgmmas:
     """Lowering of the products of warpgroups of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
     def product(self, op: WgmmaProduct, expansion: Expansion) -> list[Values]:
@@ -59,7 +59,7 @@ class Wgmmas:
         }
         if form.sparsity:
             values["e"] = expansion.values(op.operands[4])
-        arguments = []
+        arguments: list[Value] = []
         for wanted in call.arguments:
             if wanted.constant:
                 number = op.selector_value(wanted.name)

@@ -13,7 +13,7 @@ from tilec.layout.operands import operand_layout
 
 from ..tiles import TileValue, element_name
 from ..warpgroup import warp_part, warpgroup_fragment
-from .base import TileOp, check_indices, form_of, fragment_of, integer
+from .base import TileOp, check_indices, form_of, fragment_value, integer
 
 if TYPE_CHECKING:
     from ..matrix_operands import MatrixOperand
@@ -224,8 +224,8 @@ class WgmmaWaitOp(TileOp, name="wgmma_wait"):
 
     def check(self) -> None:
         """Verify the count, and that the results are as the operands."""
-        if int(self.attributes["pending"].value) < 0:
-            raise TilecError(f"pending must be 0 or more, not {self.attributes['pending'].value}")
+        if self.pending.value < 0:
+            raise TilecError(f"pending must be 0 or more, not {self.pending.value}")
         given, back = [v.type for v in self.operands], [v.type for v in self.results]
         if given != back:
             raise TilecError(
@@ -264,10 +264,10 @@ class WarpPartOp(TileOp, name="warp_part"):
     def check(self) -> None:
         """Verify that the result is such a part."""
         source = warpgroup_fragment(self.operands[0], "source")
-        result = fragment_of(self.results[0], "result")
+        result = fragment_value(self.results[0], "result")
         if len(result.shape) != 2:
             raise TilecError(f"result must have rank 2, not {len(result.shape)}")
-        legal = warp_part(source, int(self.attributes["column"].value), result.shape[1])
+        legal = warp_part(source, self.column.value, result.shape[1])
         _check_same(result, source.element, legal)
 
 
@@ -285,7 +285,7 @@ class JoinWarpsOp(TileOp, name="join_warps"):
     def check(self) -> None:
         """Verify that the source is a part of the result."""
         result = warpgroup_fragment(self.results[0], "result")
-        source = fragment_of(self.operands[0], "source")
+        source = fragment_value(self.operands[0], "source")
         _check_same(source, result.element, warp_part(result, 0, result.shape[1]))
 
 
