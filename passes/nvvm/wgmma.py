@@ -46,20 +46,20 @@ def warpgroup_packing(type_: Type) -> Packing | None:
 class Wgmmas:
     """Lowering of the products of warpgroups of one kernel."""
 
-    def __init__(self, kernel: Lowering) -> None:
-        self._kernel = kernel
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
 
     def product(self, op: WgmmaProduct, expansion: Expansion) -> list[Values]:
         """`tile.wgmma` and `tile.wgmma_sp`."""
         form = op.key
-        call = self._kernel.call_of(form)
+        call = self._lowering.call_of(form)
         values = {"scale_d": [op.operands[3]]}
         values |= {
             name: self._operand(op, form, name, at, expansion) for at, name in enumerate("abc")
         }
         if form.sparsity:
             values["e"] = expansion.values(op.operands[4])
-        arguments: list[Value] = []
+        arguments = []
         for wanted in call.arguments:
             if wanted.constant:
                 number = op.selector_value(wanted.name)
@@ -68,7 +68,7 @@ class Wgmmas:
                 arguments.append(values[wanted.name].pop(0))
         packed = warpgroup_packing(op.results[0].type)
         assert packed is not None
-        return [self._kernel.call(call, arguments, packed.type)]
+        return [self._lowering.call(call, arguments, packed.type)]
 
     def _operand(
         self, op: WgmmaProduct, form: Form, name: str, at: int, expansion: Expansion
@@ -131,13 +131,8 @@ def _zero(packed: Packing) -> Value:
         return llvm.constant(packed.type, 0)
     number = ir.FloatAttr.get(packed.element, 0.0)
     if packed.per_register == 1:
-        return ir.Operation.create(
-            "llvm.mlir.constant", [packed.type], attributes={"value": number}
-        ).result
-    many = ir.DenseElementsAttr.get_splat(packed.type, number)
-    return ir.Operation.create(
-        "llvm.mlir.constant", [packed.type], attributes={"value": many}
-    ).result
+        return llvm.constant_of(packed.type, number)
+    return llvm.constant_of(packed.type, ir.DenseElementsAttr.get_splat(packed.type, number))
 
 
 def _through(code: str, registers: Values) -> Values:
