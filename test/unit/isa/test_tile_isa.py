@@ -167,4 +167,4 @@ def test_tile_ops_are_those_of_the_dialect():
     every = TileOp.__subclasses__()
     with_form = {op.OPERATION_NAME for op in every if "form" in op.__annotations__}
     assert set(TILE_OPS.values()) == with_form - {"tile.dot"}
-    assert set(TILE_OPS) == {found.family for found in warp_forms().values()}
+    assert set(TILE_OPS) == {found.family for found in forms().values()}
