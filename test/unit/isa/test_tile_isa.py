@@ -164,7 +164,15 @@ def test_tile_ops_are_those_of_the_dialect():
 
     assert ops
     # A dot is as many instructions as its tiles need.
-    every = TileOp.__subclasses__()
-    with_form = {op.OPERATION_NAME for op in every if "form" in op.__annotations__}
+    every, found = [], [TileOp]
+    while found:
+        every += found
+        found = [under for op in found for under in op.__subclasses__()]
+    with_form = {
+        op.OPERATION_NAME
+        for op in every
+        if any("form" in vars(one).get("__annotations__", {}) for one in op.__mro__)
+        and getattr(op, "OPERATION_NAME", None)
+    }
     assert set(TILE_OPS.values()) == with_form - {"tile.dot"}
     assert set(TILE_OPS) == {found.family for found in forms().values()}
