@@ -26,9 +26,9 @@ Written by `docs/make_forms.py` from the instruction table in `isa/`; do not edi
 prints the forms one by one, `tile-isa show` all about one of them, and `tile-isa emit` a kernel
 that tries it: PTX on registers, or with `--format mlir` a tile program on matrices.
 
-The mnemonic of `wgmma` does not say whether A comes from registers or by a descriptor, so the key of a
-form does, by a last word: `a::registers` or `a::descriptor`. `tile-isa show` and `emit` take the
-mnemonic and `--a registers` too; in JSON `ptx` is the mnemonic, `a` that word and `key` the key.
+The mnemonic of `wgmma` does not say whether A comes from registers or by a descriptor, so the key
+of a form does, by a last word: `a::registers` or `a::descriptor`. `tile-isa show` and `emit` take
+the mnemonic and `--a registers` too; in JSON `ptx` is the mnemonic, `a` that word, `key` the key.
 
 ## Count by family
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product as cross
 
-from .instructions import Instruction
+from .instruction_class import Instruction
 from .targets import Since
 
 HOPPER = (Since.of("sm_90", "8.0"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .instructions import Instruction, operand_type
+from .instruction_class import Instruction, operand_type
 from .kernel_parts import Buffer, Kernel, module
 from .targets import Target
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import product as cross
 
 from .form_parts import ExecutionScope
-from .instructions import Instruction
+from .instruction_class import Instruction
 from .targets import Since
 
 _WARP, _WARPGROUP = ExecutionScope.WARP, ExecutionScope.WARPGROUP
