@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from .linear import LinearLayout
-from .repeated import Fragment, RepeatedLayout
+
+if TYPE_CHECKING:
+    from .repeated import Fragment
 
 
 def formulas(layout: Fragment, names: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -19,7 +22,7 @@ def formulas(layout: Fragment, names: Mapping[str, str] | None = None) -> dict[s
         Such as `{"row": "(lane >> 2) + 8 * (i >> 1 & 1)"}`.
     """
     names = names or {}
-    if isinstance(layout, RepeatedLayout):
+    if not isinstance(layout, LinearLayout):
         layout = layout.over(1 << (layout.count - 1).bit_length())
     found = {}
     for position, (out, _) in enumerate(layout.outs):

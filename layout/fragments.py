@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache, singledispatch
+from typing import TYPE_CHECKING
 
 from tilec.isa import (
     LANES,
@@ -31,7 +32,9 @@ from tilec.isa import (
 
 from . import selected
 from .linear import LayoutError, LinearLayout
-from .repeated import Fragment, RepeatedLayout
+
+if TYPE_CHECKING:
+    from .repeated import Fragment, RepeatedLayout
 
 _identity = LinearLayout.identity
 
@@ -88,7 +91,7 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
             warpgroup accumulates may: `any_fragment_of` gives its layout.
     """
     found = any_fragment_of(form, name)
-    if isinstance(found, RepeatedLayout):
+    if not isinstance(found, LinearLayout):
         raise LayoutError(
             f"operand {name} of {form.ptx} is {found.count} times a linear layout, which is none"
         )
@@ -127,6 +130,8 @@ def any_fragment_of(form: Form, name: str) -> Fragment:
 
 def accumulator(operand: Operand) -> RepeatedLayout:
     """The layout of `c` or `d` of a warpgroup: m64n8 tiles along N."""
+    from .repeated import RepeatedLayout  # noqa: PLC0415 (programs without wgmma do without)
+
     unit = product_fragment(replace(operand, cols=8))
     return RepeatedLayout(unit, operand.cols // 8)
 

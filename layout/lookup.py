@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tilec.isa import Form, Product, UnknownNameError, form, forms_of
 from tilec.isa.table import current
 
 from .fragments import any_fragment_of, has_fragment
 from .linear import LayoutError
-from .repeated import Fragment
+
+if TYPE_CHECKING:
+    from .repeated import Fragment
 
 
 def fragment(

@@ -178,8 +178,8 @@ class Observer:
                 lambda _: "writes what a cp.async reads, before the wait for it",
             )
 
-    def copy_source(self, offsets: Array, size: int) -> None:
-        """What the asynchronous copy that comes next reads in global memory."""
+    def copy_source(self, offsets: Array, size: Array) -> None:
+        """What the asynchronous copy that comes next reads in global memory, in bytes."""
         self.shared.copies.read(offsets, size)
 
     def meet(self, instruction: Instruction) -> None:

@@ -6,8 +6,8 @@ Which element a register holds is not defined (PTX ISA 9.7.14.4.1), so they have
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.isa import Form, Operand, TilecError, UnknownNameError, warp_forms
 
@@ -58,7 +58,7 @@ def wmma_type(form: Form, name: str) -> WmmaType:
     return WmmaType.get(ir.StringAttr.get(wmma_text(form, form.operand(name))))
 
 
-def check_wmma(form: Form, name: str, value: Any) -> None:
+def check_wmma(form: Form, name: str, value: Value) -> None:
     """Check that `value` is the fragment that `form` takes as operand `name`.
 
     Raises:

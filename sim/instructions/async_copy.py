@@ -83,7 +83,7 @@ def _copy(binding: Binding) -> Step:
                 mask = checked(space, offsets, mask, wanted)
             else:
                 mask = observer.access(where, space, offsets, size, mask, Access.READ)
-            observer.copy_source(offsets, size)
+            observer.copy_source(offsets, np.asarray(size) if wanted is None else wanted)
         value = memory.load(space.place(offsets), bits, mask)
         if not partial:
             return value

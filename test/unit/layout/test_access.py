@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec.isa import MatrixMemory, form, warp_forms
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.access import fragment_wavefronts, matrix_access, vector_access
 from tilec.layout.swizzle import SWIZZLES, Swizzle, shared_layout
 
-SLOW = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+SLOW = settings(max_examples=120, derandomize=True)
 identity = LinearLayout.identity
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tilec.isa import MatrixMemory, form, warp_forms
 from tilec.layout import LayoutError, banks, wavefronts
 
-FAST = settings(max_examples=150, deadline=None, derandomize=True)
+FAST = settings(max_examples=150, derandomize=True)
 widths = st.sampled_from((1, 2, 4, 8, 16))
 
 
