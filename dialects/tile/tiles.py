@@ -193,7 +193,7 @@ def tile_layout(text: str, *, is_fragment: bool) -> tuple[tuple[int, ...], Linea
     """
     layout = resolve(text)
     wanted = ("register", "lane") if is_fragment else ("register", "lane", "warp")
-    if is_fragment and layout.in_sizes.get("warp") == 4:  # noqa: PLR2004 (a warpgroup)
+    if is_fragment and layout.in_sizes.get("warp") == 4:
         raise TilecError(f"layout '{text}' spreads a fragment over a warpgroup; {_WARPGROUPS}")
     if not {"register", "lane"} <= set(layout.in_sizes) <= set(wanted):
         raise TilecError(
