@@ -41,7 +41,7 @@ def swizzled(address: Array, swizzle: str) -> Array:
     chunks = SWIZZLES[swizzle]
     if chunks == 1:
         return address
-    return address ^ (((address >> 7) & (chunks - 1)) << 4)
+    return np.asarray(address ^ (((address >> 7) & (chunks - 1)) << 4))
 
 
 @lru_cache(maxsize=64)

@@ -278,16 +278,19 @@ class Observer:
             if racing.any():
                 wrong = np.zeros(self.wave.shape, np.bool_)
                 wrong[ctas[racing], warps[racing]] = threads[ctas[racing], warps[racing]]
-                self.findings.add(
-                    "race",
-                    instruction,
-                    wrong,
-                    lambda _, offset=offset: (
-                        f"uses the mbarrier at {offset:#x}, which another warp has initialised, "
-                        "without a barrier between them"
-                    ),
-                    lambda _, offset=offset: offset,
-                )
+                self._too_soon(instruction, wrong, offset)
+
+    def _too_soon(self, instruction: Instruction, threads: Array, offset: int) -> None:
+        self.findings.add(
+            "race",
+            instruction,
+            threads,
+            lambda _: (
+                f"uses the mbarrier at {offset:#x}, which another warp has initialised, without a "
+                "barrier between them"
+            ),
+            lambda _: offset,
+        )
 
     def arrived(self, instruction: Instruction, threads: Array, pending: Array) -> None:
         """Some threads have arrived where fewer arrivals were pending than they brought."""

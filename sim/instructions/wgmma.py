@@ -163,8 +163,9 @@ class _Wgmma:
                     "partial-warp",
                     self.instruction,
                     some & active,
-                    lambda _, n=int(counts[cta, group]): (
-                        f"executes it in a warpgroup of which only {n} threads are active"
+                    lambda at: (
+                        "executes it in a warpgroup of which only "
+                        f"{int(counts[at[0], at[1] // WARPGROUP])} threads are active"
                     ),
                 )
         return np.argwhere(counts == _THREADS)
