@@ -149,6 +149,7 @@ def bind_async(binding: Binding) -> Step:
             if not courier.legal(place, size, size, writes=True):
                 courier.tell(place.thread, object_, size)
                 continue
+            courier.signal(place.thread, object_)
             new = np.array([v[place.thread] for v in values], dtype_of(bits))
             if machine.observer is not None:
                 granule = np.array([place.offset >> 4])
