@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from .alu import Array
-from .tensor_map import SWIZZLES, Descriptor
+from .map_bytes import SWIZZLES, Descriptor
 
 
 @dataclass(frozen=True, slots=True)
