@@ -27,7 +27,8 @@ class Finding:
 
     Attributes:
         kind: `out-of-bounds`, `misaligned`, `wrong-space`, `read-only`, `uninitialised`,
-            `async`, `race`, `barrier`, `partial-warp`, `step-limit` or `trap`.
+            `async`, `proxy`, `mbarrier`, `tensor-map`, `cluster`, `wgmma`, `registers`, `race`,
+            `barrier`, `partial-warp`, `deadlock`, `step-limit` or `trap`.
         message: what and where, in words.
         line: line of the PTX text; 0 where none is to blame.
         source: `file:line` that `.loc` gave for it, or empty.

@@ -28,12 +28,16 @@ class Accesses:
         sectors: sectors of 32 bytes of global memory that the requests touched.
         wavefronts: passes over shared memory that the requests took.
         conflicts: passes among them that bank conflicts caused.
+        copied: bytes that bulk and tensor copies moved.
+        operands: bytes of shared memory that products of warpgroups read.
     """
 
     requests: int = 0
     sectors: int = 0
     wavefronts: int = 0
     conflicts: int = 0
+    copied: int = 0
+    operands: int = 0
 
 
 class Traffic:
@@ -78,6 +82,14 @@ class Traffic:
         counts = self.accesses[instruction.position]
         counts.requests += warps * times
         counts.sectors += distinct * times
+
+    def count_copied(self, instruction: Instruction, size: int) -> None:
+        """A bulk or tensor copy moves so many bytes."""
+        self.accesses[instruction.position].copied += size
+
+    def count_operand(self, instruction: Instruction, size: int) -> None:
+        """A product of a warpgroup reads so many bytes of shared memory."""
+        self.accesses[instruction.position].operands += size
 
     def count_shared(
         self,
