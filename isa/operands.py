@@ -41,8 +41,7 @@ class Major(StrEnum):
     COL = "col"
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(NamedTuple):
     """How a register of an operand is declared.
 
     Attributes:

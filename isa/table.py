@@ -8,16 +8,12 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TypeVar, cast
 
-from . import block_scale, matrix_memory, mma_dense, mma_sp, wmma
 from .chapters import WARPGROUP, Chapter
 from .errors import TilecError, UnknownNameError
 from .form_parts import ExecutionScope
 from .forms import Family, Form, Product
 from .lazy_forms import ChainedForms
 from .spellings import every_spelling, split_space
-
-_FAMILIES = (mma_dense, block_scale, mma_sp, wmma, matrix_memory)
-"""A module a family, or a generation of families; each has a function `forms`."""
 
 _Kind = TypeVar("_Kind", bound=Form)
 
@@ -133,10 +129,18 @@ def _refuse_kind(found: Sequence[Form], ptx: str, a: str) -> tuple[Form, ...]:
     return ()
 
 
+def _families() -> Iterator[Iterable[Form]]:
+    """The forms of each family, or generation of families, in the table's order."""
+    # Imported with the table's forms: who only asks for targets or types does without them all.
+    from . import block_scale, matrix_memory, mma_dense, mma_sp, wmma  # noqa: PLC0415
+
+    for module in (mma_dense, block_scale, mma_sp, wmma, matrix_memory):
+        yield module.forms()
+
+
 @cache
 def _whole() -> Table:
-    made = (one for module in _FAMILIES for one in module.forms())
-    return Table(made, (WARPGROUP,))
+    return Table((one for family in _families() for one in family), (WARPGROUP,))
 
 
 _extended: list[Table] = []

@@ -12,7 +12,6 @@ from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
 from .errors import KernelError
-from .explain import explained
 from .settings import Settings
 from .snapshot import Snapshot, likeness, take
 from .source import Source
@@ -79,6 +78,8 @@ class Compilations:
 
     def explain(self, specialization: Specialization) -> str:
         """What the kernel is compiled for, and how that differs from before."""
+        from .explain import explained  # noqa: PLC0415 (for people who ask)
+
         made = [(one.specialization, one.state) for one in self._found.values()]
         name = self._source.tree.name
         return explained(name, specialization, self._snapshot(specialization), made)

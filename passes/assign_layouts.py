@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -33,7 +32,6 @@ from .layouts.tile_classes import (
 from .layouts.transposed_loads import fold_transposes
 
 
-@dataclass(frozen=True)
 class AssignLayouts(KernelPass):
     """Give every tile without a layout one, and convert where an op needs another.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
@@ -33,7 +32,6 @@ _CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID, WRITTEN})
 """Those whose values no other pass looks at closely."""
 
 
-@dataclass(frozen=True)
 class CheckProgram(Pass):
     """Check the attributes `tile.…` that any op may carry, and the steps of loops.
 

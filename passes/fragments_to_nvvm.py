@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -32,7 +31,6 @@ from .nvvm.views import Iotas, view
 from .nvvm.wmma import Wmma, wmma_packing
 
 
-@dataclass(frozen=True)
 class FragmentsToNvvm(KernelPass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, WRITTEN
@@ -19,7 +18,6 @@ from .emit import create
 from .kernel_pass import Kernel, KernelPass
 
 
-@dataclass(frozen=True)
 class KernelAbi(KernelPass):
     """Replace the memref arguments of kernels by scalars.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
@@ -77,7 +76,6 @@ _BY_PERMISSION = frozenset({"math.cos", "math.powf", "math.sin"})
 _NO_FLAGS = "#arith.fastmath<none>"
 
 
-@dataclass(frozen=True)
 class LowerMath(KernelPass):
     """Replace `math` ops, and `arith` ops that have no instruction, by instructions' sequences.
 

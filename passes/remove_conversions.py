@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics import control_flow, is_removable
@@ -25,7 +24,6 @@ ROUNDS = 16
 """Rounds at most; each makes the program cheaper, and two or three do."""
 
 
-@dataclass(frozen=True)
 class RemoveConversions(KernelPass):
     """Drop `tile.convert_layout`s of tensors, or move them to where they cost less.
 

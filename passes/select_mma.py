@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -30,7 +29,6 @@ from .layouts.mma_choice import (
 from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise, is_product, plain
 
 
-@dataclass(frozen=True)
 class SelectMma(KernelPass):
     """Choose the instruction of each product of tiles without layouts, and how warps share it.
 

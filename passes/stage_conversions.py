@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -27,7 +26,6 @@ from .kernel_pass import Kernel, KernelPass
 from .layouts.conversion_ways import Trip, conversion_way
 
 
-@dataclass(frozen=True)
 class StageConversions(KernelPass):
     """Replace `tile.convert_layout` by a trip through shared memory where that is the plan.
 

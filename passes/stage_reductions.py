@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -18,7 +17,6 @@ from .kernel_pass import Kernel, KernelPass
 from .layouts.reduction_ways import Split, gathering
 
 
-@dataclass(frozen=True)
 class StageReductions(KernelPass):
     """Take a `tile.reduce` over warps apart, into reductions within a warp.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -34,7 +33,6 @@ from .staging.staging_swizzle import Reader, Staging, staging
 from .staging.staging_vectors import copy_vector, memory_shape
 
 
-@dataclass(frozen=True)
 class StageShared(KernelPass):
     """Let loads from global memory that feed matrix products go through shared memory.
 

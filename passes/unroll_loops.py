@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import UNROLL, UNROLL_NOW
@@ -21,7 +20,6 @@ _UPPER = 1
 """Number of a loop's operand that is the upper bound, which MLIR's view of it cannot set."""
 
 
-@dataclass(frozen=True)
 class UnrollLoops(KernelPass):
     """Unroll each `scf.for` that has the attribute `tile.unroll = N : i64`, inner ones first.
 

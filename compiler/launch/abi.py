@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
@@ -27,8 +26,7 @@ from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 
 
-@dataclass(frozen=True, slots=True)
-class Promises:
+class Promises(NamedTuple):
     """What a kernel relies on of the memory that it is given, by the attributes of its argument.
 
     Attributes:
@@ -53,8 +51,7 @@ class Promises:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class MemRef:
+class MemRef(NamedTuple):
     """A memref argument; None in its fields stands for what the launch passes.
 
     Attributes:
@@ -95,8 +92,7 @@ class MemRef:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A scalar argument, or a bare pointer.
 
     Attributes:
@@ -121,8 +117,7 @@ class Scalar:
 Argument = MemRef | Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """CTAs along a dimension of an argument.
 
     Attributes:
@@ -144,8 +139,7 @@ class Extent:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(NamedTuple):
     """How a kernel is launched.
 
     Attributes:
@@ -194,8 +188,7 @@ class Kernel:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Abi:
+class Abi(NamedTuple):
     """The kernels of a module.
 
     Attributes:

@@ -10,9 +10,9 @@ import numpy as np
 from tilec.isa import LaunchError, element_type
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.host_memory import HostBlock, host_blocks
+from tilec.isa.overlap import Extent, extent, overlap
 from tilec.runtime.cuda.streams import handle
 from tilec.runtime.cuda.views import View, is_shared, view
-from tilec.runtime.overlap import Extent, extent, overlap
 
 from .abi import Argument, Kernel, MemRef
 

@@ -7,9 +7,9 @@ a program means the same. Loads no MLIR.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
+from typing import NamedTuple
 
 ALIGNED = "tile.aligned"
 SIZES = "tile.sizes"
@@ -39,8 +39,7 @@ class Bearer(Enum):
     TILE = "an attribute of ops that give a tile"
 
 
-@dataclass(frozen=True, slots=True)
-class Discardable:
+class Discardable(NamedTuple):
     """An attribute.
 
     Attributes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
@@ -39,8 +39,7 @@ WIDE = ("f64", "f32", "f16", "bf16")
 """The floats that LLVM computes with."""
 
 
-@dataclass(frozen=True, slots=True)
-class NarrowElement:
+class NarrowElement(NamedTuple):
     """A float of at most 8 bits and where its code is in the bits that hold it.
 
     Attributes:

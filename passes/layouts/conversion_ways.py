@@ -5,9 +5,9 @@ One answer for the pass that does it and for those that ask beforehand what room
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 from tilec.isa import Target
 from tilec.layout import LayoutError, LinearLayout
@@ -18,8 +18,7 @@ from tilec.layout.views import reshape
 _BYTE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Trip:
+class Trip(NamedTuple):
     """A trip through shared memory, of a tile as a matrix: its last dimension is the columns.
 
     Attributes:
@@ -45,8 +44,7 @@ class Trip:
         return self.plans[0].bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """What a conversion takes.
 
     Attributes:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 from tilec.dialects.semantics import LayoutRule, layout_rule, semantics_of
 from tilec.dialects.tile.attributes import LAYOUT
@@ -27,8 +27,7 @@ ACCESS = 4
 """What an access to global memory costs in instructions: a round figure, not a measurement."""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """A way to have a tile under another layout.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -29,8 +28,7 @@ class Extents(NamedTuple):
     k: int
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class Product(NamedTuple):
     """What a `tile.dot`, or one of its kin, asks for.
 
     Attributes:
@@ -57,8 +55,7 @@ class Product:
         return tuple((name, str(tile.element)) for name, tile in self.tiles.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A form and a grid of warps for one product.
 
     Attributes:

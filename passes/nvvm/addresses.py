@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.ir.aliases import Value
 from tilec.ir.ops import llvm
@@ -14,8 +14,7 @@ _NEAR = 1 << 28
 """Constant indices and the immediates of instructions are less than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """A pointer and a constant, which instructions take as an immediate.
 
     Attributes:

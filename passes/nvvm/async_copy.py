@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from tilec.dialects.tile.ops.memory import vector_of
@@ -100,8 +100,7 @@ class AsyncCopies:
             yield
 
 
-@dataclass(frozen=True, slots=True)
-class _Pieces:
+class _Pieces(NamedTuple):
     """The vectors that a thread copies.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.dialects.tile.ops import LoadOp
 from tilec.ir.aliases import Block, Op
@@ -14,8 +14,7 @@ from ..analysis.index_forms import is_pure
 from .staging_vectors import memory_shape
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Loads of one block that all may stand where the first one stands.
 
     Attributes:

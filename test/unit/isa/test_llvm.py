@@ -7,7 +7,6 @@ cannot select an instruction, so it works in one of its own.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import subprocess
@@ -101,7 +100,7 @@ def test_every_form_arrives(road):
             for space, stride in places(found):
                 how = call(found, space=space, stride=stride, target=target(name))
                 if road == "assembly":
-                    how = dataclasses.replace(how, intrinsic=None)
+                    how = how._replace(intrinsic=None)
                 elif how.intrinsic is None:
                     continue
                 label = f"f{len(cases)}"
