@@ -40,7 +40,7 @@ shl, lshr = binary("llvm.shl"), binary("llvm.lshr")
 smin = binary("llvm.intr.smin")
 fma = ternary("llvm.intr.fma")
 bitcast, trunc, zext = cast("llvm.bitcast"), cast("llvm.trunc"), cast("llvm.zext")
-addrspacecast = cast("llvm.addrspacecast")
+addrspacecast, ptrtoint = cast("llvm.addrspacecast"), cast("llvm.ptrtoint")
 
 
 def pointer(space: int = 0) -> Type:

@@ -16,21 +16,24 @@ from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value
 
 
 class Declaration(NamedTuple):
-    """What an op's fields say: operands, whether more may follow, results, and attributes."""
+    """What an op's fields say: operands, results, whether more may follow, and attributes."""
 
     operands: int = 0
     variadic: bool = False
     results: int = 0
+    variadic_results: bool = False
     attributes: tuple[tuple[str, type], ...] = ()
 
 
 def _declaration(op: type[ext.Operation]) -> Declaration:
     operands, attributes, results, _ = ext.partition_fields(op._fields)
     single = [o for o in operands if o.variadicity is ext.Variadicity.single]
+    alone = [r for r in results if r.variadicity is ext.Variadicity.single]
     return Declaration(
         len(single),
         len(single) < len(operands),
-        len(results),
+        len(alone),
+        len(alone) < len(results),
         tuple((a.name, a.constraint) for a in attributes),
     )
 
@@ -100,10 +103,13 @@ def check_op(op: ir.Operation) -> None:
 
 def _is_well_formed(op: TileOp) -> bool:
     """Whether `op` has the operands, results and attributes that its class declares."""
-    operands, variadic, results, attributes = op.DECLARED
-    extra = len(op.operands) - operands
-    if len(op.results) != results or extra < 0 or (extra and not variadic):
-        return False
+    operands, variadic, results, variadic_results, attributes = op.DECLARED
+    for there, wanted, more in (
+        (len(op.operands), operands, variadic),
+        (len(op.results), results, variadic_results),
+    ):
+        if there < wanted or (there > wanted and not more):
+            return False
     present = op.attributes
     return all(
         name in present and (kind is Any or isinstance(present[name], kind))

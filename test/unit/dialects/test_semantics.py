@@ -31,6 +31,11 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.atomic": {None},
     "tile.stmatrix": {None},
     "tile.store": {None},
+    "tile.wgmma": {Resource.ACCUMULATORS},
+    "tile.wgmma_commit": {Resource.ACCUMULATORS},
+    "tile.wgmma_fence": {Resource.ACCUMULATORS},
+    "tile.wgmma_sp": {Resource.ACCUMULATORS},
+    "tile.wgmma_wait": {Resource.ACCUMULATORS},
     "tile.wmma_store": {None},
 }
 
