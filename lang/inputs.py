@@ -9,14 +9,14 @@ from tilec.frontend.inputs import IN_PLACE, Built, Relocation
 from tilec.isa import TilecError
 
 from .snapshot import Snapshot
-from .source import Source
+from .source import FunctionSource
 from .specialization import Specialization
 from .versions import versions
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
 
-    from .build import Program
+    from .build import BuiltKernel
 
 
 class KernelInput(NamedTuple):
@@ -30,7 +30,7 @@ class KernelInput(NamedTuple):
         now: gives what it reads at the moment.
     """
 
-    source: Source
+    source: FunctionSource
     specialization: Specialization
     warps: int
     snapshot: Snapshot
@@ -75,7 +75,7 @@ class KernelInput(NamedTuple):
 class ProgramInput(NamedTuple):
     """A kernel's program, built already."""
 
-    program: Program
+    program: BuiltKernel
 
     @property
     def text(self) -> None:

@@ -93,7 +93,7 @@ class Pattern:
             return None
         return cls(form.row_bytes, run, rows[:together], phases)
 
-    def moved(self, layout: LinearLayout) -> Pattern:
+    def move(self, layout: LinearLayout) -> Pattern:
         """The same access where `layout` takes each offset."""
         run = tuple(combine(vector, layout.columns) for vector in self.run)
         together = tuple(combine(vector, layout.columns) for vector in self.together)

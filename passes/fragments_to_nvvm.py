@@ -20,7 +20,7 @@ from .nvvm.async_copy import AsyncCopies
 from .nvvm.atomics import Atomics
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
-from .nvvm.kernel import Kernel as Lowering
+from .nvvm.lowering import Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
 from .nvvm.products import Products

@@ -14,7 +14,7 @@ from tilec.layout import LinearLayout
 from tilec.layout.views import drop_dim, reshape, transpose
 
 from .kernel_pass import Kernel, KernelPass
-from .layouts.reduction_ways import Split, gathering
+from .layouts.reduction_choice import Split, gathering
 
 
 class StageReductions(KernelPass):

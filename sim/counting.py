@@ -31,12 +31,17 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
         what = traits(instruction)
         if what.matrix:
             matrix[matrix_form(instruction).ptx] += warps
+        if what.waits:
+            made.waits += warps
         if what.sync is Sync.CTA:
             made.barriers += warps
         found = touched.get(position, Accesses())
         line = Line(
             module.line(instruction), module.origin(instruction), instruction.mnemonic,
             warps, threads, found.requests, found.sectors, found.wavefronts, found.conflicts,
+            found.copied,
+            found.operands,
+            found.waits_in_vain,
         )  # fmt: skip
         made.lines.append(line)
     made.warp_instructions = kinds.total()
@@ -48,6 +53,9 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
     made.requests = sum(line.requests for line in made.lines if line.sectors)
     made.sectors = sum(line.sectors for line in made.lines)
     made.wavefronts = sum(line.wavefronts for line in made.lines)
+    made.copied = sum(line.copied for line in made.lines)
+    made.operand_bytes = sum(line.operands for line in made.lines)
+    made.waits_in_vain = sum(line.waits_in_vain for line in made.lines)
     made.conflicts = sum(line.conflicts for line in made.lines)
     return made
 

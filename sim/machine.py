@@ -95,6 +95,8 @@ class Machine(Registers):
             done: which of them are told that it is, likewise.
             asked: the phase, or its parity, of each of the threads.
         """
+        if self.observer is not None:
+            self.observer.traffic.count_vain_waits(instruction, threads & ~done)
         _, offsets = self.phases.places(index)
         parity = np.zeros(self.shape, np.int64)
         parity[threads] = asked & 1

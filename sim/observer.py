@@ -282,7 +282,7 @@ class Observer:
                     "race",
                     instruction,
                     wrong,
-                    lambda at, offset=offset: (
+                    lambda _, offset=offset: (
                         f"uses the mbarrier at {offset:#x}, which another warp has initialised, "
                         "without a barrier between them"
                     ),

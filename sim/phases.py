@@ -19,6 +19,8 @@ COUNT = (1 << 20) - 1
 PHASE_SHIFT, PHASE = 40, 3
 BYTES_SHIFT = 42
 U64 = np.dtype(np.uint64)
+NEVER = -2
+"""In place of a phase: none."""
 
 
 def pack(pending: Array, expected: Array, phase: Array, bytes_: Array) -> Array:
@@ -44,7 +46,8 @@ class Phased:
 
     Attributes:
         phase: phases that each CTA's has completed, (CTAs,).
-        last: the phase that each warp has last seen complete, -1 if none, (CTAs, warps).
+        last: the phase that each warp has last seen complete, from -1 on, as that before the first
+            is; NEVER if none, (CTAs, warps).
         regular: whether each warp has waited for one phase after the other, (CTAs, warps).
         made: how often who initialised each had arrived at the cluster barrier before, -1 if
             nobody has, (CTAs,).
@@ -124,7 +127,7 @@ class Phases:
             count, warps, _ = self.wave.shape
             found = self._at[offset] = Phased(
                 np.zeros(count, np.int64),
-                np.full((count, warps), -1, np.int64),
+                np.full((count, warps), NEVER, np.int64),
                 np.ones((count, warps), np.bool_),
                 np.full(count, -1, np.int64),
                 np.zeros(count, np.bool_),
@@ -134,7 +137,7 @@ class Phases:
                 instruction,
             )
         found.phase[ctas] = 0
-        found.last[ctas] = -1
+        found.last[ctas] = NEVER
         found.regular[ctas] = True
         found.made[ctas] = arrivals
         found.hidden[ctas] = True
@@ -201,7 +204,7 @@ class Phases:
             warps = done.any(axis=2)
             current = found.phase[:, None] - 1
             step = current - found.last
-            found.regular &= ~warps | (step <= 1)
+            found.regular &= ~warps | (step <= 1) | (found.last == NEVER)
             found.last = np.where(warps, current, found.last)
         return late
 
@@ -209,7 +212,7 @@ class Phases:
     def _late(found: Phased, vain: Array, parity: Array) -> Array | None:
         """Who waits for the phase after the last it saw, though two have ended since."""
         due = found.last + 1
-        behind = found.regular & (found.last >= 0) & (found.phase[:, None] >= due + 2)
+        behind = found.regular & (found.last > NEVER) & (found.phase[:, None] >= due + 2)
         if not behind.any():
             return None
         late = vain & behind[..., None] & (parity == (due & 1)[..., None])

@@ -166,7 +166,7 @@ class Scheduler:
         else:
             self._idle += 1
             if self._idle > VAIN_ROUNDS:
-                raise self._stopped("deadlock", self._deadlock())
+                raise self._deadlock()
         self._wake()
 
     def _rest(self, group: Group) -> None:
@@ -400,11 +400,12 @@ class Scheduler:
     def _endless(self) -> str:
         return f"step limit of {self._limit} reached; {self._places()}"
 
-    def _deadlock(self) -> str:
-        """Who waits for what, warp by warp."""
+    def _deadlock(self) -> StoppedError:
+        """The error that says who waits for what, warp by warp."""
         machine = self.machine
         threads = np.zeros(machine.shape, np.bool_)
-        words = []
+        words: list[str] = []
+        first: Gate | None = None
         for group in self.resting.values():
             code = self.translator.code(group.frame, group.block)
             sync = code.syncs[group.index] if group.index < len(code.syncs) else None
@@ -412,12 +413,18 @@ class Scheduler:
             if isinstance(sync, Gate):
                 place = group.frame.place(group.block, group.index)
                 words.append(f"{group.threads} threads wait at {place} for {sync.waits}")
+                first = first if first is not None and not sync.cause else sync
             else:
                 threads |= mask
-        words += waiting_warps(machine, self.translator.program.module, threads)
+        waits, wait = waiting_warps(machine, self.translator.program.module, threads)
+        words += waits
         if self.parked or self.barriers.waiting:
             words.append(self._stuck())
-        return "no thread can go on: " + "; ".join(words)
+        error = self._stopped("deadlock", "no thread can go on: " + "; ".join(words))
+        if first is not None and (first.cause or wait is None):
+            wait = first.instruction
+        error.instruction = wait or error.instruction
+        return error
 
     def _stuck(self) -> str:
         words = []

@@ -7,19 +7,33 @@ from itertools import groupby
 from .alu import Array
 from .machine import Machine
 from .phases import Site, unpack
-from .ptx.module import Module
+from .ptx.module import Instruction, Module
 
 MENTIONED = 12
 """Waits that are told one by one."""
 
 
-def waiting_warps(machine: Machine, module: Module, threads: Array) -> list[str]:
-    """Of each CTA and wait, which warps of some threads wait, and what the mbarrier holds."""
+def waiting_warps(
+    machine: Machine, module: Module, threads: Array
+) -> tuple[list[str], Instruction | None]:
+    """Of each CTA and wait, which warps of some threads wait, and what the mbarrier holds.
+
+    Returns:
+        The words, and the first of the waits.
+    """
     found = machine.phases.waiting(threads)
+    # First those who wait for bytes that never come: the others mostly wait for them.
+    found.sort(key=lambda one: not _pending_bytes(machine, one[0].offset, one[1]))
     words = [_wait(machine, module, site, cta, warps) for site, cta, warps in found[:MENTIONED]]
     if len(found) > MENTIONED:
         words.append(f"and {len(found) - MENTIONED} more waits like these")
-    return words
+    return words, found[0][0].instruction if found else None
+
+
+def _pending_bytes(machine: Machine, offset: int, cta: int) -> int:
+    memory = machine.memory
+    place = memory.shared_base + cta * memory.shared_stride + offset >> 3
+    return int(unpack(memory.views[64][place : place + 1])[3][0])
 
 
 def _wait(machine: Machine, module: Module, site: Site, cta: int, warps: list[int]) -> str:

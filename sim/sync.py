@@ -60,11 +60,13 @@ class Gate:
         instruction: the instruction.
         ready: of the threads that stand there, (CTAs, warps, lanes), those that may go on.
         waits: what the others wait for, in words.
+        cause: whether a deadlock is its fault sooner than that of waits for mbarriers.
     """
 
     instruction: Instruction
     ready: Callable[[Array], Array]
     waits: str
+    cause: bool = False
 
 
 Waits = Members | BarrierSync | Gate

@@ -30,6 +30,7 @@ class Accesses:
         conflicts: passes among them that bank conflicts caused.
         copied: bytes that bulk and tensor copies moved.
         operands: bytes of shared memory that products of warpgroups read.
+        waits_in_vain: times that a warp asked an mbarrier for a phase that was not complete.
     """
 
     requests: int = 0
@@ -38,6 +39,7 @@ class Accesses:
     conflicts: int = 0
     copied: int = 0
     operands: int = 0
+    waits_in_vain: int = 0
 
 
 class Traffic:
@@ -90,6 +92,12 @@ class Traffic:
     def count_operand(self, instruction: Instruction, size: int) -> None:
         """A product of a warpgroup reads so many bytes of shared memory."""
         self.accesses[instruction.position].operands += size
+
+    def count_vain_waits(self, instruction: Instruction, threads: Array) -> None:
+        """Threads are told that a phase is not complete."""
+        warps = int(np.count_nonzero(threads.any(axis=2)))
+        if warps:
+            self.accesses[instruction.position].waits_in_vain += warps
 
     def count_shared(
         self,

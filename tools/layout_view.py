@@ -14,7 +14,7 @@ from tilec.layout.fragments import has_fragment
 from tilec.layout.lookup import types_of
 
 Place = tuple[int, ...]
-"""Coordinates of an element, in the order of `View.axes`."""
+"""Coordinates of an element, in the order of `LayoutView.axes`."""
 
 
 class Slot(NamedTuple):
@@ -34,7 +34,7 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True)
-class View:
+class LayoutView:
     """An operand, and of one that an `mma` reads by selectors, their values.
 
     Attributes:
@@ -48,7 +48,7 @@ class View:
     selection: dict[str, int]
 
     @classmethod
-    def of(cls, form: Form, name: str, selectors: dict[str, int]) -> View:
+    def of(cls, form: Form, name: str, selectors: dict[str, int]) -> LayoutView:
         """The view of operand `name`.
 
         Args:
@@ -76,7 +76,7 @@ class View:
         return cls(form, form.operand(name), selection)
 
     @classmethod
-    def of_all(cls, form: Form, selectors: dict[str, int]) -> dict[str, View]:
+    def of_all(cls, form: Form, selectors: dict[str, int]) -> dict[str, LayoutView]:
         """A view of every operand, each with those selectors that it depends on.
 
         Raises:

@@ -23,7 +23,7 @@ from .layout_png import as_png
 from .layout_smem import SharedTile
 from .layout_svg import as_svg
 from .layout_terminal import on_terminal, wants_colour, width_of
-from .layout_view import View
+from .layout_view import LayoutView
 
 _EXAMPLES = """\
 examples:
@@ -248,16 +248,16 @@ def _described(arguments: argparse.Namespace) -> str | bytes:
             )
 
 
-def _view(arguments: argparse.Namespace) -> View:
+def _view(arguments: argparse.Namespace) -> LayoutView:
     name: str = arguments.name
     selectors = _selectors(arguments)
     operand = arguments.operand
     if operand is None:
         operand = _only_operand(spelled_form(name, "")) if "." in name else "a"
     if "." in name and _is_open(spelled_form(name, operand), operand):
-        return View.of(spelled_form(name, operand), operand, selectors)
+        return LayoutView.of(spelled_form(name, operand), operand, selectors)
     found = find_form(name, operand, arguments.type, sparse=arguments.sparse, major=arguments.major)
-    return View.of(found, operand, selectors)
+    return LayoutView.of(found, operand, selectors)
 
 
 def _is_open(form: Form, name: str) -> bool:
@@ -265,7 +265,7 @@ def _is_open(form: Form, name: str) -> bool:
     return any(one.name == name and not has_fragment(one) for one in form.all_operands)
 
 
-def _whole(view: View, arguments: argparse.Namespace) -> str | bytes:
+def _whole(view: LayoutView, arguments: argparse.Namespace) -> str | bytes:
     """The whole map."""
     to_stdout = arguments.output == "-"
     match arguments.format:

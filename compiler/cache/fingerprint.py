@@ -42,7 +42,7 @@ def _libraries() -> tuple[tuple[str, int, int], ...]:
     found: list[tuple[str, int, int]] = []
     for package, inside in ((mlir.provider(), "_mlir_libs"), ("llvmlite", "binding")):
         for folder in _folders(package):
-            found += (_told(entry) for entry in os.scandir(os.path.join(folder, inside)))
+            found += (_state_of(entry) for entry in os.scandir(os.path.join(folder, inside)))
     return tuple(sorted(found))
 
 
@@ -57,7 +57,7 @@ def _python_files() -> Iterator[tuple[str, int, int]]:
 def _inside(folder: str, apart: Collection[str]) -> Iterator[tuple[str, int, int]]:
     for entry in os.scandir(folder):
         if entry.name.endswith(".py"):
-            yield _told(entry)
+            yield _state_of(entry)
         elif entry.path not in apart and _is_package(entry):
             yield from _inside(entry.path, apart)
 
@@ -66,7 +66,7 @@ def _is_package(entry: os.DirEntry[str]) -> bool:
     return entry.name != "__pycache__" and entry.name.isidentifier() and entry.is_dir()
 
 
-def _told(entry: os.DirEntry[str]) -> tuple[str, int, int]:
+def _state_of(entry: os.DirEntry[str]) -> tuple[str, int, int]:
     status = entry.stat()
     return entry.name, status.st_size, status.st_mtime_ns
 

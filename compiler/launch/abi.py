@@ -139,7 +139,7 @@ class Extent(NamedTuple):
         }
 
 
-class Kernel(NamedTuple):
+class KernelEntry(NamedTuple):
     """How a kernel is launched.
 
     Attributes:
@@ -199,7 +199,7 @@ class Abi(NamedTuple):
 
     target: Target
     ptx: PtxVersion
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelEntry, ...]
 
     def __str__(self) -> str:
         document = {
@@ -217,7 +217,7 @@ class Abi(NamedTuple):
             find_target(document["target"]),
             PtxVersion.parse(document["ptx"]),
             tuple(
-                Kernel(
+                KernelEntry(
                     kernel["name"],
                     tuple(map(_argument, kernel["arguments"])),
                     tuple(kernel["block"]) if kernel["block"] else None,
@@ -252,7 +252,7 @@ def _promises(fields: Mapping[str, Any]) -> Promises:
     return Promises(fields.get("aligned", 1), *lists)
 
 
-def kernels(gpu_module: Any) -> Iterator[Kernel]:
+def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
     """The kernels of a lowered `gpu.module`, as its `llvm.func`s describe them.
 
     `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
@@ -280,7 +280,7 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
         shared = 0
         if DYNAMIC_SHARED in attributes:
             shared = mlir.ir.IntegerAttr(attributes[DYNAMIC_SHARED]).value
-        yield Kernel(name, arguments, _block(attributes), shared, _grid_of(attributes))
+        yield KernelEntry(name, arguments, _block(attributes), shared, _grid_of(attributes))
 
 
 def _llvm_functions(gpu_module: Any) -> list[Any]:

@@ -182,6 +182,7 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
                 "uitofp xor zext addrspacecast",
                 PURE,
             ),
+            *_each("llvm.intr", "fma smax smin umax umin", PURE),
             # Matrix instructions of a warp.
             ("nvvm.ldmatrix", _WARP.but(effects=(Touch(Access.READ, Resource.SHARED),))),
             ("nvvm.stmatrix", _WARP.but(effects=(Touch(Access.WRITE, Resource.SHARED),))),

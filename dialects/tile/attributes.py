@@ -50,6 +50,7 @@ class Discardable(NamedTuple):
         meaning: what it says, and to whom.
         promise: whether it promises what holds of memory or a launch; what breaks one is undefined.
         transient: whether a pass sets and removes it, so that no program has it.
+        judged: whether the pass that obeys it judges its value, and says more of what is wrong.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Discardable(NamedTuple):
     meaning: str
     promise: bool = False
     transient: bool = False
+    judged: bool = False
 
 
 _UNIT = ("UnitAttr", "a unit attribute: it has no value; leave it out for no")
@@ -96,6 +98,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a number of rows",
                 "`tile-rasterize` numbers CTAs in columns of so many rows of the grid.",
+                judged=True,
             ),
             Discardable(
                 AUTOMATIC,
@@ -138,6 +141,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a positive integer",
                 "`tile-pipeline` gives the loop's buffers so many stages.",
+                judged=True,
             ),
             Discardable(
                 UNROLL,
@@ -145,6 +149,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a positive integer",
                 "`tile-unroll` makes so many rounds one.",
+                judged=True,
             ),
             Discardable(
                 UNROLL_NOW,
@@ -159,6 +164,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "Attribute",
                 "a #tile.layout",
                 "Pins the layout that `tile-assign-layouts` gives the result.",
+                judged=True,
             ),
             Discardable(
                 DIRECT,

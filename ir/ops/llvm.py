@@ -167,6 +167,22 @@ def inline_asm(
     return create("llvm.inline_asm", operands, result, **attributes)
 
 
+def call(
+    attributes: dict[str, Attribute], operands: Sequence[Value], result: Type | None
+) -> ir.OpResult | None:
+    """A call; its result of that type, or None if the type is None.
+
+    Args:
+        attributes: what `call_attributes` gives.
+        operands: what the function takes.
+        result: the type of what it gives.
+    """
+    if result is None:
+        _create("llvm.call", None, operands, attributes)
+        return None
+    return _create("llvm.call", (result,), operands, attributes).result
+
+
 def call_attributes(callee: str, operands: int, *, convergent: bool) -> dict[str, Attribute]:
     """The attributes of a call.
 

@@ -42,11 +42,11 @@ def step(pointer: Value, count: int) -> Value:
     if count == 0:
         return pointer
     if not -_NEAR < count < _NEAR:
-        return moved(pointer, llvm.constant_i64(count))
+        return advance(pointer, llvm.constant_i64(count))
     return llvm.getelementptr(pointer, count, i8())
 
 
-def moved(pointer: Value, offset: Value, bits: int = 8) -> Value:
+def advance(pointer: Value, offset: Value, bits: int = 8) -> Value:
     """The pointer further by a value, i64, in units of so many bits."""
     return llvm.getelementptr(pointer, offset, integer(bits))
 

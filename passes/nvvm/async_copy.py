@@ -25,7 +25,7 @@ from ..functions import threads
 from . import predicated
 from .addresses import in_global
 from .global_memory import GlobalAccess
-from .kernel import Kernel
+from .lowering import Lowering
 from .registers import Packing, vector
 from .shared_memory import SharedAccess, shared_access
 
@@ -33,7 +33,7 @@ from .shared_memory import SharedAccess, shared_access
 class AsyncCopies:
     """Lowering of the copies of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
         self._exists = kernel.target is None or kernel.target.has_async_copy
 

@@ -29,7 +29,7 @@ from tilec.isa import Form, TilecError
 
 from ..fragments.expansion import Expansion, Values
 from .indices import Index, split
-from .kernel import Kernel, llvm_type
+from .lowering import Lowering, llvm_type
 from .registers import Packing, element_type
 
 _CHUNK = 16
@@ -47,13 +47,13 @@ def warpgroup_packing(type_: Type) -> Packing | None:
 class Wgmmas:
     """Lowering of the products of warpgroups of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
-        self._kernel = kernel
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
 
     def product(self, op: WgmmaProduct, expansion: Expansion) -> list[Values]:
         """`tile.wgmma` and `tile.wgmma_sp`."""
         form = op.key
-        call = self._kernel.call_of(form)
+        call = self._lowering.call_of(form)
         values = {"scale_d": [op.operands[3]]}
         values |= {
             name: self._operand(op, form, name, at, expansion) for at, name in enumerate("abc")
@@ -69,7 +69,7 @@ class Wgmmas:
                 arguments.append(values[wanted.name].pop(0))
         packed = warpgroup_packing(op.results[0].type)
         assert packed is not None
-        return [self._kernel.call(call, arguments, packed.type)]
+        return [self._lowering.call(call, arguments, packed.type)]
 
     def _operand(
         self, op: WgmmaProduct, form: Form, name: str, at: int, expansion: Expansion

@@ -14,7 +14,7 @@ from ..analysis.index_forms import is_pure
 from .staging_vectors import memory_shape
 
 
-class Group(NamedTuple):
+class StagingGroup(NamedTuple):
     """Loads of one block that all may stand where the first one stands.
 
     Attributes:
@@ -46,7 +46,7 @@ class Group(NamedTuple):
         yield from found.values()
 
 
-def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[Group]:
+def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[StagingGroup]:
     """Loads taken together as far as their order against writes and their indices allow."""
     blocks: dict[Block, list[LoadOp]] = {}
     for load in loads:
@@ -67,7 +67,7 @@ def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[Group]:
                     continue
                 members.append(load)
                 needs |= late
-            yield Group(tuple(members), tuple(sorted(needs, key=at.__getitem__)))
+            yield StagingGroup(tuple(members), tuple(sorted(needs, key=at.__getitem__)))
             pending = rest
 
 

@@ -20,6 +20,7 @@ from . import (  # noqa: F401 (they declare what they bind)
     memory,
     moves,
     register_count,
+    tensor_maps,
     warp,
     wgmma,
 )

@@ -16,8 +16,8 @@ from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
 from ..phases import COUNT, PHASE, U64, pack, unpack
-from ..ptx.module import Address, Operand
-from ..traits import PLAIN
+from ..ptx.module import Address, Instruction, Operand
+from ..traits import PLAIN, Traits
 from .registry import instruction
 from .updates import apply
 
@@ -265,7 +265,12 @@ _OPERATIONS = {
 }
 
 
-@instruction("mbarrier", traits=PLAIN)
+def _traits(found: Instruction) -> Traits:
+    waits = found.modifiers[:1] in (("test_wait",), ("try_wait",))
+    return Traits(waits=True) if waits else PLAIN
+
+
+@instruction("mbarrier", traits=_traits)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     operation = modifiers[0] if modifiers else ""

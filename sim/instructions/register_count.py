@@ -27,7 +27,7 @@ def _set(binding: Binding) -> Step:
         def ready(threads: Array) -> Array:
             return pool.ready(threads, count)
 
-        binding.sync = Gate(where, ready, f"{count} registers a thread")
+        binding.sync = Gate(where, ready, f"{count} registers a thread", cause=True)
     else:
         binding.sync = Members(warps=WARPGROUP)
 

@@ -220,7 +220,7 @@ def _refuse_wmma(value: Value, what: str) -> None:
         )
 
 
-def fragment_of(value: Value, what: str) -> TileValue:
+def fragment_value(value: Value, what: str) -> TileValue:
     """The fragment that `value` is; raises TilecError if it is none."""
     found = tile_value(value.type)
     _refuse_wmma(value, what)
@@ -245,7 +245,7 @@ def check_operand(found: Mma, operand: Operand, value: Value) -> None:
     Raises:
         TilecError: naming the type that would be legal.
     """
-    tile = fragment_of(value, f"operand {operand.name}")
+    tile = fragment_value(value, f"operand {operand.name}")
     legal = units(found, operand.name)
     element = element_name(operand)
     if tile.shape not in [tuple(u.out_sizes.values()) for u in legal] or (

@@ -15,7 +15,7 @@ from tilec.isa import TilecError, UnknownNameError
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
 from ..tiles import TileValue
-from .base import TileOp, any_tile_of, fragment_of, integer
+from .base import TileOp, any_tile_of, fragment_value, integer
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     {
@@ -86,7 +86,7 @@ class ElementwiseOp(TileOp, name="elementwise"):
         if name in COMPARISONS:
             _check_comparison(self, name)
         elif name in ELEMENTWISE:
-            check_function(self, lambda: fragment_of(self.results[0], "result").element)
+            check_function(self, lambda: fragment_value(self.results[0], "result").element)
         else:
             raise UnknownNameError("elementwise op", name, (*ELEMENTWISE, *COMPARISONS))
 
@@ -97,9 +97,9 @@ def _check_comparison(op: TileOp, name: str) -> None:
     left, right = op.operands
     if left.type != right.type:
         raise TilecError(f"operands must be of one type: {left.type} and {right.type}")
-    compared = fragment_of(left, "operand 1")
+    compared = fragment_value(left, "operand 1")
     check_kind(name, compared.element)
-    check_mask(fragment_of(op.results[0], "result"), compared, op.results[0].type)
+    check_mask(fragment_value(op.results[0], "result"), compared, op.results[0].type)
     last = COMPARISONS[name] - 1
     if "predicate" not in op.attributes or not 0 <= integer(op, "predicate") <= last:
         raise TilecError(f"{name} takes a predicate, a number from 0 to {last}")
@@ -182,8 +182,8 @@ class CastOp(TileOp, name="cast"):
         name = self.fn.value
         if name not in CASTS:
             raise UnknownNameError("cast", name, CASTS)
-        source = fragment_of(self.operands[0], "source")
-        result = fragment_of(self.results[0], "result")
+        source = fragment_value(self.operands[0], "source")
+        result = fragment_value(self.results[0], "result")
         if (source.shape, source.layout) != (result.shape, result.layout):
             raise TilecError(
                 f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"

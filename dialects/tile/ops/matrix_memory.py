@@ -13,7 +13,7 @@ from ..dialect import SharedAttr
 from ..matrices import matrix_origins
 from ..shared import shared_buffer
 from ..tiles import TileValue
-from .base import TileOp, form_of, fragment_of, memory
+from .base import TileOp, form_of, fragment_value, memory
 from .memory import check_access
 
 _UNPACKED = {"b4x16_p64": ("f4E2M1FN",), "b6x16_p32": ("f6E3M2FN", "f6E2M3FN"), "s4": ()}
@@ -30,7 +30,7 @@ def matrix_form(name: str, family: Family) -> MatrixMemory:
 def _check(
     op: TileOp, found: MatrixMemory, value: Value, mem: Value, indices: Sequence[Value]
 ) -> None:
-    tile = fragment_of(value, "the fragment")
+    tile = fragment_value(value, "the fragment")
     type_ = memory(mem)
     transposed = "transposed" in op.attributes
     if not isinstance(type_.memory_space, SharedAttr):

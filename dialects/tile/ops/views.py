@@ -22,7 +22,7 @@ RELATED = PURE.but(layouts=LayoutRule.RELATED, cost=0)
 """Of a view: registers get other names."""
 
 
-class View(RelatedOp):
+class ViewOp(RelatedOp):
     """What the views have in common. A subclass says shape and layout of its result."""
 
     SEMANTICS = RELATED
@@ -108,7 +108,7 @@ def axis_of(attribute: ir.IntegerAttr, rank: int) -> int:
     return axis
 
 
-class ExpandOp(View, name="expand"):
+class ExpandOp(ViewOp, name="expand"):
     """A tile with a dimension of extent 1 put in at `axis`, which counts those of the result."""
 
     source: ext.Operand[Any]
@@ -136,7 +136,7 @@ class ExpandOp(View, name="expand"):
         return drop_dim(result, int(self.axis.value))
 
 
-class BroadcastOp(View, name="broadcast"):
+class BroadcastOp(ViewOp, name="broadcast"):
     """A tile repeated along dimensions of extent 1, which become what they are in the result."""
 
     DECIDES_RESULT = False
@@ -170,7 +170,7 @@ class BroadcastOp(View, name="broadcast"):
         return result
 
 
-class TransposeOp(View, name="transpose"):
+class TransposeOp(ViewOp, name="transpose"):
     """A tile whose dimension i is dimension `permutation[i]` of the source."""
 
     source: ext.Operand[Any]
@@ -204,7 +204,7 @@ class TransposeOp(View, name="transpose"):
         return transpose(result, tuple(order.index(at) for at in range(len(shape))))
 
 
-class ReshapeOp(View, name="reshape"):
+class ReshapeOp(ViewOp, name="reshape"):
     """The same elements in row-major order, under another shape."""
 
     source: ext.Operand[Any]

@@ -13,7 +13,7 @@ from tilec.layout.operands import operand_layout
 
 from ..tiles import TileValue, element_name
 from ..warpgroup import warp_part, warpgroup_fragment
-from .base import TileOp, check_indices, form_of, fragment_of, integer
+from .base import TileOp, check_indices, form_of, fragment_value, integer
 
 if TYPE_CHECKING:
     from ..matrix_operands import MatrixOperand
@@ -275,7 +275,7 @@ class WarpPartOp(TileOp, name="warp_part"):
     def check(self) -> None:
         """Verify that the result is such a part."""
         source = warpgroup_fragment(self.operands[0], "source")
-        result = fragment_of(self.results[0], "result")
+        result = fragment_value(self.results[0], "result")
         if len(result.shape) != 2:
             raise TilecError(f"result must have rank 2, not {len(result.shape)}")
         legal = warp_part(source, integer(self, "column"), result.shape[1])
@@ -296,7 +296,7 @@ class JoinWarpsOp(TileOp, name="join_warps"):
     def check(self) -> None:
         """Verify that the source is a part of the result."""
         result = warpgroup_fragment(self.results[0], "result")
-        source = fragment_of(self.operands[0], "source")
+        source = fragment_value(self.operands[0], "source")
         _check_same(source, result.element, warp_part(result, 0, result.shape[1]))
 
 

@@ -69,12 +69,14 @@ def text(*, cluster: bool = False) -> str:
 .extern .shared .align 1024 .b8 smem[];
 .visible .entry gemm(.param .align 64 .b8 a[128], .param .align 64 .b8 b[128],
                      .param .align 64 .b8 c[128], .param .u32 steps, .param .u32 tiles)
-.reqntid 384
+.reqntid 384, 1, 1
+.minnctapersm 1
 {"" if not cluster else ".reqnctapercluster 2"}
 {{
  .reg .pred %p, %more, %scale, %leader, %wrap;
  .reg .b32 %thread, %warp, %base, %full, %empty, %stage, %phase, %k, %kc, %row, %col, %steps;
- .reg .b32 %tiles, %tile, %at, %bar, %stage_at, %r1, %r2, %h, %line, %chunk, %group, %zero, %half, %last;
+ .reg .b32 %tiles, %tile, %at, %bar, %stage_at, %r1, %r2, %h, %line, %chunk, %group, %zero;
+ .reg .b32 %half, %last;
  .reg .b64 %ma, %mb, %mc, %da, %db, %d1; .reg .f32 %f<32>;
  mov.b64 %ma, a; cvta.param.u64 %ma, %ma; mov.b64 %mb, b; cvta.param.u64 %mb, %mb;
  mov.b64 %mc, c; cvta.param.u64 %mc, %mc;

@@ -50,7 +50,7 @@ st.global.u32 [%rd1], 0; st.release.gpu.global.u32 [%rd1], 0; ld.weak.global.u32
 red.global.add.u32 [%rd1], 1; atom.global.add.u32 %r3, [%rd1], 1; fence.acq_rel.gpu; membar.cta;
 atom.shared.cas.b32 %r3, [%r2], 0, 1; ld.acquire.cta.shared.u32 %r3, [%r2]; activemask.b32 %r3;
 cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 0;
-mbarrier.init.shared.b64 [%r2], 1; mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0; brkpt;
+mbarrier.init.shared.b64 [%r2], 1; brkpt;
 vote.ballot.b32 %r3, %p1; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
 cp.async.bulk.prefetch.L2.global [%rd1], 16; fence.proxy.async;
 fence.mbarrier_init.release.cluster;
@@ -85,6 +85,13 @@ SAMPLES = {
     "wgmma.wait_group.sync.aligned 1;": Traits(sync=Sync.WARPGROUP),
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd1, 1, 1, 1, "
     "0, 0;": Traits(sync=Sync.WARPGROUP, matrix=True, asynchronous=True),
+    # PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy"
+    "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r2], 1;": PLAIN,
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+    "[%rd1], [%r2], 128;": WARP,
+    # PTX ISA, "mbarrier"
+    "mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;": Traits(waits=True),
+    "mbarrier.test_wait.shared.b64 %p1, [%r2], %rd1;": Traits(waits=True),
     # PTX ISA, "Async proxy"
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 16, [%r2];": (
         Traits(asynchronous=True)
