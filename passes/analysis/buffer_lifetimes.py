@@ -82,15 +82,15 @@ def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:
     first = uses[0]
     if any(use.block != first.block for use in uses):
         return False
-    whole = shared_buffer(memref_of(buffer))
     op = first.opview
+    if not isinstance(op, StoreOp | AsyncCopyOp):
+        return False
+    whole = shared_buffer(memref_of(buffer))
     indices: Sequence[Value]
     if isinstance(op, StoreOp):
         indices, shape = op.indices, ir.ShapedType(op.tile.type).shape
-    elif isinstance(op, AsyncCopyOp):
-        indices, shape = op.target_indices, list(op.shape)
     else:
-        return False
+        indices, shape = op.target_indices, list(op.shape)
     return (
         whole.count == 1
         and shape == [whole.rows, whole.cols]

@@ -7,7 +7,7 @@ counts is what is needed at some place of the program.
 from __future__ import annotations
 
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
-from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.shared import allocated_bytes
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
@@ -41,7 +41,7 @@ class SharedSpace:
             (
                 buffer.first,
                 buffer.last,
-                aligned(shared_buffer(memref_of(buffer.alloc.result)).bytes),
+                aligned(allocated_bytes(memref_of(buffer.alloc.result))),
             )
             for buffer in lifetimes(allocs, self._places, target)
         ]

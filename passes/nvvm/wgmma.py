@@ -98,7 +98,7 @@ class Wgmmas:
         """`tile.accumulator`: zeros."""
         packed = warpgroup_packing(op.results[0].type)
         assert packed is not None
-        return [[_zero(packed)] * packed.registers]
+        return [[llvm.zero(packed.type)] * packed.registers]
 
     def part(self, op: WarpPartOp, expansion: Expansion) -> list[Values]:
         """`tile.warp_part`: a run of registers."""
@@ -116,21 +116,6 @@ class Wgmmas:
     def join(self, op: JoinWarpsOp, expansion: Expansion) -> list[Values]:
         """`tile.join_warps`: the same registers."""
         return [list(expansion.values(op.operands[0]))]
-
-
-def _zero(packed: Packing) -> Value:
-    """A register of zeros."""
-    if isinstance(packed.element, ir.IntegerType):
-        return llvm.constant(packed.type, 0)
-    number = ir.FloatAttr.get(packed.element, 0.0)
-    if packed.per_register == 1:
-        return ir.Operation.create(
-            "llvm.mlir.constant", [packed.type], attributes={"value": number}
-        ).result
-    many = ir.DenseElementsAttr.get_splat(packed.type, number)
-    return ir.Operation.create(
-        "llvm.mlir.constant", [packed.type], attributes={"value": many}
-    ).result
 
 
 def _passed(code: str, op: PassingOp, expansion: Expansion) -> list[Values]:

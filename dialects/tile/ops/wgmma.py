@@ -188,6 +188,8 @@ def _check_selectors(form: Form, op: WgmmaProduct) -> None:
 class PassingOp(TileOp):
     """What gives each fragment of a warpgroup back as it takes it, ordered."""
 
+    NEEDS = "sm_90a"
+
     SEMANTICS = Semantics(
         scope=Scope.WARPGROUP,
         effects=(Touch(Access.ORDER, Resource.ACCUMULATORS),),
@@ -222,6 +224,7 @@ class WgmmaFenceOp(PassingOp, name="wgmma_fence"):
 class WgmmaCommitOp(TileOp, name="wgmma_commit"):
     """Close the group of the warpgroup's `tile.wgmma`s so far (`wgmma.commit_group`)."""
 
+    NEEDS = "sm_90a"
     SEMANTICS = Semantics(
         scope=Scope.WARPGROUP, effects=(Touch(Access.WRITE, Resource.ACCUMULATORS),)
     )

@@ -15,7 +15,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     // CHECK-DAG: %[[BASE:.*]] = llvm.mlir.addressof @product_shared
     %a = "tile.alloc_shared"() : () -> !A
     %b = "tile.alloc_shared"() : () -> !B
-    // CHECK-DAG: %[[ZERO:.*]] = llvm.mlir.constant(0.000000e+00 : f32) : f32
+    // CHECK-DAG: %[[ZERO:.*]] = llvm.mlir.zero : f32
     %z = "tile.accumulator"() : () -> !D
     // CHECK: %[[F:.*]] = llvm.inline_asm has_side_effects "wgmma.fence.sync.aligned;", "=f,=f,=f,=f,0,1,2,3,~{memory}" %[[ZERO]], %[[ZERO]], %[[ZERO]], %[[ZERO]]
     // CHECK: %[[F0:.*]] = llvm.extractvalue %[[F]][0]
