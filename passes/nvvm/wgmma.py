@@ -60,7 +60,7 @@ class Wgmmas:
         }
         if form.sparsity:
             values["e"] = expansion.values(op.operands[4])
-        arguments = []
+        arguments: list[Value] = []
         for wanted in call.arguments:
             if wanted.constant:
                 number = op.selector_value(wanted.name)

@@ -12,6 +12,17 @@ from tilec.layout import LinearLayout, any_fragment_of
 from tilec.layout.operands import operand_layout
 
 from ..ops.base import check_op
+from ..ops.wgmma import (
+    AccumulatorOp,
+    JoinWarpsOp,
+    PassingOp,
+    WarpPartOp,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaOp,
+    WgmmaSpOp,
+    WgmmaWaitOp,
+)
 from ..tiles import element_name, frag_type, layout_attr
 from ..warpgroup import warp_part as part_layout
 from ..warpgroup import warpgroup_fragment
@@ -80,7 +91,7 @@ def wgmma(
         name: i64(value + name.startswith("imm_scale")) for name, value in given.items() if value
     }
     return emit(
-        "tile.wgmma",
+        WgmmaOp,
         [*operands, *indices_of(indices)],
         c.type,
         {"form": form_name(form), **attributes},
@@ -101,31 +112,31 @@ def wgmma_sp(
     """`tile.wgmma_sp`: `wgmma` with a sparse A as stored, and its metadata `e`."""
     operands = [a, b, c, _bit(scale_d), e, *indices_of(indices)]
     attributes = {"form": form_name(form), "selector": i64(selector)}
-    return emit("tile.wgmma_sp", operands, c.type, attributes)
+    return emit(WgmmaSpOp, operands, c.type, attributes)
 
 
 @located
 def wgmma_fence(*registers: Value) -> list[Value]:
     """`tile.wgmma_fence`: accumulators and fragments of A, ordered before the next product."""
-    return _passed("tile.wgmma_fence", registers)
+    return _passed(WgmmaFenceOp, registers)
 
 
 @located
 def wgmma_commit() -> None:
     """`tile.wgmma_commit`: close the group of products so far."""
-    emit("tile.wgmma_commit", [])
+    emit(WgmmaCommitOp, [])
 
 
 @located
 def wgmma_wait(*accumulators: Value, pending: int = 0) -> list[Value]:
     """`tile.wgmma_wait`: the accumulators, when at most `pending` groups are under way."""
-    return _passed("tile.wgmma_wait", accumulators, pending=i64(pending))
+    return _passed(WgmmaWaitOp, accumulators, pending=i64(pending))
 
 
 @located
 def accumulator(type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.accumulator`: zeros."""
-    return emit("tile.accumulator", [], type)
+    return emit(AccumulatorOp, [], type)
 
 
 @located
@@ -135,13 +146,13 @@ def warp_part(source: Value, column: int = 0, columns: int | None = None) -> Val
     count = tile.shape[1] if columns is None else columns
     layout = part_layout(tile, column, count)
     type_ = frag_type((tile.shape[0] // 4, count), tile.element, layout)
-    return emit("tile.warp_part", [source], type_, {"column": i64(column)})
+    return emit(WarpPartOp, [source], type_, {"column": i64(column)})
 
 
 @located
 def join_warps(source: Value, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.join_warps`: the fragments of four warps as a warpgroup's, of `type`."""
-    return emit("tile.join_warps", [source], type)
+    return emit(JoinWarpsOp, [source], type)
 
 
 def _bit(value: Value | bool) -> Value:
@@ -154,14 +165,16 @@ def _bit(value: Value | bool) -> Value:
     return constant(int(value), type_)
 
 
-def _passed(name: str, fragments: Sequence[Value], **attributes: Attribute) -> list[Value]:
+def _passed(
+    op: type[PassingOp], fragments: Sequence[Value], **attributes: Attribute
+) -> list[Value]:
     """An op that gives fragments back as it takes them."""
-    op = ir.Operation.create(
-        name,
+    made = ir.Operation.create(
+        op.OPERATION_NAME,
         results=[value.type for value in fragments],
         operands=list(fragments),
         attributes=attributes,
         loc=ir.Location.current,
     )
-    check_op(op)
-    return list(op.results)
+    check_op(made)
+    return list(made.results)
