@@ -54,6 +54,8 @@ class TileOp(Tile.Operation):
             (which MLIR's bindings cannot make optional).
         OPEN: whether it may have any others.
         SEMANTICS: what it means, for passes; what is not said is not known.
+        NEEDS: the target that it needs, as `sm_90` or a later one, or `sm_90a` and no other; empty
+            where its form says it, or any will do.
         DECLARED: what its fields say, read once.
     """
 
@@ -62,6 +64,7 @@ class TileOp(Tile.Operation):
     OPTIONAL = frozenset[str]()
     OPEN = False
     SEMANTICS = UNKNOWN
+    NEEDS = ""
     DECLARED = Declaration()
 
     @classmethod
