@@ -24,6 +24,8 @@ class TileOp(Tile.Operation):
             (which MLIR's bindings cannot make optional).
         OPEN: whether it may have any others.
         SEMANTICS: what it means, for passes; what is not said is not known.
+        assembly_format: how it is written, as `tilec.ir.assembly.declaration` describes.
+        inferred_types: of operands and results, types that are not said there.
     """
 
     # Without annotations, which would make them fields of the op.
