@@ -9,7 +9,7 @@ them. One layout has one name, and a name one layout, whatever instructions have
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from types import MappingProxyType
 
@@ -46,9 +46,15 @@ def _forms() -> Mapping[str, tuple[Form, str]]:
 def _names() -> Mapping[str, str]:
     """Names of whole matrices by the text of their layouts; of an a and a c alike that of c."""
     found: dict[str, str] = {}
-    for name, (form, operand) in sorted(_forms().items(), key=_order):
+    for name, form, operand in _in_order():
         found.setdefault(str(operand_layout(form, operand)), name)
     return MappingProxyType(found)
+
+
+@cache
+def _in_order() -> Sequence[tuple[str, Form, str]]:
+    """All operands: accumulators first, then the largest matrices."""
+    return [(name, *known) for name, known in sorted(_forms().items(), key=_order)]
 
 
 @lru_cache(maxsize=4096)
@@ -76,7 +82,10 @@ def operand_of(name: str) -> LinearLayout:
 
 @lru_cache(maxsize=4096)
 def operand_name(text: str) -> str | None:
-    """The name of the layout whose text this is, exactly; None if it is no operand's."""
+    """The name of the layout whose text this is, exactly; None if it is no operand's.
+
+    It is so whatever tile has the layout: equal layouts have equal names.
+    """
     if "->" not in text:
         return None
     if name := _names().get(text):
@@ -91,10 +100,10 @@ def operand_name(text: str) -> str | None:
 
 
 def _candidates(layout: LinearLayout) -> Iterator[str]:
-    """Names that `layout` may have, accumulators first, then the largest matrices."""
+    """Names that `layout` may have, in the order in which they are preferred."""
     bases, (rows, cols) = layout.bases, layout.out_sizes.values()
     warps = layout.in_sizes["warp"]
-    for name, (form, operand) in sorted(_forms().items(), key=_order):
+    for name, form, operand in _in_order():
         unit = operand_layout(form, operand)
         registers = unit.bases["register"]
         if unit.bases["lane"] != bases["lane"] or bases["register"][: len(registers)] != registers:

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
 from typing import TypeAlias
 
 from tilec.ir.mlir import ext
@@ -70,7 +69,7 @@ class AssemblyFormat:
         self.signature = signature
         self.text = " ".join(text.split())
         parser = _Declaration(signature, self.text)
-        self._elements = parser.elements
+        self.elements = parser.elements
         self._said_elsewhere = parser.attributes
         _check(self, parser)
 
@@ -81,7 +80,7 @@ class AssemblyFormat:
             SyntaxProblem: if it is not so written.
         """
         op = OpText(operands={group.name: [] for group in self.signature.operands})
-        for element in self._elements:
+        for element in self.elements:
             element.read(cursor, op)
         unknown = self.signature.complete(op)
         if unknown:
@@ -97,7 +96,7 @@ class AssemblyFormat:
         groups = (*self.signature.operands, *self.signature.results)
         inferred = {g.name for g in groups if is_inferred(self.signature, op, g.name)}
         out = Output()
-        for element in self._elements:
+        for element in self.elements:
             element.write(op, out)
         missing = (
             any(op.operands.values())
@@ -111,15 +110,19 @@ class AssemblyFormat:
         return str(out)
 
 
-@cache
 def format_of(op: OpClass) -> AssemblyFormat | None:
     """The format that a class declares; None if it declares none.
 
     Raises:
         AssemblyFormatError: for one that cannot be, naming the class.
     """
-    declared = getattr(op, "assembly_format", None)
-    return None if declared is None else AssemblyFormat(Signature.of(op), declared)
+    if op not in _formats:
+        declared = getattr(op, "assembly_format", None)
+        _formats[op] = None if declared is None else AssemblyFormat(Signature.of(op), declared)
+    return _formats[op]
+
+
+_formats: dict[OpClass, AssemblyFormat | None] = {}
 
 
 class _Declaration:

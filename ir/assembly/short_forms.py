@@ -63,7 +63,11 @@ def _known() -> tuple[_Known, ...]:
 @lru_cache(maxsize=1)
 def _known_of(dialects: tuple[tuple[type[ext.Dialect], int], ...]) -> tuple[_Known, ...]:
     return tuple(
-        _Known(attribute.attr_name, f"{dialect.DIALECT_NAMESPACE}.{form.mnemonic}", form)
+        _Known(
+            getattr(attribute, "attr_name", ""),
+            f"{dialect.DIALECT_NAMESPACE}.{form.mnemonic}",
+            form,
+        )
         for dialect, _ in dialects
         for attribute in dialect.attributes
         if isinstance(form := getattr(attribute, "short_form", None), ShortForm)

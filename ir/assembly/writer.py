@@ -71,9 +71,11 @@ class _Writer:
         tail = line[0]
         # Locations differ from op to op, and are not the op's.
         cut = tail.rfind(" loc(") if tail.endswith(")") else -1
-        if cut >= 0 and (found := _template(class_, len(operands), tail[:cut])):
+        format_ = format_of(class_)
+        assert format_ is not None  # known by it
+        if cut >= 0 and (found := _template(format_, len(operands), tail[:cut])):
             return _filled(found, operands), values.end() + cut
-        found = _template(class_, len(operands), tail)
+        found = _template(format_, len(operands), tail)
         return None if found is None else (_filled(found, operands), line.end())
 
     def _op_with_regions(
@@ -94,13 +96,11 @@ class _Writer:
 
 
 @lru_cache(maxsize=4096)
-def _template(class_: OpClass, operands: int, tail: str) -> tuple[str | int, ...] | None:
+def _template(format_: AssemblyFormat, operands: int, tail: str) -> tuple[str | int, ...] | None:
     """What stands behind the name of an op without regions: text, and numbers of operands.
 
     None if the format cannot say it. Ops of one kind have but few tails.
     """
-    format_ = format_of(class_)
-    assert format_ is not None  # known by it
     try:
         read = read_tail(tail, 0)
         return _pieces(format_, operands, read) if read.end == len(tail) else None

@@ -48,7 +48,6 @@ class Type(DynamicType):
     def __init_subclass__(cls, *, name: str | None = ..., dialect: type | None = ...) -> None: ...
 
 class Attribute(DynamicAttr):
-    attr_name: ClassVar[str]
     def __init_subclass__(cls, *, name: str | None = ..., dialect: type | None = ...) -> None: ...
 
 _OperationBase = Operation
