@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
 
-from .launch.abi import Abi, Kernel
+from .launch.abi import Abi, KernelEntry
 from .options import Options
 from .report.diagnostics import Source
 from .stages import Stage
@@ -187,7 +187,7 @@ class Compiled:
         return f"ptxas {'.'.join(map(str, self._assembled.assembler.version))}"
 
     @cached_property
-    def kernels(self) -> tuple[Kernel, ...]:
+    def kernels(self) -> tuple[KernelEntry, ...]:
         """How each kernel is launched."""
         from .lowering import launches  # noqa: PLC0415
 

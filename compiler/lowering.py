@@ -12,7 +12,7 @@ from tilec.passes.pipeline import run_pipeline, verify
 
 from .backend.debug_info import add_scopes, name_file
 from .backend.llvm_ir import to_llvm_ir
-from .launch.abi import Kernel, kernels
+from .launch.abi import KernelEntry, kernels
 from .options import Options
 from .report.diagnostics import Source
 from .report.printing import to_text
@@ -76,7 +76,7 @@ def llvm_ir(module: ir.Module, source: Source | None, *, lineinfo: bool) -> str:
     return name_file(text, source.name) if lineinfo and source else text
 
 
-def launches(module: ir.Module) -> tuple[Kernel, ...]:
+def launches(module: ir.Module) -> tuple[KernelEntry, ...]:
     """How each kernel of a program in the LLVM and NVVM dialects is launched."""
     with module.context:
         (gpu_module,) = gpu_modules(module)

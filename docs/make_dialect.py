@@ -58,6 +58,7 @@ _GROUPS = {
     "Sparse products": "mma_sp",
     "Matrix loads and stores": "matrix_memory",
     "Transposition": "movmatrix",
+    "Products of warpgroups": "wgmma",
     "wmma": "wmma",
 }
 """Headings of the files in `dialects/tile/ops/`."""

@@ -9,8 +9,8 @@ away from zero, and keeps infinity.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from .targets import Since, Target, min_ptx
 from .versions import PtxVersion
@@ -24,8 +24,7 @@ _BELOW_8 = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(NamedTuple):
     """One form of `cvt`.
 
     Attributes:

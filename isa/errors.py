@@ -19,15 +19,25 @@ class UnknownNameError(TilecError):
     Attributes:
         name: the name as given.
         nearest: the legal names nearest to it, best first.
+
+    Args:
+        what: what the name should be of.
+        name: the name.
+        legal: legal names, of which the message has the nearest.
+        note: what more there is to say.
+        every: whether `legal` has all of them.
     """
 
-    def __init__(self, what: str, name: str, legal: Iterable[str], *, note: str = "") -> None:
+    def __init__(
+        self, what: str, name: str, legal: Iterable[str], *, note: str = "", every: bool = True
+    ) -> None:
         choices = list(legal)
         self.name = name
         self.nearest = nearest(name, choices)
         message = f"unknown {what} '{name}'"
         if self.nearest:
-            word = "legal" if len(choices) <= len(self.nearest) else "nearest legal"
+            whole = every and len(choices) <= len(self.nearest)
+            word = "legal" if whole else "nearest legal"
             message += f"; {word}: {', '.join(self.nearest)}"
         super().__init__(message + (f" ({note})" if note else ""))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -30,8 +29,7 @@ class ExecutionScope(StrEnum):
         return WARPGROUP_THREADS if self is ExecutionScope.WARPGROUP else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Selector:
+class Selector(NamedTuple):
     """A small integer among the operands, such as what picks lanes or bytes.
 
     Attributes:

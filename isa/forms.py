@@ -32,6 +32,8 @@ class Family(StrEnum):
     LDMATRIX = "ldmatrix"
     STMATRIX = "stmatrix"
     MOVMATRIX = "movmatrix"
+    WGMMA = "wgmma"
+    WGMMA_SP = "wgmma.sp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -126,6 +128,11 @@ class Form:
     def takes_stride(self) -> bool:
         """Whether a stride may follow its address."""
         return False
+
+    @property
+    def a_kind(self) -> str | None:
+        """Where A lies if the mnemonic leaves it open: `descriptor` or `registers`; else None."""
+        return None
 
     # Where it is
 

@@ -3,67 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from .errors import TilecError
 from .form_parts import ExecutionScope, Memory
-from .forms import Form
-from .operands import LANES, Operand
+from .forms import Family, Form
+from .kernel_parts import (
+    ENTRY,
+    Buffer,
+    Kernel,
+    buffer_text,
+    choose,
+    module,
+    register_buffer,
+    register_names,
+    thread_base,
+    transfer,
+)
+from .operands import LANES
 from .ptx import Registers, assembly
 from .targets import Target
-from .versions import PtxVersion
 
-ENTRY = "try_instruction"
-"""Name of the kernel."""
-
-
-@dataclass(frozen=True, slots=True)
-class Buffer:
-    """A pointer parameter of the kernel and the array in global memory that it points to.
-
-    Attributes:
-        name: the operand; `memory` for what a load reads and a store writes.
-        written: whether the kernel writes it rather than reads it.
-        shape: extents, outermost first: lanes and registers; rows (columns, if `.col`) and their
-            elements; of `memory` of a matrix load or store, rows and their bytes.
-        bits: of an element.
-    """
-
-    name: str
-    written: bool
-    shape: tuple[int, int]
-    bits: int
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the whole."""
-        return self.shape[0] * self.shape[1] * self.bits // 8
-
-
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """One kernel, to be launched with one warp.
-
-    Attributes:
-        ptx: the module.
-        buffers: its parameters in order.
-        version: the module's `.version`.
-    """
-
-    ptx: str
-    buffers: tuple[Buffer, ...]
-    version: PtxVersion
+__all__ = ["ENTRY", "Buffer", "Kernel", "choose", "kernel"]
 
 
 def _buffers(form: Form) -> tuple[Buffer, ...]:
     """Results, then operands; memory where PTX writes the address."""
-
-    def registers(operand: Operand, *, written: bool) -> Buffer:
-        shape = (operand.threads, operand.registers)
-        return Buffer(operand.name, written, shape, operand.register.bits)
-
-    results = [registers(operand, written=True) for operand in form.results]
-    operands = [registers(operand, written=False) for operand in form.operands]
+    results = [register_buffer(operand, written=True) for operand in form.results]
+    operands = [register_buffer(operand, written=False) for operand in form.operands]
     memory = form.memory
     if memory is None:
         return (*results, *operands)
@@ -71,35 +37,9 @@ def _buffers(form: Form) -> tuple[Buffer, ...]:
     return (*results, image, *operands)
 
 
-def _names(operand: Operand) -> list[str]:
-    return [f"%{operand.name}{n}" for n in range(operand.registers)]
-
-
-def _lane_base(name: str, stride: int) -> list[str]:
-    """Put into `%p_<name>` the global address of the lane's share of a buffer."""
-    return [
-        f"ld.param.u64 %p_{name}, [{name}];",
-        f"cvta.to.global.u64 %p_{name}, %p_{name};",
-        f"mad.wide.u32 %p_{name}, %lane, {stride}, %p_{name};",
-    ]
-
-
-def _transfer(operand: Operand, *, written: bool) -> list[str]:
-    """Move an operand between registers and memory, lane by lane in register order."""
-    width = operand.register.bits // 8
-    lines = _lane_base(operand.name, operand.registers * width)
-    for number, register in enumerate(_names(operand)):
-        place = f"[%p_{operand.name}+{number * width}]"
-        if written:
-            lines.append(f"st.global.{operand.register.ptx} {place}, {register};")
-        else:
-            lines.append(f"ld.global.{operand.register.ptx} {register}, {place};")
-    return lines
-
-
 def _copy(buffer: Buffer, *, out: bool) -> list[str]:
     """Copy `memory` between global and shared memory, a word a lane at a time."""
-    lines = _lane_base(buffer.name, 4)
+    lines = thread_base(buffer.name, 4)
     words = buffer.bytes // 4
     for start in range(0, words, LANES):
         guard = ""
@@ -126,36 +66,18 @@ def _address(memory: Memory) -> list[str]:
     ]
 
 
-def choose(form: Form, selectors: Mapping[str, int]) -> dict[str, int]:
-    """The value of every selector of a form; the first legal one where none is given.
-
-    Raises:
-        TilecError: for a selector that the form does not have, or a value that is out of range.
-    """
-    known = {selector.name: selector for selector in form.selectors}
-    for name, value in selectors.items():
-        if name not in known:
-            names = ", ".join(known) or "none"
-            raise TilecError(f"{form.ptx} has no selector '{name}'; it has {names}")
-        if value not in known[name].legal:
-            legal = ", ".join(map(str, known[name].legal))
-            raise TilecError(f"{name} {value} of {form.ptx} is out of range; legal: {legal}")
-    return {n: selectors.get(n, s.legal[0]) for n, s in known.items()}
-
-
 def _comment(form: Form, buffers: tuple[Buffer, ...], chosen: Mapping[str, int]) -> list[str]:
     lines = [form.ptx, "Launch one warp. Each parameter points to an array in global memory:"]
     for buffer in buffers:
-        outer, inner = buffer.shape
         if buffer.name != "memory" or form.memory is None:
-            what = f"[{outer} lanes][{inner} register{'s' * (inner > 1)}] of {buffer.bits} bits"
-        else:
-            what = f"[{outer} {form.memory.line}][{inner} {form.memory.unit}]"
-            if form.memory.unit != "bytes":
-                what += f" of {buffer.bits} bits"
+            lines.append(buffer_text(buffer, "lanes"))
+            continue
+        outer, inner = buffer.shape
+        what = f"[{outer} {form.memory.line}][{inner} {form.memory.unit}]"
+        if form.memory.unit != "bytes":
+            what += f" of {buffer.bits} bits"
         lines.append(f"  {buffer.name}: {what}, {'written' if buffer.written else 'read'}")
-    lines += [f"  {name} = {value}" for name, value in chosen.items()]
-    return [f"// {line}" for line in lines]
+    return lines + [f"  {name} = {value}" for name, value in chosen.items()]
 
 
 def _instruction(form: Form, buffers: tuple[Buffer, ...], places: Registers) -> list[str]:
@@ -174,7 +96,7 @@ def _instruction(form: Form, buffers: tuple[Buffer, ...], places: Registers) -> 
 
 def _declarations(form: Form, buffers: tuple[Buffer, ...]) -> list[str]:
     lines = [
-        f".reg .{operand.register.ptx} {', '.join(_names(operand))};"
+        f".reg .{operand.register.ptx} {', '.join(register_names(operand))};"
         for operand in form.all_operands
     ]
     lines.append(f".reg .b64 {', '.join(f'%p_{buffer.name}' for buffer in buffers)};")
@@ -203,7 +125,8 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
 
     Each lane loads its operands' registers from global memory, lane by lane and each lane's in
     register order; the instruction runs; each lane stores its results in the same order. What
-    a load reads, or a store writes, passes through shared memory.
+    a load reads, or a store writes, passes through shared memory. Of `wgmma`: as `wgmma_kernel`
+    says, with a warpgroup.
 
     Args:
         form: the form.
@@ -215,28 +138,20 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
             form is no instruction that one warp executes on its registers at once.
     """
     version = form.require(target)
+    if form.family in (Family.WGMMA, Family.WGMMA_SP):
+        from .wgmma_kernel import wgmma_kernel  # noqa: PLC0415 (for those alone)
+
+        return wgmma_kernel(form, target, choose(form, selectors or {}))
     _check(form)
     buffers = _buffers(form)
     chosen = choose(form, selectors or {})
-    inside = {operand.name: _names(operand) for operand in form.all_operands}
+    inside = {operand.name: register_names(operand) for operand in form.all_operands}
     body = ["mov.u32 %lane, %laneid;"]
     for operand in form.operands:
-        body += _transfer(operand, written=False)
+        body += transfer(operand, register_names(operand), written=False)
     immediates = {name: [str(value)] for name, value in chosen.items()}
     body += _instruction(form, buffers, {**inside, **immediates})
     for operand in form.results:
-        body += _transfer(operand, written=True)
-    parameters = ",\n".join(f"    .param .u64 {buffer.name}" for buffer in buffers)
-    lines = [
-        *_comment(form, buffers, chosen),
-        f".version {version}",
-        f".target {target}",
-        ".address_size 64",
-        "",
-        f".visible .entry {ENTRY}(\n{parameters}\n)",
-        ".reqntid 32",
-        "{",
-        *(f"    {line}" for line in (*_declarations(form, buffers), *body, "ret;")),
-        "}",
-    ]
-    return Kernel("\n".join(lines) + "\n", buffers, version)
+        body += transfer(operand, register_names(operand), written=True)
+    body = [*_declarations(form, buffers), *body]
+    return module(target, version, _comment(form, buffers, chosen), buffers, body, LANES)

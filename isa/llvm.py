@@ -7,8 +7,8 @@ do not carry by themselves; inline assembly wants `sideeffect` and `convergent`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from .forms import Form
 from .operands import Operand
@@ -28,8 +28,7 @@ _CONSTRAINTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One scalar argument or result.
 
     Attributes:
@@ -45,8 +44,7 @@ class Value:
     tied: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One call, of an intrinsic or of inline assembly.
 
     Attributes:

@@ -11,8 +11,8 @@ from itertools import product as cross
 
 from .form_parts import BlockScaling, Selector, Sparsity
 from .forms import Family, Product
-from .mma_operands import metadata, product, scales
-from .operands import Major, Shape
+from .mma_operands import product, scales
+from .operands import Major, Shape, metadata
 from .targets import Since
 
 FLOAT8 = ("e4m3", "e5m2")
@@ -133,7 +133,7 @@ def mma(
     llvm_names = _intrinsic_types(types) + (f".{scaling.type.name}" if scaling else "")
     head, llvm_head, family = "mma", "mma", "mma"
     if sparsity:
-        operands = (*operands, metadata(shape, sparsity.chunk))
+        operands = (*operands, metadata(shape.m, shape.k // sparsity.chunk))
         family += ".sp"
         head += ".sp::ordered_metadata" if sparsity.ordered else ".sp"
         llvm_head += ".sp.ordered.metadata" if sparsity.ordered else ".sp"

@@ -38,17 +38,6 @@ def product(
     )
 
 
-def metadata(shape: Shape, chunk: int) -> Operand:
-    """The sparsity metadata of A: a 4-bit code for every chunk of every row.
-
-    Args:
-        shape: logical extents.
-        chunk: logical elements along K that share a code.
-    """
-    type_ = element_type("b4")
-    return Operand("e", type_, shape.m, shape.k // chunk, 1, B32, type_.bits, listed=False)
-
-
 def scales(shape: Shape, type_name: str, chunks: int) -> tuple[Operand, Operand]:
     """The scale factors of A, m×chunks, and of B, chunks×n: four bytes in each lane's register.
 

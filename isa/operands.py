@@ -41,8 +41,7 @@ class Major(StrEnum):
     COL = "col"
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(NamedTuple):
     """How a register of an operand is declared.
 
     Attributes:
@@ -61,6 +60,7 @@ S32 = Register("s32", "i32", 32)
 F16X2 = Register("b32", "<2 x half>", 32)
 F32 = Register("f32", "float", 32)
 F64 = Register("f64", "double", 64)
+DESCRIPTOR = Register("b64", "i64", 64)
 
 
 class Shape(NamedTuple):
@@ -156,6 +156,7 @@ def matrix(
     major: Major | None = None,
     replication: int = 1,
     storage: Storage = Storage.WARP,
+    tied: str | None = None,
     listed: bool = True,
     opaque: bool = False,
 ) -> Operand:
@@ -171,6 +172,7 @@ def matrix(
         major: `.row` or `.col` where the form gives the choice.
         replication: how often an element is held (wmma f16 multiplicands: twice).
         storage: whose registers.
+        tied: see `Operand`.
         listed: see `Operand`; likewise the rest.
         opaque: whether the ISA leaves open which element a register holds.
     """
@@ -192,6 +194,36 @@ def matrix(
         shift=2 if byte and type_.bits == 4 else 0,
         major=major,
         storage=storage,
+        tied=tied,
         listed=listed,
         opaque=opaque,
     )
+
+
+@cache
+def by_descriptor(name: str, type_name: str, rows: int, cols: int) -> Operand:
+    """An operand in shared memory, told by a descriptor.
+
+    Args:
+        name: operand name.
+        type_name: PTX element type.
+        rows: rows of the matrix.
+        cols: its columns.
+    """
+    type_ = element_type(type_name)
+    return Operand(
+        name, type_, rows, cols, 1, DESCRIPTOR, type_.bits, storage=Storage.SHARED, listed=False
+    )
+
+
+@cache
+def metadata(rows: int, chunks: int, storage: Storage = Storage.WARP) -> Operand:
+    """The sparsity metadata of A: a 4-bit code for every chunk of every row, in one register.
+
+    Args:
+        rows: rows of A.
+        chunks: codes of a row.
+        storage: whose registers.
+    """
+    type_ = element_type("b4")
+    return Operand("e", type_, rows, chunks, 1, B32, type_.bits, storage=storage, listed=False)

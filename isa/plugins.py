@@ -7,9 +7,8 @@ everything that is installed takes longer than much of what tilec does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .errors import TilecError
 
@@ -21,8 +20,7 @@ class PluginError(TilecError):
     """What another package registers cannot be used."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(NamedTuple):
     """An entry point.
 
     Attributes:

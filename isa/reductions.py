@@ -7,8 +7,8 @@ instruction are atomic element by element. Sums of floats round to nearest even.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
+from typing import NamedTuple
 
 from .targets import Since, Target, min_ptx
 from .versions import PtxVersion
@@ -18,8 +18,7 @@ _BFLOAT = (Since.of("sm_90", "7.8"),)
 _VECTORS = (Since.of("sm_90", "8.1"),)
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(NamedTuple):
     """One form of `red`, relaxed and of the scope of a GPU.
 
     Attributes:

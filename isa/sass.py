@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from itertools import zip_longest
 
-from .forms import Form, Product
+from .forms import Family, Form, Product
 from .mma import Mma
 from .targets import TARGETS, Target
 from .wmma import WmmaMma
@@ -52,8 +52,16 @@ def executions(form: Form) -> tuple[Execution, ...]:
 @singledispatch
 def _executions(form: Form) -> tuple[Execution, ...]:
     """The same, on architectures that may lack the form too; by the form's class."""
-    del form
+    if form.family in (Family.WGMMA, Family.WGMMA_SP):
+        return (Execution(90, _WARPGROUP_OPCODES[form.operand("a").type.name], 1),)
     return ()
+
+
+_WARPGROUP_OPCODES = (
+    dict.fromkeys(("f16", "bf16", "tf32"), "HGMMA")
+    | dict.fromkeys(("e4m3", "e5m2"), "QGMMA")
+    | {"s8": "IGMMA", "u8": "IGMMA", "b1": "BGMMA"}
+)
 
 
 @_executions.register

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from .errors import UnknownNameError
 from .plugins import plugins
@@ -165,8 +166,7 @@ def _registered(name: str) -> Target:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
+class Since(NamedTuple):
     """One clause of a form's "Target ISA Notes": from this PTX version on, on these targets.
 
     Attributes:

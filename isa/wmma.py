@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as cross
+from typing import NamedTuple
 
 from .form_parts import Memory
 from .forms import Family, Form, Product
@@ -115,8 +116,7 @@ def _not_aligned(form: Form) -> Iterator[str]:
         yield spelling.replace(".sync.aligned.", ".sync.", 1)
 
 
-@dataclass(frozen=True)
-class _Product:
+class _Product(NamedTuple):
     """One row of the ISA's table of shapes and types.
 
     Attributes:

@@ -52,7 +52,7 @@ from .dtypes import (
     uint64,
 )
 from .errors import KernelError
-from .source import Source
+from .source import FunctionSource
 from .tile import Tile
 
 _SCALARS = (
@@ -128,7 +128,7 @@ class ConstantParameter(NamedTuple):
 Parameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
 
 
-def parameters(source: Source) -> tuple[Parameter, ...]:
+def parameters(source: FunctionSource) -> tuple[Parameter, ...]:
     """The arguments of a kernel, in order.
 
     Raises:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from tilec.ir import ops
 from tilec.isa import TilecError
 
 from .casts import check_computed, match_types
@@ -12,7 +13,7 @@ from .comparisons import compare_any
 from .division import floor_divide, remainder
 from .dtypes import intp, limits
 from .elementwise import COMPARISONS, apply, where
-from .emit import approximate, result, type_of
+from .emit import emit
 from .shifts import left_shift, right_shift
 from .tile import Operand, Tile
 
@@ -95,9 +96,7 @@ def _power(right: Operand, one: Tile, other: Tile) -> Tile:
         return product
     if one.dtype.kind != "float":
         raise TilecError(f"no power of {one.dtype!r} but the 1st to 4th; cast to a float first")
-    operands = [one.value, other.value]
-    type_ = type_of(one.dtype, one.shape)
-    return Tile(result("math.powf", operands, type_, approximate()), one.dtype, one.shape)
+    return Tile(emit(ops.math.powf, one.value, other.value), one.dtype, one.shape)
 
 
 def negative(tile: Tile) -> Tile:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, TypeVarTuple, cast
 
-from tilec.ir import mlir
+from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
 from .dtypes import DType, intp, per_byte
-from .emit import constant, place, result
+from .emit import constant, emit, place
 from .tile import Tile
 
 D = TypeVar("D", bound=DType)
@@ -98,8 +98,7 @@ class Array(Generic[D, *Extents]):
     def _size(self, axis: int) -> Tile:
         """An extent, read at the kernel's beginning, so that it is there for all of it."""
         with mlir.ir.InsertionPoint.at_block_begin(self.value.owner):
-            operands = [self.value, constant(axis, intp)]
-            size = result("memref.dim", operands, mlir.ir.IndexType.get())
+            size = emit(ops.memref.dim, self.value, constant(axis, intp))
             found = Tile(size, intp, natural=True)
             return found * per_byte(self.dtype) if axis == self.ndim - 1 else found
 

@@ -13,7 +13,7 @@ from .array import Facts
 from .dtypes import DTYPES
 
 if TYPE_CHECKING:
-    from tilec.runtime.overlap import Extent
+    from tilec.isa.overlap import Extent
 
 
 class ArrayArgument(NamedTuple):
@@ -34,7 +34,7 @@ class ArrayArgument(NamedTuple):
     @property
     def memory(self) -> Extent:
         """Where its elements lie."""
-        from tilec.runtime.overlap import Extent  # noqa: PLC0415 (for launches only)
+        from tilec.isa.overlap import Extent  # noqa: PLC0415 (for launches only)
 
         size = max(8, DTYPES[self.dtype].bits) // 8
         strides = tuple(stride * size for stride in self.strides)
@@ -43,7 +43,7 @@ class ArrayArgument(NamedTuple):
 
 def disjoint(arrays: Mapping[str, ArrayArgument]) -> frozenset[str]:
     """The arrays of a launch, by name, that have no element in common with another."""
-    from tilec.runtime.overlap import overlap  # noqa: PLC0415 (for launches only)
+    from tilec.isa.overlap import overlap  # noqa: PLC0415 (for launches only)
 
     held = {name: array.memory for name, array in arrays.items()}
     pairs = (pair for pair in combinations(held, 2) if overlap(held[pair[0]], held[pair[1]]))

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tilec.ir import mlir
+from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
 from .block_end import BlockEnd, Returned
 from .casts import astype, common
 from .dtypes import DType, bool_, float32, intp
-from .emit import operation
+from .emit import emit
 from .liveness import assigned
 from .scope import Scope
 from .tile import Tile
@@ -55,7 +55,7 @@ def branch(scope: Scope, node: ast.If, condition: Tile) -> BlockEnd:
     """
     held = _truth(condition)
     saved = scope.names
-    draft = operation("scf.if", [held.value], regions=2)
+    draft = emit(ops.scf.branch, held.value)
     branches: list[_Branch] = []
     for region, body in zip(draft.regions, (node.body, node.orelse), strict=True):
         scope.names = dict(saved)
@@ -87,7 +87,7 @@ def choice(condition: Tile, one: Callable[[], Any], other: Callable[[], Any]) ->
         TilecError: if the condition is a tile, or the values do not fit each other.
     """
     held = _truth(condition)
-    draft = operation("scf.if", [held.value], regions=2)
+    draft = emit(ops.scf.branch, held.value)
     branches: list[_Branch] = []
     for region, compute in zip(draft.regions, (one, other), strict=True):
         block = region.blocks.append()
@@ -178,11 +178,11 @@ def _build(
         for v, w in zip(leaves(one), leaves(other), strict=True)
         if not is_same(v, w)
     ]
-    op = operation("scf.if", [condition.value], [v.value.type for v, _ in pairs], regions=2)
+    op = emit(ops.scf.branch, condition.value, [v.value.type for v, _ in pairs])
     for at, end in enumerate(branches):
         end.block.append_to(op.regions[at])
         with mlir.ir.InsertionPoint(end.block):
-            operation("scf.yield", [pair[at].value for pair in pairs])
+            emit(ops.scf.yield_, [pair[at].value for pair in pairs])
     draft.erase()
     results = iter(op.results)
 

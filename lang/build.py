@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.frontend.inputs import Built
-from tilec.ir import mlir
+from tilec.ir import mlir, ops
 from tilec.ir.state import holding
 from tilec.report.diagnostics import Place
 
 from . import operators  # noqa: F401 (tiles need theirs)
 from .array import Array, Assumption, Facts
-from .emit import i64, i64s, located, operation
+from .emit import emit, i64, i64s, located
 from .errors import KernelError
 from .interpreter import call
-from .source import Source
+from .source import FunctionSource
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 from .tile import Tile
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tilec.ir.mlir import ir
 
 
-class Program(NamedTuple):
+class BuiltKernel(NamedTuple):
     """A kernel's program.
 
     Attributes:
@@ -50,12 +50,12 @@ class Program(NamedTuple):
 
 
 def build(
-    source: Source,
+    source: FunctionSource,
     specialization: Specialization,
     *,
     warps: int,
     context: ir.Context | None = None,
-) -> Program:
+) -> BuiltKernel:
     """The program of a kernel, on tiles without layouts.
 
     Args:
@@ -78,8 +78,7 @@ def build(
     with context, holding(context), mlir.ir.Location.unknown(), located(place):
         whole = mlir.ir.Module.create(loc=_location(place))
         with mlir.ir.InsertionPoint(whole.body):
-            symbol = {"sym_name": mlir.ir.StringAttr.get(name)}
-            body = operation("gpu.module", attributes=symbol, regions=1).regions[0].blocks.append()
+            body = emit(ops.gpu.module, name).regions[0].blocks[0]
         function = _function(name, specialization, warps, body, place)
         entry = function.regions[0].blocks[0]
         arguments = _arguments(specialization, list(entry.arguments))
@@ -87,11 +86,11 @@ def build(
             returned = call(source, arguments)
             if returned is not None:
                 raise KernelError(place, f"a kernel returns nothing, not {returned!r}: tl.store it")
-            operation("gpu.return")
+            emit(ops.gpu.return_)
         function.attributes["arg_attrs"] = _facts(arguments, specialization)
         _verify(whole, place)
     arrays = [value for value in arguments.values() if isinstance(value, Array)]
-    return Program(
+    return BuiltKernel(
         whole,
         tuple(array.name for array in arrays if array.written),
         tuple(assumption for array in arrays for assumption in array.assumptions),
@@ -119,7 +118,7 @@ def _function(
         "known_block_size": mlir.ir.DenseI32ArrayAttr.get([32 * warps, 1, 1]),
     }
     with mlir.ir.InsertionPoint(body):
-        function = operation("gpu.func", attributes=attributes, regions=1)
+        function = emit(ops.gpu.func, attributes)
     names = [mlir.ir.Location.name(argument, _location(place)) for argument in passed]
     function.regions[0].blocks.append(*types, arg_locs=names)
     return function

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any
 
+from tilec.ir import ops
 from tilec.isa import TilecError
 
 from .dtypes import (
@@ -20,7 +21,7 @@ from .dtypes import (
     limits,
     uint64,
 )
-from .emit import constant, i64, result, type_of
+from .emit import constant, emit, result, type_of
 from .shapes import broadcast_shape, broadcast_to
 from .tile import Operand, Tile
 
@@ -30,8 +31,6 @@ _WIDER = MappingProxyType(
     {float16: (float32, float64), bfloat16: (float32, float64), float32: (float64,)}
 )
 """Floats that hold all numbers of another."""
-_UNEQUAL_INTEGERS, _UNEQUAL_FLOATS = 1, 13
-"""Predicates `ne` of `arith.cmpi` and `une` of `arith.cmpf`."""
 
 
 def astype(tile: Tile, dtype: Any) -> Tile:
@@ -95,11 +94,11 @@ def _cast_name(source: type[DType], target: type[DType]) -> str:
 def _truth(tile: Tile) -> Tile:
     zero = constant(0, tile.dtype, tile.shape)
     is_float = tile.dtype.kind == "float"
-    name, predicate = (
-        ("arith.cmpf", _UNEQUAL_FLOATS) if is_float else ("arith.cmpi", _UNEQUAL_INTEGERS)
-    )
-    attributes = {"predicate": i64(predicate)}
-    value = result(name, [tile.value, zero], type_of(bool_, tile.shape), attributes)
+    type_ = type_of(bool_, tile.shape)
+    if is_float:
+        value = emit(ops.arith.cmpf, ops.arith.CmpF.UNE, tile.value, zero, type_)
+    else:
+        value = emit(ops.arith.cmpi, ops.arith.CmpI.NE, tile.value, zero, type_)
     return Tile(value, bool_, tile.shape)
 
 
@@ -121,7 +120,7 @@ def view(tile: Tile, dtype: Any) -> Tile:
         )
     if target.mlir == tile.dtype.mlir:
         return Tile(tile.value, target, tile.shape)
-    value = result("arith.bitcast", [tile.value], type_of(target, tile.shape))
+    value = emit(ops.arith.bitcast, tile.value, type_of(target, tile.shape))
     return Tile(value, target, tile.shape)
 
 

@@ -12,17 +12,17 @@ from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
 from .errors import KernelError
-from .explain import explained
 from .settings import Settings
 from .snapshot import Snapshot, likeness, take
-from .source import Source
+from .source import FunctionSource
 from .specialization import Specialization
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
     from tilec.frontend.inputs import Input
 
-    from .build import Program
+    from .build import BuiltKernel
+
 
 _MOST = 1024
 """Compilations of a kernel that are held; beyond, the oldest goes."""
@@ -52,7 +52,7 @@ class CompiledKernel(NamedTuple):
 class Compilations:
     """The compilations of a kernel in this process."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: FunctionSource) -> None:
         self._source = source
         self._found: dict[object, CompiledKernel] = {}
         self._snapshots: dict[object, tuple[Mapping[str, object], Snapshot]] = {}
@@ -79,6 +79,8 @@ class Compilations:
 
     def explain(self, specialization: Specialization) -> str:
         """What the kernel is compiled for, and how that differs from before."""
+        from .explain import explained  # noqa: PLC0415 (for people who ask)
+
         made = [(one.specialization, one.state) for one in self._found.values()]
         name = self._source.tree.name
         return explained(name, specialization, self._snapshot(specialization), made)
@@ -132,7 +134,9 @@ class Compilations:
         return self._found[key]
 
 
-def _built(source: Source, specialization: Specialization, settings: Settings) -> Program:
+def _built(
+    source: FunctionSource, specialization: Specialization, settings: Settings
+) -> BuiltKernel:
     """The kernel's program."""
     from tilec.backend import codegen  # noqa: PLC0415
 
@@ -177,7 +181,7 @@ def _put(held: dict[Any, Any], key: object, value: object, most: int) -> None:
 
 
 @contextmanager
-def _placed(source: Source) -> Iterator[None]:
+def _placed(source: FunctionSource) -> Iterator[None]:
     """Show what passes find at the user's line."""
     try:
         yield

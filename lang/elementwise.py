@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
+from tilec.ir import ops
+
 from .casts import astype, match_types
 from .dtypes import bool_, float32
-from .emit import i64, result, type_of
+from .emit import emit, result, type_of
 from .shapes import broadcast_shape, broadcast_to, full
 from .tile import Operand, Tile
 
 COMPARISONS = MappingProxyType(
     {
-        # predicates of cmpf, and of cmpi with and without sign
-        "equal": (1, 0, 0),
-        "not_equal": (13, 1, 1),
-        "less": (4, 2, 6),
-        "less_equal": (5, 3, 7),
-        "greater": (2, 4, 8),
-        "greater_equal": (3, 5, 9),
+        # of cmpf, and of cmpi with and without sign
+        "equal": ("OEQ", "EQ", "EQ"),
+        "not_equal": ("UNE", "NE", "NE"),
+        "less": ("OLT", "SLT", "ULT"),
+        "less_equal": ("OLE", "SLE", "ULE"),
+        "greater": ("OGT", "SGT", "UGT"),
+        "greater_equal": ("OGE", "SGE", "UGE"),
     }
 )
 """Upstream's predicates by numpy's name."""
@@ -49,12 +51,13 @@ def compare(name: str, one: Tile, other: Tile, *, signed: bool | None = None) ->
     of_floats, with_sign, without = COMPARISONS[name]
     if signed is None:
         signed = one.dtype.kind in ("int", "index")
+    type_ = type_of(bool_, one.shape)
     if one.dtype.kind == "float":
-        op, predicate = "arith.cmpf", of_floats
+        predicate = ops.arith.CmpF[of_floats]
+        value = emit(ops.arith.cmpf, predicate, one.value, other.value, type_)
     else:
-        op, predicate = "arith.cmpi", with_sign if signed else without
-    operands = [one.value, other.value]
-    value = result(op, operands, type_of(bool_, one.shape), {"predicate": i64(predicate)})
+        of_integers = ops.arith.CmpI[with_sign if signed else without]
+        value = emit(ops.arith.cmpi, of_integers, one.value, other.value, type_)
     return Tile(value, bool_, one.shape)
 
 
@@ -71,6 +74,5 @@ def where(condition: Tile | bool, x: Operand, y: Operand) -> Tile:
     # a scalar condition chooses whole tiles
     if condition.shape:
         condition = broadcast_to(condition, shape)
-    operands = [condition.value, one.value, other.value]
-    value = result("arith.select", operands, type_of(one.dtype, shape))
+    value = emit(ops.arith.select, condition.value, one.value, other.value)
     return Tile(value, one.dtype, shape, natural=one.natural and other.natural)

@@ -5,17 +5,19 @@ Here alone `lang` touches MLIR's bindings, which are imported with the first op.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from tilec.ir import mlir
+from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
 from .tile import NO_KERNEL, DType
 
+P = ParamSpec("P")
+T = TypeVar("T")
 Shape = tuple[int, ...]
 _statement: ContextVar[Place | None] = ContextVar("statement", default=None)
 
@@ -41,6 +43,17 @@ def here() -> Any:
     """The same as an MLIR location."""
     file, line, column = place()
     return mlir.ir.Location.file(file, line, column)
+
+
+def emit(make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """What one of the functions of `tilec.ir.ops` makes, at the place of the user's call.
+
+    Raises:
+        TilecError: if no kernel is being built.
+    """
+    _check_inside()
+    with here():
+        return make(*args, **kwargs)
 
 
 def operation(
@@ -113,7 +126,7 @@ def constant(number: bool | int | float, dtype: type[DType], shape: Shape = ()) 
     type_ = type_of(dtype, shape)
     if shape:
         attribute = mlir.ir.DenseElementsAttr.get_splat(type_, attribute)
-    return result("arith.constant", [], type_, {"value": attribute})
+    return emit(ops.arith.constant, type_, attribute)
 
 
 def _number(number: bool | int | float, dtype: type[DType]) -> Any:
@@ -145,11 +158,6 @@ def i64s(numbers: Sequence[int]) -> Any:
 def text(string: str) -> Any:
     """An attribute of text."""
     return mlir.ir.StringAttr.get(string)
-
-
-def approximate() -> dict[str, Any]:
-    """The attributes of a function of upstream's that may be approximated."""
-    return {"fastmath": mlir.ir.Attribute.parse("#arith.fastmath<afn>")}
 
 
 def unit() -> Any:

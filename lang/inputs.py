@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from tilec.frontend.inputs import IN_PLACE, Built, Relocation
 from tilec.isa import TilecError
 
 from .snapshot import Snapshot
-from .source import Source
+from .source import FunctionSource
 from .specialization import Specialization
 from .versions import versions
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
 
-    from .build import Program
+    from .build import BuiltKernel
 
 
-@dataclass(frozen=True)
-class KernelInput:
+class KernelInput(NamedTuple):
     """A kernel whose state is recorded.
 
     Attributes:
@@ -32,12 +30,15 @@ class KernelInput:
         now: gives what it reads at the moment.
     """
 
-    source: Source
+    source: FunctionSource
     specialization: Specialization
     warps: int
     snapshot: Snapshot
     now: Callable[[], Snapshot]
-    text: None = field(default=None, init=False)
+
+    @property
+    def text(self) -> None:
+        """None: it was built."""
 
     @property
     def relocation(self) -> Relocation:
@@ -71,13 +72,19 @@ class KernelInput:
         return program.built()
 
 
-@dataclass(frozen=True)
-class ProgramInput:
+class ProgramInput(NamedTuple):
     """A kernel's program, built already."""
 
-    program: Program
-    text: None = field(default=None, init=False)
-    relocation: Relocation = field(default=IN_PLACE, init=False)
+    program: BuiltKernel
+
+    @property
+    def text(self) -> None:
+        """None: it was built."""
+
+    @property
+    def relocation(self) -> Relocation:
+        """Places are part of it."""
+        return IN_PLACE
 
     def key(self, *, lineinfo: bool) -> None:
         """None: whoever has the program need not look for it."""

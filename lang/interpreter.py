@@ -22,7 +22,7 @@ from .block_end import BlockEnd, Returned
 from .emit import located
 from .errors import KernelError, user_places
 from .program import Range
-from .source import Source
+from .source import FunctionSource
 from .syntax import place
 from .tile import Tile
 from .yielded import Undefined
@@ -36,7 +36,7 @@ _DEEPEST = 64
 _depth: ContextVar[int] = ContextVar("depth", default=0)
 
 
-def call(source: Source, names: dict[str, Any]) -> Any:
+def call(source: FunctionSource, names: dict[str, Any]) -> Any:
     """Run a function in the kernel that is being built.
 
     Args:
@@ -69,7 +69,7 @@ class Frame:
         inside: what the statement stands in: `loop` and `if` of the kernel, `static` loops.
     """
 
-    def __init__(self, source: Source, arguments: dict[str, Any]) -> None:
+    def __init__(self, source: FunctionSource, arguments: dict[str, Any]) -> None:
         function = source.function
         self.source = source
         self.names: dict[str, Any] = {**conditions.BUILTINS, **function.__globals__}

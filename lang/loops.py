@@ -6,12 +6,12 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from tilec.ir import mlir
+from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
 from .casts import astype
 from .dtypes import DType, bool_, intp
-from .emit import i64, operation
+from .emit import emit, i64
 from .errors import KernelError
 from .liveness import assigned
 from .program import Range
@@ -186,8 +186,8 @@ def count(scope: Scope, node: ast.For, values: Range) -> None:
     while True:
         begun = loop_values.initial()
         types = [tile.value.type for tile in begun]
-        operands = [*(b.value for b in bounds), step.value, *(t.value for t in begun)]
-        op = operation("scf.for", operands, types, attributes, regions=1)
+        counted = [*(b.value for b in bounds), step.value]
+        op = emit(ops.scf.for_, counted, [tile.value for tile in begun], attributes)
         block = _block(op.regions[0], [mlir.ir.IndexType.get(), *types])
         induction, *inside = block.arguments
         scope.names |= loop_values.bound(inside, begun)
@@ -196,13 +196,13 @@ def count(scope: Scope, node: ast.For, values: Range) -> None:
             with mlir.ir.InsertionPoint(block):
                 scope.within("loop", node.body)
                 ended = loop_values.final(scope.names, begun)
-                operation("scf.yield", [tile.value for tile in ended])
+                emit(ops.scf.yield_, [tile.value for tile in ended])
             break
         except _RetypedError as error:
             loop_values.retype(error)
             op.erase()
             scope.names = dict(saved)
-    loop_values.assign(loop_values.bound(op.results, begun))
+    loop_values.assign(loop_values.bound(list(op.results), begun))
 
 
 def repeat(scope: Scope, node: ast.While) -> bool:
@@ -222,31 +222,31 @@ def repeat(scope: Scope, node: ast.While) -> bool:
     while True:
         begun = loop_values.initial()
         types = [tile.value.type for tile in begun]
-        op = operation("scf.while", [tile.value for tile in begun], types, regions=2)
+        op = emit(ops.scf.while_, [tile.value for tile in begun], types)
         before, after = (_block(region, types) for region in op.regions)
         scope.names |= loop_values.bound(before.arguments, begun)
         with mlir.ir.InsertionPoint(before):
             condition = scope.value(node.test)
             held = astype(as_scalar(condition), bool_)
-            operation("scf.condition", [held.value, *before.arguments])
+            emit(ops.scf.condition, held.value, before.arguments)
         scope.names |= loop_values.bound(after.arguments, begun)
         try:
             with mlir.ir.InsertionPoint(after):
                 scope.within("loop", node.body)
                 ended = loop_values.final(scope.names, begun)
-                operation("scf.yield", [tile.value for tile in ended])
+                emit(ops.scf.yield_, [tile.value for tile in ended])
             break
         except _RetypedError as error:
             loop_values.retype(error)
             op.erase()
             scope.names = dict(saved)
-    loop_values.assign(loop_values.bound(op.results, begun))
+    loop_values.assign(loop_values.bound(list(op.results), begun))
     return False
 
 
 def _tried(scope: Scope, test: ast.expr) -> Any:
     """What a condition is, found where it leaves no trace."""
-    trial = operation("scf.execute_region", regions=1)
+    trial = emit(ops.scf.execute_region)
     names = dict(scope.names)
     try:
         with mlir.ir.InsertionPoint(_block(trial.regions[0], [])):

@@ -5,11 +5,12 @@ With `approx`, upstream's `fastmath<afn>`, the hardware's approximation is taken
 
 from __future__ import annotations
 
+from tilec.ir import ops
 from tilec.isa import TilecError
 
 from .arithmetic import absolute
 from .casts import check_computed, match_types
-from .emit import approximate, result, type_of
+from .emit import emit, result, type_of
 from .tile import Operand, Tile
 
 _APPROXIMATE = ("sin", "cos")
@@ -22,7 +23,7 @@ def _unary(name: str, x: Tile, approx: bool = False) -> Tile:
     check_computed(x, name)
     if x.dtype.kind != "float":
         raise TilecError(f"no {name} of {x.dtype!r}: cast to a float first")
-    attributes = approximate() if approx or name in _APPROXIMATE else {}
+    attributes = ops.math.approximate() if approx or name in _APPROXIMATE else {}
     value = result(f"math.{name}", [x.value], type_of(x.dtype, x.shape), attributes)
     return Tile(value, x.dtype, x.shape)
 
@@ -100,8 +101,8 @@ def fma(x: Tile, y: Operand, z: Operand) -> Tile:
     check_computed(one, "fma")
     if one.dtype.kind != "float":
         raise TilecError(f"no fma of {one.dtype!r}: cast to a float first")
-    operands = [one.value, two.value, three.value]
-    return Tile(result("math.fma", operands, type_of(one.dtype, one.shape)), one.dtype, one.shape)
+    value = emit(ops.math.fma, one.value, two.value, three.value)
+    return Tile(value, one.dtype, one.shape)
 
 
 def sigmoid(x: Tile) -> Tile:

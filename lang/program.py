@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from tilec.ir import mlir
+from tilec.ir import ops
 from tilec.isa import TilecError
 
 from .dtypes import intp
-from .emit import result
+from .emit import emit
 from .tile import Tile
+
+if TYPE_CHECKING:
+    from tilec.ir.ops.gpu import Dimension
 
 _AXES = "xyz"
 N = TypeVar("N", int, Tile)
@@ -20,21 +23,20 @@ N = TypeVar("N", int, Tile)
 
 def program_id(axis: int) -> int:
     """The CTA's place in the grid along axis 0, 1 or 2; known when the kernel runs."""
-    return _grid("gpu.block_id", axis)
+    return _grid(ops.gpu.block_id, axis)
 
 
 def num_programs(axis: int) -> int:
     """CTAs of the grid along axis 0, 1 or 2; known when the kernel runs."""
-    return _grid("gpu.grid_dim", axis)
+    return _grid(ops.gpu.grid_dim, axis)
 
 
-def _grid(name: str, axis: int) -> int:
+def _grid(of: Callable[[Dimension], Any], axis: int) -> int:
     if axis not in (0, 1, 2):
         raise TilecError(f"a grid has the axes 0, 1 and 2, not {axis!r}")
-    index = mlir.ir.IndexType.get()
-    attributes = {"dimension": mlir.ir.Attribute.parse(f"#gpu<dim {_AXES[axis]}>")}
+    dimension = ops.gpu.Dimension(_AXES[axis])
     # To a type checker what is known only at run time is an int, as an array's extents are.
-    return cast("int", Tile(result(name, [], index, attributes), intp, natural=True))
+    return cast("int", Tile(emit(of, dimension), intp, natural=True))
 
 
 def cdiv(numerator: N, denominator: int) -> N:

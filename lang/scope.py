@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from tilec.report.diagnostics import Place
 
 from .block_end import BlockEnd
-from .source import Source
+from .source import FunctionSource
 
 
 class Scope(Protocol):
@@ -22,7 +22,7 @@ class Scope(Protocol):
     names: dict[str, Any]
 
     @property
-    def source(self) -> Source:
+    def source(self) -> FunctionSource:
         """Of the function."""
 
     @property

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, TypeAlias
 
+from tilec.ir import ops
 from tilec.isa import TilecError
 
 from .dtypes import DType, dtype_of, float32, int32, int64, intp, limits
-from .emit import constant, i64, i64s, result, text, type_of
+from .emit import constant, emit, i64, i64s, result, text, type_of
 from .tile import Operand, Shape, Tile
 
 Extents: TypeAlias = int | Sequence[int]
@@ -115,7 +116,7 @@ def broadcast_to(tile: Tile, shape: Extents) -> Tile:
     if not tile.shape:
         element, value = tile.dtype, tile.value
         if element is intp:
-            element, value = int64, result("arith.index_cast", [value], type_of(int64))
+            element, value = int64, emit(ops.arith.index_cast, value, type_of(int64))
         return Tile(result("tile.fill", [value], type_of(element, target)), element, target)
     if broadcast_shape(tile.shape, target) != target:
         raise TilecError(f"a tile of shape {tile.shape} does not broadcast to {target}")

@@ -21,7 +21,7 @@ from .rewriting import rewrite
 from .syntax import check
 
 
-class Source:
+class FunctionSource:
     """The Python of a function.
 
     Attributes:
@@ -101,7 +101,7 @@ def text_of(code: CodeType) -> str:
     return "".join(inspect.getblock(lines))
 
 
-def read(function: Callable[..., Any]) -> Source:
+def read(function: Callable[..., Any]) -> FunctionSource:
     """The source of a function that is to run in a kernel.
 
     Raises:
@@ -124,7 +124,7 @@ def read(function: Callable[..., Any]) -> Source:
         ) from None
     tree = _definition(text, code.co_firstlineno, function.__name__, place)
     check(tree, place.file)
-    return Source(function, place.file, text, rewrite(tree))
+    return FunctionSource(function, place.file, text, rewrite(tree))
 
 
 def _definition(text: str, first: int, name: str, place: Place) -> ast.FunctionDef:

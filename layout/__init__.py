@@ -4,10 +4,13 @@
 needs numpy.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .access import Access, fragment_wavefronts, matrix_access, vector_access
 from .banks import Count
 from .conversion import best_access, conversion_plans, convert
-from .fragments import fragment_of, row_addresses
+from .fragments import any_fragment_of, fragment_of, row_addresses
 from .linear import LayoutError, LinearLayout
 from .lookup import find_form, fragment
 from .plans import Nothing, Permutation, Plan, Price, SharedTrip, Shuffles, Transposition
@@ -15,11 +18,35 @@ from .selected import logical_column
 from .swizzle import NO_SWIZZLE, SWIZZLES, Swizzle, shared_layout
 from .synthesis import Pattern, Swizzling, find_swizzle
 
+if TYPE_CHECKING:
+    from .descriptors import DescribedOperand, Descriptor, solve_descriptor
+    from .repeated import Fragment, RepeatedLayout
+    from .shared_matrix import Digit, SharedMatrix
+    from .tma_boxes import Boxes, find_boxes
+
+_LATER = {
+    "DescribedOperand": "descriptors",
+    "Descriptor": "descriptors",
+    "solve_descriptor": "descriptors",
+    "Fragment": "repeated",
+    "RepeatedLayout": "repeated",
+    "Digit": "shared_matrix",
+    "SharedMatrix": "shared_matrix",
+    "Boxes": "tma_boxes",
+    "find_boxes": "tma_boxes",
+}
+"""Names that only programs for Hopper need, and their modules."""
+
 __all__ = [
     "NO_SWIZZLE",
     "SWIZZLES",
     "Access",
+    "Boxes",
     "Count",
+    "DescribedOperand",
+    "Descriptor",
+    "Digit",
+    "Fragment",
     "LayoutError",
     "LinearLayout",
     "Nothing",
@@ -27,14 +54,18 @@ __all__ = [
     "Permutation",
     "Plan",
     "Price",
+    "RepeatedLayout",
+    "SharedMatrix",
     "SharedTrip",
     "Shuffles",
     "Swizzle",
     "Swizzling",
     "Transposition",
+    "any_fragment_of",
     "best_access",
     "conversion_plans",
     "convert",
+    "find_boxes",
     "find_form",
     "find_swizzle",
     "fragment",
@@ -44,5 +75,14 @@ __all__ = [
     "matrix_access",
     "row_addresses",
     "shared_layout",
+    "solve_descriptor",
     "vector_access",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    found: object = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    globals()[name] = found
+    return found

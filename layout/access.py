@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.isa import Form, MatrixMemory
 
@@ -115,8 +116,7 @@ def vector_access(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixTile:
+class MatrixTile(NamedTuple):
     """A matrix instruction laid over a fragment.
 
     Attributes:

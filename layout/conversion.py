@@ -189,7 +189,7 @@ def _shared_trips(
         ordered = shared_layout(shape, bits, order=order)
         moved = plain.then(ordered.inverse())
         try:
-            swizzling = find_swizzle(size, bits, (stored.moved(moved), loaded.moved(moved)))
+            swizzling = find_swizzle(size, bits, (stored.move(moved), loaded.move(moved)))
         except LayoutError:  # what one lays side by side the other needs apart
             continue
         shared = swizzling.layout.inverse().then(ordered)

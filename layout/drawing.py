@@ -9,9 +9,7 @@ import colorsys
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import product
-from typing import NamedTuple
-
-from .linear import LinearLayout
+from typing import NamedTuple, Protocol
 
 _WIDTH, _HEIGHT = 58, 24
 """Of a cell, where its text is no longer."""
@@ -27,6 +25,25 @@ text {{ font-size: 12px; font-family: {FONTS}; fill: #1b1b1b; text-anchor: middl
 @media (prefers-color-scheme: dark) {{
   .head, .label {{ fill: #e8e8e8 }} rect {{ stroke: #1b1b1b }}
 }}"""
+
+
+class Layout(Protocol):
+    """What can be drawn: a map from named inputs to named outputs, as a `LinearLayout` is."""
+
+    @property
+    def ins(self) -> tuple[tuple[str, int], ...]:
+        """Inputs and their numbers of bits."""
+
+    @property
+    def outs(self) -> tuple[tuple[str, int], ...]:
+        """Outputs and their numbers of bits."""
+
+    @property
+    def in_sizes(self) -> dict[str, int]:
+        """Size of each input."""
+
+    def __call__(self, **index: int) -> tuple[int, ...]:
+        """Where an index goes."""
 
 
 class Cell(NamedTuple):
@@ -122,7 +139,7 @@ def _grid(grid: Grid, left: int, top: int) -> Iterator[str]:
             )
 
 
-def layout_svg(layout: LinearLayout) -> str | None:
+def layout_svg(layout: Layout) -> str | None:
     """A picture of a layout: who holds each element of the matrix that it fills.
 
     The first holder stands in the cell, as `layout_grid` names it; the tooltip names all. Of
@@ -142,7 +159,7 @@ def layout_svg(layout: LinearLayout) -> str | None:
     return picture(str(layout), head, [grid._replace(title="")])
 
 
-def layout_grid(layout: LinearLayout, most: int | None = None) -> Grid:
+def layout_grid(layout: Layout, most: int | None = None) -> Grid:
     """Who holds each element of the matrix that a layout of one or two outputs fills.
 
     A holder is `lane:register` or, with other inputs, their indices, the last input first.
@@ -166,7 +183,7 @@ def layout_grid(layout: LinearLayout, most: int | None = None) -> Grid:
     return Grid(f"{':'.join(names)} by {axes}", cells, rows, cols)
 
 
-def _matrix(layout: LinearLayout) -> tuple[int, int]:
+def _matrix(layout: Layout) -> tuple[int, int]:
     """Rows and columns."""
     *_, rows, cols = (1, *(1 << bits for _, bits in layout.outs))
     return rows, cols

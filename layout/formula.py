@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from .linear import LinearLayout
 
+if TYPE_CHECKING:
+    from .repeated import Fragment
 
-def formulas(layout: LinearLayout, names: Mapping[str, str] | None = None) -> dict[str, str]:
+
+def formulas(layout: Fragment, names: Mapping[str, str] | None = None) -> dict[str, str]:
     """For each output an expression in the inputs, legal in Python and in C.
 
     Args:
-        layout: any layout.
+        layout: any layout; what repeats is written alike, whatever the count.
         names: what to call inputs, where not by their own names.
 
     Returns:
         Such as `{"row": "(lane >> 2) + 8 * (i >> 1 & 1)"}`.
     """
     names = names or {}
+    if not isinstance(layout, LinearLayout):
+        layout = layout.over(1 << (layout.count - 1).bit_length())
     found = {}
     for position, (out, _) in enumerate(layout.outs):
         terms = sorted(_terms(layout, position, names), key=lambda term: term[1] & -term[1])

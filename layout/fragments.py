@@ -14,12 +14,27 @@ warpgroup holds, the input `warp` counts its warps.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, singledispatch
+from typing import TYPE_CHECKING
 
-from tilec.isa import LANES, Form, Major, MatrixMemory, Mma, MovMatrix, Operand, TilecError
+from tilec.isa import (
+    LANES,
+    Form,
+    Major,
+    MatrixMemory,
+    Mma,
+    MovMatrix,
+    Operand,
+    Storage,
+    TilecError,
+)
 
 from . import selected
 from .linear import LayoutError, LinearLayout
+
+if TYPE_CHECKING:
+    from .repeated import Fragment, RepeatedLayout
 
 _identity = LinearLayout.identity
 
@@ -71,6 +86,27 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
         * `a` and `d` of `movmatrix`: the same, of the one matrix that goes in.
 
     Raises:
+        LayoutError: if the form has no such operand, it lies in memory, the ISA leaves its
+            layout open, or it repeats a number of times that is no power of two, as what a
+            warpgroup accumulates may: `any_fragment_of` gives its layout.
+    """
+    found = any_fragment_of(form, name)
+    if not isinstance(found, LinearLayout):
+        raise LayoutError(
+            f"operand {name} of {form.ptx} is {found.count} times a linear layout, which is none"
+        )
+    return found
+
+
+@cache
+def any_fragment_of(form: Form, name: str) -> Fragment:
+    """The layout of operand `name` of `form`, be it linear or a linear one repeated.
+
+    Returns:
+        As `fragment_of`; of an accumulator of a warpgroup whose N is no power of two, its m64n8
+        tiles one behind the other.
+
+    Raises:
         LayoutError: if the form has no such operand, it lies in memory, or the ISA leaves its
             layout open.
     """
@@ -86,7 +122,18 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
         raise LayoutError(
             f"operand {name} of {form.ptx} lies in {operand.storage}: no register holds it"
         )
+    if operand.name in "cd" and operand.storage is Storage.WARPGROUP:
+        whole = accumulator(operand)
+        return whole.linear or whole
     return fragment_rule(form, operand)
+
+
+def accumulator(operand: Operand) -> RepeatedLayout:
+    """The layout of `c` or `d` of a warpgroup: m64n8 tiles along N."""
+    from .repeated import RepeatedLayout  # noqa: PLC0415 (programs without wgmma do without)
+
+    unit = product_fragment(replace(operand, cols=8))
+    return RepeatedLayout(unit, operand.cols // 8)
 
 
 def has_fragment(operand: Operand) -> bool:
@@ -100,7 +147,13 @@ def fragment_rule(form: Form, operand: Operand) -> LinearLayout:
 
     A class of forms whose operands lie otherwise registers a function of its own.
     """
-    del form
+    return _product(form, operand)
+
+
+def _product(form: Form, operand: Operand) -> LinearLayout:
+    """The layout of a fragment, or of the metadata of A."""
+    if operand.name == "e":
+        return selected.metadata(form)
     return product_fragment(operand)
 
 
@@ -117,13 +170,11 @@ def product_fragment(operand: Operand) -> LinearLayout:
 
 @fragment_rule.register
 def _mma(form: Mma, operand: Operand) -> LinearLayout:
-    if operand.name == "e":
-        return selected.metadata(form)
     if operand.name in ("sfa", "sfb"):
         return selected.scale_factors(form, operand)
     if form.products == 4:
         return quad_pairs(operand)
-    return product_fragment(operand)
+    return _product(form, operand)
 
 
 @fragment_rule.register

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .linear import LinearLayout
+from .repeated import Fragment
 
 
 class IndexArrays(NamedTuple):
@@ -33,14 +33,15 @@ class IndexArrays(NamedTuple):
 
 
 @cache
-def index_arrays(layout: LinearLayout, packed: int) -> IndexArrays:
+def index_arrays(layout: Fragment, packed: int) -> IndexArrays:
     """The index arrays of a layout (register, lane) or (register, lane, warp) -> outputs.
 
     Args:
         layout: its `register` counts elements.
         packed: elements in a register.
     """
-    elements, *threads = (layout.in_size(name) for name in ("register", "lane", "warp"))
+    extents = layout.in_sizes
+    elements, *threads = (extents.get(name, 1) for name in ("register", "lane", "warp"))
     place = np.arange(elements * prod(threads))
     shape = (elements // packed, *reversed(threads), packed)
     register, warp, lane, inside = np.unravel_index(place, shape)

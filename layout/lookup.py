@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tilec.isa import Form, Product, UnknownNameError, form, forms_of
+from tilec.isa.table import current
 
-from .fragments import fragment_of, has_fragment
-from .linear import LayoutError, LinearLayout
+from .fragments import any_fragment_of, has_fragment
+from .linear import LayoutError
+
+if TYPE_CHECKING:
+    from .repeated import Fragment
 
 
 def fragment(
@@ -17,8 +22,8 @@ def fragment(
     *,
     sparse: bool = False,
     major: str | None = None,
-) -> LinearLayout:
-    """The layout of an operand, as `fragment_of` describes it.
+) -> Fragment:
+    """The layout of an operand, as `any_fragment_of` describes it.
 
     Args:
         form: a form, its full mnemonic, or a shape such as `m16n8k16`.
@@ -41,7 +46,7 @@ def fragment(
     """
     if isinstance(form, str):
         form = find_form(form, operand, dtype, sparse=sparse, major=major)
-    return fragment_of(form, operand)
+    return any_fragment_of(form, operand)
 
 
 def find_form(
@@ -57,20 +62,18 @@ def find_form(
     Args, Raises: as of `fragment`.
     """
     if "." in name:
-        found = form(name)
-        fragment_of(found, operand)
+        found = spelled_form(name, operand)
+        any_fragment_of(found, operand)
         _check(found, operand, dtype, sparse=sparse, major=major)
         return found
-    products = [f for f in forms_of(Product) if _operands(f)]
     sparse = sparse or operand == "e"
-    at_hand = [f for f in products if bool(f.sparsity) == sparse]
-    named = [f for f in at_hand if str(f.shape) == name]
+    alike = [f for f in current().of_shape(name) if _operands(f)]
+    named = [f for f in alike if bool(f.sparsity) == sparse]
     if not named:
-        note = ""
-        if any(str(f.shape) == name for f in products):
-            note = f"{name} is {'dense' if sparse else 'sparse'} only"
+        note = f"{name} is {'dense' if sparse else 'sparse'} only" if alike else ""
         what = "sparse shape" if sparse else "shape"
-        raise UnknownNameError(what, name, (str(f.shape) for f in at_hand), note=note)
+        every = (f for f in forms_of(Product) if _operands(f) and bool(f.sparsity) == sparse)
+        raise UnknownNameError(what, name, (str(f.shape) for f in every), note=note)
     having = [f for f in named if operand in _operands(f)]
     if not having:
         legal = dict.fromkeys(n for f in named for n in _operands(f))
@@ -90,9 +93,21 @@ def find_form(
                 f"operand {operand} of {name} gives no choice of major; only a and b of m8n8k4 do"
             )
         having = [f for f in having if f.operand(operand).major == major]
-    if len({fragment_of(f, operand) for f in having}) > 1:
+    if len({any_fragment_of(f, operand) for f in having}) > 1:
         raise LayoutError(_ambiguous(name, operand, having))
     return having[0]
+
+
+def spelled_form(name: str, operand: str) -> Form:
+    """The form of a mnemonic; if that leaves open where A lies, the one with such a fragment.
+
+    Raises:
+        UnknownNameError: if there is none, naming the nearest.
+    """
+    several = current().named(name)
+    if len(several) > 1:
+        return next((f for f in several if operand in _operands(f)), several[0])
+    return form(name)
 
 
 def types_of(form: Form, operand: str) -> tuple[str, ...]:
@@ -128,7 +143,7 @@ def _ambiguous(name: str, operand: str, found: Sequence[Form]) -> str:
     elif len(majors) > 1:
         wanted = "give its major: row or col"
     else:
-        first = {fragment_of(f, operand): f.ptx for f in reversed(found)}
+        first = {any_fragment_of(f, operand): f.ptx for f in reversed(found)}
         wanted = f"give a full form: {', '.join(sorted(first.values()))}"
     return f"operand {operand} of {name} has more than one layout; {wanted}"
 

@@ -149,8 +149,7 @@ class Shuffles:
         return Price(moving * words + packing + selects * words, moving * words)
 
 
-@dataclass(frozen=True, slots=True)
-class SharedTrip:
+class SharedTrip(NamedTuple):
     """Through shared memory: store, barrier, load.
 
     Attributes:

@@ -7,16 +7,15 @@ share the rest, are bases of vector spaces over GF(2).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from .gf2 import Echelon, combine
 from .linear import LinearLayout
 from .views import collapse, drop_dim
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """A step of a reduction: each lane combines what it has with what another has.
 
     Attributes:
@@ -28,8 +27,7 @@ class Exchange:
     registers: int
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(NamedTuple):
     """A reduction of `source` to `result`, which is `drop_dim(source, axis)`.
 
     Copies of an element are combined once only.

@@ -28,8 +28,9 @@ def _powers(first: int, end: int) -> list[int]:
 def metadata(form: Form) -> LinearLayout:
     """The codes of a sparse A: (register, lane) -> (row, col, selector), a bijection.
 
-    `register` counts the eight 4-bit codes of a lane's register, `col` those of a row of A.
-    PTX ISA 9.7.14.6.1.
+    `register` counts the eight 4-bit codes of a lane's register, `col` those of a row of A. Of a
+    warpgroup (register, lane, warp) -> …: each warp has the codes of the rows of A and D that are
+    its own. PTX ISA 9.7.14.6.1, 9.7.15.6.1.
     """
     if form.sparsity is None:
         raise LayoutError(f"{form.ptx} is dense: it has no metadata")
@@ -43,8 +44,11 @@ def metadata(form: Form) -> LinearLayout:
     lanes += [(0, c, 0) for c in _powers(in_register, operand.cols)]
     lanes += [(0, 0, s) for s in _powers(1, len(form.sparsity.selectors))]
     lanes += [(1, 0, 0), (2, 0, 0), (4, 0, 0)]
+    bases = {"register": registers, "lane": lanes}
+    if operand.rows > 16:
+        bases["warp"] = [(row, 0, 0) for row in _powers(16, operand.rows)]
     return LinearLayout.of(
-        {"register": registers, "lane": lanes},
+        bases,
         {"row": operand.rows, "col": operand.cols, "selector": len(form.sparsity.selectors)},
     )
 

@@ -10,7 +10,7 @@ always be done is a matter of dimensions. ("Linear Layouts", arXiv 2505.23819, "
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from .access import WORD_BITS
 from .gf2 import Echelon, combine
@@ -18,8 +18,7 @@ from .linear import LinearLayout
 from .plans import Shuffles
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
+class _Source(NamedTuple):
     """Where something comes from, as sums of bits.
 
     Attributes:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 from tilec.isa import LANES, MatrixMemory
 
@@ -92,7 +93,7 @@ class Pattern:
             return None
         return cls(form.row_bytes, run, rows[:together], phases)
 
-    def moved(self, layout: LinearLayout) -> Pattern:
+    def move(self, layout: LinearLayout) -> Pattern:
         """The same access where `layout` takes each offset."""
         run = tuple(combine(vector, layout.columns) for vector in self.run)
         together = tuple(combine(vector, layout.columns) for vector in self.together)
@@ -116,8 +117,7 @@ class Pattern:
         return banks.Count(each * self.phases, (each - 1) * self.phases)
 
 
-@dataclass(frozen=True, slots=True)
-class Swizzling:
+class Swizzling(NamedTuple):
     """A swizzle that was found.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
@@ -20,7 +19,7 @@ from .base import Diagnostic, PassError, walk
 from .kernel_pass import Kernel, KernelPass
 from .layouts.layout_choice import LayoutChoice
 from .layouts.layout_relations import agree, backward, forward
-from .layouts.layout_types import converted, laid, replace_but_in, set_layout
+from .layouts.layout_types import convert_to, layout_tile, replace_but_in, set_layout
 from .layouts.layout_wants import legal_layout, memory_layout
 from .layouts.tile_classes import (
     Classes,
@@ -33,7 +32,6 @@ from .layouts.tile_classes import (
 from .layouts.transposed_loads import fold_transposes
 
 
-@dataclass(frozen=True)
 class AssignLayouts(KernelPass):
     """Give every tile without a layout one, and convert where an op needs another.
 
@@ -98,7 +96,7 @@ class _Assignment:
 
     def _access(self, op: MemoryOp, tile: PlainTile) -> None:
         """Move a tile that shares bytes under a layout that can, if its own cannot."""
-        own = laid(op.tile)
+        own = layout_tile(op.tile)
         assert own is not None
         if legal_layout(op, tile, own.layout):
             return
@@ -111,7 +109,7 @@ class _Assignment:
 
 def _mend_view(op: ir.OpView) -> None:
     """Convert before a view, or behind a reduction, where its layouts do not agree."""
-    source, result = laid(op.operation.operands[0]), laid(op.results[0])
+    source, result = layout_tile(op.operation.operands[0]), layout_tile(op.results[0])
     assert source is not None
     assert result is not None
     if agree(op, source.layout, result.layout):
@@ -146,17 +144,17 @@ def _convert_operand(op: ir.OpView, number: int, layout: LinearLayout) -> None:
     """Have an op take its operand under a layout."""
     with ir.InsertionPoint(op), op.location:
         operands = op.operation.operands
-        operands[number] = converted(operands[number], layout)
+        operands[number] = convert_to(operands[number], layout)
 
 
 def _convert_result(op: ir.OpView, layout: LinearLayout) -> None:
     """Have an op give its result under a layout, and convert it to what its users expect."""
     result = op.results[0]
-    tile = laid(result)
+    tile = layout_tile(result)
     assert tile is not None
     if tile.layout == layout:
         return
     set_layout(result, layout)
     with ir.InsertionPoint.after(op), op.location:
-        expected = converted(result, tile.layout)
+        expected = convert_to(result, tile.layout)
     replace_but_in(result, expected)

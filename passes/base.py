@@ -106,8 +106,8 @@ def remarks() -> Iterator[list[Diagnostic]]:
 class Pass:
     """A transformation or check of a module.
 
-    A subclass is a frozen dataclass: its fields are the options of a pipeline string, in
-    `name{option=value}`, underscores written as dashes.
+    A subclass that has options is a frozen dataclass: its fields are the options of a pipeline
+    string, in `name{option=value}`, underscores written as dashes.
     """
 
     name: ClassVar[str]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics import Scope, Spread, scope_of
@@ -25,7 +24,6 @@ _LIMITS = {
 """How far what decides the way to an op of some scope may vary."""
 
 
-@dataclass(frozen=True)
 class CheckDivergence(KernelPass):
     """Refuse ops that threads execute together where only some of these may come.
 

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics.upstream import FUNCTIONS, LAUNCHES
 from tilec.dialects.tile.attributes import (
-    ABI,
-    AUTOMATIC,
-    DIRECT,
     DISCARDABLE,
-    DYNAMIC_SHARED,
-    GRID,
     PREFIX,
-    WRITTEN,
     Bearer,
 )
 from tilec.dialects.tile.ops import LoadOp
@@ -29,11 +22,8 @@ from .functions import functions, gpu_modules
 from .report import Report
 
 _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGUMENT]
-_CHECKED = frozenset({ABI, AUTOMATIC, DIRECT, DYNAMIC_SHARED, GRID, WRITTEN})
-"""Those whose values no other pass looks at closely."""
 
 
-@dataclass(frozen=True)
 class CheckProgram(Pass):
     """Check the attributes `tile.…` that any op may carry, and the steps of loops.
 
@@ -67,7 +57,7 @@ def _check_attributes(op: ir.OpView) -> Iterator[str]:
             yield str(UnknownNameError("attribute", name, legal or DISCARDABLE))
         elif name not in legal:
             yield f"does not take {name}, {known.bearer.value}"
-        elif name in _CHECKED and not isinstance(attributes[name], getattr(ir, known.kind)):
+        elif not (known.judged or isinstance(attributes[name], getattr(ir, known.kind))):
             yield f"{name} is {known.written}"
 
 

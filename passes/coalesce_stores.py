@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.emit import emit
@@ -24,7 +23,6 @@ _SECTOR = 1
 """What a sector costs, in the unit of a conversion's price. A round figure, not a measurement."""
 
 
-@dataclass(frozen=True)
 class CoalesceStores(KernelPass):
     """Convert tiles to a layout of wide, consecutive accesses before they are stored.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tilec.dialects.semantics.upstream import CONSTANTS
+from tilec.dialects.semantics.upstream import constant_of
 from tilec.ir.aliases import Value
 from tilec.ir.creation import create
-from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 from tilec.layout import LinearLayout
 
@@ -29,15 +28,6 @@ def index_constant(value: int) -> Value:
 def wrapped(value: int) -> int:
     """What 64 bits hold of a number, with a sign: arithmetic on indices and addresses wraps."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
-
-
-def constant_of(value: Value) -> int | None:
-    """The integer that `value` is known to be, or None."""
-    owner = value.owner
-    if isinstance(owner, ir.Block) or owner.name not in CONSTANTS:
-        return None
-    attribute = owner.attributes["value"]
-    return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
 
 
 def add(a: Value, b: Value) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from typing import ClassVar
 
@@ -21,7 +20,7 @@ from .nvvm.async_copy import AsyncCopies
 from .nvvm.atomics import Atomics
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
-from .nvvm.kernel import Kernel as Lowering
+from .nvvm.lowering import Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
 from .nvvm.products import Products
@@ -29,10 +28,10 @@ from .nvvm.reductions import Reductions
 from .nvvm.registers import packing
 from .nvvm.shared_buffers import SHARED, SharedBuffers
 from .nvvm.views import Iotas, view
+from .nvvm.wgmma import Wgmmas, warpgroup_packing
 from .nvvm.wmma import Wmma, wmma_packing
 
 
-@dataclass(frozen=True)
 class FragmentsToNvvm(KernelPass):
     """Replace every fragment by the registers that hold it, and the tile ops on them.
 
@@ -56,9 +55,11 @@ def _expand(type_: Type) -> list[Type] | None:
         packed = wmma_packing(type_)
         return [packed.type] * packed.registers
     if isinstance(type_, FragType):
-        tile = tile_value(type_)
-        assert tile is not None
-        packed = packing(tile)
+        packed = warpgroup_packing(type_)
+        if packed is None:
+            tile = tile_value(type_)
+            assert tile is not None
+            packed = packing(tile)
         return [packed.type] * packed.registers
     if isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, SharedAttr):
         return [llvm.pointer(SHARED)]
@@ -71,10 +72,11 @@ def _lower(kernel: Lowering) -> None:
     buffers = SharedBuffers(kernel)
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
-    wmma = Wmma(kernel)
+    wmma, wgmma = Wmma(kernel), Wgmmas(kernel)
     handlers = dict(
         (
             *lowerings.to_registers().items(),
+            lowers(ops.AccumulatorOp, wgmma.accumulator),
             lowers(ops.AllocSharedOp, buffers.alloc),
             lowers(ops.AsyncCommitOp, copies.commit),
             lowers(ops.AsyncCopyOp, copies.copy),
@@ -88,6 +90,7 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.ExpandOp, view),
             lowers(ops.FillOp, elementwise.fill),
             lowers(ops.IotaOp, Iotas(kernel).iota),
+            lowers(ops.JoinWarpsOp, wgmma.join),
             lowers(ops.LdmatrixOp, moves.ldmatrix),
             lowers(ops.LoadOp, memory.load),
             lowers(ops.MmaOp, products.product),
@@ -102,6 +105,12 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.StmatrixOp, moves.stmatrix),
             lowers(ops.StoreOp, memory.store),
             lowers(ops.TransposeOp, view),
+            lowers(ops.WarpPartOp, wgmma.part),
+            lowers(ops.WgmmaCommitOp, wgmma.commit),
+            lowers(ops.WgmmaFenceOp, wgmma.fence),
+            lowers(ops.WgmmaOp, wgmma.product),
+            lowers(ops.WgmmaSpOp, wgmma.product),
+            lowers(ops.WgmmaWaitOp, wgmma.wait),
             lowers(ops.WmmaElementwiseOp, wmma.elementwise),
             lowers(ops.WmmaFillOp, wmma.fill),
             lowers(ops.WmmaLoadOp, wmma.load),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.ir.mlir import ir
@@ -18,7 +17,6 @@ _OF_A_THREAD = (
 )
 
 
-@dataclass(frozen=True)
 class FromVector(KernelPass):
     """Turn vectors into tiles, in kernels that read, multiply or write them.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.ops.memory import MemoryOp
@@ -16,7 +15,6 @@ from .analysis.memory_facts import memory_facts
 from .kernel_pass import Kernel, KernelPass
 
 
-@dataclass(frozen=True)
 class InferVectors(KernelPass):
     """Set `vector` on loads and stores of tiles without layouts, and drop needless masks.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, WRITTEN
@@ -15,11 +14,9 @@ from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes
 from .analysis.written_arguments import disjoint_arguments
-from .emit import create
 from .kernel_pass import Kernel, KernelPass
 
 
-@dataclass(frozen=True)
 class KernelAbi(KernelPass):
     """Replace the memref arguments of kernels by scalars.
 
@@ -114,16 +111,16 @@ def _replace_memref(
     unknown_stride = ir.ShapedType.get_dynamic_stride_or_offset()
     base = block.add_argument(pointer, location)
 
-    def taken(values: list[int], unknown: int) -> list[Value]:
+    def take(values: list[int], unknown: int) -> list[Value]:
         return [
             block.add_argument(i64, location) if value == unknown else llvm.constant_i64(value)
             for value in values
         ]
 
     fields: list[tuple[Value, list[int]]] = [(base, [0]), (base, [1])]
-    sizes = taken(list(type_.shape), unknown_size)
-    steps = taken(list(strides), unknown_stride)
-    (start,) = taken([offset], unknown_stride)
+    sizes = take(list(type_.shape), unknown_size)
+    steps = take(list(strides), unknown_stride)
+    (start,) = take([offset], unknown_stride)
     fields.append((start, [2]))
     fields += [(size, [3, at]) for at, size in enumerate(sizes)]
     fields += [(step, [4, at]) for at, step in enumerate(steps)]
@@ -133,20 +130,19 @@ def _replace_memref(
     struct = ir.Type.parse(f"!llvm.struct<({text}, {text}, i64{tail})>")
     value = llvm.poison(struct)
     for field, position in fields:
-        at = ir.DenseI64ArrayAttr.get(position)
-        value = create("llvm.insertvalue", [value, field], struct, position=at)
+        value = llvm.insertvalue(value, field, position)
     argument.replace_all_uses_with(builtin.unrealized_conversion_cast(value, type_))
 
-    def known(values: list[int], unknown: int) -> list[int | None]:
+    def known_or_none(values: list[int], unknown: int) -> list[int | None]:
         return [None if value == unknown else value for value in values]
 
     return {
         "name": name,
         "kind": "memref",
         "type": str(type_.element_type),
-        "shape": known(list(type_.shape), unknown_size),
-        "strides": known(list(strides), unknown_stride),
-        "offset": known([offset], unknown_stride)[0],
+        "shape": known_or_none(list(type_.shape), unknown_size),
+        "strides": known_or_none(list(strides), unknown_stride),
+        "offset": known_or_none([offset], unknown_stride)[0],
         "space": number,
         **promised,
     }

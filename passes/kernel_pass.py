@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
@@ -98,13 +97,11 @@ class Kernel(Report):
         return [op.opview for op in named(self.function, ops)]
 
 
-@dataclass(frozen=True)
 class KernelPass(Pass):
     """A pass on kernels: `run` gets each of a program, and the errors of all are reported.
 
-    A subclass is a frozen dataclass, its fields the options of a pipeline string:
+    A subclass that has options is a frozen dataclass, its fields the options of a pipeline string:
 
-        @dataclass(frozen=True)
         class CountLoads(KernelPass):
             name: ClassVar[str] = "count-loads"
 

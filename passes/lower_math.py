@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
-from tilec.ir.aliases import Attribute, Op, Type, Value
+from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i1
 from tilec.isa import TilecError
 
-from .emit import create
 from .kernel_pass import Kernel, KernelPass
 from .math.float_to_integer import NAMES as TO_INTEGER
 from .math.float_to_integer import lower_float_to_integer, scalar_of
 from .math.integer_division import DIVISIONS
 from .math.sequences import SEQUENCES, Scalars
-from .nvvm.kernel import Kernel as Lowering
+from .nvvm.lowering import Lowering
 from .nvvm.registers import Packing, elements, vector
 from .search import named
 
@@ -77,7 +75,6 @@ _BY_PERMISSION = frozenset({"math.cos", "math.powf", "math.sin"})
 _NO_FLAGS = "#arith.fastmath<none>"
 
 
-@dataclass(frozen=True)
 class LowerMath(KernelPass):
     """Replace `math` ops, and `arith` ops that have no instruction, by instructions' sequences.
 
@@ -114,7 +111,10 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
         return lower_float_to_integer(name, operands[0], type_, kernel)
     if name == "math.rsqrt":
         root = _call("sqrt", operands, type_, flags, kernel)
-        return create("arith.divf", [_one(type_), root], type_, **_fastmath(op))
+        quotient = arith.divf(_one(type_), root)
+        if "fastmath" in op.attributes:
+            quotient.owner.attributes["fastmath"] = op.attributes["fastmath"]
+        return quotient
     if name in EXACT:
         if name in _WITH_FLAG:
             flag = llvm.constant(i1(), 0)
@@ -177,7 +177,3 @@ def _one(type_: Type) -> Value:
     return (
         arith.splat(type_, one) if isinstance(type_, ir.VectorType) else arith.constant(type_, one)
     )
-
-
-def _fastmath(op: Op) -> dict[str, Attribute]:
-    return {"fastmath": op.attributes["fastmath"]} if "fastmath" in op.attributes else {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
@@ -20,7 +19,6 @@ from .base import Diagnostic
 from .kernel_pass import Kernel, KernelPass
 
 
-@dataclass(frozen=True)
 class OrderMemory(KernelPass):
     """Put a barrier between accesses to global memory of which one depends on the other.
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import Enum
 from itertools import groupby
-from typing import Union, get_args, get_origin, get_type_hints
+from typing import NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from tilec.ir.mlir import ir, passmanager
 from tilec.ir.state import holding
@@ -43,8 +43,7 @@ class UnknownPassError(PipelineError):
     """A pipeline names a pass that no package has."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(NamedTuple):
     """A pass, or a run of upstream passes, ready to be applied."""
 
     name: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import RASTERIZE
@@ -18,7 +17,6 @@ from .kernel_pass import Kernel, KernelPass
 _X, _Y = range(2)
 
 
-@dataclass(frozen=True)
 class Rasterize(KernelPass):
     """Renumber a kernel's CTAs along x and y, so that those launched together lie in a block.
 

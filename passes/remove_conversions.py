@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics import control_flow, is_removable
@@ -16,8 +15,8 @@ from tilec.layout.plans import Nothing, Permutation, Plan, SharedTrip, Shuffles,
 from .base import walk
 from .kernel_pass import Kernel, KernelPass
 from .layouts.conversion_motion import carry, conversions, hoist, reuse, sink
-from .layouts.layout_types import laid
-from .layouts.layout_ways import Ways
+from .layouts.layout_plans import LayoutPlanner
+from .layouts.layout_types import layout_tile
 from .layouts.tile_classes import is_product
 from .remove_dead import is_unused
 
@@ -25,7 +24,6 @@ ROUNDS = 16
 """Rounds at most; each makes the program cheaper, and two or three do."""
 
 
-@dataclass(frozen=True)
 class RemoveConversions(KernelPass):
     """Drop `tile.convert_layout`s of tensors, or move them to where they cost less.
 
@@ -73,15 +71,15 @@ def _step(function: ir.OpView, target: Target | None) -> bool:
 def _remake(op: ir.OpView, target: Target | None) -> bool:
     """Replace a conversion by a cheaper way to have its result, if there is one."""
     source, result = op.operands[0], op.results[0]
-    before, after = laid(source), laid(result)
+    before, after = layout_tile(source), layout_tile(result)
     assert before is not None
     assert after is not None
-    ways = Ways(target, staged=all(_is_factor(use) for use in result.uses))
-    way = ways.best(source, after.layout)
-    if way.cost >= ways.price(before, after.layout) and before.layout != after.layout:
+    planner = LayoutPlanner(target, staged=all(_is_factor(use) for use in result.uses))
+    plan = planner.best(source, after.layout)
+    if plan.cost >= planner.price(before, after.layout) and before.layout != after.layout:
         return False
     with ir.InsertionPoint(op), op.location:
-        made = way.make(ways)
+        made = plan.make(planner)
     result.replace_all_uses_with(made)
     op.operation.erase()
     return True
@@ -95,13 +93,13 @@ def _is_factor(use: ir.OpOperand) -> bool:
 def _remove_dead(function: ir.OpView) -> None:
     """Erase tiles that nobody uses, and what only they used."""
     for op in reversed(list(walk(function))):
-        gives_tiles = all(laid(result) is not None for result in op.results)
+        gives_tiles = all(layout_tile(result) is not None for result in op.results)
         if gives_tiles and is_unused(op) and is_removable(op) and control_flow(op) is None:
             op.operation.erase()
 
 
 def _explain(op: ir.OpView, kernel: Kernel) -> None:
-    source, result = laid(op.operands[0]), laid(op.results[0])
+    source, result = layout_tile(op.operands[0]), layout_tile(op.results[0])
     assert source is not None
     assert result is not None
     try:

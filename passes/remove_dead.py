@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.semantics import is_removable
@@ -12,7 +11,6 @@ from tilec.ir.mlir import ir
 from .base import Pass, walk
 
 
-@dataclass(frozen=True)
 class RemoveDead(Pass):
     """Erase tile ops whose results are unused and whose declared effects allow it, users first.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import ClassVar
 
@@ -25,7 +24,6 @@ from .kernel_pass import Kernel, KernelPass
 from .search import named
 
 
-@dataclass(frozen=True)
 class ReuseShared(KernelPass):
     """Give every `tile.alloc_shared` its place, the same to buffers whose lifetimes are apart.
 

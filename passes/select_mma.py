@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -19,7 +18,7 @@ from .kernel_pass import Kernel, KernelPass
 from .layouts.chained_dots import links
 from .layouts.mma_choice import (
     Choice,
-    Product,
+    TileProduct,
     best_choice,
     candidates,
     choice,
@@ -30,7 +29,6 @@ from .layouts.mma_choice import (
 from .layouts.tile_classes import Classes, has_plain_tiles, is_elementwise, is_product, plain
 
 
-@dataclass(frozen=True)
 class SelectMma(KernelPass):
     """Choose the instruction of each product of tiles without layouts, and how warps share it.
 
@@ -149,12 +147,12 @@ def _grid(one: Choice) -> str:
     return "x".join(str(n) for n in one.warps)
 
 
-def _product(dot: ir.OpView) -> Product:
+def _product(dot: ir.OpView) -> TileProduct:
     values = dot_values(dot)
     tiles = {name: _plain(value) for name, value in values.items()}
     unsigned = "unsigned_a" in dot.attributes, "unsigned_b" in dot.attributes
     computed = _is_computed(values["a"]), _is_computed(values["b"])
-    return Product(dot.operation.name, tiles, unsigned, computed)
+    return TileProduct(dot.operation.name, tiles, unsigned, computed)
 
 
 def _plain(value: Value) -> PlainTile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -24,10 +23,9 @@ from .emit import index_constant
 from .fragments.fragment_types import FragmentTypes
 from .fragments.matrix_moves import matrix_moves
 from .kernel_pass import Kernel, KernelPass
-from .layouts.conversion_ways import Trip, conversion_way
+from .layouts.conversion_choice import Trip, choose_conversion
 
 
-@dataclass(frozen=True)
 class StageConversions(KernelPass):
     """Replace `tile.convert_layout` by a trip through shared memory where that is the plan.
 
@@ -54,18 +52,20 @@ def _stage(op: ConvertLayoutOp, kernel: Kernel, types: FragmentTypes) -> None:
         raise TilecError("takes tiles with layouts here: run tile-assign-layouts first")
     if source.is_fragment:
         return
-    way = conversion_way(source.layout, result.layout, bits_of(source.element), kernel.target)
-    if way.trip is None and not way.as_bytes:
+    conversion = choose_conversion(
+        source.layout, result.layout, bits_of(source.element), kernel.target
+    )
+    if conversion.trip is None and not conversion.as_bytes:
         return
     with ir.InsertionPoint(op):
-        value = _widened(op.source) if way.as_bytes else op.source
-        if way.trip is not None:
-            moved = _moved(op, value, result.layout, way.trip, kernel, types)
+        value = _widened(op.source) if conversion.as_bytes else op.source
+        if conversion.trip is not None:
+            moved = _go_through_shared(op, value, result.layout, conversion.trip, kernel, types)
         else:
             element = _tile(value).element
             wide = tensor_type(source.shape, element, result.layout)
             moved = emit(ConvertLayoutOp, [value], wide)
-        if way.as_bytes:
+        if conversion.as_bytes:
             moved = _narrowed(moved, op.result.type)
     op.result.replace_all_uses_with(moved)
     op.operation.erase()
@@ -98,7 +98,7 @@ def _tile(value: Value) -> TileValue:
     return found
 
 
-def _moved(
+def _go_through_shared(
     op: ConvertLayoutOp,
     value: Value,
     wanted: LinearLayout,

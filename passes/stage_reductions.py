@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -15,10 +14,9 @@ from tilec.layout import LinearLayout
 from tilec.layout.views import drop_dim, reshape, transpose
 
 from .kernel_pass import Kernel, KernelPass
-from .layouts.reduction_ways import Split, gathering
+from .layouts.reduction_choice import Split, gathering
 
 
-@dataclass(frozen=True)
 class StageReductions(KernelPass):
     """Take a `tile.reduce` over warps apart, into reductions within a warp.
 

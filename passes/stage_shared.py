@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -29,12 +28,11 @@ from .emit import index_constant
 from .fragments.fragment_types import FragmentTypes
 from .kernel_pass import Kernel, KernelPass
 from .staging.operand_loads import operand_loads
-from .staging.staging_groups import Group, grouped
+from .staging.staging_groups import StagingGroup, grouped
 from .staging.staging_swizzle import Reader, Staging, staging
 from .staging.staging_vectors import copy_vector, memory_shape
 
 
-@dataclass(frozen=True)
 class StageShared(KernelPass):
     """Let loads from global memory that feed matrix products go through shared memory.
 
@@ -94,7 +92,7 @@ class _Stage:
     def _warps(self) -> int:
         return self._kernel.threads // LANES
 
-    def group(self, group: Group) -> None:
+    def group(self, group: StagingGroup) -> None:
         """Stage the loads of a group, those of the same memory from one buffer."""
         self._space = SharedSpace(self._function, self._target)
         self._left = self._space.left(*_needing(group.first))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.emit import emit
@@ -26,7 +25,6 @@ from .kernel_pass import Kernel, KernelPass
 from .thread_index import ThreadIndex
 
 
-@dataclass(frozen=True)
 class ToFragments(KernelPass):
     """Replace every tensor that has a layout by the fragments of it that a warp holds.
 

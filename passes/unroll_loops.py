@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import UNROLL, UNROLL_NOW
-from tilec.dialects.tile.emit import i64
 from tilec.ir.mlir import dialect, ir, scf
-from tilec.ir.ops import arith
+from tilec.ir.ops import arith, transform
 from tilec.isa import TilecError
 
 from .base import walk
-from .emit import constant_of, create
+from .emit import constant_of
 from .kernel_pass import Kernel, KernelPass
 
 MOST = 256
@@ -21,7 +19,6 @@ _UPPER = 1
 """Number of a loop's operand that is the upper bound, which MLIR's view of it cannot set."""
 
 
-@dataclass(frozen=True)
 class UnrollLoops(KernelPass):
     """Unroll each `scf.for` that has the attribute `tile.unroll = N : i64`, inner ones first.
 
@@ -69,34 +66,9 @@ def _unroll(loop: ir.OpView, kernel: Kernel) -> None:
 
 def _script(factor: int) -> ir.Module:
     """What upstream's interpreter does: unroll the loops that are marked."""
-    any_op = ir.Type.parse("!transform.any_op")
     script = ir.Module.create()
-    script.operation.attributes["transform.with_named_sequence"] = ir.UnitAttr.get()
-    with ir.InsertionPoint(script.body):
-        sequence = ir.Operation.create(
-            "transform.named_sequence",
-            attributes={
-                "sym_name": ir.StringAttr.get("unroll"),
-                "function_type": ir.TypeAttr.get(ir.FunctionType.get([any_op], [])),
-                "arg_attrs": ir.ArrayAttr.get(
-                    [ir.DictAttr.get({"transform.readonly": ir.UnitAttr.get()})]
-                ),
-            },
-            regions=1,
-        )
-    body = sequence.regions[0].blocks.append(any_op)
-    with ir.InsertionPoint(body):
-        marked = create(
-            "transform.structured.match",
-            [body.arguments[0]],
-            any_op,
-            ops=ir.ArrayAttr.get([ir.StringAttr.get(scf.ForOp.OPERATION_NAME)]),
-            op_attrs=ir.DictAttr.get({UNROLL_NOW: ir.UnitAttr.get()}),
-        )
-        ir.Operation.create(
-            "transform.loop.unroll", operands=[marked], attributes={"factor": i64(factor)}
-        )
-        ir.Operation.create("transform.yield")
+    with transform.named_sequence(script, "unroll") as kernel:
+        transform.loop_unroll(transform.match(kernel, scf.ForOp, UNROLL_NOW), factor)
     return script
 
 

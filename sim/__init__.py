@@ -4,10 +4,12 @@ from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .launch import launch
 from .ptx import Module, read
 from .report import Finding, Line, MatrixCount, Report, SimulationError
+from .tensor_map import Im2col, TensorMap
 from .unsupported import check
 
 __all__ = [
     "Finding",
+    "Im2col",
     "LaunchError",
     "Line",
     "MatrixCount",
@@ -15,6 +17,7 @@ __all__ = [
     "PtxError",
     "Report",
     "SimulationError",
+    "TensorMap",
     "UnsupportedInstructionError",
     "check",
     "launch",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from tilec.isa.host_memory import host_blocks
 from tilec.isa.launch import encode
 
+from .errors import LaunchError
 from .memory import GLOBAL_BASE, Memory
 from .placement import Placement
+from .tensor_map import TensorMap
 
 
 class Buffers:
@@ -52,9 +55,22 @@ def pack(placement: Placement, memory: Memory, args: Sequence[object]) -> Buffer
     Raises:
         LaunchError: naming the parameter whose argument does not fit.
     """
-    buffers = Buffers(memory, args)
+    arrays = [arg.array if isinstance(arg, TensorMap) else arg for arg in args]
+    buffers = Buffers(memory, arrays)
+    args = [_encoded(arg, buffers) if isinstance(arg, TensorMap) else arg for arg in args]
     parameters = placement.kernel.parameters
     packed, offsets = encode(placement.kernel.name, parameters, args, buffers.address)
     names = [parameter.name for parameter in parameters]
     placement.parameters(np.frombuffer(packed, np.uint8), dict(zip(names, offsets, strict=True)))
     return buffers
+
+
+def _encoded(map_: TensorMap, buffers: Buffers) -> bytes:
+    """A tensor map as its 128 bytes."""
+    address = buffers.address(map_.array, "the array of a tensor map")
+    assert address is not None
+    described = replace(map_.descriptor, address=address)
+    problem = described.problem()
+    if problem is not None:
+        raise LaunchError(f"tensor map: {problem}")
+    return described.encode()

@@ -12,7 +12,14 @@ from .alu.bits import width
 from .errors import UnsupportedInstructionError
 from .frames import Frame
 from .machine import Machine, Step
-from .memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW, Space
+from .memory import (
+    GLOBAL_BASE,
+    LOCAL_WINDOW,
+    RANK_OFFSET,
+    RANK_SHIFT,
+    SHARED_WINDOW,
+    Space,
+)
 from .ptx.declarations import fit
 from .ptx.module import (
     Address,
@@ -26,7 +33,7 @@ from .ptx.module import (
     Vector,
 )
 from .registers import ZEROS
-from .sync import BarrierSync, Members
+from .sync import Waits
 from .widths import dtype_of
 
 Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
@@ -35,13 +42,14 @@ Locate = Callable[[], list[tuple[Space, Array, Array | None]]]
 _WINDOWS = {"global": GLOBAL_BASE, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW}
 _ADDRESS = 0xFFFFFFFF
 """The bits of an address of shared or local memory."""
-_WINDOWED = ("shared", "local")
+_WINDOWED = ("shared", "shared::cluster", "local")
 """Spaces whose addresses have 32 bits."""
 _SPACES = {
     "global": "global",
     "const": "const",
     "shared": "shared",
     "shared::cta": "shared",
+    "shared::cluster": "shared::cluster",
     "local": "local",
 }
 
@@ -61,7 +69,7 @@ class Binding:
         self.frame = frame
         self.instruction = instruction
         self.machine: Machine = frame.program.machine
-        self.sync: Members | BarrierSync | None = None
+        self.sync: Waits | None = None
         self.deferred = False
         self._before: list[Step] = []
         self._after: list[Step] = []
@@ -107,6 +115,11 @@ class Binding:
         if name.component:
             return None
         return self.frame.register(name.text, self.instruction.scope)
+
+    def slot_of(self, name: str) -> int | None:
+        """The slot of a register; None if there is none of that name."""
+        found = self.frame.register(name, self.instruction.scope)
+        return None if found is None else found[0]
 
     def compute(self, value: Callable[[], Array]) -> int:
         """The slot of a value computed each time before the instruction."""
@@ -214,8 +227,6 @@ class Binding:
         for word in names or self.modifiers:
             if word in _SPACES:
                 return _SPACES[word]
-            if word.startswith("shared::cluster"):
-                raise self.error("shared memory of other CTAs is not simulated")
             if word == "param" or word.startswith("param::"):
                 return self._parameter_space(operand)
         return None
@@ -257,6 +268,12 @@ class Binding:
         """Where an access goes: in the space that the qualifiers say, or by the address."""
         machine, memory = self.machine, self.machine.memory
         space = self.space(operand, names)
+        clustered = machine.geometry.cluster_ctas > 1
+        if space == "shared::cluster":
+            if clustered:
+                addresses = self.offsets(operand, space)
+                return lambda: by_rank(machine, addresses(), machine.mask)
+            space = "shared"
         if space is not None:
             offsets = self.offsets(operand, space)
             return lambda: [(memory.spaces[space], offsets(), machine.mask)]
@@ -267,7 +284,16 @@ class Binding:
             address = registers[slot].astype(np.int64) + extra
             if int(address.min()) >= GLOBAL_BASE:
                 return [(memory.spaces["global"], address - GLOBAL_BASE, machine.mask)]
-            return _by_window(machine, address)
+            found = _by_window(machine, address)
+            if not clustered:
+                return found
+            return [
+                part
+                for space, at, mask in found
+                for part in (
+                    by_rank(machine, at, mask) if space.name == "shared" else [(space, at, mask)]
+                )
+            ]
 
         del bits
         return generic
@@ -296,6 +322,26 @@ def _in_window(registers: list[Array], slot: int, bits: int, extra: int) -> Call
         return np.where((high == 1) | (high == -1), address & _ADDRESS, address)
 
     return offsets
+
+
+def by_rank(
+    machine: Machine, address: Array, mask: Array | None
+) -> list[tuple[Space, Array, Array | None]]:
+    """Addresses of `.shared::cluster`: those of the thread's own CTA, and those of others."""
+    spaces = machine.memory.spaces
+    code = address >> RANK_SHIFT
+    if not code.any():
+        return [(spaces["shared"], address, mask)]
+    rank = np.arange(machine.shape[0]).reshape(-1, 1, 1) % machine.geometry.cluster_ctas
+    own = (code == 0) | (code == rank + 1)
+    active = np.True_ if mask is None else mask
+    mine, others = np.asarray(own & active), np.asarray(~own & active)
+    found: list[tuple[Space, Array, Array | None]] = []
+    if mine.any():
+        found.append((spaces["shared"], np.where(own, address & RANK_OFFSET, 0), mine))
+    if others.any() or not found:
+        found.append((spaces["shared::cluster"], np.where(own, 0, address), others))
+    return found
 
 
 def _by_window(machine: Machine, address: Array) -> list[tuple[Space, Array, Array | None]]:

@@ -10,7 +10,7 @@ import numpy as np
 from .alu import Array
 from .machine import Machine, Step
 from .ptx.module import Instruction
-from .sync import BarrierSync, Members
+from .sync import Gate, Members, Waits
 
 
 class Return:
@@ -116,7 +116,7 @@ class Code:
 
     instructions: Sequence[Instruction]
     steps: list[Step]
-    syncs: list[Members | BarrierSync | None]
+    syncs: list[Waits | None]
     end: End
     last: Instruction | None = None
     has_syncs: bool = False
@@ -138,6 +138,8 @@ class Code:
         if self.last is not None:
             yield self.last
 
-    def counted(self, sync: Members | BarrierSync) -> bool:
+    def counted(self, sync: Waits) -> bool:
         """Whether an instruction may have to wait even when all threads come together."""
-        return isinstance(sync, BarrierSync) and not sync.plain
+        if isinstance(sync, Members):
+            return False
+        return isinstance(sync, Gate) or not sync.plain

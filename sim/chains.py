@@ -26,7 +26,7 @@ def chained(body: Sequence[Instruction], uses: Mapping[str, int]) -> frozenset[i
     results: dict[tuple[int, tuple[str, ...]], int] = {}
     for index, instruction in enumerate(body):
         what = traits(instruction)
-        if what.sync in (Sync.CTA, Sync.UNKNOWN):
+        if what.sync in (Sync.CTA, Sync.CLUSTER, Sync.UNKNOWN):
             results.clear()
         if not what.product or instruction.guard or len(instruction.operands) < 4:
             continue

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 
+from tilec.isa import ExecutionScope
 from tilec.isa import form as find_form
-from tilec.isa import instruction as find_instruction
 
 from .frames import Frame
+from .matrix_forms import matrix_form
 from .program import Program
 from .ptx.module import Instruction
+from .register_pool import WARPGROUP
 from .report import Finding, Line, MatrixCount, Report
 from .traffic import Accesses
 from .traits import Sync, traits
@@ -28,26 +30,39 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
         made.thread_instructions += threads
         what = traits(instruction)
         if what.matrix:
-            matrix[find_instruction(instruction.mnemonic)[0].ptx] += warps
+            matrix[matrix_form(instruction).ptx] += warps
+        if what.waits:
+            made.waits += warps
         if what.sync is Sync.CTA:
             made.barriers += warps
         found = touched.get(position, Accesses())
         line = Line(
             module.line(instruction), module.origin(instruction), instruction.mnemonic,
             warps, threads, found.requests, found.sectors, found.wavefronts, found.conflicts,
+            found.copied,
+            found.operands,
+            found.waits_in_vain,
         )  # fmt: skip
         made.lines.append(line)
     made.warp_instructions = kinds.total()
     made.instructions = dict(kinds.most_common())
     made.matrix = [
-        MatrixCount(name, warps, find_form(name).flops * warps)
+        MatrixCount(name, warps, find_form(name).flops * warps // _warps(name))
         for name, warps in matrix.most_common()
     ]
     made.requests = sum(line.requests for line in made.lines if line.sectors)
     made.sectors = sum(line.sectors for line in made.lines)
     made.wavefronts = sum(line.wavefronts for line in made.lines)
+    made.copied = sum(line.copied for line in made.lines)
+    made.operand_bytes = sum(line.operands for line in made.lines)
+    made.waits_in_vain = sum(line.waits_in_vain for line in made.lines)
     made.conflicts = sum(line.conflicts for line in made.lines)
     return made
+
+
+def _warps(name: str) -> int:
+    """Warps that execute a form together."""
+    return WARPGROUP if find_form(name).scope is ExecutionScope.WARPGROUP else 1
 
 
 def _executed(entry: Frame) -> dict[int, tuple[Instruction, int, int]]:

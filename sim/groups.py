@@ -72,18 +72,3 @@ class Group:
         other = Group(frame, block, index, mask, mask, 0, 0, self.turn, self.boost, self.warp)
         other.narrow(mask, live)
         return other
-
-
-def whole_warps(mask: Array, live: Array | None) -> Array | None:
-    """Threads whose warps are in `mask` with all their live lanes; None if that is all of it."""
-    missing = ~mask if live is None else live & ~mask
-    broken = np.asarray(mask.any(axis=2) & missing.any(axis=2))
-    if not broken.any():
-        return None
-    return np.asarray(mask & ~broken[..., None])
-
-
-def lane_bits(mask: Array) -> Array:
-    """The lanes of each warp as a 32-bit number, of shape (CTAs, warps, 1)."""
-    packed = np.packbits(mask, axis=2, bitorder="little")
-    return np.ascontiguousarray(packed).view(np.uint32)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 from tilec.isa import DEFAULT_TARGET, TARGETS, nearest, target
-from tilec.isa.launch import GRID_LIMIT, extents
+from tilec.isa.launch import GRID_LIMIT, Extents, extents
 
 from .arguments import pack
 from .counting import report as report_of
@@ -22,12 +23,16 @@ from .placement import Placement
 from .program import Program
 from .ptx import Module, read
 from .ptx.module import Function
+from .register_pool import at_entry
 from .report import Finding, Report, SimulationError
 from .residency import resident_ctas
 from .scheduler import Scheduler
 from .translator import Translator
 from .wave import Geometry
 
+CLUSTER_LIMIT = 16
+"""The most CTAs of a cluster; more than 8 have to be asked for."""
+CLUSTERS_SINCE = 90
 DEFAULT_STEPS = 5_000_000
 """Step limit where none is given; a step is an instruction for all threads that are together."""
 
@@ -64,6 +69,7 @@ def launch(
     checks: bool = True,
     max_steps: int | None = None,
     order: int | None = None,
+    cluster: int | Sequence[int] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Run a kernel.
@@ -89,6 +95,7 @@ def launch(
             as they can; with it, one of them as far as it can go, then another, in an order that
             the seed decides. What a kernel without races gives does not depend on it, unless
             it asks in which order atomics came or what a clock shows.
+        cluster: CTAs of a cluster along x, y and z; by default what the kernel requires, else 1.
         progress: told, after every wave, how many CTAs have ended and how many there are.
 
     Returns:
@@ -102,8 +109,11 @@ def launch(
     module = ptx if isinstance(ptx, Module) else read(ptx)
     arch = architecture(module) if arch is None else arch
     function = kernel_of(module, kernel)
-    geometry = Geometry(extents(grid, "grid"), extents(block, "block"))
+    geometry = Geometry(
+        extents(grid, "grid"), extents(block, "block"), *_cluster(function, cluster)
+    )
     _check_extents(function, geometry, arch)
+    _check_cluster(geometry, arch)
     if numerics not in ("exact", "fast"):
         raise LaunchError(f"numerics is '{numerics}'; legal: exact, fast")
     memory = Memory()
@@ -112,14 +122,23 @@ def launch(
     _check_shared(placement, dynamic_smem, arch)
     buffers = pack(placement, memory, args)
     resident = resident_ctas(placement, geometry)
-    memory.build(placement.shared_bytes, resident, geometry.warps)
+    memory.build(placement.shared_bytes, resident, geometry.warps, geometry.cluster_ctas)
+    machine.pool.entry = at_entry(function.directives)
     program = Program(placement, machine)
     translator = Translator(program)
     findings: list[Finding] = []
     if checks:
-        machine.observer = Observer(machine, Findings(module, machine, findings))
+        machine.observer = Observer(
+            machine,
+            Findings(module, machine, findings),
+            machine.phases,
+            machine.clusters,
+            asynchronous=placement.asynchronous,
+        )
     entry = Frame(program, function)
     turns = Together() if order is None else WarpByWarp(order)
+    if order is not None:
+        machine.transfers.early = random.Random(order)
     limit = DEFAULT_STEPS * (1 if order is None else geometry.warps)
     limit = limit if max_steps is None else max_steps
     completed = True
@@ -133,6 +152,7 @@ def launch(
                 machine.observer.end()
             findings.append(stopped(module, error))
             break
+        machine.transfers.end(machine.observer)
         if machine.observer is not None:
             machine.observer.end()
         if progress is not None:
@@ -142,6 +162,33 @@ def launch(
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
     return report
+
+
+def _cluster(function: Function, given: int | Sequence[int] | None) -> tuple[Extents, bool]:
+    """CTAs of a cluster, and whether anybody says how many."""
+    required = function.directives.get("reqnctapercluster", ())
+    wanted = extents((*required, 1, 1, 1)[:3], "cluster")
+    if given is None:
+        return wanted, bool(required) or "explicitcluster" in function.directives
+    found = extents(given, "cluster")
+    if required and found != wanted:
+        raise LaunchError(f"kernel '{function.name}' requires clusters of {wanted}")
+    return found, True
+
+
+def _check_cluster(geometry: Geometry, arch: str) -> None:
+    if not geometry.explicit:
+        return
+    if geometry.cluster_ctas > CLUSTER_LIMIT:
+        raise LaunchError(
+            f"a cluster of {geometry.cluster}; at most {CLUSTER_LIMIT} CTAs are legal"
+        )
+    if geometry.cluster_ctas > 1 and target(arch).number < CLUSTERS_SINCE:
+        raise LaunchError(f"a cluster of {geometry.cluster}; {arch} has no clusters, sm_90 has")
+    if any(n % of for n, of in zip(geometry.grid, geometry.cluster, strict=True)):
+        raise LaunchError(
+            f"a grid of {geometry.grid} in clusters of {geometry.cluster}, which do not divide it"
+        )
 
 
 def _check_shared(placement: Placement, dynamic: int, arch: str) -> None:

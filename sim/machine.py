@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from .alu import Array
+from .clusters import Clusters
 from .fragments import Fragments
 from .memory import Memory
 from .observer import Observer
+from .phases import Phases
+from .ptx.module import Instruction
+from .register_pool import RegisterPool
 from .registers import Registers
+from .transfers import Transfers
 from .wave import Geometry
 
 Step = Callable[[], None]
@@ -23,6 +31,10 @@ class Machine(Registers):
         observer: checks and counts what memory is touched; None without checks.
         fragments: operands of matrix instructions.
         output: what threads have printed.
+        phases: the mbarriers.
+        transfers: bulk and tensor copies under way.
+        clusters: the cluster barriers.
+        pool: the registers that warpgroups have.
     """
 
     def __init__(
@@ -40,10 +52,67 @@ class Machine(Registers):
         self.observer: Observer | None = None
         self.fragments = Fragments(self)
         self.output: list[str] = []
+        self.phases = Phases(self)
+        self.transfers = Transfers(self, self.phases)
+        self.clusters = Clusters(self, self.phases)
+        self.pool = RegisterPool(self, self.phases)
 
     def begin(self, first: int, ctas: int) -> None:
         """Begin the wave of `ctas` CTAs from number `first`."""
         super().begin(first, ctas)
         self.fragments.clear()
+        self.phases.begin()
+        self.transfers.begin()
+        self.clusters.begin()
+        self.pool.begin()
         if self.observer is not None:
             self.observer.begin()
+
+    # mbarriers
+
+    def phases_changed(self, instruction: Instruction, index: Array, before: Array) -> None:
+        """Mbarriers have changed.
+
+        Args:
+            instruction: what changed them.
+            index: their 8-byte elements of memory, each once.
+            before: what they were.
+        """
+        after = self.memory.views[64][index]
+        for offset, ctas in self.phases.change(instruction, index, before, after):
+            if self.observer is not None:
+                self.observer.completed(offset, ctas)
+
+    def tested(
+        self, instruction: Instruction, index: Array, threads: Array, done: Array, asked: Array
+    ) -> None:
+        """Threads have asked whether a phase of an mbarrier of their CTA is complete.
+
+        Args:
+            instruction: what asks.
+            index: the mbarrier's 8-byte element of memory, of each of the threads.
+            threads: which threads, (CTAs, warps, lanes).
+            done: which of them are told that it is, likewise.
+            asked: the phase, or its parity, of each of the threads.
+        """
+        if self.observer is not None:
+            self.observer.traffic.count_vain_waits(instruction, threads & ~done)
+        _, offsets = self.phases.places(index)
+        parity = np.zeros(self.shape, np.int64)
+        parity[threads] = asked & 1
+        for offset in np.unique(offsets).tolist():
+            some = np.zeros(self.shape, np.bool_)
+            some[threads] = offsets == offset
+            late = self.phases.tested(instruction, offset, some, done & some, parity)
+            if self.observer is not None:
+                self.observer.observed(offset, done & some)
+                if late is not None:
+                    self.observer.late(instruction, offset, late)
+
+    def land(self, index: Array) -> None:
+        """Complete the copies that mbarriers wait for; `index` are their elements of memory."""
+        self.transfers.land(index, self.observer)
+
+    def land_some(self) -> bool:
+        """Complete a copy though nobody has waited for it; whether there was one."""
+        return self.transfers.land_some(self.observer)

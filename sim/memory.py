@@ -28,6 +28,11 @@ WINDOW_SIZE = 1 << 32
 FUNCTION_BASE = 0x7C00_0000_0000
 """Addresses of functions, which can be called and never read."""
 
+RANK_SHIFT = 24
+RANK_OFFSET = (1 << RANK_SHIFT) - 1
+"""An address of `.shared::cluster` has 1 + the CTA's rank above the offset in its shared memory;
+with 0 there, as in an address of `.shared::cta`, it is one's own."""
+
 _LOCAL_ROOM = 4096
 """Bytes of local memory that a thread has room for at first; untouched they cost nothing."""
 
@@ -96,6 +101,7 @@ class Memory:
         self._local_end = 0
         self._local_room = _LOCAL_ROOM
         self._threads = 0
+        self._cluster = 1
         self.shared_base = 0
         self.shared_bytes = 0
         self.shared_stride = 0
@@ -123,8 +129,9 @@ class Memory:
         """What an allocation holds from an address on when the launch begins."""
         self._parts.append((address - GLOBAL_BASE, data))
 
-    def build(self, shared_bytes: int, ctas: int, warps: int) -> None:
-        """Lay out the spaces for waves of up to `ctas` CTAs of `warps` warps."""
+    def build(self, shared_bytes: int, ctas: int, warps: int, cluster: int = 1) -> None:
+        """Lay out the spaces for waves of up to `ctas` CTAs of so many warps, in clusters."""
+        self._cluster = cluster
         self.shared_base = self._end
         self.shared_bytes = shared_bytes
         self.shared_stride = max(-(-shared_bytes // 128) * 128, 128)
@@ -154,6 +161,22 @@ class Memory:
             "shared": Space("shared", SHARED_WINDOW, lambda offset: np.asarray(offset + cta)),
             "local": Space("local", LOCAL_WINDOW, place_local),
         }
+        if self._cluster > 1:
+            self.spaces["shared::cluster"] = Space(
+                "shared::cluster", SHARED_WINDOW, self._place_peer(ctas)
+            )
+
+    def _place_peer(self, ctas: int) -> Callable[[Array], Array]:
+        """Places of addresses in the shared memory of other CTAs of the cluster."""
+        first = np.arange(ctas).reshape(-1, 1, 1) // self._cluster * self._cluster
+
+        def place(address: Array) -> Array:
+            rank = (address >> RANK_SHIFT) - 1
+            base = self.shared_base + (first + rank) * self.shared_stride
+            legal = (rank >= 0) & (rank < self._cluster)
+            return np.where(legal, base + (address & RANK_OFFSET), self.data.size)
+
+        return place
 
     def allocate_local(self, size: int, align: int) -> int:
         """Local memory of every thread; its address in the local space."""

@@ -11,10 +11,16 @@ from .access import Access
 from .alu import Array
 from .checks.bounds import Bounds
 from .checks.global_memory import GlobalChecks
+from .checks.in_flight import InFlight, Thread
+from .checks.operation import Operation
+from .checks.peers import Peers
 from .checks.progress import Progress
 from .checks.shared import SharedChecks
+from .checks.warpgroups import Warpgroups
+from .clusters import Clusters
 from .findings import Findings
 from .memory import Space
+from .phases import Phases
 from .ptx.module import Instruction
 from .traffic import Traffic
 from .wave import Wave
@@ -26,22 +32,46 @@ class Observer:
     Attributes:
         findings: what has been found wrong.
         traffic: what has been counted.
+        in_flight: what the asynchronous proxy does to shared memory; None of a kernel that has no
+            instructions for it.
+        warpgroups: the products under way; None likewise.
     """
 
-    def __init__(self, wave: Wave, findings: Findings) -> None:
+    def __init__(
+        self,
+        wave: Wave,
+        findings: Findings,
+        phases: Phases,
+        clusters: Clusters,
+        *,
+        asynchronous: bool = False,
+    ) -> None:
         self.wave = wave
+        self.phases = phases
+        self.peers = Peers(wave, findings, clusters, phases)
         self.findings = findings
         self.bounds = Bounds(wave.memory, findings)
         self.traffic = Traffic(wave)
         self.progress = Progress(wave)
         self.shared = SharedChecks(wave, findings, self.progress)
         self.global_ = GlobalChecks(wave, findings, self.progress)
+        self.in_flight = (
+            InFlight(wave, findings, self.progress, self.shared) if asynchronous else None
+        )
+        self.warpgroups = (
+            None if self.in_flight is None else Warpgroups(wave, findings, self.in_flight)
+        )
 
     def begin(self) -> None:
         """Begin a wave."""
         self.progress.begin()
+        self.peers.begin()
         self.shared.begin()
         self.global_.begin()
+        if self.in_flight is not None:
+            self.in_flight.begin()
+        if self.warpgroups is not None:
+            self.warpgroups.begin()
 
     def end(self) -> None:
         """End a wave."""
@@ -76,6 +106,8 @@ class Observer:
         Returns:
             The threads whose access may happen; `mask` itself if they all may.
         """
+        if space.name == "shared::cluster":
+            return self._access_peer(instruction, space, offsets, size, mask, kind)
         legal = self.bounds.check(instruction, space, offsets, size, mask, kind)
         if kind.orders:
             self.progress.acquire(legal)
@@ -83,6 +115,8 @@ class Observer:
             if counted:
                 self.traffic.count_shared(instruction, offsets, size, legal, kind, form)
             self.shared.access(instruction, offsets, size, legal, kind)
+            if self.in_flight is not None:
+                self.in_flight.generic(instruction, offsets, size, legal, kind)
         elif space.name == "global":
             if counted:
                 self.traffic.count_global(instruction, offsets, legal)
@@ -93,6 +127,37 @@ class Observer:
         if kind.orders:
             self.progress.publish(legal)
         return legal
+
+    def _access_peer(
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
+    ) -> Array:
+        """An access to shared memory of other CTAs: races for it are not looked for."""
+        legal = self.peers.bounds(instruction, offsets, size, mask)
+        if kind.writes and kind is not Access.BARRIER and legal.any():
+            places = np.broadcast_to(space.place(offsets), legal.shape)[legal]
+            ctas, at = np.divmod(
+                places - self.wave.memory.shared_base, self.wave.memory.shared_stride
+            )
+            for cta in np.unique(ctas).tolist():
+                self.shared.overwrite(cta, np.unique(at[ctas == cta] >> 4), instruction)
+        return legal
+
+    def peer(self, instruction: Instruction, thread: Thread, owner: int) -> bool:
+        """A thread's copy touches the shared memory of a CTA; whether that is there."""
+        return self.peers.visit(instruction, thread, owner)
+
+    def peer_signal(self, instruction: Instruction, index: Array, threads: Array) -> None:
+        """Threads take part in phases of mbarriers, by their elements of memory, of other CTAs."""
+        ctas, offsets = self.phases.places(index)
+        for number, at in enumerate(np.argwhere(threads).tolist()):
+            thread = (at[0], at[1], at[2])
+            self.peers.signal(instruction, thread, int(ctas[number]), int(offsets[number]))
 
     def aligned(
         self, instruction: Instruction, space: Space, offsets: Array, size: int, mask: Array | None
@@ -113,8 +178,8 @@ class Observer:
                 lambda _: "writes what a cp.async reads, before the wait for it",
             )
 
-    def copy_source(self, offsets: Array, size: int) -> None:
-        """What the asynchronous copy that comes next reads in global memory."""
+    def copy_source(self, offsets: Array, size: Array) -> None:
+        """What the asynchronous copy that comes next reads in global memory, in bytes."""
         self.shared.copies.read(offsets, size)
 
     def meet(self, instruction: Instruction) -> None:
@@ -158,13 +223,165 @@ class Observer:
         """Threads publish what they have done."""
         self.progress.publish()
 
-    def release_object(self, threads: Array) -> None:
-        """Threads arrive at an mbarrier."""
-        self.progress.publish(threads)
+    def signal(self, index: Array, threads: Array) -> None:
+        """Threads arrive at mbarriers, and release what they have done.
 
-    def acquire_object(self, threads: Array) -> None:
-        """Threads see that a phase of an mbarrier is complete."""
-        self.progress.acquire(threads)
+        Args:
+            index: the 8-byte element of memory of each thread's.
+            threads: which threads, (CTAs, warps, lanes).
+        """
+        ctas, offsets = self.phases.places(index)
+        own = ctas == np.nonzero(threads)[0]
+        for offset in np.unique(offsets[own]).tolist():
+            some = np.zeros(self.wave.shape, np.bool_)
+            some[threads] = own & (offsets == offset)
+            self.progress.signal(offset, some)
+
+    def completed(self, offset: int, ctas: Array) -> None:
+        """The mbarrier at an offset has completed a phase in some CTAs."""
+        self.progress.complete(offset, ctas)
+
+    def observed(self, offset: int, threads: Array) -> None:
+        """Threads see that a phase of the mbarrier at an offset is complete."""
+        if not threads.any():
+            return
+        self.progress.observe(offset, threads)
+        known = self.phases.known(offset)
+        if self.in_flight is not None and known is not None:
+            self.in_flight.observed(offset, threads, known.phase)
+
+    def mbarrier_made(self, offset: int, ctas: Array, warps: Array) -> None:
+        """Warps of some CTAs have initialised the mbarrier at an offset."""
+        known = self.phases.known(offset)
+        assert known is not None
+        self.progress.expand()
+        known.maker[ctas] = warps
+        known.when[ctas] = self.progress.clocks.now[ctas]
+        known.ordered[ctas] = False
+        known.ordered[ctas, warps] = True
+
+    def mbarrier_used(self, instruction: Instruction, offsets: Array, mask: Array | None) -> None:
+        """Threads use mbarriers of their CTA, which must have been initialised before."""
+        threads = self.wave.active() if mask is None else np.broadcast_to(mask, self.wave.shape)
+        for offset in np.unique(offsets[threads]).tolist():
+            known = self.phases.known(offset)
+            if known is None:
+                continue
+            asking = (threads & (offsets == offset)).any(axis=2) & ~known.ordered
+            if not asking.any():
+                continue
+            self.progress.expand()
+            seen = self.progress.clocks.seen
+            ctas, warps = np.nonzero(asking)
+            racing = seen[ctas, warps, known.maker[ctas]] < known.when[ctas]
+            known.ordered[ctas, warps] = True
+            if racing.any():
+                wrong = np.zeros(self.wave.shape, np.bool_)
+                wrong[ctas[racing], warps[racing]] = threads[ctas[racing], warps[racing]]
+                self.findings.add(
+                    "race",
+                    instruction,
+                    wrong,
+                    lambda _, offset=offset: (
+                        f"uses the mbarrier at {offset:#x}, which another warp has initialised, "
+                        "without a barrier between them"
+                    ),
+                    lambda _, offset=offset: offset,
+                )
+
+    def arrived(self, instruction: Instruction, threads: Array, pending: Array) -> None:
+        """Some threads have arrived where fewer arrivals were pending than they brought."""
+        if threads.any():
+            self.findings.add(
+                "mbarrier",
+                instruction,
+                threads,
+                lambda at: (
+                    f"arrives more often than the phase expects, which waits for {int(pending[at])}"
+                ),
+            )
+
+    def late(self, instruction: Instruction, offset: int, threads: Array) -> None:
+        """Threads wait for a phase that is not the current or the previous one."""
+        known = self.phases.known(offset)
+        assert known is not None
+        self.findings.add(
+            "mbarrier",
+            instruction,
+            threads,
+            lambda at: (
+                f"waits for phase {int(known.last[at[0], at[1]]) + 1} of the mbarrier at "
+                f"{offset:#x}, which is in phase {int(known.phase[at[0]])}: a wait is for the "
+                "current phase or the one before"
+            ),
+            lambda _: offset,
+        )
+
+    def finished(self, operation: Operation, thread: Thread) -> None:
+        """A thread has waited for a copy of its own."""
+        if self.in_flight is not None:
+            warps = np.zeros(self.wave.shape[1], np.bool_)
+            warps[thread[1]] = True
+            self.in_flight.finish(operation, warps)
+
+    def left_behind(self, instruction: Instruction, thread: Thread) -> None:
+        """A thread has exited before a wait for a copy that reads shared memory."""
+        self.blame(
+            "async",
+            instruction,
+            thread,
+            "exits without a wait for this copy, which may read shared memory that is gone",
+        )
+
+    def never_awaited(self, instruction: Instruction, thread: Thread) -> None:
+        """The wave ends before anybody has waited for a copy to shared memory."""
+        self.blame(
+            "async",
+            instruction,
+            thread,
+            "issues a copy that no thread waits for: it may write shared memory that is gone",
+        )
+
+    def blame(self, kind: str, instruction: Instruction, thread: Thread, words: str) -> None:
+        """Note what a thread did wrong."""
+        threads = np.zeros(self.wave.shape, np.bool_)
+        threads[thread] = True
+        self.findings.add(kind, instruction, threads, lambda _: words)
+
+    def span(
+        self,
+        instruction: Instruction,
+        thread: Thread,
+        space: str,
+        offset: int,
+        size: int,
+        align: int,
+        kind: Access,
+    ) -> bool:
+        """A thread's copy touches bytes that follow each other; whether it may."""
+        threads = np.zeros(self.wave.shape, np.bool_)
+        threads[thread] = True
+        where = self.wave.memory.spaces[space]
+        unit = min(align, 16)
+        legal = True
+        for at in sorted({offset, max(offset + size - unit, offset)}):
+            offsets = np.full((1, 1, 1), at, np.int64)
+            found = self.bounds.check(instruction, where, offsets, unit, threads, kind)
+            legal &= found is None or bool(found[thread])
+        if offset % align and legal:
+            self.blame(
+                "misaligned",
+                instruction,
+                thread,
+                f"copies to or from {offset:#x}, which is no multiple of {align}",
+            )
+            legal = False
+        return legal
+
+    def proxy_fence(self, threads: Array) -> None:
+        """Threads order what they did by the generic proxy before what the other does."""
+        if self.in_flight is not None:
+            self.in_flight.fence(threads)
 
     def commit(self) -> None:
         """Threads close a group of copies."""

@@ -22,6 +22,7 @@ from .ptx.module import (
     Variable,
     Vector,
 )
+from .traits import Sync, Traits, traits
 
 
 class Placement:
@@ -45,6 +46,20 @@ class Placement:
         self._order = list(module.functions)
         self.shared_bytes = self._place_shared(dynamic)
         self._place_global()
+
+    @property
+    def asynchronous(self) -> bool:
+        """Whether any instruction works on shared memory by the asynchronous proxy."""
+        return any(found.asynchronous for found in self._traits())
+
+    @property
+    def warpgroups(self) -> bool:
+        """Whether any instruction is executed by the warps of a warpgroup together."""
+        return any(found.sync is Sync.WARPGROUP for found in self._traits())
+
+    def _traits(self) -> Iterator[Traits]:
+        for function in self.functions:
+            yield from map(traits, function.body or ())
 
     def _reachable(self) -> Iterator[Function]:
         todo, seen = [self.kernel.name], {self.kernel.name}
@@ -177,5 +192,6 @@ def _names(operands: Iterable[Operand]) -> Iterator[str]:
         elif isinstance(operand, Address):
             if operand.base is not None:
                 yield operand.base.text
+            yield from _names(operand.extra)
         elif isinstance(operand, Vector | Arguments):
             yield from _names(operand.items)

@@ -27,7 +27,8 @@ class Finding:
 
     Attributes:
         kind: `out-of-bounds`, `misaligned`, `wrong-space`, `read-only`, `uninitialised`,
-            `async`, `race`, `barrier`, `partial-warp`, `step-limit` or `trap`.
+            `async`, `proxy`, `mbarrier`, `tensor-map`, `cluster`, `wgmma`, `registers`, `race`,
+            `barrier`, `partial-warp`, `deadlock`, `step-limit` or `trap`.
         message: what and where, in words.
         line: line of the PTX text; 0 where none is to blame.
         source: `file:line` that `.loc` gave for it, or empty.
@@ -63,6 +64,9 @@ class Line:
         sectors: 32-byte sectors of global memory in those requests.
         wavefronts: passes over shared memory that those requests took.
         conflicts: passes among them that bank conflicts caused.
+        copied: bytes that bulk and tensor copies moved, those outside of arrays counted.
+        operands: bytes of shared memory that products of warpgroups read by descriptor.
+        waits_in_vain: times that a warp asked an mbarrier for a phase that was not complete.
     """
 
     line: int
@@ -74,6 +78,9 @@ class Line:
     sectors: int = 0
     wavefronts: int = 0
     conflicts: int = 0
+    copied: int = 0
+    operands: int = 0
+    waits_in_vain: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +109,9 @@ class Report:
         barriers: warps' arrivals at CTA barriers.
         requests, sectors: accesses of warps to global memory, and sectors in them.
         wavefronts, conflicts: passes over shared memory, and those that conflicts caused.
+        copied: bytes that bulk and tensor copies moved.
+        operand_bytes: bytes of shared memory that products of warpgroups read by descriptor.
+        waits, waits_in_vain: times that warps asked an mbarrier, and that the phase was not over.
         lines: the same for every instruction of the text that was executed, in its order.
     """
 
@@ -119,6 +129,10 @@ class Report:
     sectors: int = 0
     wavefronts: int = 0
     conflicts: int = 0
+    copied: int = 0
+    operand_bytes: int = 0
+    waits: int = 0
+    waits_in_vain: int = 0
     lines: list[Line] = field(default_factory=list)
 
     @property
@@ -159,6 +173,13 @@ class Report:
             ("shared wavefronts", self.wavefronts),
             ("  of them conflicts", self.conflicts),
         ]
+        if self.copied or self.waits:
+            rows += [
+                ("bytes copied in bulk", self.copied),
+                ("operand bytes of wgmma", self.operand_bytes),
+                ("waits for mbarriers", self.waits),
+                ("  of them in vain", self.waits_in_vain),
+            ]
         width = max(len(name) for name, _ in rows)
         text = [
             f"{name:<{width}}  {value:,}" if isinstance(value, int) else f"{name:<{width}}  {value}"

@@ -29,7 +29,8 @@ def resident_ctas(placement: Placement, geometry: Geometry) -> int:
         wanted = H200_SMS * max(fit, 1)
     else:
         wanted = max(WAVE_THREADS // (geometry.warps * LANES), 1)
-    return min(wanted, geometry.ctas)
+    whole = -(-wanted // geometry.cluster_ctas) * geometry.cluster_ctas
+    return min(whole, geometry.ctas)
 
 
 def _wait_for_each_other(functions: Iterable[Function]) -> bool:

@@ -22,12 +22,18 @@ from .blocks import Call, Code, Indexed, Return, Where
 from .errors import PtxError
 from .findings import StoppedError
 from .frames import Frame
-from .groups import Group, Key, lane_bits, whole_warps
+from .groups import Group, Key
 from .machine import Machine
-from .order import Together, WarpByWarp
+from .order import PATIENCE, Together, WarpByWarp
+from .register_pool import WARPGROUP
 from .report import SimulationError
-from .sync import BarrierSync, Members
+from .stalls import waiting_warps
+from .sync import BarrierSync, Gate, Members
 from .translator import Translator
+from .warps import lane_bits, whole_warps
+
+VAIN_ROUNDS = 64
+"""Times that threads look again, when none can go on, before that is called a deadlock."""
 
 
 def _fail(error: Exception, place: str) -> NoReturn:
@@ -52,6 +58,7 @@ class Scheduler:
         max_steps: the wave's limit on `machine.steps`.
         groups: groups that can run, by key.
         parked: threads that wait for the rest of their warp, by key.
+        resting: threads that wait for an mbarrier or at a gate, by key.
         barriers: threads that wait at CTA barriers.
     """
 
@@ -70,6 +77,9 @@ class Scheduler:
         self._limit = max_steps
         self.groups: dict[Key, Group] = {}
         self.parked: dict[Key, Group] = {}
+        self.resting: dict[Key, Group] = {}
+        self._events = machine.phases.events
+        self._idle = 0
         self.barriers = Barriers(machine)
         self.turn = 0
         ctas, warps, lanes = machine.shape
@@ -79,11 +89,12 @@ class Scheduler:
             self.enter(part)
 
     def _warps(self, group: Group) -> Iterator[Group]:
-        """Every warp of the CTAs as a group of its own."""
+        """Every warp of the CTAs, or every warpgroup where these act together, as a group."""
         active = self.machine.active() if group.mask is None else group.mask
-        for warp in range(active.shape[1]):
+        step = WARPGROUP if self.translator.program.placement.warpgroups else 1
+        for warp in range(0, active.shape[1], step):
             mask = np.zeros_like(active)
-            mask[:, warp] = active[:, warp]
+            mask[:, warp : warp + step] = active[:, warp : warp + step]
             part = group.at(group.frame, 0, 0, mask, self.machine.live)
             part.warp = warp
             yield part
@@ -120,9 +131,68 @@ class Scheduler:
                 self.advance(self.pick())
                 if self.machine.steps > self.max_steps:
                     raise self._stopped("step-limit", self._endless())
+                if self.resting and self._due():
+                    self._wake()
+            if self.resting:
+                self._revive()
+                continue
             if not self.parked and not self.barriers.waiting:
                 return
             raise self._stopped("partial-warp" if self.parked else "barrier", self._stuck())
+
+    # Threads that wait for each other by mbarriers
+
+    def _due(self) -> bool:
+        """Whether those who rest should look again."""
+        return self.machine.phases.events != self._events or self.turn % PATIENCE == 0
+
+    def _wake(self) -> None:
+        """Let those who rest look again."""
+        self._events = self.machine.phases.events
+        resting = list(self.resting.values())
+        self.resting.clear()
+        for group in resting:
+            group.turn = self.turn
+            self.enter(group)
+
+    def _revive(self) -> None:
+        """Nobody else can run: copies arrive, or waits end before their time, some times.
+
+        Raises:
+            StoppedError: if that does not help either.
+        """
+        if self.machine.phases.events != self._events or self.machine.land_some():
+            self._idle = 0
+        else:
+            self._idle += 1
+            if self._idle > VAIN_ROUNDS:
+                raise self._deadlock()
+        self._wake()
+
+    def _rest(self, group: Group) -> None:
+        """Let a group wait until something has happened."""
+        key = group.key
+        other = self.resting.get(key)
+        if other is not None and group.mask is not None and other.mask is not None:
+            group.narrow(group.mask | other.mask, self.machine.live)
+        self.resting[key] = group
+
+    def _after_vain_waits(
+        self, group: Group, go: Where | list[tuple[Array | None, Where]], vain: Array
+    ) -> None:
+        """Leave a block in which some threads asked an mbarrier in vain: they rest."""
+        live = self.machine.live
+        for mask, where in go if isinstance(go, list) else [(group.mask, go)]:
+            part = group
+            if isinstance(go, list):
+                assert mask is not None
+                part = group.at(group.frame, group.block, 0, mask, live)
+            threads = self.machine.full(np.True_ if part.mask is None else part.mask)
+            if isinstance(where, int) and not (threads & ~vain).any():
+                part.block, part.index = where, 0
+                self._rest(part)
+            else:
+                self._send(part, where)
 
     # One group
 
@@ -142,9 +212,15 @@ class Scheduler:
                 self._straight(group, code)
             group.turn = self.turn
             go = code.end.next(machine)
+            if machine.phases.vain is not None:
+                self._after_vain_waits(group, go, machine.phases.take_vain())
+                return
             if type(go) is int:
                 group.block, group.index = go, 0
-                if not self.groups and not self.parked and machine.steps <= self.max_steps:
+                if (
+                    not (self.groups or self.parked or self.resting)
+                    and machine.steps <= self.max_steps
+                ):
                     continue
                 self.enter(group)
                 return
@@ -172,12 +248,12 @@ class Scheduler:
                     code.count(at, -group.warps, -group.threads)
                     self._barrier(group, code, sync)
                     return False
-                assert group.mask is not None
-                ready = self._ready(group.mask, sync)
+                ready = self._ready(group, sync)
                 if ready is not None:
-                    late = group.at(group.frame, group.block, at, group.mask & ~ready, machine.live)
+                    here = machine.active() if group.mask is None else group.mask
+                    late = group.at(group.frame, group.block, at, here & ~ready, machine.live)
                     code.count(at, -late.warps, -late.threads)
-                    self._park(late)
+                    (self._rest if isinstance(sync, Gate) else self._park)(late)
                     if not ready.any():
                         return False
                     group.narrow(ready, machine.live)
@@ -188,16 +264,22 @@ class Scheduler:
                 _fail(error, group.frame.place(group.block, at))
         return True
 
-    def _ready(self, mask: Array, sync: Members | None) -> Array | None:
-        """Threads of `mask` whose partners are there; None if they all are."""
+    def _ready(self, group: Group, sync: Members | Gate | None) -> Array | None:
+        """Threads of a group whose partners are there; None if they all are."""
         live = self.machine.live
-        ready = whole_warps(mask, live)
-        if ready is None or sync is None or sync.slot is None:
-            return ready
+        if isinstance(sync, Gate):
+            here = self.machine.active() if group.mask is None else self.machine.full(group.mask)
+            ready = sync.ready(here)
+            return None if np.array_equal(ready, here) else ready
+        mask = group.mask
+        assert mask is not None
+        found = whole_warps(mask, live, 1 if sync is None else sync.warps)
+        if found is None or sync is None or sync.slot is None:
+            return found
         wanted = self.machine.registers[sync.slot]
-        here = lane_bits(mask)
-        alive = here | np.uint32(0xFFFFFFFF) if live is None else lane_bits(live)
-        missing = (wanted & alive & ~here) != 0
+        bits = lane_bits(mask)
+        alive = bits | np.uint32(0xFFFFFFFF) if live is None else lane_bits(live)
+        missing = (wanted & alive & ~bits) != 0
         ready = mask & ~np.broadcast_to(missing, mask.shape)
         return None if np.array_equal(ready, mask) else ready
 
@@ -271,11 +353,20 @@ class Scheduler:
         machine = self.machine
         everyone = np.ones(machine.shape, np.bool_)
         live = everyone if machine.live is None else machine.live
-        machine.live = live & ~(everyone if group.mask is None else group.mask)
+        gone = machine.full(everyone if group.mask is None else group.mask)
+        machine.transfers.exited(gone, machine.observer)
+        if machine.observer is not None and machine.observer.warpgroups is not None:
+            machine.observer.warpgroups.exited(gone)
+        machine.live = live & ~gone
+        if machine.geometry.explicit:
+            machine.clusters.complete()
+            if machine.observer is not None:
+                machine.observer.peers.exited(gone)
+        machine.phases.events += 1
         # Those who waited for the threads that are gone wait no more.
         waiting = list(self.parked.values())
         self.parked.clear()
-        for other in [*self.groups.values(), *waiting]:
+        for other in [*self.groups.values(), *waiting, *self.resting.values()]:
             other.narrow(other.mask, machine.live)
         for other in waiting:
             self.enter(other)
@@ -285,14 +376,19 @@ class Scheduler:
     # What is wrong
 
     def _places(self) -> str:
-        groups = [*self.groups.values(), *self.parked.values()]
+        groups = [*self.groups.values(), *self.parked.values(), *self.resting.values()]
         return "; ".join(
             f"{g.threads} threads at {g.frame.place(g.block, g.index)}" for g in groups
         )
 
     def _stopped(self, kind: str, message: str) -> StoppedError:
         """The error that ends the run, at the first group that cannot go on."""
-        groups = [*self.parked.values(), *self.barriers.groups(), *self.groups.values()]
+        groups = [
+            *self.resting.values(),
+            *self.parked.values(),
+            *self.barriers.groups(),
+            *self.groups.values(),
+        ]
         if not groups:
             return StoppedError(kind, message, None, "")
         first = groups[0]
@@ -303,6 +399,32 @@ class Scheduler:
 
     def _endless(self) -> str:
         return f"step limit of {self._limit} reached; {self._places()}"
+
+    def _deadlock(self) -> StoppedError:
+        """The error that says who waits for what, warp by warp."""
+        machine = self.machine
+        threads = np.zeros(machine.shape, np.bool_)
+        words: list[str] = []
+        first: Gate | None = None
+        for group in self.resting.values():
+            code = self.translator.code(group.frame, group.block)
+            sync = code.syncs[group.index] if group.index < len(code.syncs) else None
+            mask = machine.full(np.True_ if group.mask is None else group.mask)
+            if isinstance(sync, Gate):
+                place = group.frame.place(group.block, group.index)
+                words.append(f"{group.threads} threads wait at {place} for {sync.waits}")
+                first = first if first is not None and not sync.cause else sync
+            else:
+                threads |= mask
+        waits, wait = waiting_warps(machine, self.translator.program.module, threads)
+        words += waits
+        if self.parked or self.barriers.waiting:
+            words.append(self._stuck())
+        error = self._stopped("deadlock", "no thread can go on: " + "; ".join(words))
+        if first is not None and (first.cause or wait is None):
+            wait = first.instruction
+        error.instruction = wait or error.instruction
+        return error
 
     def _stuck(self) -> str:
         words = []

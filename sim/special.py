@@ -12,7 +12,7 @@ _AXES = "xyz"
 _CLOCKS = {"%clock": 32, "%clock_hi": 32, "%clock64": 64, "%globaltimer": 64,
            "%globaltimer_lo": 32, "%globaltimer_hi": 32}  # fmt: skip
 
-_BITS = {"%gridid": 64, "%lanemask_eq": 32, "%current_graph_exec": 64}
+_BITS = {"%gridid": 64, "%lanemask_eq": 32, "%current_graph_exec": 64, "%is_explicit_cluster": 1}
 
 _PLAIN = (
     "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid", "%lanemask_eq",
@@ -80,12 +80,28 @@ def value(wave: Wave, name: str) -> Array:
             return _u32(_split(thread, geometry.block, axis))
         case "%ntid":
             return _u32(geometry.block[axis])
-        case "%ctaid" | "%clusterid":
+        case "%ctaid" if geometry.cluster_ctas == 1:
             return _u32(_split(cta, geometry.grid, axis))
-        case "%nctaid" | "%nclusterid":
+        case "%ctaid":
+            first = _split(cta // geometry.cluster_ctas, geometry.clusters, axis)
+            inside = _split(cta % geometry.cluster_ctas, geometry.cluster, axis)
+            return _u32(first * geometry.cluster[axis] + inside)
+        case "%clusterid":
+            return _u32(_split(cta // geometry.cluster_ctas, geometry.clusters, axis))
+        case "%nctaid":
             return _u32(geometry.grid[axis])
-        case "%cluster_nctaid" | "%cluster_nctarank":
-            return _u32(1)
+        case "%nclusterid":
+            return _u32(geometry.clusters[axis])
+        case "%cluster_ctaid":
+            return _u32(_split(cta % geometry.cluster_ctas, geometry.cluster, axis))
+        case "%cluster_ctarank":
+            return _u32(cta % geometry.cluster_ctas)
+        case "%cluster_nctaid":
+            return _u32(geometry.cluster[axis])
+        case "%cluster_nctarank":
+            return _u32(geometry.cluster_ctas)
+        case "%is_explicit_cluster":
+            return np.full((1, 1, 1), geometry.explicit)
         case "%laneid":
             return _u32(lane)
         case "%warpid":

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from .alu import Array
 from .ptx.module import Instruction
 
 
@@ -13,9 +15,11 @@ class Members:
 
     Attributes:
         slot: the register with the member mask; None of an `.aligned` instruction.
+        warps: warps that must be whole together: 1, or 4 for a warpgroup.
     """
 
     slot: int | None = None
+    warps: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +50,24 @@ class BarrierSync:
     def plain(self) -> bool:
         """Whether it completes at once when all threads of the wave come together."""
         return self.count is None and not self.arrive and not self.always
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Something that lets threads through when its time has come.
+
+    Attributes:
+        instruction: the instruction.
+        ready: of the threads that stand there, (CTAs, warps, lanes), those that may go on.
+        waits: what the others wait for, in words.
+        cause: whether a deadlock is its fault sooner than that of waits for mbarriers.
+    """
+
+    instruction: Instruction
+    ready: Callable[[Array], Array]
+    waits: str
+    cause: bool = False
+
+
+Waits = Members | BarrierSync | Gate
+"""What an instruction has to wait for."""

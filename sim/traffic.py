@@ -28,12 +28,18 @@ class Accesses:
         sectors: sectors of 32 bytes of global memory that the requests touched.
         wavefronts: passes over shared memory that the requests took.
         conflicts: passes among them that bank conflicts caused.
+        copied: bytes that bulk and tensor copies moved.
+        operands: bytes of shared memory that products of warpgroups read.
+        waits_in_vain: times that a warp asked an mbarrier for a phase that was not complete.
     """
 
     requests: int = 0
     sectors: int = 0
     wavefronts: int = 0
     conflicts: int = 0
+    copied: int = 0
+    operands: int = 0
+    waits_in_vain: int = 0
 
 
 class Traffic:
@@ -78,6 +84,20 @@ class Traffic:
         counts = self.accesses[instruction.position]
         counts.requests += warps * times
         counts.sectors += distinct * times
+
+    def count_copied(self, instruction: Instruction, size: int) -> None:
+        """A bulk or tensor copy moves so many bytes."""
+        self.accesses[instruction.position].copied += size
+
+    def count_operand(self, instruction: Instruction, size: int) -> None:
+        """A product of a warpgroup reads so many bytes of shared memory."""
+        self.accesses[instruction.position].operands += size
+
+    def count_vain_waits(self, instruction: Instruction, threads: Array) -> None:
+        """Threads are told that a phase is not complete."""
+        warps = int(np.count_nonzero(threads.any(axis=2)))
+        if warps:
+            self.accesses[instruction.position].waits_in_vain += warps
 
     def count_shared(
         self,

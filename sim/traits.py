@@ -32,6 +32,8 @@ class Sync(Enum):
     NONE = auto()
     WARP = auto()
     CTA = auto()
+    WARPGROUP = auto()
+    CLUSTER = auto()
     UNKNOWN = auto()
 
 
@@ -48,6 +50,8 @@ class Traits:
         matrix: whether it is in `tilec.isa`'s table of matrix instructions.
         product: whether it is a product D = A·B + C with operands in this order, whose result
             need not be in registers while only the next product reads it (see `chains`).
+        waits: whether it asks an mbarrier for a phase.
+        asynchronous: whether it has shared memory read or written by the asynchronous proxy.
     """
 
     flow: Flow = Flow.NEXT
@@ -56,6 +60,8 @@ class Traits:
     polls: bool = False
     matrix: bool = False
     product: bool = False
+    waits: bool = False
+    asynchronous: bool = False
 
 
 PLAIN = Traits()

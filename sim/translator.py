@@ -13,8 +13,9 @@ from .frames import Frame
 from .instructions import bind
 from .instructions.registry import end_binder
 from .machine import Machine, Step
+from .product_registers import tracked, watched
 from .program import Program
-from .ptx.module import Instruction
+from .ptx.module import Function, Instruction
 from .traits import traits
 
 
@@ -24,6 +25,7 @@ class Translator:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._failed: list[PtxError] = []
+        self._names: dict[str, frozenset[str]] = {}
 
     def code(self, frame: Frame, number: int) -> Code:
         """A block, bound when it is first asked for."""
@@ -101,7 +103,7 @@ class Translator:
         """What an instruction does, or a step that raises why it does nothing."""
         instruction = binding.instruction
         try:
-            step = binding.complete(bind(binding))
+            step = self._watched(binding, binding.complete(bind(binding)))
             if instruction.guard is not None and not is_gated(instruction):
                 slot = _guard(binding.frame, instruction)
                 step = _guarded(self.program.machine, step, slot, instruction.negated)
@@ -113,6 +115,19 @@ class Translator:
             # Too few operands or qualifiers for whoever unpacks them.
             return self._raising(binding.error(f"malformed '{instruction.mnemonic}'"))
         return step
+
+    def _watched(self, binding: Binding, step: Step) -> Step:
+        """A step that tells which registers of warpgroups' products it touches, if any."""
+        observer = self.program.machine.observer
+        if observer is None or observer.warpgroups is None:
+            return step
+        return watched(binding, step, observer.warpgroups, self._tracked(binding.frame.function))
+
+    def _tracked(self, function: Function) -> frozenset[str]:
+        found = self._names.get(function.name)
+        if found is None:
+            found = self._names[function.name] = tracked(function)
+        return found
 
     def _raising(self, error: PtxError) -> Step:
         """A step that says why an instruction is not executed."""

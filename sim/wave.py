@@ -14,10 +14,19 @@ from .memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """Extents of a launch, x first."""
+    """Extents of a launch, x first.
+
+    Attributes:
+        grid: CTAs.
+        block: threads of a CTA.
+        cluster: CTAs of a cluster, which divide those of the grid.
+        explicit: whether the launch or the kernel says how many.
+    """
 
     grid: Extents
     block: Extents
+    cluster: Extents = (1, 1, 1)
+    explicit: bool = False
 
     @property
     def ctas(self) -> int:
@@ -30,9 +39,32 @@ class Geometry:
         return self.block[0] * self.block[1] * self.block[2]
 
     @property
+    def cluster_ctas(self) -> int:
+        """CTAs of a cluster."""
+        return self.cluster[0] * self.cluster[1] * self.cluster[2]
+
+    @property
+    def clusters(self) -> Extents:
+        """Clusters of the grid."""
+        x, y, z = (n // of for n, of in zip(self.grid, self.cluster, strict=True))
+        return x, y, z
+
+    def cta(self, number: int) -> Extents:
+        """Where a CTA is in the grid; they are numbered cluster by cluster."""
+        cluster, rank = divmod(number, self.cluster_ctas)
+        first, inside = _split(cluster, self.clusters), _split(rank, self.cluster)
+        x, y, z = (at * of + here for at, of, here in zip(first, self.cluster, inside, strict=True))
+        return x, y, z
+
+    @property
     def warps(self) -> int:
         """Warps of a CTA; the last may not be whole."""
         return -(-self.threads // LANES)
+
+
+def _split(number: int, extents: Extents) -> Extents:
+    x, y, _ = extents
+    return number % x, number // x % y, number // (x * y)
 
 
 class Wave:
@@ -90,7 +122,8 @@ class Wave:
         x, y, _ = self.geometry.block
         number = warp * LANES + lane
         tid = (number % x, number // x % y, number // (x * y))
-        x, y, _ = self.geometry.grid
-        number = self.first_cta + cta
-        ctaid = (number % x, number // x % y, number // (x * y))
-        return f"thread {tid} of CTA {ctaid}"
+        return f"thread {tid} of {self.cta_name(cta)}"
+
+    def cta_name(self, cta: int) -> str:
+        """What findings call a CTA, given its place in the wave."""
+        return f"CTA {self.geometry.cta(self.first_cta + cta)}"

@@ -13,10 +13,15 @@ FORMATS = ("text", "json", "csv", "md")
 
 
 def record(form: Form) -> dict[str, object]:
-    """One entry of the JSON: mnemonic, family, lowest PTX version, PTX version by target."""
+    """One entry of the JSON: mnemonic, family, lowest PTX version, PTX version by target.
+
+    Where the mnemonic leaves open where A lies, `a` says it, and `key` is the form's key.
+    """
     targets = form.targets
+    kind = {} if form.a_kind is None else {"a": form.a_kind, "key": form.ptx}
     return {
-        "ptx": form.ptx,
+        "ptx": form.ptx if form.a_kind is None else form.mnemonic(),
+        **kind,
         "family": str(form.family),
         "min_ptx": str(min(targets.values())),
         "targets": {name: str(version) for name, version in targets.items()},
@@ -30,6 +35,7 @@ def _row(form: Form) -> tuple[str, str, str, str]:
 
 
 _HEAD = ("ptx", "family", "min_ptx", "targets")
+_CSV_HEAD = ("ptx", "a", "family", "min_ptx", "targets")
 
 
 def render(forms: Sequence[Form], format_: str) -> str:
@@ -39,7 +45,9 @@ def render(forms: Sequence[Form], format_: str) -> str:
         return json.dumps([record(form) for form in forms], indent=1) + "\n"
     if format_ == "csv":
         out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([_HEAD, *rows])
+        cells = ((f.mnemonic(), f.a_kind) if f.a_kind else (f.ptx, "") for f in forms)
+        full = ((*own, *row[1:]) for own, row in zip(cells, rows, strict=True))
+        csv.writer(out, lineterminator="\n").writerows([_CSV_HEAD, *full])
         return out.getvalue()
     if format_ == "md":
         lines = [_HEAD, ("---",) * 4, *((f"`{row[0]}`", *row[1:]) for row in rows)]

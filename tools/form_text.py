@@ -10,7 +10,7 @@ from tilec.isa import LANES, ExecutionScope, Form, Operand, assembly
 from tilec.isa.llvm import call
 from tilec.isa.sass import executions
 from tilec.isa.spellings import spellings
-from tilec.layout import fragment_of
+from tilec.layout import any_fragment_of
 
 from .form_list import record
 
@@ -18,7 +18,7 @@ from .form_list import record
 def _layout(form: Form, operand: Operand) -> str | None:
     if not operand.threads:
         return None
-    return "not defined by the ISA" if operand.opaque else str(fragment_of(form, operand.name))
+    return "not defined by the ISA" if operand.opaque else str(any_fragment_of(form, operand.name))
 
 
 def _operand(form: Form, operand: Operand, *, written: bool) -> dict[str, Any]:

@@ -6,10 +6,10 @@ import csv
 import io
 
 from .layout_text import Table, heading, matrix_tables, register_table
-from .layout_view import View
+from .layout_view import LayoutView
 
 
-def as_csv(view: View) -> str:
+def as_csv(view: LayoutView) -> str:
     """A line for each element of each lane; without coordinates where a selector ignores it.
 
     Raises:
@@ -23,7 +23,7 @@ def as_csv(view: View) -> str:
     return out.getvalue().removesuffix("\n")
 
 
-def as_markdown(view: View) -> str:
+def as_markdown(view: LayoutView) -> str:
     """The tables of the text.
 
     Raises:

@@ -10,7 +10,7 @@ from tilec.isa import Form, Product
 from tilec.layout.drawing import colour
 
 from .layout_text import Table, matrix_tables
-from .layout_view import View
+from .layout_view import LayoutView
 
 _ALONG_K = {"a": "col", "b": "row", "e": "col", "sfa": "col", "sfb": "row"}
 _ORDER = ("b", "a", "d", "c", "e", "sfa", "sfb", "r")
@@ -21,14 +21,16 @@ def as_html(form: Form, selectors: dict[str, int]) -> str:
     """A page that stands alone: no other file, no network.
 
     Args:
-        form: the form whose operands are shown, C only where it is laid out as D is not.
+        form: the form whose operands are shown, C only where it is laid out as D is not, and
+            none that lies in memory.
         selectors: `selector`, `byte_id`, `thread_id` where given.
 
     Raises:
         TilecError: if the ISA does not define who holds what, or no operand depends on a
             selector.
     """
-    views = View.of_all(form, selectors)
+    views = LayoutView.of_all(form, selectors)
+    views = {name: view for name, view in views.items() if view.operand.threads}
     if {"c", "d"} <= set(views) and views["c"].layout == views["d"].layout:
         del views["c"]
     steps = _steps(form)
@@ -60,7 +62,7 @@ def _steps(form: Form) -> list[str]:
     return [f"{k}-{k + form.chunk - 1}" if form.chunk > 1 else str(k) for k in starts]
 
 
-def _sections(views: dict[str, View], tables: dict[str, list[Table]]) -> Iterator[str]:
+def _sections(views: dict[str, LayoutView], tables: dict[str, list[Table]]) -> Iterator[str]:
     """The operands, product by product."""
     products = max(view.products for view in views.values())
     for product in range(products):
@@ -72,7 +74,7 @@ def _sections(views: dict[str, View], tables: dict[str, list[Table]]) -> Iterato
         yield "</section>"
 
 
-def _figure(view: View, one: Table, product: int) -> Iterator[str]:
+def _figure(view: LayoutView, one: Table, product: int) -> Iterator[str]:
     """One matrix."""
     name = view.operand.name
     place = name if name in "abd" else "alone"

@@ -15,8 +15,9 @@ from tilec.layout import (
     LinearLayout,
     Pattern,
     Swizzle,
+    find_form,
     find_swizzle,
-    fragment,
+    fragment_of,
     matrix_access,
     shared_layout,
     vector_access,
@@ -104,7 +105,7 @@ class SharedTile:
             held = row_tile(self.rows, self.cols, 128 // bits, 1).restrict(("register", "lane"))
         elif ":" in self.kind:
             shape, _, operand = self.kind.partition(":")
-            held = fragment(shape, operand, self.type.name)
+            held = fragment_of(find_form(shape, operand, self.type.name), operand)
         else:
             raise UnknownNameError("access", self.kind, _KINDS)
         held = held.reorder(("register", "lane"), ("row", "col"))

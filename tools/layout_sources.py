@@ -10,7 +10,7 @@ from typing import Any
 from tilec.isa import Form, Product, TilecError
 
 from .layout_text import table
-from .layout_view import Slot, View
+from .layout_view import LayoutView, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def sources(form: Form, element: Sequence[int], selectors: dict[str, int]) -> li
     """
     if not isinstance(form, Product):
         raise TilecError(f"{form.ptx} is no product: it has no sources")
-    views = View.of_all(form, selectors)
+    views = LayoutView.of_all(form, selectors)
     results, addends = views["d"].holders(element), views["c"].holders(element)
     row, col = element
     chunk = form.chunk

@@ -5,10 +5,10 @@ from __future__ import annotations
 from tilec.layout.drawing import Cell, Grid, picture
 
 from .layout_text import Table, heading, matrix_tables
-from .layout_view import View
+from .layout_view import LayoutView
 
 
-def as_svg(view: View) -> str:
+def as_svg(view: LayoutView) -> str:
     """A drawing that stands alone, for light and dark pages.
 
     A cell is the run of elements that one register holds; its tooltip names them. Lanes that
@@ -23,7 +23,7 @@ def as_svg(view: View) -> str:
     return picture(title, head, [_grid(view, one) for one in tables])
 
 
-def _grid(view: View, one: Table) -> Grid:
+def _grid(view: LayoutView, one: Table) -> Grid:
     """One matrix."""
     *_, row_axis, col_axis = view.axes
     cells = []

@@ -10,7 +10,7 @@ from typing import TextIO
 from tilec.layout.drawing import rgb
 
 from .layout_text import Table, heading, matrix_tables, register_table, text
-from .layout_view import View
+from .layout_view import LayoutView
 
 _GAP = 2
 _LEVELS = (0, 95, 135, 175, 215, 255)
@@ -39,7 +39,7 @@ def width_of(out: TextIO) -> int | None:
     return shutil.get_terminal_size().columns if out.isatty() else None
 
 
-def on_terminal(view: View, *, width: int | None, colour: bool) -> str:
+def on_terminal(view: LayoutView, *, width: int | None, colour: bool) -> str:
     """The whole map as `layout_text.text` has it, for a terminal.
 
     Args:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from tilec.layout.formula import formulas
 
-from .layout_view import Place, Slot, View
+from .layout_view import LayoutView, Place, Slot
 
 Grid = list[list[str]]
 
 
-def text(view: View) -> str:
+def text(view: LayoutView) -> str:
     """The whole map: a heading, the matrix view, the register view."""
     if view.layout is None:
         return f"{heading(view)}\n{view.open[0].upper()}{view.open[1:]}."
@@ -21,7 +21,7 @@ def text(view: View) -> str:
     return "\n\n".join((heading(view), *map(str, tables)))
 
 
-def heading(view: View) -> str:
+def heading(view: LayoutView) -> str:
     """Form, operand, registers, the place of a lane's element i, selectors."""
     operand = view.operand
     extents = "×".join(map(str, view.extents))
@@ -70,7 +70,7 @@ class Table(NamedTuple):
         return self.title + "\n" + table(self.body, self.rows, self.cols)
 
 
-def matrix_tables(view: View) -> Iterator[Table]:
+def matrix_tables(view: LayoutView) -> Iterator[Table]:
     """Which lane and register holds each element; neighbours in one register share a cell.
 
     One table for each matrix or product.
@@ -89,7 +89,7 @@ def matrix_tables(view: View) -> Iterator[Table]:
             yield Table(", ".join(part), what, *_merged(grid))
 
 
-def register_table(view: View) -> Table:
+def register_table(view: LayoutView) -> Table:
     """Which elements each register of each lane holds, low bits first."""
     names = [f"r{n}" for n in range(view.operand.registers)]
     body = []

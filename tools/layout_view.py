@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from tilec.isa import LANES, Form, Operand, Selector, TilecError
-from tilec.layout import LinearLayout, fragment_of
+from tilec.layout import Fragment, any_fragment_of
 from tilec.layout.fragments import has_fragment
 from tilec.layout.lookup import types_of
 
 Place = tuple[int, ...]
-"""Coordinates of an element, in the order of `View.axes`."""
+"""Coordinates of an element, in the order of `LayoutView.axes`."""
 
 
 class Slot(NamedTuple):
@@ -34,7 +34,7 @@ class Slot(NamedTuple):
 
 
 @dataclass(frozen=True)
-class View:
+class LayoutView:
     """An operand, and of one that an `mma` reads by selectors, their values.
 
     Attributes:
@@ -48,7 +48,7 @@ class View:
     selection: dict[str, int]
 
     @classmethod
-    def of(cls, form: Form, name: str, selectors: dict[str, int]) -> View:
+    def of(cls, form: Form, name: str, selectors: dict[str, int]) -> LayoutView:
         """The view of operand `name`.
 
         Args:
@@ -76,7 +76,7 @@ class View:
         return cls(form, form.operand(name), selection)
 
     @classmethod
-    def of_all(cls, form: Form, selectors: dict[str, int]) -> dict[str, View]:
+    def of_all(cls, form: Form, selectors: dict[str, int]) -> dict[str, LayoutView]:
         """A view of every operand, each with those selectors that it depends on.
 
         Raises:
@@ -99,14 +99,14 @@ class View:
         return {s.name.removesuffix(side): s for s in form.selectors_of(name)}
 
     @cached_property
-    def layout(self) -> LinearLayout | None:
+    def layout(self) -> Fragment | None:
         """(register, lane) -> place; None where the ISA does not define it or no register holds it.
 
         Of a warpgroup (register, lane, warp) -> place.
         """
         if not has_fragment(self.operand):
             return None
-        return fragment_of(self.form, self.operand.name)
+        return any_fragment_of(self.form, self.operand.name)
 
     @property
     def open(self) -> str:
@@ -127,7 +127,7 @@ class View:
         """Names of an element's coordinates."""
         if self.layout is None:
             return ("row", "col")
-        return tuple(n for n, _ in self.layout.outs if n not in (*self.selection, "product"))
+        return tuple(n for n in self.layout.out_sizes if n not in (*self.selection, "product"))
 
     @cached_property
     def extents(self) -> tuple[int, ...]:
@@ -156,7 +156,7 @@ class View:
     def held(self, lane: int) -> list[Place | None]:
         """The elements of a lane, low to high; None for one that this selection ignores."""
         layout = self._defined()
-        names = [name for name, _ in layout.outs]
+        names = list(layout.out_sizes)
         found: list[Place | None] = []
         for index in range(self.operand.elements):
             at = {"register": index, "lane": lane % LANES, "warp": lane // LANES}
@@ -228,7 +228,7 @@ class View:
         """
         metadata = self.operand.name == "e"
         return {
-            "form": self.form.ptx,
+            "form": self.form.mnemonic() if self.form.a_kind else self.form.ptx,
             "shape": self.shape,
             "operand": self.operand.name,
             "type": types_of(self.form, self.operand.name)[0],
@@ -250,10 +250,10 @@ class View:
         return [list(p) if p else None for p in places]
 
     @cached_property
-    def _index_of(self) -> LinearLayout:
+    def _index_of(self) -> Fragment:
         """Place -> (register, lane), or (register, lane, warp)."""
         return self._defined().left_inverse()
 
-    def _defined(self) -> LinearLayout:
+    def _defined(self) -> Fragment:
         """The layout; raises LayoutError if there is none, saying why."""
-        return fragment_of(self.form, self.operand.name)
+        return any_fragment_of(self.form, self.operand.name)

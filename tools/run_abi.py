@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tilec.isa import TilecError
-from tilec.launch.abi import Abi, Kernel
+from tilec.launch.abi import Abi, KernelEntry
 
 
-def described(path: Path) -> dict[str, Kernel]:
+def described(path: Path) -> dict[str, KernelEntry]:
     """The kernels of a JSON file; none if it is another's."""
     try:
         abi = Abi.parse(path.read_text(encoding="utf-8"))

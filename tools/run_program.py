@@ -16,7 +16,7 @@ from .files import read_input
 from .run_arguments import Value
 
 if TYPE_CHECKING:
-    from tilec.launch.abi import Kernel
+    from tilec.launch.abi import KernelEntry
 
 _PTX = re.compile(r"^\s*\.version\b", re.MULTILINE)
 
@@ -26,7 +26,7 @@ class RefusedError(TilecError):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class LoadedProgram:
     """PTX, and what is known of its kernels.
 
     Attributes:
@@ -37,7 +37,7 @@ class Program:
 
     ptx: sim.Module
     arch: str
-    kernels: dict[str, Kernel]
+    kernels: dict[str, KernelEntry]
 
     def kernel(self, name: str | None) -> str:
         """The name of the kernel to run; without one, the only kernel's.
@@ -90,7 +90,7 @@ class Program:
         return passed(known, values)
 
 
-def load(path: str, *, arch: str | None, level: int) -> Program:
+def load(path: str, *, arch: str | None, level: int) -> LoadedProgram:
     """Read a program, compiling it if it is MLIR.
 
     Beside a PTX file that tilec wrote stands the JSON that says how to launch its kernels.
@@ -111,15 +111,15 @@ def load(path: str, *, arch: str | None, level: int) -> Program:
         return _compiled(text, name, arch, level)
     module = sim.read(text, name)
     beside = Path(path).with_suffix(".json")
-    kernels: dict[str, Kernel] = {}
+    kernels: dict[str, KernelEntry] = {}
     if path != "-" and beside.is_file():
         from .run_abi import described  # noqa: PLC0415 (with MLIR)
 
         kernels = described(beside)
-    return Program(module, arch or architecture(module), kernels)
+    return LoadedProgram(module, arch or architecture(module), kernels)
 
 
-def _compiled(text: str, name: str, arch: str | None, level: int) -> Program:
+def _compiled(text: str, name: str, arch: str | None, level: int) -> LoadedProgram:
     import tilec  # noqa: PLC0415 (with MLIR)
     from tilec.passes.base import ProgramError  # noqa: PLC0415
     from tilec.report.diagnostics import Source, render  # noqa: PLC0415
@@ -129,4 +129,4 @@ def _compiled(text: str, name: str, arch: str | None, level: int) -> Program:
     except ProgramError as error:
         raise RefusedError(render(error.diagnostics, Source(name, text))) from None
     kernels = {kernel.name: kernel for kernel in compiled.kernels}
-    return Program(sim.read(compiled.ptx, f"{name} as PTX"), compiled.target.name, kernels)
+    return LoadedProgram(sim.read(compiled.ptx, f"{name} as PTX"), compiled.target.name, kernels)

@@ -28,7 +28,7 @@ examples:
 
 def _selector(text: str) -> tuple[str, int]:
     name, _, value = text.partition("=")
-    if not name or not value.isdecimal():
+    if not name or not value.removeprefix("-").isdecimal():
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=NUMBER")
     return name, int(value)
 
@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     show = command("show", "all that the table says of one form")
     show.add_argument("mnemonic")
     show.add_argument("--format", choices=("text", "json"), default="text")
+    _add_kind(show)
 
     emit = command("emit", "a complete kernel that executes one form once")
     emit.add_argument("mnemonic")
@@ -67,8 +68,25 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         help="value of a selector: selector, byte_id_a, thread_id_a, byte_id_b, thread_id_b",
     )
+    _add_kind(emit)
     emit.add_argument("-o", metavar="FILE", dest="output", default="-", help="default: -")
     return made
+
+
+def _add_kind(parser_: argparse.ArgumentParser) -> None:
+    parser_.add_argument(
+        "--a",
+        choices=("descriptor", "registers"),
+        help="where A of wgmma lies (default: in shared memory, by descriptor)",
+    )
+
+
+def _form(arguments: argparse.Namespace) -> tuple[Form, str]:
+    """The form that was named, and the state space of its address."""
+    kind: str | None = arguments.a
+    if kind is None and len(several := current().named(arguments.mnemonic)) > 1:
+        kind = several[0].a_kind
+    return instruction(arguments.mnemonic, kind)
 
 
 def _list(arguments: argparse.Namespace) -> str:
@@ -89,7 +107,7 @@ def body(arguments: argparse.Namespace) -> int:
     if arguments.command == "list":
         sys.stdout.write(_list(arguments))
         return 0
-    form, space = instruction(arguments.mnemonic)
+    form, space = _form(arguments)
     if arguments.command == "show":
         as_json = arguments.format == "json"
         data = json.dumps(form_text.details(form), indent=1) + "\n" if as_json else ""

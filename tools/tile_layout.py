@@ -8,19 +8,22 @@ import sys
 from collections.abc import Sequence
 
 from tilec.isa import Form, TilecError, element_type, form, target
+from tilec.isa.table import current
 from tilec.layout import LinearLayout, Swizzle, find_form
 from tilec.layout.fragments import has_fragment
+from tilec.layout.lookup import spelled_form
 
 from . import layout_bases, layout_conversion, layout_sources, layout_text
 from .common import Parser, run
 from .files import write_output
+from .layout_descriptor import DescribedView
 from .layout_export import as_csv, as_markdown
 from .layout_html import as_html
 from .layout_png import as_png
 from .layout_smem import SharedTile
 from .layout_svg import as_svg
 from .layout_terminal import on_terminal, wants_colour, width_of
-from .layout_view import View
+from .layout_view import LayoutView
 
 _EXAMPLES = """\
 examples:
@@ -33,6 +36,7 @@ examples:
   tile-layout ldmatrix.sync.aligned.m8n8.x4.trans.b16
   tile-layout 'register [0,1]; lane [0,2] [1,0] [2,0] -> row 4, col 4'
   tile-layout --convert m16n8k8:c:f32 m16n8k8:a:tf32 --target sm_90
+  tile-layout wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 --operand b --descriptor
   tile-layout smem --shape 64x64 --type f16 --swizzle 128B --access ldmatrix.x4
 """
 
@@ -42,6 +46,13 @@ def _coordinates(text: str) -> tuple[int, ...]:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers such as 3,5") from None
+
+
+def _shape(text: str) -> tuple[int, int]:
+    rows, x, cols = text.partition("x")
+    if not (x and rows.isdecimal() and cols.isdecimal()):
+        raise argparse.ArgumentTypeError(f"'{text}' is no shape such as 64x64")
+    return int(rows), int(cols)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -55,7 +66,9 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--operand", metavar="NAME", help="a, b, c, d, e, sfa, sfb or r")
     made.add_argument("--type", metavar="TYPE", help="element type of the operand")
-    made.add_argument("--major", metavar="row|col", help="of a and b of m8n8k4 on f16")
+    made.add_argument(
+        "--major", metavar="row|col", help="of a and b of m8n8k4 on f16, and in shared memory"
+    )
     made.add_argument("--sparse", action="store_true", help="the shape is one of mma.sp")
     made.add_argument("--selector", type=int, metavar="N", help="sparsity selector")
     made.add_argument("--byte-id", type=int, metavar="N", help="byte selector of scale factors")
@@ -71,6 +84,15 @@ def parser() -> argparse.ArgumentParser:
         help="what takes one layout, SHAPE:OPERAND:TYPE or bases, to another, and its price",
     )
     made.add_argument("--bits", type=int, metavar="N", help="of an element that is converted")
+    made.add_argument(
+        "--descriptor",
+        action="store_true",
+        help="how wgmma is told operand a or b in shared memory, and which bytes it reads",
+    )
+    made.add_argument(
+        "--shape", type=_shape, metavar="RxC", help="of the whole operand in shared memory"
+    )
+    made.add_argument("--swizzle", metavar="S", help="of it: none, 32B, 64B or 128B")
     made.add_argument("--target", help="whose instructions a conversion may use; any by default")
     made.add_argument(
         "--format",
@@ -86,13 +108,6 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
     return made
-
-
-def _shape(text: str) -> tuple[int, int]:
-    rows, x, cols = text.partition("x")
-    if not (x and rows.isdecimal() and cols.isdecimal()):
-        raise argparse.ArgumentTypeError(f"'{text}' is no shape such as 64x64")
-    return int(rows), int(cols)
 
 
 def smem_parser() -> argparse.ArgumentParser:
@@ -209,16 +224,40 @@ def _sources(arguments: argparse.Namespace) -> str:
     return layout_sources.text(found, arguments.sources, feeding)
 
 
-def _view(arguments: argparse.Namespace) -> View:
+def _described(arguments: argparse.Namespace) -> str | bytes:
+    """An operand that lies in shared memory, and what the instructions of a K step read."""
+    name = arguments.operand
+    if name not in ("a", "b"):
+        raise TilecError("a descriptor tells operand a or b; give --operand")
+    swizzle = Swizzle.parse(arguments.swizzle) if arguments.swizzle else None
+    several = current().named(arguments.name)
+    found = several[0] if several else form(arguments.name)
+    view = DescribedView.of(found, name, arguments.shape, swizzle, arguments.major)
+    match arguments.format:
+        case "text":
+            return view.text(_width(arguments))
+        case "json":
+            return json.dumps(view.json())
+        case "svg":
+            return view.svg()
+        case "png":
+            return _png(view.svg(), arguments)
+        case other:
+            raise TilecError(
+                f"--format {other} shows registers; a descriptor is shown as text, json, svg, png"
+            )
+
+
+def _view(arguments: argparse.Namespace) -> LayoutView:
     name: str = arguments.name
     selectors = _selectors(arguments)
     operand = arguments.operand
     if operand is None:
-        operand = _only_operand(form(name)) if "." in name else "a"
-    if "." in name and _is_open(form(name), operand):
-        return View.of(form(name), operand, selectors)
+        operand = _only_operand(spelled_form(name, "")) if "." in name else "a"
+    if "." in name and _is_open(spelled_form(name, operand), operand):
+        return LayoutView.of(spelled_form(name, operand), operand, selectors)
     found = find_form(name, operand, arguments.type, sparse=arguments.sparse, major=arguments.major)
-    return View.of(found, operand, selectors)
+    return LayoutView.of(found, operand, selectors)
 
 
 def _is_open(form: Form, name: str) -> bool:
@@ -226,7 +265,7 @@ def _is_open(form: Form, name: str) -> bool:
     return any(one.name == name and not has_fragment(one) for one in form.all_operands)
 
 
-def _whole(view: View, arguments: argparse.Namespace) -> str | bytes:
+def _whole(view: LayoutView, arguments: argparse.Namespace) -> str | bytes:
     """The whole map."""
     to_stdout = arguments.output == "-"
     match arguments.format:
@@ -271,6 +310,10 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
         raise TilecError("--element and --lane ask opposite questions; give one of them")
     if arguments.sources is not None:
         return _sources(arguments)
+    if arguments.descriptor:
+        return _described(arguments)
+    if arguments.shape or arguments.swizzle:
+        raise TilecError("--shape and --swizzle say how shared memory holds it: give --descriptor")
     view = _view(arguments)
     as_json = arguments.format == "json"
     if arguments.element is not None:

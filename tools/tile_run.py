@@ -17,7 +17,7 @@ from tilec.runtime import cuda
 from .common import Parser, run
 from .files import write_outputs
 from .run_arguments import FORMS, Array, Value, argument
-from .run_program import Program, RefusedError, load
+from .run_program import LoadedProgram, RefusedError, load
 from .run_progress import ProgressBar
 from .run_reference import Outcome, compare, expected
 
@@ -90,14 +90,14 @@ def _main(arguments: argparse.Namespace) -> int:
     return _dry_run(program, arguments) if arguments.dry_run else _run(program, arguments)
 
 
-def _dry_run(program: Program, arguments: argparse.Namespace) -> int:
+def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     found = sim.check(program.ptx, arguments.kernel)
     for error in found:
         print(f"error: {error}", file=sys.stderr)
     return 1 if found else 0
 
 
-def _run(program: Program, arguments: argparse.Namespace) -> int:
+def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
     outputs = _outputs(arguments.out, values)
     before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
@@ -119,7 +119,7 @@ def _run(program: Program, arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _on_gpu(program: Program, arguments: argparse.Namespace) -> bool:
+def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
     simulated = [
         flag
         for flag, given in (
@@ -149,7 +149,9 @@ class _Launch:
     shared: int
 
 
-def _settled(program: Program, values: Sequence[Value], arguments: argparse.Namespace) -> _Launch:
+def _launch_of(
+    program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
+) -> _Launch:
     name = program.kernel(arguments.kernel)
     passed = program.passed(name, values)
     block = arguments.block or program.block(name)
@@ -162,16 +164,18 @@ def _settled(program: Program, values: Sequence[Value], arguments: argparse.Name
     return _Launch(name, grid, block, passed, shared)
 
 
-def _run_on_gpu(program: Program, values: Sequence[Value], arguments: argparse.Namespace) -> None:
-    to = _settled(program, values, arguments)
+def _run_on_gpu(
+    program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
+) -> None:
+    to = _launch_of(program, values, arguments)
     ptx = program.ptx.source.original
     cuda.launch(ptx, to.name, to.grid, to.block, to.passed, dynamic_smem=to.shared)
 
 
 def _simulated(
-    program: Program, values: Sequence[Value], arguments: argparse.Namespace
+    program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
 ) -> sim.Report:
-    to = _settled(program, values, arguments)
+    to = _launch_of(program, values, arguments)
     with ProgressBar() as bar:
         return sim.launch(
             program.ptx,

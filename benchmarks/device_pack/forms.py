@@ -12,7 +12,7 @@ from typing import Any
 import tilec
 from device_run.trial import Place, Run, Trial
 from tilec.dialects.tile.form_program import FormKernel, form_kernel, form_program
-from tilec.isa import Family, Form, Mma, Operand, PtxVersion, Target, forms
+from tilec.isa import Family, Form, Mma, Operand, PtxVersion, Target, warp_forms
 
 KERNELS = 48
 """Kernels in one module, at most."""
@@ -43,7 +43,7 @@ def forms_of(target: Target, words: str = "") -> list[Form]:
     """The forms that a target has and whose names hold all of some words."""
     return [
         form
-        for form in forms().values()
+        for form in warp_forms().values()
         if form.min_ptx(target) and all(word in form.ptx for word in words.split())
     ]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from tilec.isa import Form, PtxVersion, Target, TilecError, forms
+from tilec.isa import Form, PtxVersion, Target, TilecError, warp_forms
 from tilec.isa.conversions import CONVERSIONS, Conversion
 from tilec.isa.features import first_version
 from tilec.isa.llvm import call
@@ -29,7 +29,7 @@ _SYSTEM_CALLS = frozenset({"vprintf", "__assertfail", "malloc", "free"})
 def _by_intrinsic() -> Mapping[str, tuple[Form, ...]]:
     """The forms that each intrinsic may stand for, by its name without the address space."""
     table: dict[str, tuple[Form, ...]] = {}
-    for form in forms().values():
+    for form in warp_forms().values():
         name = call(form, space="").intrinsic
         if name is not None:
             stem = re.sub(r"\.p\d+$", "", name)

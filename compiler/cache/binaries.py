@@ -17,7 +17,7 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool) -> cubin.Assembled:
     Raises:
         AssemblerError: as `cubin.assemble` does.
     """
-    installed = [_told(path) for path in cubin.candidates("ptxas")]
+    installed = [_state_of(path) for path in cubin.candidates("ptxas")]
     key = entries.key("cubin", ptx, target.name, lineinfo, installed)
     found = entries.find(key)
     if found is not None:
@@ -36,6 +36,6 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool) -> cubin.Assembled:
     return made
 
 
-def _told(path: str) -> tuple[str, int, int]:
+def _state_of(path: str) -> tuple[str, int, int]:
     status = Path(path).stat()
     return path, status.st_size, status.st_mtime_ns

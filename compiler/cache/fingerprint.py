@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from importlib.util import find_spec
+from itertools import chain
 
 from tilec import version
 from tilec.ir import mlir
@@ -19,13 +20,15 @@ _OURS = (
     "tilec.layout",
     "tilec.passes",
 )
+_BESIDE = ("tilec.runtime", "tilec.sim", "tilec.tools")
+"""Packages that take what comes out, and change nothing about it."""
 
 
 def fingerprint() -> str | None:
     """What tells the code that compiles from any other; None if it changed under this process.
 
-    Of tilec, all files of Python code count, so that a pass that somebody edits is another tilec;
-    of MLIR's bindings and llvmlite their libraries. A file is told by size and time.
+    Of tilec, all files of the code that compiles count, so that a pass that somebody edits is
+    another tilec; of MLIR's bindings and llvmlite their libraries. A file is told by size and time.
     """
     ours = sorted(_python_files())
     if any(changed > version.imported * 1e9 for _, _, changed in ours):
@@ -39,25 +42,31 @@ def _libraries() -> tuple[tuple[str, int, int], ...]:
     found: list[tuple[str, int, int]] = []
     for package, inside in ((mlir.provider(), "_mlir_libs"), ("llvmlite", "binding")):
         for folder in _folders(package):
-            found += (_told(entry) for entry in os.scandir(os.path.join(folder, inside)))
+            found += (_state_of(entry) for entry in os.scandir(os.path.join(folder, inside)))
     return tuple(sorted(found))
 
 
 def _python_files() -> Iterator[tuple[str, int, int]]:
-    for package in _OURS:
-        for folder in _folders(package):
-            yield from _inside(folder)
+    """Those of the packages, each once: as a wheel lays them out, one package is in another."""
+    folders = {package: _folders(package) for package in (*_OURS, *_BESIDE)}
+    apart = frozenset(chain(*folders.values()))
+    for folder in chain(*(folders[package] for package in _OURS)):
+        yield from _inside(folder, apart)
 
 
-def _inside(folder: str) -> Iterator[tuple[str, int, int]]:
+def _inside(folder: str, apart: Collection[str]) -> Iterator[tuple[str, int, int]]:
     for entry in os.scandir(folder):
         if entry.name.endswith(".py"):
-            yield _told(entry)
-        elif entry.is_dir() and entry.name.isidentifier() and entry.name != "__pycache__":
-            yield from _inside(entry.path)
+            yield _state_of(entry)
+        elif entry.path not in apart and _is_package(entry):
+            yield from _inside(entry.path, apart)
 
 
-def _told(entry: os.DirEntry[str]) -> tuple[str, int, int]:
+def _is_package(entry: os.DirEntry[str]) -> bool:
+    return entry.name != "__pycache__" and entry.name.isidentifier() and entry.is_dir()
+
+
+def _state_of(entry: os.DirEntry[str]) -> tuple[str, int, int]:
     status = entry.stat()
     return entry.name, status.st_size, status.st_mtime_ns
 

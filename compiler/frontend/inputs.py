@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -79,12 +78,15 @@ class Input(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class TextInput:
+class TextInput(NamedTuple):
     """MLIR as text."""
 
     text: Source
-    relocation: Relocation = field(default=IN_PLACE, init=False)
+
+    @property
+    def relocation(self) -> Relocation:
+        """Places are part of it."""
+        return IN_PLACE
 
     def key(self, *, lineinfo: bool) -> tuple[object, ...]:
         """The text, and its name where line information would say it."""
@@ -97,8 +99,7 @@ class TextInput:
         return Built(parse(self.text, context()))
 
 
-@dataclass(frozen=True)
-class ModuleInput:
+class ModuleInput(NamedTuple):
     """An `ir.Module`, which is left as it is.
 
     Attributes:
@@ -108,7 +109,11 @@ class ModuleInput:
 
     module: ir.Module
     text: Source | None = None
-    relocation: Relocation = field(default=IN_PLACE, init=False)
+
+    @property
+    def relocation(self) -> Relocation:
+        """Places are part of it."""
+        return IN_PLACE
 
     def key(self, *, lineinfo: bool) -> None:
         """None: another module may say the same otherwise, and nobody prints it to find out."""
@@ -125,8 +130,7 @@ class ModuleInput:
         return Built(copy)
 
 
-@dataclass(frozen=True)
-class BuilderInput:
+class BuilderInput(NamedTuple):
     """A front end that builds a module.
 
     Attributes:
@@ -141,7 +145,10 @@ class BuilderInput:
     identity: tuple[object, ...] | None = None
     place: str = ""
     relocation: Relocation = IN_PLACE
-    text: None = field(default=None, init=False)
+
+    @property
+    def text(self) -> None:
+        """None: it was built."""
 
     def key(self, *, lineinfo: bool) -> tuple[object, ...] | None:
         """The identity, and the place where line information would say it."""

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
@@ -27,8 +26,7 @@ from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 
 
-@dataclass(frozen=True, slots=True)
-class Promises:
+class Promises(NamedTuple):
     """What a kernel relies on of the memory that it is given, by the attributes of its argument.
 
     Attributes:
@@ -53,8 +51,7 @@ class Promises:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class MemRef:
+class MemRef(NamedTuple):
     """A memref argument; None in its fields stands for what the launch passes.
 
     Attributes:
@@ -95,8 +92,7 @@ class MemRef:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Scalar(NamedTuple):
     """A scalar argument, or a bare pointer.
 
     Attributes:
@@ -121,8 +117,7 @@ class Scalar:
 Argument = MemRef | Scalar
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(NamedTuple):
     """CTAs along a dimension of an argument.
 
     Attributes:
@@ -144,8 +139,7 @@ class Extent:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class KernelEntry(NamedTuple):
     """How a kernel is launched.
 
     Attributes:
@@ -194,8 +188,7 @@ class Kernel:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Abi:
+class Abi(NamedTuple):
     """The kernels of a module.
 
     Attributes:
@@ -206,7 +199,7 @@ class Abi:
 
     target: Target
     ptx: PtxVersion
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[KernelEntry, ...]
 
     def __str__(self) -> str:
         document = {
@@ -224,7 +217,7 @@ class Abi:
             find_target(document["target"]),
             PtxVersion.parse(document["ptx"]),
             tuple(
-                Kernel(
+                KernelEntry(
                     kernel["name"],
                     tuple(map(_argument, kernel["arguments"])),
                     tuple(kernel["block"]) if kernel["block"] else None,
@@ -259,7 +252,7 @@ def _promises(fields: Mapping[str, Any]) -> Promises:
     return Promises(fields.get("aligned", 1), *lists)
 
 
-def kernels(gpu_module: Any) -> Iterator[Kernel]:
+def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
     """The kernels of a lowered `gpu.module`, as its `llvm.func`s describe them.
 
     `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
@@ -287,7 +280,7 @@ def kernels(gpu_module: Any) -> Iterator[Kernel]:
         shared = 0
         if DYNAMIC_SHARED in attributes:
             shared = mlir.ir.IntegerAttr(attributes[DYNAMIC_SHARED]).value
-        yield Kernel(name, arguments, _block(attributes), shared, _grid_of(attributes))
+        yield KernelEntry(name, arguments, _block(attributes), shared, _grid_of(attributes))
 
 
 def _llvm_functions(gpu_module: Any) -> list[Any]:

@@ -10,14 +10,14 @@ import numpy as np
 from tilec.isa import LaunchError, element_type
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.host_memory import HostBlock, host_blocks
+from tilec.isa.overlap import Extent, extent, overlap
 from tilec.runtime.cuda.streams import handle
 from tilec.runtime.cuda.views import View, is_shared, view
-from tilec.runtime.overlap import Extent, extent, overlap
 
-from .abi import Argument, Kernel, MemRef
+from .abi import Argument, KernelEntry, MemRef
 
 
-def passed(kernel: Kernel, values: Sequence[Any], stream: Any = None) -> list[Any]:
+def passed(kernel: KernelEntry, values: Sequence[Any], stream: Any = None) -> list[Any]:
     """The values of a kernel's parameters: of an array itself, then what extents it takes.
 
     Args:
@@ -144,7 +144,9 @@ def _check_promises(
             )
 
 
-def _check_disjoint(kernel: Kernel, arrays: Sequence[np.ndarray[Any, Any] | View | Any]) -> None:
+def _check_disjoint(
+    kernel: KernelEntry, arrays: Sequence[np.ndarray[Any, Any] | View | Any]
+) -> None:
     """Check that arguments that share no memory do not; raises LaunchError naming those that do."""
     for number, argument in enumerate(kernel.arguments):
         for other in argument.promised.disjoint if isinstance(argument, MemRef) else ():

@@ -11,7 +11,7 @@ from tilec.isa.launch import Extents, extents
 from tilec.runtime import cuda
 from tilec.runtime.cuda.views import is_shared
 
-from .abi import Kernel
+from .abi import KernelEntry
 from .arguments import passed
 
 DEVICES = ("cuda", "sim")
@@ -28,7 +28,7 @@ class Launchable(Protocol):
         ...
 
     @property
-    def kernels(self) -> Sequence[Kernel]:
+    def kernels(self) -> Sequence[KernelEntry]:
         """How each kernel is launched."""
         ...
 
@@ -85,7 +85,7 @@ def launch(
     return None
 
 
-def _threads(kernel: Kernel, block: int | Sequence[int] | None) -> Extents:
+def _threads(kernel: KernelEntry, block: int | Sequence[int] | None) -> Extents:
     if block is None:
         if kernel.block is None:
             raise LaunchError(f"kernel '{kernel.name}' does not fix its threads; give it a block")
@@ -108,7 +108,7 @@ def _device(compiled: Launchable, args: Sequence[Any], device: str | None) -> st
 
 
 def _grid(
-    kernel: Kernel, args: Sequence[Any], given: int | Sequence[int] | None
+    kernel: KernelEntry, args: Sequence[Any], given: int | Sequence[int] | None
 ) -> int | Sequence[int]:
     """The CTAs that are given, or those that the kernel asks for."""
     if given is not None:
@@ -119,7 +119,7 @@ def _grid(
     return ctas
 
 
-def _kernel(compiled: Launchable, name: str | None) -> Kernel:
+def _kernel(compiled: Launchable, name: str | None) -> KernelEntry:
     known = {kernel.name: kernel for kernel in compiled.kernels}
     if name is None:
         if len(known) > 1:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.ir.mlir import ir
@@ -40,8 +40,7 @@ class Access(Enum):
     """Others' accesses before it come before others' accesses after it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """An effect as a declaration says it.
 
     Attributes:
@@ -66,8 +65,7 @@ class Touch:
         return Effect(self.access, resource, value, self.asynchronous)
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(NamedTuple):
     """An effect of one op.
 
     Attributes:

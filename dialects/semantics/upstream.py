@@ -11,6 +11,9 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ir
+
 from .control import Branch, Conditional, Counted, Parallel
 from .declaration import PURE, Semantics
 from .effects import (
@@ -49,6 +52,15 @@ def upstream(name: str) -> Semantics | None:
         return found
     beginnings = [start for start in BEGINNINGS if name.startswith(start)]
     return BEGINNINGS[max(beginnings, key=len)] if beginnings else None
+
+
+def constant_of(value: Value) -> int | None:
+    """The integer that `value` is known to be, or None."""
+    owner = value.owner
+    if isinstance(owner, ir.Block) or owner.name not in CONSTANTS:
+        return None
+    attribute = owner.attributes["value"]
+    return attribute.value if isinstance(attribute, ir.IntegerAttr) else None
 
 
 _READS_MEMORY = tuple(Touch(Access.READ, resource) for resource in MEMORIES)
@@ -170,6 +182,7 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
                 "uitofp xor zext addrspacecast",
                 PURE,
             ),
+            *_each("llvm.intr", "fma smax smin umax umin", PURE),
             # Matrix instructions of a warp.
             ("nvvm.ldmatrix", _WARP.but(effects=(Touch(Access.READ, Resource.SHARED),))),
             ("nvvm.stmatrix", _WARP.but(effects=(Touch(Access.WRITE, Resource.SHARED),))),

@@ -7,9 +7,9 @@ a program means the same. Loads no MLIR.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
+from typing import NamedTuple
 
 ALIGNED = "tile.aligned"
 SIZES = "tile.sizes"
@@ -39,8 +39,7 @@ class Bearer(Enum):
     TILE = "an attribute of ops that give a tile"
 
 
-@dataclass(frozen=True, slots=True)
-class Discardable:
+class Discardable(NamedTuple):
     """An attribute.
 
     Attributes:
@@ -51,6 +50,7 @@ class Discardable:
         meaning: what it says, and to whom.
         promise: whether it promises what holds of memory or a launch; what breaks one is undefined.
         transient: whether a pass sets and removes it, so that no program has it.
+        judged: whether the pass that obeys it judges its value, and says more of what is wrong.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Discardable:
     meaning: str
     promise: bool = False
     transient: bool = False
+    judged: bool = False
 
 
 _UNIT = ("UnitAttr", "a unit attribute: it has no value; leave it out for no")
@@ -97,6 +98,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a number of rows",
                 "`tile-rasterize` numbers CTAs in columns of so many rows of the grid.",
+                judged=True,
             ),
             Discardable(
                 AUTOMATIC,
@@ -139,6 +141,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a positive integer",
                 "`tile-pipeline` gives the loop's buffers so many stages.",
+                judged=True,
             ),
             Discardable(
                 UNROLL,
@@ -146,6 +149,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "IntegerAttr",
                 "a positive integer",
                 "`tile-unroll` makes so many rounds one.",
+                judged=True,
             ),
             Discardable(
                 UNROLL_NOW,
@@ -160,6 +164,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "Attribute",
                 "a #tile.layout",
                 "Pins the layout that `tile-assign-layouts` gives the result.",
+                judged=True,
             ),
             Discardable(
                 DIRECT,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import NamedTuple
 
+from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
+from tilec.ir.types import width_of
 from tilec.isa import ELEMENT_TYPES, ElementType, TilecError
 
 from .dialect import ByteType
@@ -38,8 +39,7 @@ WIDE = ("f64", "f32", "f16", "bf16")
 """The floats that LLVM computes with."""
 
 
-@dataclass(frozen=True, slots=True)
-class NarrowElement:
+class NarrowElement(NamedTuple):
     """A float of at most 8 bits and where its code is in the bits that hold it.
 
     Attributes:
@@ -54,7 +54,7 @@ class NarrowElement:
 
 
 @per_context()
-def narrow_element(element: Any) -> NarrowElement | None:
+def narrow_element(element: Type) -> NarrowElement | None:
     """The narrow float that an MLIR element type is; None if it is none that casts know."""
     if isinstance(element, ByteType):
         type_ = _NARROW[str(element.element)]
@@ -65,13 +65,13 @@ def narrow_element(element: Any) -> NarrowElement | None:
 
 
 @per_context()
-def is_special(element: Any) -> bool:
+def is_special(element: Type) -> bool:
     """Whether upstream's lowering has no instruction for a float: tf32, and the narrow ones."""
     return str(element) == "tf32" or narrow_element(element) is not None
 
 
 def check_cast(
-    name: str, source: Any, result: Any, attributes: ir.OpAttributeMap | Container[str] = ()
+    name: str, source: Type, result: Type, attributes: ir.OpAttributeMap | Container[str] = ()
 ) -> None:
     """Check that the upstream cast `name` takes elements of one type to the other.
 
@@ -90,7 +90,7 @@ def check_cast(
 
 
 @per_context(argument=1)
-def _check_types(name: str, source: Any, result: Any) -> None:
+def _check_types(name: str, source: Type, result: Type) -> None:
     for element, kind in zip((source, result), CASTS[name], strict=True):
         if kind not in ("any", _kind(element)):
             raise TilecError(f"{name} goes from {' to '.join(CASTS[name])}, not {_kind(element)}")
@@ -110,16 +110,16 @@ def _check_types(name: str, source: Any, result: Any) -> None:
         _check_reached(source, result)
 
 
-def _kind(element: Any) -> str:
+def _kind(element: Type) -> str:
     return "float" if isinstance(element, (ir.FloatType, ByteType)) else "integer"
 
 
-def _width(element: Any) -> int:
+def _width(element: Type) -> int:
     """Bits that carry information, by which casts are said to narrow or widen."""
-    return element.element.width if isinstance(element, ByteType) else element.width
+    return element.element.width if isinstance(element, ByteType) else width_of(element)
 
 
-def _check_reached(source: Any, result: Any) -> None:
+def _check_reached(source: Type, result: Type) -> None:
     """Check that there is a conversion of these types' values."""
     for element in (source, result):
         known = isinstance(element, ir.IntegerType) or str(element) in WIDE or is_special(element)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from typing import NamedTuple
 
 from tilec.isa import Family, Mma, TilecError
 from tilec.layout import LinearLayout
@@ -16,8 +16,7 @@ from .tiles import PlainTile, TileValue, element_name
 Tile = PlainTile | TileValue
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
+class Dot(NamedTuple):
     """A product of tiles.
 
     Attributes:

@@ -16,6 +16,8 @@ TILE_OPS: Mapping[str, str] = MappingProxyType(
         Family.WMMA_LOAD: "tile.wmma_load",
         Family.WMMA_STORE: "tile.wmma_store",
         Family.WMMA_MMA: "tile.wmma_mma",
+        Family.WGMMA: "tile.wgmma",
+        Family.WGMMA_SP: "tile.wgmma_sp",
         Family.LDMATRIX: "tile.ldmatrix",
         Family.STMATRIX: "tile.stmatrix",
         Family.MOVMATRIX: "tile.movmatrix",

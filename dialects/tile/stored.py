@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
@@ -12,7 +11,7 @@ from .dialect import ByteType
 from .tiles import TileValue, bits_of
 
 
-def stored_elements(element: Any) -> tuple[str, ...]:
+def stored_elements(element: Type) -> tuple[str, ...]:
     """The element types that a memref of such elements may have, the usual one first.
 
     Elements of less than a byte, and narrow floats in bytes, are `i8` in memory; other 8-bit
@@ -39,7 +38,7 @@ def check_addressable(layout: LinearLayout) -> None:
         )
 
 
-def stored_places(layout: LinearLayout, element: Any, *, transposed: bool) -> LinearLayout:
+def stored_places(layout: LinearLayout, element: Type, *, transposed: bool) -> LinearLayout:
     """Places that are whole bytes, in units of what memory holds.
 
     Args:

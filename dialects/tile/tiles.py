@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tilec.ir.aliases import Number, Type
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
 from tilec.isa import Operand, TilecError
-from tilec.layout import LayoutError, LinearLayout, fragment
+from tilec.layout import LayoutError, LinearLayout, any_fragment_of, find_form
 from tilec.layout.views import dims
 
 from .dialect import ByteType, FragType, LayoutAttr
@@ -95,9 +95,33 @@ class TileValue:
         return self.layout.in_size("warp")
 
 
-@lru_cache(maxsize=4096)
+if TYPE_CHECKING:
+    from tilec.layout.repeated import Fragment
+
+
 def resolve(text: str) -> LinearLayout:
-    """The layout that the text of a `#tile.layout` names.
+    """The linear layout that the text of a `#tile.layout` names.
+
+    Raises:
+        TilecError: if it names none.
+    """
+    found = resolve_any(text)
+    if not isinstance(found, LinearLayout):
+        raise LayoutError(
+            f"layout '{text}' repeats {found.count} times, no power of two; {_WARPGROUPS}"
+        )
+    return found
+
+
+_WARPGROUPS = (
+    "only tile.wgmma and its kin take what a warpgroup holds, and tile.warp_part gives a warp's "
+    "part of it"
+)
+
+
+@lru_cache(maxsize=4096)
+def resolve_any(text: str) -> Fragment:
+    """The layout that the text of a `#tile.layout` names, be it linear or a repeated one.
 
     Raises:
         TilecError: if it names none.
@@ -112,7 +136,8 @@ def resolve(text: str) -> LinearLayout:
         )
     shape, operand, dtype, *options = words
     major = next((o for o in options if o in ("row", "col")), None)
-    return fragment(shape, operand, dtype, sparse="sparse" in options, major=major)
+    form = find_form(shape, operand, dtype, sparse="sparse" in options, major=major)
+    return any_fragment_of(form, operand)
 
 
 @per_context()
@@ -168,6 +193,8 @@ def tile_layout(text: str, *, is_fragment: bool) -> tuple[tuple[int, ...], Linea
     """
     layout = resolve(text)
     wanted = ("register", "lane") if is_fragment else ("register", "lane", "warp")
+    if is_fragment and layout.in_sizes.get("warp") == 4:
+        raise TilecError(f"layout '{text}' spreads a fragment over a warpgroup; {_WARPGROUPS}")
     if not {"register", "lane"} <= set(layout.in_sizes) <= set(wanted):
         raise TilecError(
             f"layout '{text}' has inputs ({', '.join(layout.in_sizes)}); "

@@ -6,10 +6,10 @@ Which element a register holds is not defined (PTX ISA 9.7.14.4.1), so they have
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
-from tilec.isa import Form, Operand, TilecError, UnknownNameError, forms
+from tilec.isa import Form, Operand, TilecError, UnknownNameError, warp_forms
 
 from .dialect import WmmaType
 
@@ -33,7 +33,7 @@ def _major(form: Form, operand: Operand) -> str:
 def _operands() -> dict[str, Operand]:
     """An operand of each fragment type there is, by the type's text."""
     found: dict[str, Operand] = {}
-    for form in forms().values():
+    for form in warp_forms().values():
         for operand in form.all_operands:
             if operand.opaque:
                 found.setdefault(wmma_text(form, operand), operand)
@@ -58,7 +58,7 @@ def wmma_type(form: Form, name: str) -> WmmaType:
     return WmmaType.get(ir.StringAttr.get(wmma_text(form, form.operand(name))))
 
 
-def check_wmma(form: Form, name: str, value: Any) -> None:
+def check_wmma(form: Form, name: str, value: Value) -> None:
     """Check that `value` is the fragment that `form` takes as operand `name`.
 
     Raises:

@@ -258,6 +258,7 @@ def _untype(elements: list[Element]) -> None:
             inside = list(element.elements)
             _untype_before(inside, colon)
             elements[at] = Optional(tuple(inside), element.anchor)
+            colon |= element.elements[0] == Literal(":")
         elif not isinstance(element, AttributeDictionary):
             colon = isinstance(element, Literal) and element.spelling == ":"
 

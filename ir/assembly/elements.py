@@ -79,23 +79,28 @@ class Operand:
         values = op.operands[self.name]
         count = len(values)
         if self.ranked:
-            type_ = op.types[self.ranked][0].text
-            count = _rank(op.aliases.get(type_, type_))
+            count = self._rank(op)
         if count > len(values):
             raise Unfit(self.name)
         if count:
             out.text(", ".join(value.text for value in values[:count]))
         op.operands[self.name] = values[count:]
 
+    def _rank(self, op: OpText) -> int:
+        type_ = op.types[self.ranked][0].text
+        return _rank(op.aliases.get(type_, type_))
+
     def begins(self, cursor: Cursor) -> bool:
         return cursor.sees_value()
 
     def present(self, op: OpText) -> bool:
-        return bool(op.operands[self.name])
+        return bool(self._rank(op) if self.ranked else op.operands[self.name])
 
 
 def _rank(type_: str) -> int:
-    """The number of dimensions of a memref, tensor or vector."""
+    """The number of dimensions of a memref, tensor or vector; 0 of a dialect's own type."""
+    if type_.startswith("!"):
+        return 0
     found = _EXTENTS.match(type_)
     if not found:
         raise Unfit(type_)
@@ -229,9 +234,9 @@ class TypeOf:
 
 def is_inferred(signature: Signature, op: OpText, name: str) -> bool:
     """Whether the types of `name` are those that it has where none are said."""
-    types = op.types[name]
-    found = signature.inferred_type(op, name)
-    return all(found is not None and type_.text == found.text for type_ in types)
+    types = [type_.text for type_ in op.types[name]]
+    found = signature.inferred_types(op, name, len(types))
+    return types == [type_.text for type_ in found or ()]
 
 
 @dataclass(frozen=True)

@@ -70,19 +70,27 @@ class Signature(NamedTuple):
                 return kind
         return "attribute"
 
-    def inferred_type(self, op: OpText, name: str) -> Piece | None:
-        """The type that operand or result `name` has where none is said; None if unknown."""
+    def inferred_types(self, op: OpText, name: str, count: int) -> list[Piece] | None:
+        """The types that operand or result `name` has where none are said; None if unknown.
+
+        Args:
+            op: the op.
+            name: of an operand or result.
+            count: of its values, where the rule does not tell it.
+        """
         rule = self.inferred.get(name)
         if rule is None:
             return None
         if not rule.startswith("$"):
-            return Piece(rule)
+            return [Piece(rule)] * count
         other = rule[1:]
         known = op.types.get(other)
-        if known:
-            # Not at its place a second time, nor on several lines.
-            return Piece(" ".join(_COMMENT.sub("", known[0].text).split("\n")))
-        return self.inferred_type(op, other) if other not in op.types else None
+        if known is None:
+            return self.inferred_types(op, other, count)
+        # Not at their places a second time, nor on several lines.
+        same = [Piece(" ".join(_COMMENT.sub("", one.text).split("\n"))) for one in known]
+        singles = {group.name: group.single for group in (*self.operands, *self.results)}
+        return same if singles[name] == singles[other] else same[:1] * count
 
     def complete(self, op: OpText) -> str | None:
         """Give `op` the types that were not said; the name of one that nobody knows."""
@@ -90,10 +98,10 @@ class Signature(NamedTuple):
             if group.name in op.types:
                 continue
             count = len(op.operands.get(group.name, ())) if group in self.operands else 1
-            found = self.inferred_type(op, group.name)
+            found = self.inferred_types(op, group.name, count)
             if found is None and count:
                 return group.name
-            op.types[group.name] = [found] * count if found else []
+            op.types[group.name] = found or []
         self._add_sizes(op)
         return None
 

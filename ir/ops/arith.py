@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from ..aliases import Attribute, Type, Value
+from ..aliases import Attribute, Location, Type, Value
 from ..attributes import i64_attribute
 from ..creation import create
 from ..mlir import ir
@@ -66,13 +66,17 @@ index_cast, index_castui = cast("arith.index_cast"), cast("arith.index_castui")
 sitofp, uitofp = cast("arith.sitofp"), cast("arith.uitofp")
 
 
-def constant(type_: Type, value: Attribute) -> ir.OpResult:
+def constant(type_: Type, value: Attribute, location: Location | None = None) -> ir.OpResult:
     """A constant.
 
     Args:
         type_: its type.
         value: an attribute of this type.
+        location: where it comes from; None for the location in force.
     """
+    if location is not None:
+        attributes = {"value": value}
+        return ir.Operation.create("arith.constant", [type_], [], attributes, loc=location).result
     return create("arith.constant", (), type_, value=value)
 
 

@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from ..aliases import Type
+from ..mlir import ir
 from .shapes import cast
 
-unrealized_conversion_cast = cast("builtin.unrealized_conversion_cast")
+UNREALIZED_CAST = "builtin.unrealized_conversion_cast"
+"""The name of the cast, which conversions leave and resolve."""
+
+unrealized_conversion_cast = cast(UNREALIZED_CAST)
+
+
+def placeholder(type_: Type) -> ir.OpResult:
+    """A value of a type, made of nothing: it stands for one that could not be made."""
+    return ir.Operation.create(UNREALIZED_CAST, results=[type_]).result

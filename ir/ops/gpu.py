@@ -1,9 +1,11 @@
-"""`gpu`: where a thread is, and barriers."""
+"""`gpu`: where a thread is, barriers, and what a kernel stands in."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
+from ..aliases import Attribute
 from ..creation import create, emit
 from ..mlir import ir
 from ..types import index
@@ -50,3 +52,16 @@ def barrier() -> ir.Operation:
 def return_() -> ir.Operation:
     """The end of a kernel."""
     return emit("gpu.return")
+
+
+def module(name: str, attributes: Mapping[str, Attribute] | None = None) -> ir.Operation:
+    """A module for a GPU, with an empty block."""
+    named = {"sym_name": ir.StringAttr.get(name), **(attributes or {})}
+    made = ir.Operation.create("gpu.module", attributes=named, regions=1)
+    made.regions[0].blocks.append()
+    return made
+
+
+def func(attributes: Mapping[str, Attribute]) -> ir.Operation:
+    """A function whose region has no block yet; the attributes have its name and type."""
+    return ir.Operation.create("gpu.func", attributes=dict(attributes), regions=1)

@@ -40,7 +40,7 @@ shl, lshr = binary("llvm.shl"), binary("llvm.lshr")
 smin = binary("llvm.intr.smin")
 fma = ternary("llvm.intr.fma")
 bitcast, trunc, zext = cast("llvm.bitcast"), cast("llvm.trunc"), cast("llvm.zext")
-addrspacecast = cast("llvm.addrspacecast")
+addrspacecast, ptrtoint = cast("llvm.addrspacecast"), cast("llvm.ptrtoint")
 
 
 def pointer(space: int = 0) -> Type:
@@ -165,6 +165,22 @@ def inline_asm(
         emit("llvm.inline_asm", operands, **attributes)
         return None
     return create("llvm.inline_asm", operands, result, **attributes)
+
+
+def call(
+    attributes: dict[str, Attribute], operands: Sequence[Value], result: Type | None
+) -> ir.OpResult | None:
+    """A call; its result of that type, or None if the type is None.
+
+    Args:
+        attributes: what `call_attributes` gives.
+        operands: what the function takes.
+        result: the type of what it gives.
+    """
+    if result is None:
+        _create("llvm.call", None, operands, attributes)
+        return None
+    return _create("llvm.call", (result,), operands, attributes).result
 
 
 def call_attributes(callee: str, operands: int, *, convergent: bool) -> dict[str, Attribute]:

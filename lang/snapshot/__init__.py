@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from hashlib import blake2b
 
-from ..source import Source
+from ..source import FunctionSource
 from .code import look_at_source
 from .exact import exact
 from .guards import Guards
@@ -74,7 +74,7 @@ class Snapshot:
         return to_files(location, self.spans)
 
 
-def take(source: Source, constants: Mapping[str, object]) -> Snapshot:
+def take(source: FunctionSource, constants: Mapping[str, object]) -> Snapshot:
     """What a kernel reads, now.
 
     Args:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from inspect import Parameter, Signature
 from types import CellType, CodeType, FunctionType
 
-from ..source import Source
+from ..source import FunctionSource
 from .bytecode import reads
 from .fixed import is_pure
 from .instructions import UnknownInstructionError
@@ -51,7 +51,7 @@ def look_at_function(record: Record, label: str, function: FunctionType) -> None
 
 
 def look_at_source(
-    record: Record, label: str, source: Source, signature: Signature | None = None
+    record: Record, label: str, source: FunctionSource, signature: Signature | None = None
 ) -> None:
     """Record a function whose statements are the kernel's.
 

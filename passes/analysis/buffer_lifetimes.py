@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
 from tilec.dialects.tile.shared import shared_buffer
@@ -17,8 +17,7 @@ from .async_copies import is_asynchronous, open_span
 from .places import Places, outermost_loop
 
 
-@dataclass(frozen=True, slots=True)
-class Lifetime:
+class Lifetime(NamedTuple):
     """When a buffer is needed.
 
     Attributes:

@@ -32,7 +32,7 @@ class Leaf:
     loops: Loops = field(compare=False)
 
 
-class Form(NamedTuple):
+class IndexForm(NamedTuple):
     """A sum of a constant and multiples of leaves."""
 
     constant: int
@@ -43,10 +43,10 @@ class IndexForms:
     """The indices of one kernel."""
 
     def __init__(self) -> None:
-        self._forms: dict[ir.Value, Form] = {}
+        self._forms: dict[ir.Value, IndexForm] = {}
         self._leaves: dict[ir.Value, Leaf] = {}
 
-    def form(self, value: ir.Value, depth: int = _DEPTH) -> Form:
+    def form(self, value: ir.Value, depth: int = _DEPTH) -> IndexForm:
         """A value of type index as a sum."""
         if value not in self._forms:
             self._forms[value] = self._sum(value, depth)
@@ -58,10 +58,10 @@ class IndexForms:
             self._leaves[value] = self._computed(value, depth)
         return self._leaves[value]
 
-    def _sum(self, value: ir.Value, depth: int) -> Form:
+    def _sum(self, value: ir.Value, depth: int) -> IndexForm:
         constant = constant_of(value)
         if constant is not None:
-            return Form(constant, {})
+            return IndexForm(constant, {})
         owner = value.owner
         if depth and not isinstance(owner, ir.Block) and isinstance(value.type, ir.IndexType):
             operands = list(owner.operands)
@@ -71,8 +71,8 @@ class IndexForms:
                 return _plus(one, other, sign)
             multiple = _multiple(owner.name, operands)
             if multiple is not None:
-                return _plus(Form(0, {}), self.form(multiple[0], depth - 1), multiple[1])
-        return Form(0, {self.leaf(value): 1})
+                return _plus(IndexForm(0, {}), self.form(multiple[0], depth - 1), multiple[1])
+        return IndexForm(0, {self.leaf(value): 1})
 
     def _computed(self, value: ir.Value, depth: int) -> Leaf:
         owner = value.owner
@@ -126,10 +126,10 @@ def _multiple(name: str, operands: list[ir.Value]) -> tuple[ir.Value, int] | Non
     return None
 
 
-def _plus(one: Form, other: Form, factor: int) -> Form:
+def _plus(one: IndexForm, other: IndexForm, factor: int) -> IndexForm:
     """A sum, and `factor` times another."""
     terms = dict(one.terms)
     for leaf, count in other.terms.items():
         terms[leaf] = terms.get(leaf, 0) + factor * count
     constant = one.constant + factor * other.constant
-    return Form(constant, {leaf: count for leaf, count in terms.items() if count})
+    return IndexForm(constant, {leaf: count for leaf, count in terms.items() if count})

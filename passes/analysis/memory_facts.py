@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.dialects.tile.tiles import bits_of
@@ -16,8 +16,7 @@ ANY = 1 << 30
 """Zero is a multiple of every power of two; more than any extent."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryFacts:
+class MemoryFacts(NamedTuple):
     """What is known of a memref, in powers of two.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from tilec.dialects.semantics import Spread, is_function
 from tilec.ir.aliases import Op
@@ -16,8 +16,7 @@ from .pending_accesses import Pending, begun, committed, joined, met, ordered, p
 from .uniformity import control_of
 
 
-@dataclass(frozen=True, slots=True)
-class Hazard:
+class Hazard(NamedTuple):
     """Accesses that must be ordered, and where that can be done.
 
     Attributes:
@@ -132,7 +131,7 @@ class MemoryOrder:
                 entered = self._run(loop.test, pending, settle=False)
                 last = self._run(loop.body, entered, settle=False)
             except _FoundError as found:
-                hazard = replace(found.hazard, before=loop.op)
+                hazard = found.hazard._replace(before=loop.op)
                 pending = self._see_to(hazard, pending, settle=settle)
             else:
                 return joined(own, entered, passed(last, loop.op))
@@ -159,7 +158,7 @@ class MemoryOrder:
         place = self._place(hazard).operation
         there = self.barriers.get(place)
         age = hazard.age if there is None else min(there.age, hazard.age)
-        self.barriers[place] = replace(there or hazard, age=age)
+        self.barriers[place] = (there or hazard)._replace(age=age)
         self._put += 1
         if place != hazard.before.operation:
             raise _EarlierError

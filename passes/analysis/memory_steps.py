@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.dialects.semantics import Resource, control_flow, orders, semantics_of
 from tilec.dialects.semantics.control import Branch, Conditional, Counted
@@ -24,15 +25,13 @@ class Commit:
     """The group of each thread's copies so far is closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(NamedTuple):
     """Each thread waits until at most `pending` of its latest groups are under way."""
 
     pending: int
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One of several ways.
 
     Attributes:
@@ -44,8 +43,7 @@ class Choice:
     ways: tuple[Steps, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(NamedTuple):
     """Rounds.
 
     Attributes:

@@ -15,8 +15,8 @@ from tilec.ir.types import memref_of
 from tilec.isa import TARGETS, Target
 from tilec.layout import LayoutError, LinearLayout
 
-from ..layouts.conversion_ways import conversion_way
-from ..layouts.reduction_ways import gathering
+from ..layouts.conversion_choice import choose_conversion
+from ..layouts.reduction_choice import gathering
 from ..nvvm.shared_buffers import ALIGNMENT
 from ..search import named
 from .buffer_lifetimes import lifetimes
@@ -83,22 +83,22 @@ def trip_bytes(operation: ir.Operation, target: Target | None) -> int:
     if source is None or source.is_fragment:
         return 0
     found = gathering(source.layout, op.axis.value)
-    return 0 if found is None else _moved(found.before, found.after, source, target)
+    return 0 if found is None else _trip_bytes(found.before, found.after, source, target)
 
 
 def _conversion(source_type: Type, result_type: Type, target: Target | None) -> int:
     source, result = tile_value(source_type), tile_value(result_type)
     if source is None or result is None or source.is_fragment:
         return 0
-    return _moved(source.layout, result.layout, source, target)
+    return _trip_bytes(source.layout, result.layout, source, target)
 
 
-def _moved(
+def _trip_bytes(
     before: LinearLayout, after: LinearLayout, tile: TileValue, target: Target | None
 ) -> int:
     """Bytes through which elements like a tile's go from one layout to another."""
     try:
-        trip = conversion_way(before, after, bits_of(tile.element), target).trip
+        trip = choose_conversion(before, after, bits_of(tile.element), target).trip
     except LayoutError:  # an error of the pass that does it
         return 0
     return 0 if trip is None else aligned(trip.bytes)

@@ -15,6 +15,7 @@ from tilec.dialects.tile.ops.base import TileOp
 from tilec.ir.aliases import Block, Op, Type, Value
 from tilec.ir.creation import emit
 from tilec.ir.mlir import ir
+from tilec.ir.ops import builtin
 from tilec.isa import TilecError
 
 from ..base import Diagnostic, PassError
@@ -149,19 +150,14 @@ class Expansion:
                 except TilecError:
                     continue  # reported at the op that failed
                 if types is not None:
-                    self._values[result] = [
-                        ir.Operation.create(
-                            "builtin.unrealized_conversion_cast", results=[t]
-                        ).result
-                        for t in types
-                    ]
+                    self._values[result] = [builtin.placeholder(t) for t in types]
 
     def _touches(self, op: Op) -> bool:
         values: Iterable[Value] = (*op.operation.operands, *op.results)
         return any(v in self._values or self._expand(v.type) is not None for v in values)
 
     def _refuse(self, op: Op, name: str) -> None:
-        if name == "builtin.unrealized_conversion_cast":
+        if name == builtin.UNREALIZED_CAST:
             return
         for value in (*op.operation.operands, *op.results):
             if self._expand(value.type) is not None:

@@ -6,8 +6,8 @@ go through shared memory, and `tile-to-fragments` where nobody has decided befor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from tilec.dialects.tile.matrices import matrices_of
 from tilec.dialects.tile.shared import SharedBuffer
@@ -17,8 +17,7 @@ from tilec.isa import MatrixMemory, Target, forms_of
 from .decomposition import Decomposition
 
 
-@dataclass(frozen=True, slots=True)
-class MatrixMove:
+class MatrixMove(NamedTuple):
     """A matrix instruction that moves whole fragments.
 
     Attributes:

@@ -17,16 +17,16 @@ from tilec.layout import LinearLayout
 
 from ..base import walk
 from ..search import defining_op, named
+from .layout_plans import LayoutPlanner, price
 from .layout_types import (
-    converted,
+    convert_to,
     has_one_use,
     known_layout,
-    laid,
+    layout_tile,
     replace_but_in,
     set_layout,
     with_layout,
 )
-from .layout_ways import Ways, price
 from .tile_classes import is_elementwise
 
 
@@ -34,7 +34,7 @@ def conversions(function: Op) -> Iterator[ConvertLayoutOp]:
     """The conversions of tensors in a function, in program order."""
     for operation in named(function, [ConvertLayoutOp]):
         op = operation.opview
-        if isinstance(op, ConvertLayoutOp) and laid(op.result) is not None:
+        if isinstance(op, ConvertLayoutOp) and layout_tile(op.result) is not None:
             yield op
 
 
@@ -89,14 +89,14 @@ def sink(function: Op, target: Target | None) -> bool:
     for op in list(walk(function)):
         if not is_elementwise(op) or len(op.results) != 1 or LAYOUT in op.attributes:
             continue
-        if laid(op.results[0]) is not None:
+        if layout_tile(op.results[0]) is not None:
             changed |= _sink(op, target)
     return changed
 
 
 def _sink(op: ir.OpView, target: Target | None) -> bool:
     operands = op.operands
-    tiles = {n: value for n, value in enumerate(operands) if laid(value) is not None}
+    tiles = {n: value for n, value in enumerate(operands) if layout_tile(value) is not None}
     found = {n: _converted_alone(value) for n, value in tiles.items()}
     sources = {n: source for n, source in found.items() if source is not None}
     layouts = {known_layout(source).layout for source in sources.values()}
@@ -133,12 +133,12 @@ def carry(function: ir.OpView, target: Target | None) -> bool:
     for op in list(walk(function)):
         if isinstance(op, scf.ForOp) and LAYOUT not in op.attributes:
             for number in range(len(op.results)):
-                if laid(op.results[number]) is not None:
-                    changed |= _carry(op, number, Ways(target, staged=False))
+                if layout_tile(op.results[number]) is not None:
+                    changed |= _carry(op, number, LayoutPlanner(target, staged=False))
     return changed
 
 
-def _carry(loop: scf.ForOp, number: int, ways: Ways) -> bool:
+def _carry(loop: scf.ForOp, number: int, planner: LayoutPlanner) -> bool:
     argument, last = loop.inner_iter_args[number], last_of(loop.body)
     users = [use.owner for use in argument.uses]
     if not all(isinstance(user, ConvertLayoutOp) for user in users):
@@ -146,13 +146,13 @@ def _carry(loop: scf.ForOp, number: int, ways: Ways) -> bool:
     if len({user.results[0].type for user in users}) != 1:
         return False
     carried, inner = known_layout(argument), known_layout(users[0].results[0])
-    yielded = ways.best(last.operands[number], inner.layout)
-    if yielded.cost >= ways.price(carried, inner.layout):
+    yielded = planner.best(last.operands[number], inner.layout)
+    if yielded.cost >= planner.price(carried, inner.layout):
         return False
     with ir.InsertionPoint(last), last.location:
-        last.operands[number] = yielded.make(ways)
+        last.operands[number] = yielded.make(planner)
     with ir.InsertionPoint(loop), loop.location:
-        begin = ways.best(loop.initArgs[number], inner.layout).make(ways)
+        begin = planner.best(loop.initArgs[number], inner.layout).make(planner)
         loop.operands[Counted.BOUNDS + number] = begin
     argument.set_type(with_layout(argument.type, inner.layout))
     for user in users:
@@ -167,7 +167,7 @@ def _carry(loop: scf.ForOp, number: int, ways: Ways) -> bool:
 def _convert_back(value: ir.OpResult, layout: LinearLayout, where: ir.InsertionPoint) -> None:
     """Give the users of a value, whose layout has changed, the one that they expect."""
     with where, value.owner.location:
-        expected = converted(value, layout)
+        expected = convert_to(value, layout)
     replace_but_in(value, expected)
 
 

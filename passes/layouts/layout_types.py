@@ -11,7 +11,7 @@ from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 
 
-def laid(value: Value) -> TileValue | None:
+def layout_tile(value: Value) -> TileValue | None:
     """The tensor with a layout that `value` is, or None."""
     if not isinstance(value.type, ir.RankedTensorType):
         return None
@@ -20,7 +20,7 @@ def laid(value: Value) -> TileValue | None:
 
 def known_layout(value: Value) -> TileValue:
     """The tensor that `value` is, which has a layout."""
-    found = laid(value)
+    found = layout_tile(value)
     assert found is not None
     return found
 
@@ -41,7 +41,7 @@ def set_layout(value: Value, layout: LinearLayout) -> None:
         owner.attributes["value"] = ir.DenseElementsAttr.get_splat(type_, splat)
 
 
-def converted(value: Value, layout: LinearLayout) -> Value:
+def convert_to(value: Value, layout: LinearLayout) -> Value:
     """The tile under a layout: itself, or a conversion emitted here."""
     type_ = with_layout(value.type, layout)
     return value if value.type == type_ else emit(ConvertLayoutOp, [value], type_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -29,8 +28,7 @@ class Extents(NamedTuple):
     k: int
 
 
-@dataclass(frozen=True, slots=True)
-class Product:
+class TileProduct(NamedTuple):
     """What a `tile.dot`, or one of its kin, asks for.
 
     Attributes:
@@ -57,8 +55,7 @@ class Product:
         return tuple((name, str(tile.element)) for name, tile in self.tiles.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """A form and a grid of warps for one product.
 
     Attributes:
@@ -120,7 +117,7 @@ def _plain(family: Family, target: Target) -> tuple[Mma, ...]:
     )
 
 
-def candidates(product: Product, target: Target) -> tuple[Mma, ...]:
+def candidates(product: TileProduct, target: Target) -> tuple[Mma, ...]:
     """The forms that may compute a product, the cheapest first.
 
     Raises:
@@ -147,7 +144,7 @@ def candidates(product: Product, target: Target) -> tuple[Mma, ...]:
     return tuple(sorted(fitting, key=lambda form: _rank(form, product.extents, target)))
 
 
-def fits(form: Mma, product: Product) -> bool:
+def fits(form: Mma, product: TileProduct) -> bool:
     """Whether the tiles are whole numbers of the form's operands."""
     try:
         for name, tile in product.tiles.items():
@@ -182,7 +179,7 @@ def slots(form: Mma, target: Target) -> float:
     return how.count or scalar
 
 
-def choice(form: Mma, warps: tuple[int, int], product: Product, target: Target) -> Choice:
+def choice(form: Mma, warps: tuple[int, int], product: TileProduct, target: Target) -> Choice:
     """What a form and a grid of warps cost; warps that find nothing to do repeat others."""
     m, n, k = product.extents
     rows, cols = share(form, warps, (m, n))
@@ -214,13 +211,13 @@ def grids(warps: int) -> Iterator[tuple[int, int]]:
         along_m //= 2
 
 
-def best_choice(form: Mma, warps: int, product: Product, target: Target) -> Choice:
+def best_choice(form: Mma, warps: int, product: TileProduct, target: Target) -> Choice:
     """The cheapest grid of so many warps for a form."""
     found = (choice(form, grid, product, target) for grid in grids(warps))
     return min(found, key=lambda one: one.cost)
 
 
-def trip_cost(product: Product, warps: int) -> float:
+def trip_cost(product: TileProduct, warps: int) -> float:
     """What it costs a warp to hand D to the other warps through shared memory."""
     m, n, _ = product.extents
     bits = bits_of(product.tiles["d"].element)

@@ -13,7 +13,7 @@ from tilec.ir.ops import arith
 from tilec.ir.types import integer
 from tilec.isa import TilecError
 
-from ..nvvm.kernel import Kernel as Lowering
+from ..nvvm.lowering import Lowering
 from ..nvvm.registers import Packing, elements, vector
 
 NAMES = ("arith.fptosi", "arith.fptoui")

@@ -15,7 +15,7 @@ from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 
-from ..nvvm.kernel import Kernel
+from ..nvvm.lowering import Lowering
 
 _MANTISSA = 23
 
@@ -27,7 +27,7 @@ class Scalars:
         fast: whether instructions may stand for functions.
     """
 
-    def __init__(self, kernel: Kernel, *, fast: bool) -> None:
+    def __init__(self, kernel: Lowering, *, fast: bool) -> None:
         self._kernel = kernel
         self._f32 = ir.F32Type.get()
         self._i32 = ir.IntegerType.get_signless(32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.ir.aliases import Value
 from tilec.ir.ops import llvm
@@ -14,8 +14,7 @@ _NEAR = 1 << 28
 """Constant indices and the immediates of instructions are less than this."""
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """A pointer and a constant, which instructions take as an immediate.
 
     Attributes:
@@ -43,11 +42,11 @@ def step(pointer: Value, count: int) -> Value:
     if count == 0:
         return pointer
     if not -_NEAR < count < _NEAR:
-        return moved(pointer, llvm.constant_i64(count))
+        return advance(pointer, llvm.constant_i64(count))
     return llvm.getelementptr(pointer, count, i8())
 
 
-def moved(pointer: Value, offset: Value, bits: int = 8) -> Value:
+def advance(pointer: Value, offset: Value, bits: int = 8) -> Value:
     """The pointer further by a value, i64, in units of so many bits."""
     return llvm.getelementptr(pointer, offset, integer(bits))
 

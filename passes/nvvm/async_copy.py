@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from tilec.dialects.tile.ops import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from tilec.dialects.tile.ops.memory import vector_of
@@ -25,7 +25,7 @@ from ..functions import threads
 from . import predicated
 from .addresses import in_global
 from .global_memory import GlobalAccess
-from .kernel import Kernel
+from .lowering import Lowering
 from .registers import Packing, vector
 from .shared_memory import SharedAccess, shared_access
 
@@ -33,7 +33,7 @@ from .shared_memory import SharedAccess, shared_access
 class AsyncCopies:
     """Lowering of the copies of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
         self._exists = kernel.target is None or kernel.target.has_async_copy
 
@@ -100,8 +100,7 @@ class AsyncCopies:
             yield
 
 
-@dataclass(frozen=True, slots=True)
-class _Pieces:
+class _Pieces(NamedTuple):
     """The vectors that a thread copies.
 
     Attributes:

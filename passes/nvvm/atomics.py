@@ -11,7 +11,7 @@ from ..fragments.expansion import Expansion, Values
 from . import predicated
 from .addresses import Address, in_global
 from .fragment_access import FragmentAccess
-from .kernel import Kernel
+from .lowering import Lowering
 from .rearrangement import rearranged
 from .registers import Packing, fragment, packing
 
@@ -19,7 +19,7 @@ from .registers import Packing, fragment, packing
 class Atomics:
     """Lowering of the atomic updates of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
     def atomic(self, op: AtomicOp, expansion: Expansion) -> list[Values]:

@@ -15,7 +15,7 @@ from ..analysis.contiguity import not_negative
 from .cached import cached_method
 from .descriptor import Descriptor
 from .indices import Index
-from .kernel import Kernel
+from .lowering import Lowering
 
 
 class Lane(NamedTuple):
@@ -35,7 +35,7 @@ class Lane(NamedTuple):
 class Along:
     """A value and what a thread adds to it, as an index into a dimension.
 
-    One object a kernel and tuple of arguments, by `Kernel.once`, so that all accesses share what
+    One object a kernel and tuple of arguments, by `Lowering.once`, so that all accesses share what
     is computed of them.
 
     Args:
@@ -50,7 +50,7 @@ class Along:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Lowering,
         memref: Value,
         dim: int,
         value: Value | None,

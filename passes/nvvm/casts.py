@@ -20,7 +20,7 @@ from tilec.isa.conversions import Conversion, conversion
 
 from ..fragments.expansion import Expansion, Values
 from . import elementwise
-from .kernel import Kernel
+from .lowering import Lowering
 from .narrow_floats import (
     constant,
     f16x2,
@@ -48,7 +48,7 @@ _ZERO_BYTE = 4
 class Casts:
     """Lowering of the casts of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
     def cast(self, op: CastOp, expansion: Expansion) -> list[Values]:

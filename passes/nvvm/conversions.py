@@ -23,7 +23,7 @@ from tilec.layout.plans import Nothing, Permutation, Shuffles, Transposition
 
 from ..emit import index_constant
 from ..fragments.expansion import Expansion, Values
-from .kernel import Kernel
+from .lowering import Lowering
 from .rearrangement import order_of, rearranged
 from .registers import (
     Packing,
@@ -38,7 +38,7 @@ from .shuffles import butterfly_word, by_words
 class Conversions:
     """Lowering of the layout conversions of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
     def convert(self, op: ConvertLayoutOp, expansion: Expansion) -> list[Values]:

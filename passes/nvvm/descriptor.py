@@ -11,9 +11,9 @@ from tilec.ir.ops import builtin, llvm
 from tilec.ir.types import i64, memref_of, width_of
 
 from ..functions import is_kernel
-from .addresses import in_global, moved
+from .addresses import advance, in_global
 from .cached import cached_method
-from .kernel import Kernel
+from .lowering import Lowering
 
 _VIEWS = frozenset(
     f"memref.{name}"
@@ -42,7 +42,7 @@ class Descriptor:
         static_strides: in elements, None for those that the type does not say.
     """
 
-    def __init__(self, kernel: Kernel, memref: Value) -> None:
+    def __init__(self, kernel: Lowering, memref: Value) -> None:
         self._kernel = kernel
         self._memref = memref
         self._type = memref_of(memref)
@@ -80,7 +80,7 @@ class Descriptor:
                 return pointer
             known = self._offset
             offset = self._field(i64(), 2) if known is None else llvm.constant_i64(known)
-            return self.moved(pointer, offset)
+            return self.advance(pointer, offset)
 
     def size(self, dim: int) -> Value:
         """Extent of a dimension, i64."""
@@ -99,9 +99,9 @@ class Descriptor:
             return value
         return llvm.mul(value, self.stride(dim))
 
-    def moved(self, pointer: Value, offset: Value) -> Value:
+    def advance(self, pointer: Value, offset: Value) -> Value:
         """The pointer `offset` (i64) elements further."""
-        return moved(pointer, offset, self.element_bits)
+        return advance(pointer, offset, self.element_bits)
 
 
 def _is_argument(memref: Value) -> bool:

@@ -20,7 +20,7 @@ from tilec.layout.access import Access, vector_access
 
 from .addresses import Address
 from .global_memory import GlobalAccess
-from .kernel import Kernel
+from .lowering import Lowering
 from .registers import Packing
 from .shared_memory import SharedAccess, shared_access
 
@@ -52,7 +52,7 @@ class FragmentAccess:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Lowering,
         op: TileOp,
         tile: TileValue,
         memref: Value,

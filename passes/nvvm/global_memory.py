@@ -17,7 +17,7 @@ from .addresses import Address, address
 from .bounds import Along, Lane
 from .descriptor import Descriptor
 from .indices import Index, split
-from .kernel import Kernel, nesting
+from .lowering import Lowering, nesting
 
 
 class GlobalAccess:
@@ -33,7 +33,7 @@ class GlobalAccess:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Lowering,
         memref: Value,
         indices: Sequence[Value],
         place: LinearLayout,
@@ -163,7 +163,7 @@ class GlobalAccess:
         for dim, (row, at) in enumerate(zip(rows, last, strict=True)):
             if row != at:
                 distance = self._kernel.once(_distance, self.descriptor, row - at, dim)
-                pointer = self.descriptor.moved(pointer, distance)
+                pointer = self.descriptor.advance(pointer, distance)
         return pointer
 
     def _origin(self) -> Value:
@@ -185,7 +185,7 @@ class GlobalAccess:
                 value = self._indices[dim].value
                 if depths[dim] and value is not None:
                     offset = self.descriptor.times_stride(arith.index_cast(value, i64()), dim)
-                    pointer = self.descriptor.moved(pointer, offset)
+                    pointer = self.descriptor.advance(pointer, offset)
         return pointer
 
     def _along_(
@@ -194,21 +194,21 @@ class GlobalAccess:
         return self._kernel.once(Along, self._memref, dim, value, self._lanes[dim], unsure)
 
 
-def _origin(_: Kernel, descriptor: Descriptor, along: tuple[Along, ...]) -> Value:
+def _origin(_: Lowering, descriptor: Descriptor, along: tuple[Along, ...]) -> Value:
     """The address at an index in each dimension."""
     pointer = descriptor.base()
     for dim, part in enumerate(along):
         if part.index is not None:
             offset = descriptor.times_stride(part.index, dim)
-            pointer = descriptor.moved(pointer, offset)
+            pointer = descriptor.advance(pointer, offset)
     return pointer
 
 
-def _distance(_: Kernel, descriptor: Descriptor, count: int, dim: int) -> Value:
+def _distance(_: Lowering, descriptor: Descriptor, count: int, dim: int) -> Value:
     """So many strides of a dimension."""
     return descriptor.times_stride(constant_i64(count), dim)
 
 
-def _i32(_: Kernel, value: int) -> Value:
+def _i32(_: Lowering, value: int) -> Value:
     """A constant, for the whole kernel."""
     return constant_i32(value)

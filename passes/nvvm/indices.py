@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
@@ -11,8 +11,7 @@ from ..analysis.multiples import ANY, multiple_of
 from ..emit import add, constant_of, index_constant
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
+class Index(NamedTuple):
     """A sum of a value and a constant.
 
     Attributes:

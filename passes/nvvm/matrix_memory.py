@@ -16,7 +16,7 @@ from tilec.ir.types import memref_of
 from tilec.isa import Family, MatrixMemory, TilecError
 
 from ..fragments.expansion import Expansion, Values
-from .kernel import Kernel
+from .lowering import Lowering
 from .narrow_floats import integer
 from .registers import bitcast, fragment, packing_of
 from .shared_memory import shared_access
@@ -35,7 +35,7 @@ class _Move:
     """
 
     def __init__(
-        self, kernel: Kernel, form: MatrixMemory, value: Value, *, transposed: bool
+        self, kernel: Lowering, form: MatrixMemory, value: Value, *, transposed: bool
     ) -> None:
         tile = fragment(value)
         element = narrow_element(tile.element)
@@ -49,7 +49,7 @@ class _Move:
 class MatrixMoves:
     """Lowering of matrix loads and stores of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
         self._known: dict[tuple[ir.StringAttr, Type, bool], _Move] = {}
 

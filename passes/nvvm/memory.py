@@ -12,7 +12,7 @@ from tilec.ir.ops import llvm
 from ..fragments.expansion import Expansion, Values
 from . import predicated
 from .fragment_access import FragmentAccess
-from .kernel import Kernel
+from .lowering import Lowering
 from .rearrangement import rearranged, repacked
 from .registers import Packing, bitcast, fragment, packing
 
@@ -20,7 +20,7 @@ from .registers import Packing, bitcast, fragment, packing
 class Memory:
     """Lowering of loads and stores of one kernel's fragments."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
     def load(self, op: LoadOp, expansion: Expansion) -> list[Values]:

@@ -13,7 +13,7 @@ from tilec.isa import form
 from tilec.isa.llvm import Value as Argument
 
 from ..fragments.expansion import Expansion, Values
-from .kernel import Kernel, llvm_type
+from .lowering import Lowering, llvm_type
 from .registers import packing_of
 
 ProductOp: TypeAlias = MmaOp | MmaScaledOp | MmaSpOp | MmaSpScaledOp | MovmatrixOp
@@ -27,7 +27,7 @@ class _Product:
         selectors: the arguments that are attributes of the op, and their positions.
     """
 
-    def __init__(self, kernel: Kernel, name: str) -> None:
+    def __init__(self, kernel: Lowering, name: str) -> None:
         found = form(name)
         names = {selector.name for selector in found.selectors}
         self.call = kernel.call_of(found)
@@ -39,7 +39,7 @@ class _Product:
 class Products:
     """Lowering of the matrix products of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
         self._known: dict[ir.StringAttr, _Product] = {}
 

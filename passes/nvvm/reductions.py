@@ -21,7 +21,7 @@ from tilec.layout.reduction import Exchange, Reduction, reduction
 from tilec.layout.views import register_map
 
 from ..fragments.expansion import Expansion, Values
-from .kernel import Kernel
+from .lowering import Lowering
 from .rearrangement import order_of, rearranged
 from .registers import Packing, elements, fragment, packing, registers_of
 from .shuffles import butterfly
@@ -42,7 +42,7 @@ _REDUX = {
 class Reductions:
     """Lowering of the reductions of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         target = kernel.target
         self._has_redux = target is not None and target.has_redux
 

@@ -13,7 +13,7 @@ from tilec.isa import TARGETS, TilecError
 
 from ..fragments.expansion import Expansion, Values
 from .addresses import step
-from .kernel import Kernel
+from .lowering import Lowering
 
 SHARED = 3
 """Shared memory's address space."""
@@ -24,7 +24,7 @@ ALIGNMENT = 1024
 class SharedBuffers:
     """Places of the buffers of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
         self._bytes = 0
         self._said: bool | None = None

@@ -23,9 +23,9 @@ from tilec.layout import LinearLayout
 from ..analysis.multiples import ANY
 from ..analysis.possible_bits import possible_bits
 from ..emit import add, add_constant, index_constant, linear
-from .addresses import Address, moved
+from .addresses import Address, advance
 from .indices import Index, split
-from .kernel import Kernel
+from .lowering import Lowering
 
 
 class SharedAccess:
@@ -47,7 +47,7 @@ class SharedAccess:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: Lowering,
         base: Value,
         buffer: SharedBuffer,
         number: Index,
@@ -169,12 +169,12 @@ class SharedAccess:
             (part,) = linear(self._buffer.layout, name, value)
             total = part if total is None else arith.xori(total, part)
         assert total is not None
-        pointer = moved(self._matrix, _bytes(total, self._buffer.element_bytes))
+        pointer = advance(self._matrix, _bytes(total, self._buffer.element_bytes))
         return Address(pointer, self._number.constant * self._buffer.matrix_bytes)
 
 
 def _varying(
-    kernel: Kernel,
+    kernel: Lowering,
     layout: LinearLayout,
     element_bytes: int,
     place: LinearLayout,
@@ -191,15 +191,15 @@ def _varying(
     return _bytes(lane if total is None else arith.xori(total, lane), element_bytes)
 
 
-def _moved_to(_: Kernel, base: Value, offset: Value, count: int) -> Value:
+def _moved_to(_: Lowering, base: Value, offset: Value, count: int) -> Value:
     """The pointer `offset` bytes further, with the bits of a count turned over."""
-    return moved(base, llvm.xor(offset, constant_i64(count)) if count else offset)
+    return advance(base, llvm.xor(offset, constant_i64(count)) if count else offset)
 
 
-def _matrix(_: Kernel, base: Value, number: Value, size: int) -> Value:
+def _matrix(_: Lowering, base: Value, number: Value, size: int) -> Value:
     """Where the matrix of a number begins in a buffer, each of so many bytes."""
     wide = arith.index_castui(number, i64())
-    return moved(base, llvm.mul(wide, constant_i64(size)))
+    return advance(base, llvm.mul(wide, constant_i64(size)))
 
 
 def _bytes(elements: Value, size: int) -> Value:
@@ -210,7 +210,7 @@ def _bytes(elements: Value, size: int) -> Value:
 
 
 def shared_access(
-    kernel: Kernel,
+    kernel: Lowering,
     base: Value,
     buffer: SharedBuffer,
     indices: Sequence[Value],

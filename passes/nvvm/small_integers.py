@@ -11,7 +11,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i32
 
-from .kernel import Kernel
+from .lowering import Lowering
 from .narrow_floats import constant, f16x2, integer
 from .registers import bitcast
 
@@ -22,7 +22,7 @@ _OTHER = 4
 
 
 def widen_integers(
-    kernel: Kernel, word: Value, bits: int, pairs: int, *, signed: bool
+    kernel: Lowering, word: Value, bits: int, pairs: int, *, signed: bool
 ) -> list[Value]:
     """The lowest integers of an i32, each two as `vector<2xf16>`.
 
@@ -40,14 +40,14 @@ def widen_integers(
     return [widen(kernel, word, pair, 1 << (bits - 1) if signed else 0) for pair in range(pairs)]
 
 
-def _bytes(kernel: Kernel, word: Value, pair: int, offset: int) -> Value:
+def _bytes(kernel: Lowering, word: Value, pair: int, offset: int) -> Value:
     """Two bytes as the low bytes of 1024, less that."""
     raised = _prmt(kernel, word, 2 * pair, 2 * pair + 1)
     bias = 1024.0 + offset
     return arith.subf(bitcast(raised, f16x2()), _pair(bias, bias))
 
 
-def _nibbles(kernel: Kernel, word: Value, pair: int, offset: int) -> Value:
+def _nibbles(kernel: Lowering, word: Value, pair: int, offset: int) -> Value:
     """Both nibbles of a byte, the upper one as sixteen times itself until the end."""
     raised = integer(arith.andi, _prmt(kernel, word, pair, pair), 0xFFF0FF0F - (1 << 32))
     return llvm.fma(
@@ -55,7 +55,7 @@ def _nibbles(kernel: Kernel, word: Value, pair: int, offset: int) -> Value:
     )
 
 
-def _prmt(kernel: Kernel, word: Value, low: int, high: int) -> Value:
+def _prmt(kernel: Lowering, word: Value, low: int, high: int) -> Value:
     """Two bytes of a word in the low bytes of two times 1024."""
     selector = low | _OTHER << 4 | high << 8 | _OTHER << 12
     operands = [word, constant(_HIGH_BYTE), constant(selector)]

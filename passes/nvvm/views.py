@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from tilec.dialects.tile.ops import IotaOp
-from tilec.dialects.tile.ops.views import View
+from tilec.dialects.tile.ops.views import ViewOp
 from tilec.ir.aliases import Value
 from tilec.ir.ops import arith, llvm
 
 from ..fragments.expansion import Expansion, Values
-from .kernel import Kernel
+from .lowering import Lowering
 from .rearrangement import order_of, rearranged
 from .registers import fragment, packing, registers_of
 
 
-def view(op: View, expansion: Expansion) -> list[Values]:
+def view(op: ViewOp, expansion: Expansion) -> list[Values]:
     """A view: registers under other names."""
     source, result = fragment(op.operands[0]), fragment(op.results[0])
     held = expansion.values(op.operands[0])
@@ -24,7 +24,7 @@ def view(op: View, expansion: Expansion) -> list[Values]:
 class Iotas:
     """Lowering of the indices of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
     def iota(self, op: IotaOp, _: Expansion) -> list[Values]:

@@ -29,7 +29,7 @@ from ..fragments.expansion import Expansion, Values
 from .addresses import in_global
 from .elementwise import function
 from .global_memory import GlobalAccess
-from .kernel import Kernel
+from .lowering import Lowering
 from .registers import Packing, bitcast, element_type, scalar, splat
 from .shared_memory import shared_access
 
@@ -48,7 +48,7 @@ def wmma_packing(type_: Type) -> Packing:
 class Wmma:
     """Lowering of the wmma ops of one kernel."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
     def mma(self, op: WmmaMmaOp, expansion: Expansion) -> list[Values]:

@@ -108,19 +108,14 @@ class LoopStages:
     def carry(self, start: list[Value]) -> list[Value]:
         """Let the loop carry more values; the arguments of its body that hold them."""
         old = self.loop
-        self.loop = ir.Operation.create(
-            "scf.for",
-            results=[*(r.type for r in old.results), *(v.type for v in start)],
-            operands=[*old.operands, *start],
-            attributes={name: old.attributes[name] for name in old.attributes},
-            regions=1,
-            loc=old.location,
-            ip=ir.InsertionPoint(old),
-        )
+        first, last, step, *before = old.operands
+        attributes = {name: old.attributes[name] for name in old.attributes}
+        with ir.InsertionPoint(old), old.location:
+            self.loop = scf.for_([first, last, step], [*before, *start], attributes)
         old.regions[0].blocks[0].append_to(self.loop.regions[0])
         arguments: list[Value] = [self.block.add_argument(v.type, old.location) for v in start]
-        for before, after in zip(old.results, self.loop.results, strict=False):
-            before.replace_all_uses_with(after)
+        for result, after in zip(old.results, self.loop.results, strict=False):
+            result.replace_all_uses_with(after)
         old.erase()
         return arguments
 

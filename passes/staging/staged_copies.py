@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.dialects.semantics import Resource, orders
 from tilec.dialects.tile.ops import (
@@ -26,8 +26,7 @@ _FRAME: tuple[Callable[[ir.OpView], bool], ...]
 """What the ops of a group are, but for the copies, which follow the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class StagedCopy:
+class StagedCopy(NamedTuple):
     """A copy in a loop's body, and the loads of the same round from its buffer.
 
     Attributes:
@@ -45,8 +44,7 @@ class StagedCopy:
     obstacle: str
 
 
-@dataclass(frozen=True, slots=True)
-class CopyGroup:
+class CopyGroup(NamedTuple):
     """Barrier, copies, commit, wait for all, barrier.
 
     Attributes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from tilec.dialects.tile.ops import LoadOp
 from tilec.ir.aliases import Block, Op
@@ -14,8 +14,7 @@ from ..analysis.index_forms import is_pure
 from .staging_vectors import memory_shape
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class StagingGroup(NamedTuple):
     """Loads of one block that all may stand where the first one stands.
 
     Attributes:
@@ -47,7 +46,7 @@ class Group:
         yield from found.values()
 
 
-def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[Group]:
+def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[StagingGroup]:
     """Loads taken together as far as their order against writes and their indices allow."""
     blocks: dict[Block, list[LoadOp]] = {}
     for load in loads:
@@ -68,7 +67,7 @@ def grouped(loads: list[LoadOp], writers: Writers) -> Iterator[Group]:
                     continue
                 members.append(load)
                 needs |= late
-            yield Group(tuple(members), tuple(sorted(needs, key=at.__getitem__)))
+            yield StagingGroup(tuple(members), tuple(sorted(needs, key=at.__getitem__)))
             pending = rest
 
 

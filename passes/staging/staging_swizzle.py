@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from tilec.dialects.tile.matrices import in_memory
 from tilec.dialects.tile.ops.memory import NO_MATRICES
@@ -22,8 +22,7 @@ from ..fragments.matrix_moves import matrix_moves
 _find_swizzle = cache(find_swizzle)
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """How a tile is loaded from the buffer.
 
     Attributes:
@@ -37,8 +36,7 @@ class Reader:
     transposed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Staging:
+class Staging(NamedTuple):
     """How a tile lies in shared memory.
 
     Attributes:

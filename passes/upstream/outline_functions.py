@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from tilec.ir.aliases import Location, Op
 from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import ir
+from tilec.ir.ops import gpu
 from tilec.isa import TilecError
 
 from ..base import Diagnostic
@@ -98,28 +99,17 @@ def _outline(module: ir.Module, function: ir.Operation) -> None:
         for name in function.attributes
         if name in ("arg_attrs", "function_type", "sym_name") or name.startswith("tile.")
     }
-    kernel = ir.Operation.create(
-        "gpu.func",
-        attributes={**attributes, "kernel": ir.UnitAttr.get()},
-        regions=1,
-        loc=function.location,
-        ip=ir.InsertionPoint(home.regions[0].blocks[0]),
-    )
+    with ir.InsertionPoint(home.regions[0].blocks[0]), function.location:
+        kernel = gpu.func({**attributes, "kernel": ir.UnitAttr.get()})
     block = function.regions[0].blocks[0]
     block.append_to(kernel.regions[0])
     end = block.operations[len(block.operations) - 1]
-    ir.Operation.create("gpu.return", loc=end.location, ip=ir.InsertionPoint(end))
+    with ir.InsertionPoint(end), end.location:
+        gpu.return_()
     end.operation.erase()
     function.erase()
 
 
 def _gpu_module(module: ir.Module, location: Location) -> Op:
-    made = ir.Operation.create(
-        "gpu.module",
-        attributes={"sym_name": ir.StringAttr.get(_NAME)},
-        regions=1,
-        loc=location,
-        ip=ir.InsertionPoint(module.body),
-    )
-    made.regions[0].blocks.append()
-    return made
+    with ir.InsertionPoint(module.body), location:
+        return gpu.module(_NAME)

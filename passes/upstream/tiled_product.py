@@ -92,9 +92,7 @@ class _Emission:
         """The accumulators behind the last slice."""
         depth = self._contraction.depth
         bounds = [index_constant(0), self._extent(depth), index_constant(self._tiles.k)]
-        loop = ir.Operation.create(
-            "scf.for", results=[initial.type], operands=[*bounds, initial], regions=1
-        )
+        loop = scf.for_(bounds, [initial])
         here = ir.Location.current or ir.Location.unknown()
         body = loop.regions[0].blocks.append(self._index, initial.type, arg_locs=[here, here])
         with ir.InsertionPoint(body):

@@ -81,11 +81,13 @@ class Bounds:
         active = np.True_ if mask is None else mask
         shape = np.broadcast_shapes(offsets.shape, np.shape(active))
         offsets, active = np.broadcast_to(offsets, shape), np.broadcast_to(active, shape)
-        crooked = active & (offsets & (size - 1) != 0)
+        misaligned = active & (offsets & (size - 1) != 0)
         verb = "writes" if kind.writes else "reads"
-        if crooked.any():
-            self._crooked(instruction, space, offsets, size, crooked, f"{verb} {size} bytes at")
-        outside = active & ~crooked & self._outside(space, offsets, size, kind)
+        if misaligned.any():
+            self._report_misaligned(
+                instruction, space, offsets, size, misaligned, f"{verb} {size} bytes at"
+            )
+        outside = active & ~misaligned & self._outside(space, offsets, size, kind)
         if outside.any():
             first = tuple(np.argwhere(outside)[0])
             what, words = self._words(space, int(offsets[first]), size, kind)
@@ -98,7 +100,7 @@ class Bounds:
                 ),
                 lambda at: self._address(space, offsets[at]),
             )
-        return np.asarray(active & ~crooked & ~outside)
+        return np.asarray(active & ~misaligned & ~outside)
 
     def check_alignment(
         self,
@@ -109,14 +111,16 @@ class Bounds:
         mask: Array | None,
     ) -> None:
         """An address that must be aligned to more than what is moved at a time."""
-        crooked = offsets & (size - 1) != 0
+        misaligned = offsets & (size - 1) != 0
         if mask is not None:
-            crooked = crooked & mask
-        if crooked.any():
-            offsets = np.broadcast_to(offsets, crooked.shape)
-            self._crooked(instruction, space, offsets, size, crooked, "gives a matrix at")
+            misaligned = misaligned & mask
+        if misaligned.any():
+            offsets = np.broadcast_to(offsets, misaligned.shape)
+            self._report_misaligned(
+                instruction, space, offsets, size, misaligned, "gives a matrix at"
+            )
 
-    def _crooked(
+    def _report_misaligned(
         self,
         instruction: Instruction,
         space: Space,

@@ -2,9 +2,9 @@
 
 Time is a number per CTA that grows at every synchronisation. `seen[cta, warp, other]` is the time
 up to which what `other` did is known to come before what `warp` does next. A barrier of all threads
-makes every warp see everything. Fences, atomics and mbarriers publish to, and read from, one
-clock of the CTA, which takes more for ordered than strictly is: a race may be missed, none is
-made up.
+makes every warp see everything. An mbarrier passes on what those who arrived had seen and done, a
+phase at a time. Fences and atomics publish to, and read from, one clock of the CTA, which takes
+more for ordered than strictly is: a race may be missed, none is made up.
 """
 
 from __future__ import annotations
@@ -28,13 +28,17 @@ class Clocks:
         self.seen = np.zeros((ctas, warps, warps), np.int64)
         self._published = np.zeros((ctas, warps), np.int64)
         self._arrived: dict[int, Array] = {}
+        self._signalled: dict[int, Array] = {}
+        self._completed: dict[int, Array] = {}
 
     def expand(self, ctas: int) -> None:
         """Give every CTA a copy of the one clock."""
         self.now = np.repeat(self.now, ctas)
         self.seen = np.repeat(self.seen, ctas, axis=0)
         self._published = np.repeat(self._published, ctas, axis=0)
-        self._arrived = {n: np.repeat(a, ctas, axis=0) for n, a in self._arrived.items()}
+        for known in (self._arrived, self._signalled, self._completed):
+            for number, clocks in known.items():
+                known[number] = np.repeat(clocks, ctas, axis=0)
 
     def meet(self) -> None:
         """All threads of every CTA meet."""
@@ -90,6 +94,31 @@ class Clocks:
         self.seen = np.where(warps[:, :, None], np.maximum(self.seen, known[:, None]), self.seen)
         known = np.where(done[:, None], 0, known)
         self._arrived[number] = known
+
+    def signal(self, offset: int, warps: Array) -> None:
+        """Some warps arrive at the mbarrier at an offset of shared memory."""
+        joined = self._join(warps)
+        known = self._signalled.get(offset)
+        self._signalled[offset] = joined if known is None else np.maximum(known, joined)
+        self._advance(warps)
+
+    def complete(self, offset: int, done: Array) -> None:
+        """The mbarrier at an offset completes a phase in the CTAs `done`."""
+        known = self._signalled.get(offset)
+        if known is None:
+            return
+        arrived = np.where(done[:, None], known, 0)
+        before = self._completed.get(offset)
+        self._completed[offset] = arrived if before is None else np.maximum(before, arrived)
+        self._signalled[offset] = np.where(done[:, None], 0, known)
+
+    def observe(self, offset: int, warps: Array) -> None:
+        """Some warps see that a phase of the mbarrier at an offset is complete."""
+        known = self._completed.get(offset)
+        if known is not None:
+            self.seen = np.where(
+                warps[:, :, None], np.maximum(self.seen, known[:, None]), self.seen
+            )
 
     def floor(self) -> int:
         """The time up to which everything is seen by everyone."""

@@ -21,7 +21,7 @@ class Copy:
         waiting: threads that have not waited for it yet.
         group: the group that it belongs to, of each thread.
         source: first byte of global memory that each thread reads.
-        size: bytes that each thread copies.
+        size: bytes that each thread reads there; a copy may fill the rest with zeros, or all.
     """
 
     rows: Array
@@ -29,7 +29,7 @@ class Copy:
     waiting: Array
     group: Array
     source: Array
-    size: int
+    size: Array
 
 
 class Copies:
@@ -38,7 +38,7 @@ class Copies:
     def __init__(self) -> None:
         self.pending: list[Copy] = []
         self._committed = np.zeros((1, 1, 1), np.int64)
-        self._source: tuple[Array, int] = self._committed, 0
+        self._source: tuple[Array, Array] = self._committed, self._committed
 
     def begin(self, warps: int) -> None:
         """Begin a wave."""
@@ -58,8 +58,8 @@ class Copies:
         for copy in self.pending:
             copy.width *= factor
 
-    def read(self, source: Array, size: int) -> None:
-        """Note what the copy that comes next reads."""
+    def read(self, source: Array, size: Array) -> None:
+        """Note what the copy that comes next reads: from which byte, and how many."""
         self._source = source, size
 
     def add(self, rows: Array, width: int, waiting: Array) -> None:
@@ -91,13 +91,16 @@ class Copies:
         """Threads, of those that write global memory, that hit the source of a pending copy."""
         low, high = int(offsets.min()), int(offsets.max()) + size
         for copy in self.pending:
-            waiting, source = np.broadcast_arrays(copy.waiting, copy.source)
-            begins = np.sort(source[waiting])
-            if begins[0] >= high or begins[-1] + copy.size <= low:
+            waiting, source, bytes_ = np.broadcast_arrays(copy.waiting, copy.source, copy.size)
+            reads = waiting & (bytes_ > 0)
+            begins, ends = source[reads], (source + bytes_)[reads]
+            if not begins.size or begins.min() >= high or ends.max() <= low:
                 continue
-            # The last copy that begins before the end of the write overlaps it, or none does.
-            at = np.searchsorted(begins, offsets + size) - 1
-            hit = (at >= 0) & (begins[at] + copy.size > offsets)
+            # Of the reads that begin before the write ends, the last to end overlaps it, or none.
+            order = np.argsort(begins)
+            ends = np.maximum.accumulate(ends[order])
+            at = np.searchsorted(begins[order], offsets + size) - 1
+            hit = (at >= 0) & (ends[at] > offsets)
             if mask is not None:
                 hit = hit & mask
             if hit.any():

@@ -100,3 +100,21 @@ class Progress:
         """Threads see what has been released."""
         self.clocks.acquire(self._warps(threads))
         self._tick()
+
+    def signal(self, offset: int, threads: Array) -> None:
+        """Threads arrive at an mbarrier of their CTA."""
+        self.clocks.signal(offset, self._warps(threads))
+        self._tick()
+
+    def complete(self, offset: int, ctas: Array) -> None:
+        """The mbarrier at an offset completes a phase in some CTAs."""
+        if self.wave.shape[0] > 1:
+            self.expand()
+        done = np.zeros(self.ctas, np.bool_)
+        done[ctas] = True
+        self.clocks.complete(offset, done)
+
+    def observe(self, offset: int, threads: Array) -> None:
+        """Threads see that a phase of an mbarrier is complete."""
+        self.clocks.observe(offset, self._warps(threads))
+        self._tick()

@@ -7,13 +7,17 @@ CTAs of the wave do the same at once, one of them stands for all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from tilec.isa import LANES
 
 from ..access import Access
 from ..alu import Array
 from ..findings import Findings
 from ..ptx.module import Instruction
 from ..wave import Wave
+from .clocks import Clocks
 from .conflicts import Conflicts
 from .copies import Copies
 from .progress import Progress
@@ -151,6 +155,65 @@ class SharedChecks:
             lane, column = np.nonzero(several)
             read[rows[lane], column] |= np.uint32(SEVERAL)
         self.reader.reshape(-1, touch.width)[rows] = touch.instruction.position
+
+    # Operations of the asynchronous proxy
+
+    def _granules(self, cta: int, granules: Array) -> Array:
+        """Places of the stamps of granules of 16 bytes of a CTA, (granules, stamps)."""
+        self.progress.expand()
+        self._follow()
+        factor = _WIDEST // self.granule
+        first = cta * self.granules + granules * factor
+        return np.asarray(first[:, None] + np.arange(factor))
+
+    def overwrite(self, cta: int, granules: Array, instruction: Instruction) -> None:
+        """Granules are written by none of the threads; who may touch them is asked apart."""
+        places = self._granules(cta, granules)
+        self.written[places] = 1
+        self.writer[places] = instruction.position
+        self.read[places] = 0
+
+    def blank(self, cta: int, granules: Array) -> int | None:
+        """The first granule of which nothing has written some part; None if there is none."""
+        missing = (self.written[self._granules(cta, granules)] == 0).any(axis=1)
+        return int(granules[missing.argmax()]) if missing.any() else None
+
+    def unordered(
+        self,
+        clocks: Clocks,
+        thread: tuple[int, int, int],
+        granules: Array,
+        *,
+        writes: bool,
+        strict: bool,
+    ) -> Iterator[tuple[int, int, str]]:
+        """What other threads did to granules of 16 bytes that nothing orders before a thread.
+
+        Args:
+            clocks: what the warps have seen.
+            thread: who touches them.
+            granules: of its CTA.
+            writes: whether it overwrites them, so that reads count too.
+            strict: whether other lanes of its own warp count.
+
+        Returns:
+            The first such granule, the instruction by its position, and what that did.
+        """
+        cta, warp, lane = thread
+        places = self._granules(cta, granules)
+        kinds = [(self.written, self.writer, "wrote")]
+        if writes:
+            kinds.append((self.read, self.reader, "read"))
+        for stamps, makers, verb in kinds:
+            found = stamps[places]
+            time = (found >> TIME).astype(np.int64)
+            other = (found & THREAD).astype(np.int64)
+            seen = clocks.seen[cta if len(clocks.now) > 1 else 0, warp, other // LANES]
+            alike = other == warp * LANES + lane if strict else other // LANES == warp
+            racing = ((time > seen) & ~alike) | (time == PENDING)
+            if racing.any():
+                row, column = np.argwhere(racing)[0]
+                yield int(granules[row]), int(makers[places[row, column]]), verb
 
     # Asynchronous copies
 

@@ -14,11 +14,15 @@ from . import (  # noqa: F401 (they declare what they bind)
     barriers,
     branches,
     calls,
+    cluster,
     matrix,
     mbarrier,
     memory,
     moves,
+    register_count,
+    tensor_maps,
     warp,
+    wgmma,
 )
 from .registry import binder
 

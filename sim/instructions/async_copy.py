@@ -15,20 +15,19 @@ from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
 from ..ptx.module import Integer, Operand
-from ..traits import PLAIN
 from ..widths import dtype_of
-from . import bulk_copy
+from . import bulk
 from .mbarrier import arrive_on_copies
 from .registry import instruction
 
 _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}
 
 
-@instruction("cp", traits=PLAIN)
+@instruction("cp", traits=bulk.bulk_traits)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "bulk" in modifiers:
-        return bulk_copy.bind(binding)
+        return bulk.bind(binding)
     if not modifiers or modifiers[0] != "async":
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
     if "commit_group" in modifiers:
@@ -84,7 +83,7 @@ def _copy(binding: Binding) -> Step:
                 mask = checked(space, offsets, mask, wanted)
             else:
                 mask = observer.access(where, space, offsets, size, mask, Access.READ)
-            observer.copy_source(offsets, size)
+            observer.copy_source(offsets, np.asarray(size) if wanted is None else wanted)
         value = memory.load(space.place(offsets), bits, mask)
         if not partial:
             return value

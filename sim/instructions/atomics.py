@@ -6,8 +6,6 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 from tilec.isa.types import TYPE_BITS
 
@@ -19,19 +17,14 @@ from ..machine import Step
 from ..ptx.module import Instruction
 from ..traits import Traits
 from ..widths import dtype_of
+from . import cluster
 from .registry import instruction
-
-Update = Callable[..., Array]
-"""Old value and operands to new value."""
-
-Chain = Callable[..., tuple[Array, Array]]
-"""Value at a place, of shape (1,), and the operands of those who come there in turn, to what each
-finds and what is left."""
+from .updates import Chain, Update, apply
 
 _OPERATIONS = ("add", "and", "cas", "dec", "exch", "inc", "max", "min", "or", "xor")
 _IGNORED = {
     "relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "noftz",
-    "global", "shared", "shared::cta", "L2::cache_hint",
+    "global", "shared", "shared::cta", "shared::cluster", "L2::cache_hint",
 }  # fmt: skip
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
@@ -108,47 +101,6 @@ def _update(operation: str, type_: str) -> tuple[Update, Chain | None]:
     return alu.resolve(operation, (*rounding, type_)), None
 
 
-def apply(
-    view: Array, index: Array, operands: Sequence[Array], update: Update, chain: Chain | None
-) -> Array:
-    """Update elements of `view` one after the other; what each thread found there.
-
-    Args:
-        view: memory.
-        index: element of each thread, of shape (threads,).
-        operands: operands of each thread, of the same shape.
-        update: the operation.
-        chain: the operation many times at one place, or None.
-    """
-    order = np.argsort(index, kind="stable")
-    places = index[order]
-    first = np.empty(places.shape, np.bool_)
-    first[:1] = True
-    np.not_equal(places[1:], places[:-1], out=first[1:])
-    if first.all():
-        old = view[index]
-        view[index] = update(old, *operands)
-        return old
-    starts = np.flatnonzero(first)
-    lengths = np.diff(np.append(starts, places.size))
-    inputs = [o[order] for o in operands]
-    found = np.empty(places.shape, view.dtype)
-    if chain is not None and starts.size <= lengths.max():
-        for start, length in zip(starts.tolist(), lengths.tolist(), strict=True):
-            here, end = places[start : start + 1], start + length
-            found[start:end], view[here] = chain(view[here], *(o[start:end] for o in inputs))
-    else:
-        rank = np.arange(places.size) - np.repeat(starts, lengths)
-        for turn in range(int(lengths.max())):
-            now = rank == turn
-            old = view[places[now]]
-            found[now] = old
-            view[places[now]] = update(old, *(o[now] for o in inputs))
-    result = np.empty_like(found)
-    result[order] = found
-    return result
-
-
 def _polling(atomic: Instruction) -> Traits:
     """A compare-and-swap may be tried until another CTA has let go of a lock."""
     words = atomic.modifiers
@@ -158,6 +110,8 @@ def _polling(atomic: Instruction) -> Traits:
 
 @instruction("atom", "red", traits=_polling)
 def _bind(binding: Binding) -> Step:
+    if "async" in binding.modifiers:
+        return cluster.bind_async(binding)
     *qualifiers, type_ = binding.modifiers or ("",)
     bits = TYPE_BITS.get(type_, 0)
     operation = next((q for q in qualifiers if q in _OPERATIONS), None)

@@ -8,11 +8,14 @@ from ..machine import Step
 from ..ptx.module import Instruction, Integer
 from ..sync import BarrierSync
 from ..traits import PLAIN, Sync, Traits
+from . import cluster
 from .registry import instruction
 from .warp import members
 
 
 def _meeting(barrier: Instruction) -> Traits:
+    if "cluster" in barrier.modifiers:
+        return Traits(sync=Sync.CLUSTER)
     return Traits(sync=Sync.WARP if "warp" in barrier.modifiers else Sync.CTA)
 
 
@@ -20,7 +23,7 @@ def _meeting(barrier: Instruction) -> Traits:
 def _bar(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "cluster" in modifiers:
-        raise binding.error("barriers of clusters are not simulated")
+        return cluster.bind_barrier(binding)
     if "warp" in modifiers:
         return _warp(binding)
     aligned = binding.instruction.opcode == "bar" or "aligned" in modifiers
@@ -87,8 +90,22 @@ def _warp(binding: Binding) -> Step:
 
 @instruction("fence", "membar", traits=PLAIN)
 def _fence(binding: Binding) -> Step:
-    observer = binding.machine.observer
-    return _nothing if observer is None else observer.fence
+    machine, modifiers = binding.machine, binding.modifiers
+    observer = machine.observer
+    if observer is None:
+        return _nothing
+    if "mbarrier_init" in modifiers:
+        return lambda: cluster.publish(machine)
+    if "proxy" in modifiers:
+        if not any(word.startswith("async") for word in modifiers):
+            return _nothing
+        return lambda: observer.proxy_fence(machine.active())
+
+    def fence() -> None:
+        observer.fence()
+        cluster.publish(machine)
+
+    return fence
 
 
 def _nothing() -> None:

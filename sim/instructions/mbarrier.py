@@ -1,8 +1,7 @@
 """`mbarrier`: barriers that live in shared memory. PTX ISA, "mbarrier".
 
-An object is 64 bits: pending arrivals in bits 0 to 19, expected arrivals in 20 to 39, the
-number of completed phases, modulo 4, in 40 and 41, and above, in two's complement, the pending
-bytes of copies. A state token is the object as it was before the arrival.
+What an object holds is in `tilec.sim.phases`. A state token is the object as it was before the
+arrival.
 """
 
 from __future__ import annotations
@@ -15,47 +14,32 @@ from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
-from ..ptx.module import Address, Operand
-from ..traits import PLAIN
-from .atomics import apply
+from ..memory import Space
+from ..phases import COUNT, PHASE, U64, pack, unpack
+from ..ptx.module import Address, Instruction, Operand
+from ..traits import PLAIN, Traits
 from .registry import instruction
+from .updates import apply
 
-_COUNT = (1 << 20) - 1
-_PHASE_SHIFT, _PHASE = 40, 3
-_BYTES_SHIFT = 42
-
-_U64 = np.dtype(np.uint64)
 _IGNORED = {
     "shared", "shared::cta", "b64", "release", "acquire", "relaxed", "cta", "cluster", "noComplete",
+    "shared::cluster",
 }  # fmt: skip
-
-
-def _pack(pending: Array, expected: Array, phase: Array, bytes_: Array) -> Array:
-    state = pending | expected << 20 | (phase & _PHASE) << _PHASE_SHIFT | bytes_ << _BYTES_SHIFT
-    return np.asarray(state).astype(np.int64).view(_U64)
-
-
-def _unpack(state: Array) -> tuple[Array, Array, Array, Array]:
-    signed = state.view(np.int64)
-    return (
-        signed & _COUNT,
-        signed >> 20 & _COUNT,
-        signed >> _PHASE_SHIFT & _PHASE,
-        signed >> _BYTES_SHIFT,
-    )
+_REMOTE = {"arrive", "arrive_drop", "expect_tx", "complete_tx"}
+"""Operations that an mbarrier of another CTA takes."""
 
 
 def _complete(pending: Array, expected: Array, phase: Array, bytes_: Array) -> Array:
     """The object, in its next phase if nothing of this one is pending."""
     done = (pending == 0) & (bytes_ == 0)
-    return _pack(np.where(done, expected, pending), expected, phase + done, bytes_)
+    return pack(np.where(done, expected, pending), expected, phase + done, bytes_)
 
 
 def _arrived(state: Array, count: Array, expect: Array, drop: bool) -> Array:
-    pending, expected, phase, bytes_ = _unpack(state)
+    pending, expected, phase, bytes_ = unpack(state)
     if drop:
         expected = expected - count
-    return _complete(pending - count, expected, phase, bytes_ + expect)
+    return _complete((pending - count) & COUNT, expected & COUNT, phase, bytes_ + expect)
 
 
 class MBarrier:
@@ -66,7 +50,7 @@ class MBarrier:
         if not isinstance(address, Address):
             raise binding.error(f"'{binding.instruction.mnemonic}' takes an address in brackets")
         # The state space is that of the mbarrier, also where the mnemonic names others.
-        names = None if binding.instruction.opcode == "mbarrier" else ("shared",)
+        names = None if binding.instruction.opcode == "mbarrier" else ("shared::cluster",)
         self.machine = binding.machine
         self.instruction = binding.instruction
         self.locate = binding.locate(address, names)
@@ -74,18 +58,49 @@ class MBarrier:
     def places(self) -> tuple[Array, Array]:
         """Element of memory of each active thread, and which threads those are."""
         machine = self.machine
-        ((space, offsets, mask),) = self.locate()
-        if machine.observer is not None:
-            mask = machine.observer.access(self.instruction, space, offsets, 8, mask, self.access)
-        chosen = machine.active() if mask is None else machine.full(mask)
-        return machine.full(space.place(offsets))[chosen] >> 3, chosen
+        index = np.zeros(machine.shape, np.int64)
+        chosen = np.zeros(machine.shape, np.bool_)
+        for space, offsets, active in self.locate():
+            mask = self._allowed(space, offsets, active)
+            threads = machine.active() if mask is None else machine.full(mask)
+            places = machine.full(space.place(offsets)) >> 3
+            index = np.where(threads, places, index)
+            chosen |= threads
+            if space.name == "shared::cluster" and machine.observer is not None:
+                machine.observer.peer_signal(self.instruction, places[threads], threads)
+        return index[chosen], chosen
 
-    def update(self, change: Callable[..., Array], *operands: Array) -> tuple[Array, Array]:
-        """Change the objects, thread by thread; what each found, and which threads those are."""
+    def _allowed(self, space: Space, offsets: Array, mask: Array | None) -> Array | None:
+        observer = self.machine.observer
+        if observer is None:
+            return mask
+        legal = observer.access(self.instruction, space, offsets, 8, mask, self.access)
+        if self.access is Access.BARRIER and space.name == "shared":
+            observer.mbarrier_used(self.instruction, self.machine.full(offsets), legal)
+        return legal
+
+    def update(
+        self, change: Callable[..., Array], *operands: Array, signals: bool = False
+    ) -> tuple[Array, Array]:
+        """Change the objects, thread by thread; what each found, and which threads those are.
+
+        Args:
+            change: the object and the operands of a thread to the object that it leaves.
+            operands: of each thread.
+            signals: whether the threads release what they have done to those who wait.
+        """
+        machine = self.machine
         index, chosen = self.places()
-        inputs = [self.machine.full(o)[chosen] for o in operands]
-        found = apply(self.machine.memory.views[64], index, inputs, change, None)
-        state = np.zeros(self.machine.shape, _U64)
+        observer = machine.observer
+        if signals and observer is not None:
+            observer.signal(index, chosen)
+        inputs = [machine.full(o)[chosen] for o in operands]
+        view = machine.memory.views[64]
+        objects = np.unique(index)
+        before = view[objects]
+        found = apply(view, index, inputs, change, None)
+        machine.phases_changed(self.instruction, objects, before)
+        state = np.zeros(machine.shape, U64)
         state[chosen] = found
         return state, chosen
 
@@ -93,7 +108,7 @@ class MBarrier:
         """Add to the bytes that the phase waits for; the active threads each their amount."""
 
         def change(old: Array, amount: Array) -> Array:
-            pending, expected, phase, bytes_ = _unpack(old)
+            pending, expected, phase, bytes_ = unpack(old)
             return _complete(pending, expected, phase, bytes_ + amount)
 
         self.update(change, amount)
@@ -111,9 +126,20 @@ def _init(binding: Binding) -> Step:
 
     def change(old: Array, count: Array) -> Array:
         del old
-        return _pack(count, count, np.zeros_like(count), np.zeros_like(count))
+        return pack(count, count, np.zeros_like(count), np.zeros_like(count))
+
+    machine = binding.machine
 
     def step() -> None:
+        index, chosen = object_.places()
+        ctas, offsets = machine.phases.places(index)
+        arrivals = machine.clusters.arrivals[chosen]
+        for offset in np.unique(offsets).tolist():
+            here = offsets == offset
+            machine.phases.make(binding.instruction, ctas[here], offset, arrivals[here])
+            if machine.observer is not None:
+                warps = np.nonzero(chosen)[1]
+                machine.observer.mbarrier_made(offset, ctas[here], warps[here])
         object_.update(change, registers[slot].astype(np.int64))
 
     return step
@@ -145,10 +171,14 @@ def _arrive(binding: Binding) -> Step:
         value = _number(1) if slot is None else registers[slot].astype(np.int64)
         count, expect = (_number(1), value) if expects else (value, _number(0))
         state, chosen = object_.update(
-            lambda old, count, expect: _arrived(old, count, expect, drop), count, expect
+            lambda old, count, expect: _arrived(old, count, expect, drop),
+            count,
+            expect,
+            signals=True,
         )
         if observer is not None:
-            observer.release_object(chosen)
+            pending = unpack(state)[0]
+            observer.arrived(binding.instruction, chosen & (pending < count), pending)
         if target is not None:
             machine.write(target, state)
 
@@ -169,19 +199,18 @@ def _test(binding: Binding) -> Step:
     parity = "parity" in binding.modifiers
     slot = binding.source(state, "u32" if parity else "b64")
     machine, registers = binding.machine, binding.machine.registers
-    observer = machine.observer
 
     def step() -> None:
         index, chosen = object_.places()
-        _, _, phase, _ = _unpack(machine.memory.views[64][index])
+        _, _, phase, _ = unpack(machine.memory.views[64][index])
         asked = machine.full(registers[slot])[chosen]
         # A phase is complete once another is current; its parity tells which is asked for.
-        asked = asked.astype(np.int64) if parity else _unpack(asked)[2]
-        done = (phase ^ asked) & (1 if parity else _PHASE) != 0
+        asked = asked.astype(np.int64) if parity else unpack(asked)[2]
+        done = (phase ^ asked) & (1 if parity else PHASE) != 0
         result = np.zeros(machine.shape, np.bool_)
         result[chosen] = done
-        if observer is not None:
-            observer.acquire_object(result)
+        machine.tested(binding.instruction, index, chosen, result, asked)
+        machine.land(index)  # so late that a wait that is not repeated is in vain
         if to is not None:
             machine.write(to, result)
 
@@ -195,7 +224,7 @@ def _pending(binding: Binding) -> Step:
 
     def step() -> None:
         if to is not None:
-            pending = _unpack(np.ascontiguousarray(registers[slot]))[0]
+            pending = unpack(np.ascontiguousarray(registers[slot]))[0]
             machine.write(to, pending.astype(np.uint32))
 
     return step
@@ -218,9 +247,7 @@ def arrive_on_copies(binding: Binding) -> Step:
     def step() -> None:
         if observer is not None:
             observer.wait(0, uncommitted=True)
-        _, chosen = object_.update(change, _number(1))
-        if observer is not None:
-            observer.release_object(chosen)
+        object_.update(change, _number(1), signals=True)
 
     return step
 
@@ -238,12 +265,20 @@ _OPERATIONS = {
 }
 
 
-@instruction("mbarrier", traits=PLAIN)
+def _traits(found: Instruction) -> Traits:
+    waits = found.modifiers[:1] in (("test_wait",), ("try_wait",))
+    return Traits(waits=True) if waits else PLAIN
+
+
+@instruction("mbarrier", traits=_traits)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
-    if "shared::cluster" in modifiers:
-        raise binding.error("mbarriers of other CTAs are not simulated")
     operation = modifiers[0] if modifiers else ""
+    if "shared::cluster" in modifiers and operation not in _REMOTE:
+        raise binding.error(
+            f"'mbarrier.{operation}' takes an mbarrier of its own CTA; "
+            f"of others: {', '.join(sorted(_REMOTE))}"
+        )
     known = {*_IGNORED, "parity", "expect_tx"}
     if operation not in _OPERATIONS or any(m not in known for m in modifiers[1:]):
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")

@@ -12,6 +12,7 @@ from ..machine import Step
 from ..ptx.module import Instruction
 from ..traits import PLAIN, Traits
 from ..widths import dtype_of
+from . import cluster
 from .moves import elements
 from .registry import instruction
 
@@ -19,8 +20,8 @@ _ORDERS = {
     "weak", "volatile", "relaxed", "acquire", "release", "mmio", "cta", "cluster", "gpu", "sys",
 }  # fmt: skip
 _CACHES = {"ca", "cg", "cs", "cv", "lu", "wb", "wt", "nc", "unified"}
-_SPACES = {"global", "const", "shared", "shared::cta", "local", "param", "param::entry",
-           "param::func"}  # fmt: skip
+_SPACES = {"global", "const", "shared", "shared::cta", "shared::cluster", "local", "param",
+           "param::entry", "param::func"}  # fmt: skip
 _VECTORS = {"v2": 2, "v4": 4, "v8": 8}
 
 
@@ -103,6 +104,8 @@ def _load(binding: Binding) -> Step:
 
 @instruction("st", traits=PLAIN)
 def _store(binding: Binding) -> Step:
+    if "async" in binding.modifiers:
+        return cluster.bind_async(binding)
     type_, bits, count = _shape(binding)
     address, source = binding.expect(2, 3)[:2]
     items = binding.items(source)

@@ -14,7 +14,8 @@ from ..traits import PLAIN
 from ..widths import dtype_of
 from .registry import instruction
 
-_WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "local": LOCAL_WINDOW}
+_WINDOWS = {"shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW,
+            "shared::cluster": SHARED_WINDOW, "local": LOCAL_WINDOW}  # fmt: skip
 _FLAT = ("global", "const", "param", "param::entry", "param::func")
 
 
@@ -119,7 +120,7 @@ def _isspacep(binding: Binding) -> Step:
 
 @instruction(
     *("prefetch", "prefetchu", "applypriority", "discard"),
-    *("nanosleep", "pmevent", "setmaxnreg", "griddepcontrol"),
+    *("nanosleep", "pmevent", "griddepcontrol"),
     traits=PLAIN,
 )
 def _nothing(binding: Binding) -> Step:

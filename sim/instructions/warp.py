@@ -8,11 +8,11 @@ from tilec.isa import LANES
 from .. import alu
 from ..alu import Array
 from ..binding import Binding
-from ..groups import lane_bits
 from ..machine import Machine, Step
 from ..ptx.module import Instruction, Integer, Operand, Pair
 from ..sync import Members
 from ..traits import PLAIN, Sync, Traits
+from ..warps import lane_bits
 from .registry import instruction
 
 _LANE = np.arange(LANES).reshape(1, 1, LANES)

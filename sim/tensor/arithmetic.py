@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from tilec.isa import Form, Product, TilecError, target
+from tilec.isa import ExecutionScope, Form, Product, TilecError, target
 
 
 class Rounding(Enum):
@@ -93,6 +93,7 @@ _HOPPER = {
     "tf32": _Row(8, 25, (-133, -21)),
     # ptxas makes these of f16 instructions
     "float8": _Row(16, 25, (-133, -21), method=Method.HALVES),
+    "warpgroup float8": _Row(32, 13, (-133, -21), Rounding.E8M13),
 }
 _BLACKWELL_RTX = _HOPPER | {
     "float8": _Row(32, 25, (-133, -21)),
@@ -111,16 +112,15 @@ _GENERATIONS: Mapping[int, Mapping[str, _Row]] = MappingProxyType(
     }
 )
 
-WGMMA_FLOAT8 = Step(32, 13, Rounding.E8M13, -133)
-"""What Hopper's `wgmma`, which no form here is, does to 8-bit floats."""
-
 
 def _row_names(form: Product) -> Iterator[str]:
     """The rows that would serve, best first."""
     a = form.operand("a")
     if form.products > 1:
         yield str(form.shape)
-    if a.type.bits <= 8:
+    if a.type.bits == 8 and form.scope is ExecutionScope.WARPGROUP:
+        yield "warpgroup float8"
+    elif a.type.bits <= 8:
         yield "packed" if a.container < 8 else "float8"
     else:
         yield a.type.name

@@ -40,6 +40,25 @@ def _table(type_: ElementType, container: int, shift: int) -> NDArray[np.float32
     return values[:, 0].copy() if container == width else values
 
 
+def decode_bytes(type_: ElementType, data: NDArray[np.uint8]) -> Values:
+    """The values in memory of elements that lie packed, the low bits of a byte first.
+
+    Args:
+        type_: of at most 32 bits, and not of 4 or 6.
+        data: (…, bytes).
+
+    Returns:
+        (…, elements).
+    """
+    if type_.bits == 1:
+        return np.unpackbits(data, axis=-1, bitorder="little").astype(np.float32)
+    if type_.name == "tf32":
+        return (data.view(np.uint32) & _TF32_MASK).view(np.float32)
+    unit = np.dtype(np.uint16 if type_.bits == 16 else np.uint8)
+    values: Values = _table(type_, type_.bits, 0).take(data.view(unit))
+    return values
+
+
 def decode(operand: Operand, registers: NDArray[Any]) -> Values:
     """The values in registers.
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import Form, TilecError
 from tilec.isa import form as find_form
-from tilec.layout import LinearLayout, fragment_of
+from tilec.layout.fragments import any_fragment_of
 from tilec.layout.index_arrays import IndexArrays, index_arrays
+from tilec.layout.repeated import Fragment
 
 from .wmma import wmma_fragment
 
@@ -19,10 +20,10 @@ Selected = Mapping[str, int | NDArray[Any]]
 """Selectors by name: one value, or one a warp."""
 
 
-def layout_of(form: Form, name: str) -> LinearLayout:
+def layout_of(form: Form, name: str) -> Fragment:
     """The layout of an operand, wmma fragments included."""
     operand = form.operand(name)
-    return wmma_fragment(operand) if operand.opaque else fragment_of(form, name)
+    return wmma_fragment(operand) if operand.opaque else any_fragment_of(form, name)
 
 
 @cache

@@ -79,7 +79,7 @@ def multiply_fragments(
         return _result(form, _chain(a, b, c, form.rounding or "rn"))
     if form.sparsity:
         a = expand(form.shape.k, a, _columns(form, fragments, selectors))
-    return _result(form, _integers(form, a, b, c))
+    return _result(form, integers(form, a, b, c))
 
 
 def _inputs(form: Product, fragments: Fragments, selectors: Selected) -> Inputs:
@@ -163,7 +163,7 @@ def _chain(a: Matrices, b: Matrices, c: Matrices, rounding: str) -> Matrices:
     return c
 
 
-def _integers(form: Product, a: Matrices, b: Matrices, c: Matrices) -> Matrices:
+def integers(form: Product, a: Matrices, b: Matrices, c: Matrices) -> Matrices:
     """s32 sums, wrapped or clamped; a float32 product of such matrices is exact below 2^24."""
     exact = np.matmul(a, b)
     if form.bit_op == "xor":  # of which the population count is |a| + |b| - 2 |a and b|

@@ -6,14 +6,18 @@ import os
 import re
 import shutil
 import subprocess
-import sysconfig
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tilec.isa import PtxVersion, Target
 
+# On a machine that has much else to do the same examples are as right as on an idle one.
+settings.register_profile("tilec", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tilec")
 os.environ["TILEC_CACHE"] = "0"  # what is tested is compiled, and nobody's cache is written to
 
 # Below sm_75 no ptxas at hand makes code, but it checks a module's `.target`; sm_101 is sm_110's
@@ -23,7 +27,7 @@ _HEADER = """.version {version}
 .target {target}
 .address_size 64
 .visible .entry k() {{
-.reg .b32 %r<32>; .reg .f32 %f<32>; .reg .f64 %d<16>; .reg .b64 %p;
+.reg .b32 %r<129>; .reg .f32 %f<129>; .reg .f64 %d<16>; .reg .b64 %p;
 """
 # A last line that is refused for certain: the module is checked, and no time goes into its code.
 _FOOTER = "add.s32 %f0, %f0, %f0;\n}\n"
@@ -82,8 +86,10 @@ class Ptxas:
 
 
 def _find(folder: Path) -> Iterable[Ptxas]:
-    site = Path(sysconfig.get_paths()["purelib"])
-    paths = [shutil.which("ptxas"), *map(str, sorted(site.glob("nvidia/*/bin/ptxas")))]
+    paths = [shutil.which("ptxas")]
+    spec = find_spec("nvidia")  # the namespace of NVIDIA's wheels
+    for root in (spec.submodule_search_locations if spec else None) or ():
+        paths += map(str, sorted(Path(root).glob("*/bin/ptxas")))
     for path in dict.fromkeys(p for p in paths if p):
         probe = Ptxas(path, PtxVersion(0, 0), frozenset(), folder)
         _, report = probe.run(".version 99.0\n.target sm_90\n", "sm_90")
@@ -107,3 +113,21 @@ def assemblers(tmp_path_factory: pytest.TempPathFactory) -> list[Ptxas]:
     if not found:
         pytest.skip("no ptxas at hand: install the extra 'ptxas' or put one on PATH")
     return found
+
+
+@pytest.fixture(scope="session")
+def assemblers_for(assemblers: list[Ptxas]) -> Callable[..., list[Ptxas]]:
+    """Those of the assemblers that know a target, and a version of PTX; the oldest first.
+
+    A test that asks where there is none is skipped, and says what it needs.
+    """
+
+    def know(target: Target, version: PtxVersion | None = None) -> list[Ptxas]:
+        least = version or target.min_ptx
+        found = [a for a in assemblers if a.architecture(target) and a.newest >= least]
+        if not found:
+            newest = max(a.newest for a in assemblers)
+            pytest.skip(f"needs a ptxas for {target} and PTX {least}; at hand: up to {newest}")
+        return sorted(found, key=lambda a: a.newest)
+
+    return know

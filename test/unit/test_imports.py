@@ -1,8 +1,7 @@
 """Imports run one way: no circle of modules, and each package stands on those below it alone.
 
 Read from the sources, so that imports for types and those inside functions count as well. That a
-module loads the packages that it lies in is not counted. `WRONG` and `LATE_CIRCLES` name what does
-not hold yet: an entry goes as soon as it is no longer needed, or a test fails.
+module loads the packages that it lies in is not counted.
 """
 
 from __future__ import annotations
@@ -26,13 +25,6 @@ BESIDE = {"sim": ("isa", "layout"), "runtime": ("isa", "layout")}
 LAZILY = ("compiler", "lang")
 """Layers that may import those beside them where importing `tilec` or `tilec.lang` does not load
 them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
-
-WRONG: set[tuple[str, str]] = set()
-"""Imports, importer first, that run backwards or close a circle; none, in the end."""
-LATE_CIRCLES = {
-    ("tilec.layout.linear", "tilec.layout.drawing"),
-}
-"""Imports inside functions that alone close a circle: the fewer the better."""
 
 TOP, TYPES, LATE = "top", "for types", "inside a function"
 """Where an import stands."""
@@ -179,15 +171,6 @@ def is_legal(edge: Import) -> bool:
     return LAYERS.index(below) < LAYERS.index(above)
 
 
-AT_ONCE = [edge for edge in IMPORTS if edge.where != LATE]
-
-
-def without(edges: Iterable[Import], left_out: Iterable[tuple[str, str]]) -> list[Import]:
-    """Imports but for some, given as importer and imported."""
-    gone = set(left_out)
-    return [edge for edge in edges if (edge.importer, edge.imported) not in gone]
-
-
 def in_words(edge: Import) -> str:
     """An import as a failed test names it."""
     return f"{edge.importer} imports {edge.imported} ({edge.where})"
@@ -203,36 +186,12 @@ def test_every_module_is_read() -> None:
 
 
 def test_no_circles() -> None:
-    """Not even of imports that only types need."""
-    assert circles(without(AT_ONCE, WRONG)) == []
-
-
-def test_no_circles_of_imports_inside_functions() -> None:
-    assert circles(without(IMPORTS, {*WRONG, *LATE_CIRCLES})) == []
+    """Not even of imports that only types need, or that stand inside functions."""
+    assert circles(IMPORTS) == []
 
 
 def test_layers_stand_on_those_below() -> None:
-    wrong = [in_words(edge) for edge in without(IMPORTS, WRONG) if not is_legal(edge)]
-    assert wrong == []
-
-
-@pytest.mark.parametrize("pair", sorted(WRONG), ids=" of ".join)
-def test_what_is_wrong_still_is(pair: tuple[str, str]) -> None:
-    """Otherwise it must leave the list."""
-    found = [edge for edge in IMPORTS if (edge.importer, edge.imported) == pair]
-    backwards = any(not is_legal(edge) for edge in found)
-    rest = without(AT_ONCE, WRONG - {pair})
-    assert backwards or circles(rest), f"{' → '.join(pair)} is no longer needed in WRONG"
-
-
-@pytest.mark.parametrize("pair", sorted(LATE_CIRCLES), ids=" of ".join)
-def test_what_closes_a_circle_still_does(pair: tuple[str, str]) -> None:
-    rest = without(IMPORTS, (WRONG | LATE_CIRCLES) - {pair})
-    assert circles(rest), f"{' → '.join(pair)} is no longer needed in LATE_CIRCLES"
-
-
-def test_the_simulator_has_no_circle_at_all() -> None:
-    assert not any(layer(module) == "sim" for circle in circles(IMPORTS) for module in circle)
+    assert [in_words(edge) for edge in IMPORTS if not is_legal(edge)] == []
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,9 @@ REGISTRIES = {
     "passes/to_fragments.py",
 }
 """Files whose dictionaries say how each op is lowered."""
-UPSTREAM = re.compile(r"(arith|cf|func|gpu|llvm|math|memref|nvgpu|nvvm|scf|vector)\.[a-z_0-9.]+")
+UPSTREAM = re.compile(
+    r"(arith|builtin|cf|func|gpu|llvm|math|memref|nvgpu|nvvm|scf|transform|vector)\.[a-z_0-9.]+"
+)
 
 
 LOWERINGS = {"from_linalg", "from_vector", "lower_math", "math", "nvvm", "upstream"}
@@ -95,3 +97,42 @@ def test_no_lists_of_upstream_names(path: Path) -> None:
             if len(names) > 1 and all(isinstance(n, str) and UPSTREAM.fullmatch(n) for n in names):
                 found.append(f"{node.lineno}: {', '.join(names)}")
     assert found == []
+
+
+EMITTING = {"create", "_create", "emit", "emit_effect", "operation", "result"}
+"""What makes an op whose name it is given."""
+
+
+def _callee(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _made_by_name(tree: ast.AST) -> list[str]:
+    """The names of upstream's ops that are made by their names."""
+    return [
+        f"{call.lineno}: {first.value}"
+        for call in ast.walk(tree)
+        if isinstance(call, ast.Call) and _callee(call) in EMITTING
+        for first in call.args[:1]
+        if isinstance(first, ast.Constant)
+        and isinstance(first.value, str)
+        and UPSTREAM.fullmatch(first.value)
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [*SOURCES, *sorted((ROOT / "dialects").rglob("*.py"))],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_upstream_ops_are_made_by_typed_functions(path: Path) -> None:
+    """Those of `tilec.ir.ops`, whatever makes them."""
+    assert _made_by_name(ast.parse(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['create("llvm.call", [a], t)', 'ir.Operation.create("scf.for")', 'result("math.fma", [], t)'],
+)
+def test_what_is_made_by_name_is_found(text: str) -> None:
+    assert len(_made_by_name(ast.parse(text))) == 1

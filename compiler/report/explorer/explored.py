@@ -8,7 +8,7 @@ from typing import Protocol
 from tilec.backend.cubin import Resources
 from tilec.ir.mlir import ir
 from tilec.isa import Target
-from tilec.launch.abi import Kernel
+from tilec.launch.abi import KernelEntry
 from tilec.options import Options
 from tilec.passes.base import Diagnostic
 from tilec.report.diagnostics import Source
@@ -47,7 +47,7 @@ class Explored(Protocol):
         ...
 
     @property
-    def kernels(self) -> Sequence[Kernel]:
+    def kernels(self) -> Sequence[KernelEntry]:
         """How each kernel is launched."""
         ...
 

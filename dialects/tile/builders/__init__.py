@@ -49,10 +49,22 @@ from .registers import (
 from .registers import slice as slice  # noqa: A004 (the op's name)
 from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
 from .views import broadcast, expand, iota, reduce, reshape, transpose
+from .wgmma import (
+    accumulator,
+    join_warps,
+    warp_part,
+    warpgroup_type,
+    wgmma,
+    wgmma_commit,
+    wgmma_fence,
+    wgmma_sp,
+    wgmma_wait,
+)
 from .wmma import wmma_elementwise, wmma_fill, wmma_load, wmma_mma, wmma_store
 
 __all__ = [
     "BuildError",
+    "accumulator",
     "alloc_shared",
     "async_commit",
     "async_copy",
@@ -72,6 +84,7 @@ __all__ = [
     "frag_type",
     "index",
     "iota",
+    "join_warps",
     "kernel",
     "ldmatrix",
     "load",
@@ -92,6 +105,13 @@ __all__ = [
     "store",
     "tensor_type",
     "transpose",
+    "warp_part",
+    "warpgroup_type",
+    "wgmma",
+    "wgmma_commit",
+    "wgmma_fence",
+    "wgmma_sp",
+    "wgmma_wait",
     "wmma_elementwise",
     "wmma_fill",
     "wmma_load",

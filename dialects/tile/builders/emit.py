@@ -8,9 +8,10 @@ from typing import TypeAlias, overload
 
 from tilec.ir.aliases import Attribute, Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
 from tilec.isa import Form, TilecError
 
-from ..ops.base import check_op
+from ..ops.base import TileOp, check_op
 from .types import TypeLike, parsed_type
 
 Index: TypeAlias = Value | int
@@ -19,20 +20,20 @@ Index: TypeAlias = Value | int
 
 @overload
 def emit(
-    name: str,
+    op: type[TileOp],
     operands: Sequence[Value],
     result: None = None,
     attributes: Mapping[str, Attribute] | None = None,
 ) -> None: ...
 @overload
 def emit(
-    name: str,
+    op: type[TileOp],
     operands: Sequence[Value],
     result: TypeLike,
     attributes: Mapping[str, Attribute] | None = None,
 ) -> Value: ...
 def emit(
-    name: str,
+    op: type[TileOp],
     operands: Sequence[Value],
     result: TypeLike | None = None,
     attributes: Mapping[str, Attribute] | None = None,
@@ -44,17 +45,17 @@ def emit(
     """
     for operand in operands:
         if not isinstance(operand, ir.Value):
-            raise TilecError(f"'{name}' op takes MLIR values, not {operand!r}")
+            raise TilecError(f"'{op.OPERATION_NAME}' op takes MLIR values, not {operand!r}")
     results = [] if result is None else [parsed_type(result)]
-    op = ir.Operation.create(
-        name,
+    made = ir.Operation.create(
+        op.OPERATION_NAME,
         results=results,
         operands=operands,
         attributes=attributes or {},
         loc=ir.Location.current,
     )
-    check_op(op)
-    return op.result if results else None
+    check_op(made)
+    return made.result if results else None
 
 
 def indices_of(values: Sequence[Index]) -> list[Value]:
@@ -77,11 +78,7 @@ def constant(number: float, type_: Type) -> Value:
             value = ir.IntegerAttr.get(type_, number)
     if value is None:
         raise TilecError(f"{number!r} is no constant of type {type_}")
-    attributes = {"value": value}
-    loc = ir.Location.current
-    return ir.Operation.create(
-        "arith.constant", results=[type_], attributes=attributes, loc=loc
-    ).result
+    return arith.constant(type_, value, ir.Location.current)
 
 
 def access(transposed: bool, masked: bool = False, vector: int = 1) -> dict[str, Attribute]:

@@ -8,6 +8,17 @@ from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.isa import Form
 
+from ..ops import (
+    AllocSharedOp,
+    AsyncCommitOp,
+    AsyncCopyOp,
+    AsyncWaitOp,
+    AtomicOp,
+    LdmatrixOp,
+    LoadOp,
+    StmatrixOp,
+    StoreOp,
+)
 from ..ops.base import memory
 from .caller import located
 from .emit import Index, access, emit, form_name, i64, indices_of
@@ -17,7 +28,7 @@ from .types import TypeLike, shared_type
 @located
 def alloc_shared(shape: Sequence[int], element: TypeLike, swizzle: str = "none") -> Value:
     """`tile.alloc_shared`: a buffer of `shared_type(shape, element, swizzle)`."""
-    return emit("tile.alloc_shared", [], shared_type(shape, element, swizzle))
+    return emit(AllocSharedOp, [], shared_type(shape, element, swizzle))
 
 
 @located
@@ -40,7 +51,7 @@ def load(
         vector: elements that lie together, aligned as one access.
     """
     attributes = access(transposed, masked, vector)
-    return emit("tile.load", [source, *indices_of(indices)], type, attributes)
+    return emit(LoadOp, [source, *indices_of(indices)], type, attributes)
 
 
 @located
@@ -54,7 +65,7 @@ def store(
 ) -> None:
     """`tile.store`: a tile or fragment to memory; the mirror of `load`."""
     attributes = access(transposed, masked, vector)
-    emit("tile.store", [value, target, *indices_of(indices)], attributes=attributes)
+    emit(StoreOp, [value, target, *indices_of(indices)], attributes=attributes)
 
 
 @located
@@ -69,7 +80,7 @@ def atomic(
 ) -> None:
     """`tile.atomic`: a tile or fragment into memory by `fn`, such as `arith.addf`; see `load`."""
     attributes = access(transposed, masked, vector) | {"fn": ir.StringAttr.get(fn)}
-    emit("tile.atomic", [value, target, *indices_of(indices)], attributes=attributes)
+    emit(AtomicOp, [value, target, *indices_of(indices)], attributes=attributes)
 
 
 @located
@@ -85,7 +96,7 @@ def ldmatrix(
     `type` says how the instruction's matrices lie side by side.
     """
     attributes: dict[str, Attribute] = {"form": form_name(form), **access(transposed)}
-    return emit("tile.ldmatrix", [source, *indices_of(indices)], type, attributes)
+    return emit(LdmatrixOp, [source, *indices_of(indices)], type, attributes)
 
 
 @located
@@ -94,7 +105,7 @@ def stmatrix(
 ) -> None:
     """`tile.stmatrix`: a fragment to shared memory by one instruction."""
     attributes: dict[str, Attribute] = {"form": form_name(form), **access(transposed)}
-    emit("tile.stmatrix", [value, target, *indices_of(indices)], attributes=attributes)
+    emit(StmatrixOp, [value, target, *indices_of(indices)], attributes=attributes)
 
 
 @located
@@ -123,16 +134,16 @@ def async_copy(
     operands = [source, target, *indices_of(at), *indices_of(to)]
     attributes = access(False, masked, vector)
     attributes["shape"] = ir.DenseI64ArrayAttr.get(extents)
-    emit("tile.async_copy", operands, attributes=attributes)
+    emit(AsyncCopyOp, operands, attributes=attributes)
 
 
 @located
 def async_commit() -> None:
     """`tile.async_commit`: close the group of this thread's copies so far."""
-    emit("tile.async_commit", [])
+    emit(AsyncCommitOp, [])
 
 
 @located
 def async_wait(pending: int = 0) -> None:
     """`tile.async_wait`: wait until at most `pending` of the latest groups are under way."""
-    emit("tile.async_wait", [], attributes={"pending": i64(pending)})
+    emit(AsyncWaitOp, [], attributes={"pending": i64(pending)})

@@ -8,6 +8,17 @@ from tilec.isa import Family, Form
 
 from .. import tiles
 from ..dots import DOTS
+from ..ops import (
+    DotOp,
+    DotScaledOp,
+    DotSpOp,
+    DotSpScaledOp,
+    MmaOp,
+    MmaScaledOp,
+    MmaSpOp,
+    MmaSpScaledOp,
+)
+from ..ops.base import TileOp
 from .caller import located
 from .emit import emit, form_name, i64
 from .types import find_form, operand_fragment, retyped
@@ -16,7 +27,7 @@ from .types import find_form, operand_fragment, retyped
 @located
 def mma(form: Form | str, a: Value, b: Value, c: Value) -> Value:
     """`tile.mma`: `a · b + c` by one instruction, of its fragments."""
-    return _product("tile.mma", find_form(form, Family.MMA), [a, b, c])
+    return _product(MmaOp, find_form(form, Family.MMA), [a, b, c])
 
 
 @located
@@ -41,7 +52,7 @@ def dot(
         unsigned: which of the operands are of unsigned integers: `a`, `b` or `ab`.
         warps: warps along M and N, of tiles without layouts.
     """
-    return _dot("tile.dot", form, [a, b, c], unsigned, warps)
+    return _dot(DotOp, form, [a, b, c], unsigned, warps)
 
 
 @located
@@ -56,7 +67,7 @@ def dot_sp(
     warps: tuple[int, int] | None = None,
 ) -> Value:
     """`tile.dot_sp`: `dot` with a sparse A as stored, MxK/2, and its metadata `e`."""
-    return _dot("tile.dot_sp", form, [a, b, c, e], unsigned, warps)
+    return _dot(DotSpOp, form, [a, b, c, e], unsigned, warps)
 
 
 @located
@@ -71,7 +82,7 @@ def dot_scaled(
     warps: tuple[int, int] | None = None,
 ) -> Value:
     """`tile.dot_scaled`: `(a · sfa) · (b · sfb) + c`, a scale factor for each block along K."""
-    return _dot("tile.dot_scaled", form, [a, b, c, sfa, sfb], "", warps)
+    return _dot(DotScaledOp, form, [a, b, c, sfa, sfb], "", warps)
 
 
 @located
@@ -87,11 +98,11 @@ def dot_sp_scaled(
     warps: tuple[int, int] | None = None,
 ) -> Value:
     """`tile.dot_sp_scaled`: `dot_scaled` with a sparse A and its metadata `e`."""
-    return _dot("tile.dot_sp_scaled", form, [a, b, c, e, sfa, sfb], "", warps)
+    return _dot(DotSpScaledOp, form, [a, b, c, e, sfa, sfb], "", warps)
 
 
 def _dot(
-    name: str,
+    op: type[TileOp],
     form: Form | str | None,
     operands: list[Value],
     unsigned: str,
@@ -102,19 +113,19 @@ def _dot(
         f"unsigned_{operand}": ir.UnitAttr.get() for operand in unsigned
     }
     if form is not None:
-        found = find_form(form, DOTS[name].family)
+        found = find_form(form, DOTS[op.OPERATION_NAME].family)
         type_ = retyped(operands[2], element=tiles.element_name(found.operand("d")))
         attributes["form"] = form_name(found)
     if warps is not None:
         attributes["warps"] = ir.DenseI64ArrayAttr.get(list(warps))
-    return emit(name, operands, type_, attributes)
+    return emit(op, operands, type_, attributes)
 
 
 @located
 def mma_sp(form: Form | str, a: Value, b: Value, c: Value, e: Value, *, selector: int = 0) -> Value:
     """`tile.mma_sp`: `a · b + c` with a sparse A as stored and its metadata `e`."""
     found = find_form(form, Family.MMA_SP)
-    return _product("tile.mma_sp", found, [a, b, c, e], selector=selector)
+    return _product(MmaSpOp, found, [a, b, c, e], selector=selector)
 
 
 @located
@@ -133,7 +144,7 @@ def mma_scaled(
 ) -> Value:
     """`tile.mma_scaled`: `(a · sfa) · (b · sfb) + c`; the ids pick among the scale factors."""
     return _product(
-        "tile.mma_scaled",
+        MmaScaledOp,
         find_form(form, Family.MMA_BLOCK_SCALE),
         [a, b, c, sfa, sfb],
         byte_id_a=byte_id_a,
@@ -161,7 +172,7 @@ def mma_sp_scaled(
 ) -> Value:
     """`tile.mma_sp_scaled`: `mma_scaled` with a sparse A and its metadata `e`."""
     return _product(
-        "tile.mma_sp_scaled",
+        MmaSpScaledOp,
         find_form(form, Family.MMA_SP_BLOCK_SCALE),
         [a, b, c, e, sfa, sfb],
         selector=selector,
@@ -172,8 +183,8 @@ def mma_sp_scaled(
     )
 
 
-def _product(name: str, form: Form, operands: list[Value], **selectors: int) -> Value:
+def _product(op: type[TileOp], form: Form, operands: list[Value], **selectors: int) -> Value:
     """One instruction whose result is its operand `d`."""
     attributes: dict[str, Attribute] = {"form": form_name(form)}
     attributes |= {selector: i64(value) for selector, value in selectors.items()}
-    return emit(name, operands, operand_fragment(form, "d"), attributes)
+    return emit(op, operands, operand_fragment(form, "d"), attributes)

@@ -10,6 +10,16 @@ from tilec.isa import Family, Form, TilecError
 from tilec.layout import fragment_of
 
 from .. import tiles
+from ..ops import (
+    CastOp,
+    ConcatOp,
+    ConvertLayoutOp,
+    ElementwiseOp,
+    FillOp,
+    MovmatrixOp,
+    SelectOp,
+    SliceOp,
+)
 from ..ops.elementwise import COMPARISONS
 from ..ops.movmatrix import one_matrix
 from .caller import located
@@ -31,7 +41,7 @@ def fill(value: Value | float, type: TypeLike) -> Value:  # noqa: A002 (MLIR's w
         if tile is None:
             raise TilecError(f"type must be a tensor with a layout or a fragment, not {type}")
         value = constant(value, tile.element)
-    return emit("tile.fill", [value], type)
+    return emit(FillOp, [value], type)
 
 
 @located
@@ -46,7 +56,7 @@ def elementwise(fn: str, first: Value, *inputs: Value, **attributes: Attribute) 
     """
     attributes["fn"] = ir.StringAttr.get(fn)
     type_ = retyped(first, element="i1") if fn in COMPARISONS else first.type
-    return emit("tile.elementwise", [first, *inputs], type_, attributes)
+    return emit(ElementwiseOp, [first, *inputs], type_, attributes)
 
 
 @located
@@ -58,7 +68,7 @@ def select(condition: Value, on_true: Value, on_false: Value) -> Value:
         on_true: what to take where it holds.
         on_false: what to take elsewhere.
     """
-    return emit("tile.select", [condition, on_true, on_false], on_true.type)
+    return emit(SelectOp, [condition, on_true, on_false], on_true.type)
 
 
 @located
@@ -72,25 +82,25 @@ def cast(fn: str, source: Value, element: TypeLike, **attributes: Attribute) -> 
         attributes: of the upstream cast, as MLIR attributes.
     """
     attributes["fn"] = ir.StringAttr.get(fn)
-    return emit("tile.cast", [source], retyped(source, element=element), attributes)
+    return emit(CastOp, [source], retyped(source, element=element), attributes)
 
 
 @located
 def convert_layout(source: Value, layout: Layout) -> Value:
     """`tile.convert_layout`: the same tile under another layout."""
-    return emit("tile.convert_layout", [source], retyped(source, layout=layout))
+    return emit(ConvertLayoutOp, [source], retyped(source, layout=layout))
 
 
 @located
 def slice(whole: Value, index: int, *, type: TypeLike) -> Value:  # noqa: A001, A002 (MLIR's words)
     """`tile.slice`: part number `index` of a fragment made of fragments of `type`."""
-    return emit("tile.slice", [whole], type, {"index": i64(index)})
+    return emit(SliceOp, [whole], type, {"index": i64(index)})
 
 
 @located
 def concat(parts: Sequence[Value], *, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.concat`: a fragment of `type` from all its parts, in the order of `slice`."""
-    return emit("tile.concat", list(parts), type)
+    return emit(ConcatOp, list(parts), type)
 
 
 @located
@@ -98,7 +108,7 @@ def movmatrix(form: Form | str, source: Value) -> Value:
     """`tile.movmatrix`: an 8x8 tile held along rows, then along columns."""
     layout = one_matrix(fragment_of(find_form(form, Family.MOVMATRIX), "d"))
     type_ = retyped(source, layout=layout)
-    return emit("tile.movmatrix", [source], type_, {"form": form_name(form)})
+    return emit(MovmatrixOp, [source], type_, {"form": form_name(form)})
 
 
 @located

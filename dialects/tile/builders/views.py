@@ -10,6 +10,7 @@ from tilec.isa import TilecError
 from tilec.layout import LinearLayout, views
 
 from .. import tiles
+from ..ops import BroadcastOp, ExpandOp, IotaOp, ReduceOp, ReshapeOp, TransposeOp
 from ..ops.base import any_tile_of
 from .caller import located
 from .emit import emit, i64
@@ -33,7 +34,7 @@ def reduce(fn: str, source: Value, axis: int) -> Value:
     type_: Type = tile.element
     if shape:
         type_ = _seen(tile, shape, lambda layout: views.drop_dim(layout, axis))
-    return emit("tile.reduce", [source], type_, {"axis": i64(axis), "fn": ir.StringAttr.get(fn)})
+    return emit(ReduceOp, [source], type_, {"axis": i64(axis), "fn": ir.StringAttr.get(fn)})
 
 
 @located
@@ -42,13 +43,13 @@ def expand(source: Value, axis: int) -> Value:
     tile = any_tile_of(source, "source")
     shape = [*tile.shape[:axis], 1, *tile.shape[axis:]]
     type_ = _seen(tile, shape, lambda layout: views.expand(layout, axis))
-    return emit("tile.expand", [source], type_, {"axis": i64(axis)})
+    return emit(ExpandOp, [source], type_, {"axis": i64(axis)})
 
 
 @located
 def broadcast(source: Value, *, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.broadcast`: a tile of `type`, repeated along dimensions of extent 1."""
-    return emit("tile.broadcast", [source], type)
+    return emit(BroadcastOp, [source], type)
 
 
 @located
@@ -61,7 +62,7 @@ def transpose(source: Value, permutation: Sequence[int] | None = None) -> Value:
     shape = [tile.shape[at] for at in order]
     type_ = _seen(tile, shape, lambda layout: views.transpose(layout, order))
     attributes = {"permutation": ir.DenseI64ArrayAttr.get(order)}
-    return emit("tile.transpose", [source], type_, attributes)
+    return emit(TransposeOp, [source], type_, attributes)
 
 
 @located
@@ -69,13 +70,13 @@ def reshape(source: Value, shape: Sequence[int]) -> Value:
     """`tile.reshape`: the same elements, in row-major order, under another shape."""
     tile = any_tile_of(source, "source")
     type_ = _seen(tile, shape, lambda layout: views.reshape(layout, tuple(shape)))
-    return emit("tile.reshape", [source], type_)
+    return emit(ReshapeOp, [source], type_)
 
 
 @located
 def iota(axis: int, *, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.iota`: a tile or fragment of `type`, integers, each its index along `axis`."""
-    return emit("tile.iota", [], type, {"axis": i64(axis)})
+    return emit(IotaOp, [], type, {"axis": i64(axis)})
 
 
 def _seen(

@@ -16,6 +16,16 @@ from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
+from .wgmma import (
+    AccumulatorOp,
+    JoinWarpsOp,
+    WarpPartOp,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaOp,
+    WgmmaSpOp,
+    WgmmaWaitOp,
+)
 from .wmma import WmmaElementwiseOp, WmmaFillOp, WmmaLoadOp, WmmaMmaOp, WmmaStoreOp
 
 __all__ = [
@@ -24,6 +34,7 @@ __all__ = [
     "COMPARISONS",
     "ELEMENTWISE",
     "REDUCTIONS",
+    "AccumulatorOp",
     "AllocSharedOp",
     "AsyncCommitOp",
     "AsyncCopyOp",
@@ -41,6 +52,7 @@ __all__ = [
     "ExpandOp",
     "FillOp",
     "IotaOp",
+    "JoinWarpsOp",
     "LdmatrixOp",
     "LoadOp",
     "MmaOp",
@@ -55,6 +67,12 @@ __all__ = [
     "StmatrixOp",
     "StoreOp",
     "TransposeOp",
+    "WarpPartOp",
+    "WgmmaCommitOp",
+    "WgmmaFenceOp",
+    "WgmmaOp",
+    "WgmmaSpOp",
+    "WgmmaWaitOp",
     "WmmaElementwiseOp",
     "WmmaFillOp",
     "WmmaLoadOp",

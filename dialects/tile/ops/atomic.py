@@ -6,6 +6,7 @@ from typing import Any
 
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics
 from tilec.dialects.semantics.effects import updates as updates_memory
+from tilec.ir.aliases import Type
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Target, TilecError, UnknownNameError
 from tilec.isa.reductions import Reduction, reductions
@@ -32,7 +33,7 @@ ATOMICS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
 """Upstream ops that `tile.atomic` applies: PTX's name, and PTX's type of each element type."""
 
 
-def updates(fn: str, element: Any, target: Target | None = None) -> tuple[Reduction, ...]:
+def updates(fn: str, element: Type, target: Target | None = None) -> tuple[Reduction, ...]:
     """The instructions that apply the upstream op `fn` to elements in memory.
 
     Args:

@@ -1,10 +1,10 @@
 """What the ops have in common: verification that names what would be legal."""
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilec.dialects.semantics import UNKNOWN, Scope
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
 from tilec.layout import LinearLayout
@@ -13,6 +13,29 @@ from tilec.layout.operands import units
 from ..accessors import define_operands
 from ..dialect import FragType, Tile, WmmaType
 from ..tiles import PlainTile, TileValue, element_name, plain_tile, tile_value
+
+
+class Declaration(NamedTuple):
+    """What an op's fields say: operands, results, whether more may follow, and attributes."""
+
+    operands: int = 0
+    variadic: bool = False
+    results: int = 0
+    variadic_results: bool = False
+    attributes: tuple[tuple[str, type], ...] = ()
+
+
+def _declaration(op: type[ext.Operation]) -> Declaration:
+    operands, attributes, results, _ = ext.partition_fields(op._fields)
+    single = [o for o in operands if o.variadicity is ext.Variadicity.single]
+    alone = [r for r in results if r.variadicity is ext.Variadicity.single]
+    return Declaration(
+        len(single),
+        len(single) < len(operands),
+        len(alone),
+        len(alone) < len(results),
+        tuple((a.name, a.constraint) for a in attributes),
+    )
 
 
 class TileOp(Tile.Operation):
@@ -26,6 +49,7 @@ class TileOp(Tile.Operation):
         SEMANTICS: what it means, for passes; what is not said is not known.
         assembly_format: how it is written, as `tilec.ir.assembly.declaration` describes.
         inferred_types: of operands and results, types that are not said there.
+        DECLARED: what its fields say, read once.
     """
 
     # Without annotations, which would make them fields of the op.
@@ -33,12 +57,14 @@ class TileOp(Tile.Operation):
     OPTIONAL = frozenset[str]()
     OPEN = False
     SEMANTICS = UNKNOWN
+    DECLARED = Declaration()
 
     @classmethod
     def __init_subclass__(cls, *, name: str | None = None) -> None:
         super().__init_subclass__(name=name)
         if name is not None:
             define_operands(cls)
+            cls.DECLARED = _declaration(cls)
 
     def check(self) -> None:
         """Verify the op.
@@ -77,12 +103,15 @@ def check_op(op: ir.Operation) -> None:
         raise TilecError(f"'{name}' op {error}") from None
 
 
-def _is_well_formed(op: Any) -> bool:
+def _is_well_formed(op: TileOp) -> bool:
     """Whether `op` has the operands, results and attributes that its class declares."""
-    operands, variadic, results, attributes = _declaration(op.__class__)
-    extra = len(op.operands) - operands
-    if len(op.results) != results or extra < 0 or (extra and not variadic):
-        return False
+    operands, variadic, results, variadic_results, attributes = op.DECLARED
+    for there, wanted, more in (
+        (len(op.operands), operands, variadic),
+        (len(op.results), results, variadic_results),
+    ):
+        if there < wanted or (there > wanted and not more):
+            return False
     present = op.attributes
     return all(
         name in present and (kind is Any or isinstance(present[name], kind))
@@ -90,22 +119,9 @@ def _is_well_formed(op: Any) -> bool:
     )
 
 
-@cache
-def _declaration(op: Any) -> tuple[int, bool, int, tuple[tuple[str, Any], ...]]:
-    """Operands, whether more may follow, results, and the attributes' names and classes."""
-    operands, attributes, results, _ = ext.partition_fields(op._fields)
-    single = [o for o in operands if o.variadicity is ext.Variadicity.single]
-    return (
-        len(single),
-        len(single) < len(operands),
-        len(results),
-        tuple((a.name, a.constraint) for a in attributes),
-    )
-
-
-def _check_attributes(op: Any) -> None:
+def _check_attributes(op: TileOp) -> None:
     """Refuse attributes that mean nothing, such as misspelt ones; names with a dot are others'."""
-    declared = {name for name, _ in _declaration(op.__class__)[3]}
+    declared = {name for name, _ in op.DECLARED.attributes}
     legal = declared | op.UNITS | op.OPTIONAL
     for name in op.attributes:
         if name in op.UNITS and not isinstance(op.attributes[name], ir.UnitAttr):
@@ -156,7 +172,7 @@ class RelatedOp(TileOp):
         raise NotImplementedError
 
 
-def tile_of(value: Any, what: str) -> TileValue:
+def tile_of(value: Value, what: str) -> TileValue:
     """The tile that `value` is.
 
     Raises:
@@ -172,7 +188,7 @@ def tile_of(value: Any, what: str) -> TileValue:
     return found
 
 
-def any_tile_of(value: Any, what: str) -> PlainTile | TileValue:
+def any_tile_of(value: Value, what: str) -> PlainTile | TileValue:
     """The tile that `value` is, with or without a layout.
 
     Raises:
@@ -181,7 +197,7 @@ def any_tile_of(value: Any, what: str) -> PlainTile | TileValue:
     return plain_tile(value.type) or tile_of(value, what)
 
 
-def without_layouts(op: Any) -> bool:
+def without_layouts(op: Op) -> bool:
     """Whether no tile that `op` takes or gives has a layout: it is one of level 1.
 
     Raises:
@@ -198,7 +214,7 @@ def without_layouts(op: Any) -> bool:
     return any(plain)
 
 
-def _refuse_wmma(value: Any, what: str) -> None:
+def _refuse_wmma(value: Value, what: str) -> None:
     if isinstance(value.type, WmmaType):
         raise TilecError(
             f"{what} is a wmma fragment: which element is where in it is not defined, so only "
@@ -206,7 +222,7 @@ def _refuse_wmma(value: Any, what: str) -> None:
         )
 
 
-def fragment_of(value: Any, what: str) -> TileValue:
+def fragment_value(value: Value, what: str) -> TileValue:
     """The fragment that `value` is; raises TilecError if it is none."""
     found = tile_value(value.type)
     _refuse_wmma(value, what)
@@ -215,7 +231,7 @@ def fragment_of(value: Any, what: str) -> TileValue:
     return found
 
 
-def tensor_of(value: Any, what: str) -> TileValue:
+def tensor_of(value: Value, what: str) -> TileValue:
     """The tensor with a layout that `value` is; raises TilecError if it is none."""
     found = tile_value(value.type)
     if found is None or found.is_fragment:
@@ -223,7 +239,7 @@ def tensor_of(value: Any, what: str) -> TileValue:
     return found
 
 
-def check_operand(found: Mma, operand: Operand, value: Any) -> None:
+def check_operand(found: Mma, operand: Operand, value: Value) -> None:
     """Check that `value` is the fragment that `found` takes as `operand`.
 
     Metadata and scale factors may be fewer than a register has room for.
@@ -231,7 +247,7 @@ def check_operand(found: Mma, operand: Operand, value: Any) -> None:
     Raises:
         TilecError: naming the type that would be legal.
     """
-    tile = fragment_of(value, f"operand {operand.name}")
+    tile = fragment_value(value, f"operand {operand.name}")
     legal = units(found, operand.name)
     element = element_name(operand)
     if tile.shape not in [tuple(u.out_sizes.values()) for u in legal] or (
@@ -282,18 +298,19 @@ def check_selectors(found: Form, op: TileOp) -> None:
             raise TilecError(f"{selector.name} of {found.ptx} is {legal}, not {value}")
 
 
-def memory(value: Any, what: str = "memory") -> Any:
+def memory(value: Value, what: str = "memory") -> ir.MemRefType:
     """The memref type of `value`; raises TilecError if it is no ranked memref with strides."""
-    if not isinstance(value.type, ir.MemRefType):
-        raise TilecError(f"{what} must be a ranked memref, not {value.type}")
+    type_ = value.type
+    if not isinstance(type_, ir.MemRefType):
+        raise TilecError(f"{what} must be a ranked memref, not {type_}")
     try:
-        value.type.get_strides_and_offset()
+        type_.get_strides_and_offset()
     except RuntimeError:
-        raise TilecError(f"{what} must have a layout of strides, unlike {value.type}") from None
-    return value.type
+        raise TilecError(f"{what} must have a layout of strides, unlike {type_}") from None
+    return type_
 
 
-def check_indices(indices: Sequence[Any], rank: int, what: str) -> None:
+def check_indices(indices: Sequence[Value], rank: int, what: str) -> None:
     """Check that there are `rank` indices of type index."""
     if len(indices) != rank:
         raise TilecError(f"{what} takes {rank} indices, one a dimension, not {len(indices)}")

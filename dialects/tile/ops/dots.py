@@ -13,6 +13,7 @@ from typing import Any
 
 from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import OF_A_WARP
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Mma, TilecError
 from tilec.layout.operands import INDICES
@@ -134,19 +135,19 @@ class DotSpScaledOp(TileOp, name="dot_sp_scaled"):
         _check(self)
 
 
-def dot_values(op: Any) -> dict[str, Any]:
+def dot_values(op: Op) -> dict[str, Value]:
     """The operands of a product of tiles, and its result `d`, by name."""
     names = (*DOTS[op.operation.name].operands, "d")
     return dict(zip(names, (*op.operation.operands, *op.results), strict=True))
 
 
-def dot_form(op: Any) -> Mma:
+def dot_form(op: Op) -> Mma:
     """The form of a product of tiles that has one.
 
     Raises:
         TilecError: if it has none, or none that it takes.
     """
-    attribute = op.attributes.get("form", None)
+    attribute = op.attributes.get("form")
     if not isinstance(attribute, ir.StringAttr):
         raise TilecError("takes an attribute form, the instruction's mnemonic, or no layouts")
     found = form_of(attribute.value, DOTS[op.operation.name].family)
@@ -156,7 +157,7 @@ def dot_form(op: Any) -> Mma:
     return found
 
 
-def _check(op: Any) -> None:
+def _check(op: TileOp) -> None:
     plain = without_layouts(op)
     find = any_tile_of if plain else tensor_of
     tiles: dict[str, Tile] = {
@@ -207,7 +208,7 @@ def _check_shapes(tiles: dict[str, Tile]) -> None:
             )
 
 
-def _check_grid(op: Any) -> None:
+def _check_grid(op: TileOp) -> None:
     if "warps" not in op.attributes:
         return
     warps = op.attributes["warps"]

@@ -6,6 +6,7 @@ from typing import Any
 
 from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.aliases import Type
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.ir.state import per_context
@@ -14,7 +15,7 @@ from tilec.isa import TilecError, UnknownNameError
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
 from ..tiles import TileValue
-from .base import TileOp, any_tile_of, fragment_of, integer
+from .base import TileOp, any_tile_of, fragment_value, integer
 
 ELEMENTWISE: Mapping[str, int] = MappingProxyType(
     {
@@ -90,7 +91,7 @@ class ElementwiseOp(TileOp, name="elementwise"):
         if name in COMPARISONS:
             _check_comparison(self, name)
         elif name in ELEMENTWISE:
-            check_function(self, lambda: fragment_of(self.results[0], "result").element)
+            check_function(self, lambda: fragment_value(self.results[0], "result").element)
         else:
             raise UnknownNameError("elementwise op", name, (*ELEMENTWISE, *COMPARISONS))
 
@@ -101,15 +102,15 @@ def _check_comparison(op: TileOp, name: str) -> None:
     left, right = op.operands
     if left.type != right.type:
         raise TilecError(f"operands must be of one type: {left.type} and {right.type}")
-    compared = fragment_of(left, "operand 1")
+    compared = fragment_value(left, "operand 1")
     check_kind(name, compared.element)
-    check_mask(fragment_of(op.results[0], "result"), compared, op.results[0].type)
+    check_mask(fragment_value(op.results[0], "result"), compared, op.results[0].type)
     last = COMPARISONS[name] - 1
     if "predicate" not in op.attributes or not 0 <= integer(op, "predicate") <= last:
         raise TilecError(f"{name} takes a predicate, a number from 0 to {last}")
 
 
-def check_mask(mask: TileValue, tile: TileValue, type_: Any) -> None:
+def check_mask(mask: TileValue, tile: TileValue, type_: Type) -> None:
     """Check that `mask`, of type `type_`, has an i1 for each element of `tile`.
 
     Raises:
@@ -123,7 +124,7 @@ def check_mask(mask: TileValue, tile: TileValue, type_: Any) -> None:
         )
 
 
-def check_function(op: TileOp, element: Callable[[], Any]) -> None:
+def check_function(op: TileOp, element: Callable[[], Type]) -> None:
     """Check the upstream op `fn` that `op` applies to fragments of its result's type.
 
     Args:
@@ -148,7 +149,7 @@ def check_function(op: TileOp, element: Callable[[], Any]) -> None:
 
 
 @per_context(argument=1)
-def check_kind(name: str, element: Any) -> None:
+def check_kind(name: str, element: Type) -> None:
     """Check that an elementwise op takes such elements; raises TilecError if not."""
     is_float = isinstance(element, (ir.FloatType, ByteType))
     if is_float and str(element) not in WIDE:
@@ -188,8 +189,8 @@ class CastOp(TileOp, name="cast"):
         name = self.fn.value
         if name not in CASTS:
             raise UnknownNameError("cast", name, CASTS)
-        source = fragment_of(self.operands[0], "source")
-        result = fragment_of(self.results[0], "result")
+        source = fragment_value(self.operands[0], "source")
+        result = fragment_value(self.results[0], "result")
         if (source.shape, source.layout) != (result.shape, result.layout):
             raise TilecError(
                 f"shape and layout must stay: {self.operands[0].type} to {self.results[0].type}"

@@ -24,7 +24,7 @@ class IotaOp(TileOp, name="iota"):
     def check(self) -> None:
         """Verify the element type and that it holds every index."""
         tile = any_tile_of(self.results[0], "result")
-        axis = axis_of(self, len(tile.shape))
+        axis = axis_of(self.axis, len(tile.shape))
         if not isinstance(tile.element, ir.IntegerType):
             raise TilecError(f"elements are integers, not {tile.element}; cast the result")
         largest = (1 << int(tile.element.width) - 1) - 1

@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 
 from ..tiles import PlainTile, TileValue
-from .base import TileOp, any_tile_of, fragment_of, scope_of_fragment
+from .base import TileOp, any_tile_of, fragment_value, scope_of_fragment
 
 
 class ConvertLayoutOp(TileOp, name="convert_layout"):
@@ -86,7 +86,10 @@ class SliceOp(TileOp, name="slice"):
 
     def check(self) -> None:
         """Verify that the layout divides, and the index."""
-        whole, part = fragment_of(self.operands[0], "whole"), fragment_of(self.results[0], "part")
+        whole, part = (
+            fragment_value(self.operands[0], "whole"),
+            fragment_value(self.results[0], "part"),
+        )
         count = parts(whole, part).in_sizes["register"]
         if not 0 <= int(self.index.value) < count:
             raise TilecError(f"index {int(self.index.value)} is outside the {count} parts")
@@ -104,11 +107,11 @@ class ConcatOp(TileOp, name="concat"):
 
     def check(self) -> None:
         """Verify that the layout divides, and the number of parts."""
-        whole = fragment_of(self.results[0], "whole")
+        whole = fragment_value(self.results[0], "whole")
         if not len(self.operands):
             raise TilecError("takes one part or more")
         if any(operand.type != self.operands[0].type for operand in self.operands):
             raise TilecError("parts must be of one type")
-        count = parts(whole, fragment_of(self.operands[0], "part")).in_sizes["register"]
+        count = parts(whole, fragment_value(self.operands[0], "part")).in_sizes["register"]
         if count != len(self.operands):
             raise TilecError(f"the fragment has {count} parts, not {len(self.operands)}")

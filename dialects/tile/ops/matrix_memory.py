@@ -5,6 +5,7 @@ from typing import Any
 
 from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.dialects.semantics.effects import reads, writes_to
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, MatrixMemory, TilecError
 
@@ -12,7 +13,7 @@ from ..dialect import SharedAttr
 from ..matrices import matrix_origins
 from ..shared import shared_buffer
 from ..tiles import TileValue
-from .base import TileOp, form_of, fragment_of, memory
+from .base import TileOp, form_of, fragment_value, memory
 from .memory import check_access
 
 _UNPACKED = {"b4x16_p64": ("f4E2M1FN",), "b6x16_p32": ("f6E3M2FN", "f6E2M3FN"), "s4": ()}
@@ -26,9 +27,10 @@ def matrix_form(name: str, family: Family) -> MatrixMemory:
     return found
 
 
-def _check(op: Any, family: Family, value: Any, mem: Any, indices: Sequence[Any]) -> None:
-    found = matrix_form(op.form.value, family)
-    tile = fragment_of(value, "the fragment")
+def _check(
+    op: TileOp, found: MatrixMemory, value: Value, mem: Value, indices: Sequence[Value]
+) -> None:
+    tile = fragment_value(value, "the fragment")
     type_ = memory(mem)
     transposed = "transposed" in op.attributes
     if not isinstance(type_.memory_space, SharedAttr):
@@ -82,7 +84,8 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
     def check(self) -> None:
         """Verify form, types and that the layout is the instruction's."""
         source, *indices = self.operands
-        _check(self, Family.LDMATRIX, self.results[0], source, indices)
+        form = matrix_form(self.form.value, Family.LDMATRIX)
+        _check(self, form, self.results[0], source, indices)
 
 
 class StmatrixOp(TileOp, name="stmatrix"):
@@ -105,4 +108,4 @@ class StmatrixOp(TileOp, name="stmatrix"):
     def check(self) -> None:
         """Verify form, types and that the layout is the instruction's."""
         tile, target, *indices = self.operands
-        _check(self, Family.STMATRIX, tile, target, indices)
+        _check(self, matrix_form(self.form.value, Family.STMATRIX), tile, target, indices)

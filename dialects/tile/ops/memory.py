@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Variation
 from tilec.dialects.semantics.effects import ALLOCATES_SHARED, reads, writes_to
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 
@@ -44,7 +45,7 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
 
 
 def check_access(
-    tile: PlainTile | TileValue, type_: Any, indices: Sequence[Any], *, transposed: bool
+    tile: PlainTile | TileValue, type_: ir.MemRefType, indices: Sequence[Value], *, transposed: bool
 ) -> None:
     """Check a tile against the memory it comes from or goes to.
 
@@ -191,7 +192,9 @@ class StoreOp(MemoryOp, name="store"):
         return self.operands[1]
 
 
-def _check(op: Any, tile: PlainTile | TileValue, type_: Any, indices: Sequence[Any]) -> None:
+def _check(
+    op: MemoryOp, tile: PlainTile | TileValue, type_: ir.MemRefType, indices: Sequence[Value]
+) -> None:
     check_access(tile, type_, indices, transposed="transposed" in op.attributes)
     vector_of(op)
     if "masked" in op.attributes:
@@ -217,7 +220,7 @@ def _check_form(op: MemoryOp, family: Family) -> None:
         form_of(op.form, family)
 
 
-def _check_extents(tile: PlainTile | TileValue, type_: Any, *, transposed: bool) -> None:
+def _check_extents(tile: PlainTile | TileValue, type_: ir.MemRefType, *, transposed: bool) -> None:
     """Refuse a whole tile that memory of known extents has no room for."""
     if isinstance(tile, TileValue):
         return
@@ -234,7 +237,7 @@ def _check_extents(tile: PlainTile | TileValue, type_: Any, *, transposed: bool)
             )
 
 
-def vector_of(op: Any) -> int:
+def vector_of(op: Op) -> int:
     """The attribute `vector` of an access, in elements.
 
     Raises:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from tilec.dialects.semantics.declaration import OF_A_WARP
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Mma, TilecError
 
@@ -42,7 +43,7 @@ class MmaSpOp(TileOp, name="mma_sp"):
         check_metadata(form, self.operands[3])
 
 
-def check_metadata(form: Mma, metadata: Any) -> None:
+def check_metadata(form: Mma, metadata: Value) -> None:
     """Check the codes of metadata that `tile.fill` makes of a constant.
 
     Raises:
@@ -55,7 +56,7 @@ def check_metadata(form: Mma, metadata: Any) -> None:
         raise TilecError(f"metadata {code:#06b} is no code of {form.ptx}; legal: {names}")
 
 
-def _constant(metadata: Any) -> int | None:
+def _constant(metadata: Value) -> int | None:
     """The code that all the metadata is, if that is known."""
     fill = metadata.owner
     if isinstance(fill, ir.Block) or fill.name != "tile.fill":

@@ -8,8 +8,7 @@ from tilec.isa import Family, TilecError
 from tilec.layout import LinearLayout, fragment_of
 
 from ..tiles import bits_of
-from .base import TileOp, form_of
-from .base import fragment_of as fragment_value
+from .base import TileOp, form_of, fragment_value
 
 
 class MovmatrixOp(TileOp, name="movmatrix"):

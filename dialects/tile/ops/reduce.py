@@ -70,7 +70,7 @@ class ReduceOp(RelatedOp, name="reduce"):
     def check(self) -> None:
         """Verify the op combined by, the result's shape, element type and layout."""
         source = any_tile_of(self.operands[0], "source")
-        axis = axis_of(self, len(source.shape))
+        axis = axis_of(self.axis, len(source.shape))
         name = self.fn.value
         if name not in REDUCTIONS:
             raise UnknownNameError("reduction", name, REDUCTIONS)

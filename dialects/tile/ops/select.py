@@ -6,7 +6,7 @@ from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext
 from tilec.isa import TilecError
 
-from .base import TileOp, fragment_of
+from .base import TileOp, fragment_value
 from .elementwise import check_mask
 
 
@@ -31,7 +31,7 @@ class SelectOp(TileOp, name="select"):
     def check(self) -> None:
         """Verify that the types fit."""
         condition, *values = self.operands
-        chosen = fragment_of(self.results[0], "result")
+        chosen = fragment_value(self.results[0], "result")
         for value in values:
             if value.type != self.results[0].type:
                 raise TilecError(
@@ -39,5 +39,5 @@ class SelectOp(TileOp, name="select"):
                     f"{self.results[0].type}"
                 )
         if str(condition.type) != "i1":
-            mask = fragment_of(condition, "a condition that is no i1")
+            mask = fragment_value(condition, "a condition that is no i1")
             check_mask(mask, chosen, condition.type)

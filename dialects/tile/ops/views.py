@@ -22,7 +22,7 @@ RELATED = PURE.but(layouts=LayoutRule.RELATED, cost=0)
 """Of a view: registers get other names."""
 
 
-class View(RelatedOp):
+class ViewOp(RelatedOp):
     """What the views have in common. A subclass says shape and layout of its result."""
 
     SEMANTICS = RELATED
@@ -96,19 +96,19 @@ def check_lanes(source: LinearLayout, result: LinearLayout) -> None:
         )
 
 
-def axis_of(op: Any, rank: int) -> int:
+def axis_of(attribute: ir.IntegerAttr, rank: int) -> int:
     """The attribute `axis`, a dimension out of `rank`.
 
     Raises:
         TilecError: if it is none.
     """
-    axis = int(op.axis.value)
+    axis = attribute.value
     if not 0 <= axis < rank:
         raise TilecError(f"axis must be 0 to {rank - 1}, not {axis}")
     return axis
 
 
-class ExpandOp(View, name="expand"):
+class ExpandOp(ViewOp, name="expand"):
     """A tile with a dimension of extent 1 put in at `axis`, which counts those of the result."""
 
     assembly_format = "$source `axis` $axis attr-dict `:` type($source) `->` type($result)"
@@ -120,7 +120,7 @@ class ExpandOp(View, name="expand"):
     def shape(self, source: tuple[int, ...], result: tuple[int, ...]) -> tuple[int, ...]:
         """The source's, and the 1."""
         del result
-        axis = axis_of(self, len(source) + 1)
+        axis = axis_of(self.axis, len(source) + 1)
         return (*source[:axis], 1, *source[axis:])
 
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:
@@ -138,7 +138,7 @@ class ExpandOp(View, name="expand"):
         return drop_dim(result, int(self.axis.value))
 
 
-class BroadcastOp(View, name="broadcast"):
+class BroadcastOp(ViewOp, name="broadcast"):
     """A tile repeated along dimensions of extent 1, which become what they are in the result."""
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
@@ -174,7 +174,7 @@ class BroadcastOp(View, name="broadcast"):
         return result
 
 
-class TransposeOp(View, name="transpose"):
+class TransposeOp(ViewOp, name="transpose"):
     """A tile whose dimension i is dimension `permutation[i]` of the source."""
 
     assembly_format = "$source list($permutation) attr-dict `:` type($source) `->` type($result)"
@@ -210,7 +210,7 @@ class TransposeOp(View, name="transpose"):
         return transpose(result, tuple(order.index(at) for at in range(len(shape))))
 
 
-class ReshapeOp(View, name="reshape"):
+class ReshapeOp(ViewOp, name="reshape"):
     """The same elements in row-major order, under another shape."""
 
     assembly_format = "$source attr-dict `:` type($source) `->` type($result)"

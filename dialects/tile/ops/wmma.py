@@ -5,8 +5,9 @@ from typing import Any
 
 from tilec.dialects.semantics.declaration import OF_A_WARP, PURE
 from tilec.dialects.semantics.effects import reads, writes_to
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
-from tilec.isa import Family, TilecError, WmmaMemory, WmmaMma
+from tilec.isa import Family, Operand, TilecError, WmmaMemory, WmmaMma
 
 from ..dialect import SharedAttr, WmmaType
 from ..stored import stored_elements
@@ -130,13 +131,14 @@ class WmmaElementwiseOp(TileOp, name="wmma_elementwise"):
         check_function(self, lambda: ir.Type.parse(element_name(_operand(self.results[0]))))
 
 
-def _operand(value: Any) -> Any:
-    if not isinstance(value.type, WmmaType):
-        raise TilecError(f"must be a !tile.wmma, not {value.type}")
-    return wmma_operand(value.type)
+def _operand(value: Value) -> Operand:
+    type_ = value.type
+    if not isinstance(type_, WmmaType):
+        raise TilecError(f"must be a !tile.wmma, not {type_}")
+    return wmma_operand(type_)
 
 
-def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
+def check_matrix(form: WmmaMemory, type_: ir.MemRefType, indices: Sequence[Value]) -> None:
     """Check the memory of a load or store.
 
     Raises:
@@ -176,7 +178,7 @@ def check_matrix(form: WmmaMemory, type_: Any, indices: Sequence[Any]) -> None:
         )
 
 
-def _constant(index: Any) -> int | None:
+def _constant(index: Value) -> int | None:
     """What an index is, if that is known."""
     owner = index.owner
     if isinstance(owner, ir.Block) or owner.name != "arith.constant":

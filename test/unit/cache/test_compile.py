@@ -23,6 +23,7 @@ from tilec.cache import entries as cache_entries
 from tilec.cache import fingerprint
 from tilec.cache.compilations import CachedCompilation
 from tilec.cache.environment import cache_folder
+from tilec.cache.fingerprint import _python_files
 from tilec.driver import compile_input
 from tilec.frontend.inputs import BuilderInput, Built
 from tilec.ir.mlir import ir
@@ -160,6 +161,24 @@ def test_the_code_that_counts() -> None:
     assert any("llvmlite" in name for name in theirs)
 
 
+def test_each_file_counts_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packages lie in each other as a wheel has them, and beside each other where they are edited;
+    those that only take what is compiled count in neither."""
+    counted = [name.removeprefix("tilec.") for name in fingerprint._OURS if name != "tilec"]
+    for layout in ("installed", "edited"):
+        top = folder / layout / "tilec"
+        outer = top if layout == "installed" else top.parent
+        places = {"tilec": top, "tilec.cache": top / "cache"}
+        places |= {f"tilec.{name}": outer / name for name in (*counted, "runtime", "sim", "tools")}
+        for name, at in places.items():
+            at.mkdir(parents=True, exist_ok=True)
+            (at / f"{name}.py").touch()
+        monkeypatch.setattr(fingerprint, "_folders", lambda name, at=places: [str(at[name])])
+        found = [name for name, _, _ in _python_files()]
+        wanted = ("tilec", "tilec.cache", *(f"tilec.{name}" for name in counted))
+        assert sorted(found) == sorted(f"{name}.py" for name in wanted)
+
+
 def test_an_edited_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another file is another code; and one changed since the import is not what runs here."""
     package = folder / "package"
@@ -167,7 +186,7 @@ def test_an_edited_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("a.py", "inside/b.py"):
         (package / name).write_text("x = 1\n")
         os.utime(package / name, (1e9, 1e9))
-    monkeypatch.setattr(fingerprint, "_python_files", lambda: fingerprint._inside(str(package)))
+    monkeypatch.setattr(fingerprint, "_python_files", lambda: fingerprint._inside(str(package), ()))
     before = fingerprint.fingerprint()
     assert before is not None
     os.utime(package / "inside/b.py", (1e9, 1e9 + 1))

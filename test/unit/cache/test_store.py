@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tilec.cache.database import BusyError, CacheError, Row, Store
 
@@ -44,7 +44,6 @@ def put(store: Store, key: str, value: bytes) -> None:
     store.put(key, value, kind="ptx", name=f"of {key}", target="sm_80")
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.binary(max_size=9000)), max_size=12))
 def test_like_a_dict(puts: list[tuple[str, bytes]]) -> None:
     with tempfile.TemporaryDirectory() as name:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import tilec
-from tilec.launch.abi import Abi, Kernel, MemRef, Scalar
+from tilec.launch.abi import Abi, KernelEntry, MemRef, Scalar
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 # What LLVM calls a parameter of each type.
@@ -51,7 +51,7 @@ def test_kernel_in_the_llvm_dialect() -> None:
         " nvvm.reqntid = array<i32: 32>} { llvm.return } }"
     )
     (kernel,) = tilec.compile(text).kernels
-    assert kernel == Kernel("k", (Scalar("arg0", "ptr"), Scalar("arg1", "i32")), (32, 1, 1))
+    assert kernel == KernelEntry("k", (Scalar("arg0", "ptr"), Scalar("arg1", "i32")), (32, 1, 1))
 
 
 def test_comes_back_from_json(scale: str) -> None:

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -194,9 +193,11 @@ def test_interrupt(tmp_path: Path) -> None:
         text=True,
     )
     signal.signal(signal.SIGINT, before)
-    time.sleep(2.0)  # it reads standard input by now
+    assert process.stdin is not None
+    process.stdin.write(" " * (1 << 20))  # more than a pipe holds: it reads standard input by now
+    process.stdin.flush()
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=300)
     assert process.returncode == 130
     assert errors == ""
     assert list(tmp_path.iterdir()) == []

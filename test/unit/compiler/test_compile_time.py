@@ -13,11 +13,15 @@ import pytest
 
 SCRIPT = Path(__file__).parents[3] / "benchmarks" / "compile_time.py"
 SLOW = """
-_quick = compile
+import time as _time
+_quick, _clock, _late = compile, _time.perf_counter, 0
+_time.perf_counter = lambda: _clock() + _late
 def compile(*args, **options):
-    __import__("time").sleep(0.5)
+    global _late
+    _late += 100
     return _quick(*args, **options)
 """
+"""A compilation during which the clock is put forward by so many seconds."""
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -49,7 +53,7 @@ def test_no_such_interpreter() -> None:
 
 
 def test_against_another_checkout(tmp_path: Path) -> None:
-    """The other one is what is timed, though another tilec is installed: here it waits."""
+    """The other one is what is timed, though another tilec is installed: here by a clock."""
     other = tmp_path / "other"
     ignored = shutil.ignore_patterns(".git", ".venv", "*.egg-info", "__pycache__", "results")
     shutil.copytree(SCRIPT.parents[1], other, ignore=ignored)
@@ -59,11 +63,11 @@ def test_against_another_checkout(tmp_path: Path) -> None:
     result = json.loads(done.stdout)
     assert result["against"] == str(other)
     warm = result["tilec"]["warm"]
-    assert warm["theirs"] - warm["ours"] > 0.3
+    assert warm["theirs"] > 100 > warm["ours"]
     assert warm["quartiles"][0] <= warm["ratio"] <= warm["quartiles"][1] < 0.9
     assert min(result["stages"]["LLVM to PTX"]) > 0
     if sys.platform == "linux":
-        assert 0.5 < warm["cpu_ratio"] < 2  # waiting takes no CPU
+        assert 0.2 < warm["cpu_ratio"] < 5  # which is no work of the CPU's
 
 
 def test_against_nothing() -> None:

@@ -37,6 +37,11 @@ def test_resources() -> None:
     assert one.static_shared == 1024
     assert one.registers >= 4
     assert one.spill_stores == one.spill_loads == one.stack == 0
+
+
+@pytest.mark.skipif(not cubin.tools("nvdisasm"), reason="there is no nvdisasm")
+def test_machine_code() -> None:
+    made = assemble(PTX.format(version="7.0", target="sm_80"), target("sm_80"))
     assert "BAR.SYNC" in disassemble(made.cubin)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from tilec.backend.cubin import AssemblerError, assemble, find_ptxas
 from tilec.backend.ptx import forms_used, ptx_version, to_ptx
-from tilec.isa import Form, PtxVersion, Target, TilecError, forms, target
+from tilec.isa import Form, PtxVersion, Target, TilecError, target, warp_forms
 from tilec.isa.llvm import Call, call
 
 HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
@@ -50,7 +50,7 @@ def _first_target(form: Form) -> Target:
 
 def _batches() -> Iterator[tuple[Target, PtxVersion, list[Form]]]:
     found: dict[tuple[Target, PtxVersion], list[Form]] = defaultdict(list)
-    for form in forms().values():
+    for form in warp_forms().values():
         first = _first_target(form)
         version = form.min_ptx(first)
         assert version
@@ -89,7 +89,9 @@ def test_forms(on: Target, version: PtxVersion, together: list[Form]) -> None:
 
 def test_a_form_that_the_target_lacks() -> None:
     (late,) = [
-        f for f in forms().values() if f.ptx == "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+        f
+        for f in warp_forms().values()
+        if f.ptx == "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     ]
     with pytest.raises(TilecError, match=r"m16n8k16.* is not available on sm_75; it needs sm_80"):
         ptx_version(_module([late], target("sm_80")), target("sm_75"))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tilec
 from tilec.isa import LaunchError
-from tilec.launch.abi import Abi, Extent, Kernel
+from tilec.launch.abi import Abi, Extent, KernelEntry
 from tilec.tools import tile_run
 
 PRODUCT = """
@@ -65,7 +65,7 @@ def test_json(product: Any) -> None:
 
 
 def test_axes_multiply() -> None:
-    kernel = Kernel("k", (), grid=((Extent(0, 0, 3), Extent(0, 1, 1)), (), (Extent(1, 0, 2),)))
+    kernel = KernelEntry("k", (), grid=((Extent(0, 0, 3), Extent(0, 1, 1)), (), (Extent(1, 0, 2),)))
     assert kernel.ctas([(7, 4), (0,)]) == (12, 1, 1)
 
 

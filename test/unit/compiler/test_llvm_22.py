@@ -17,7 +17,7 @@ from tilec.backend.ptx import ptx_version, written_version
 from tilec.dialects.tile.form_program import form_kernel, form_program
 from tilec.frontend.contexts import new_context
 from tilec.ir.mlir import ir, translate_to_llvm_ir
-from tilec.isa import forms, target
+from tilec.isa import target, warp_forms
 from tilec.sim import launch
 
 CONSTANT = """
@@ -188,7 +188,7 @@ SCALED = (
 
 @pytest.mark.skipif(not tools("ptxas"), reason="there is no ptxas")
 def test_a_version_above_the_newest_is_needed_and_not_written() -> None:
-    form, on = forms()[SCALED], target("sm_120a")
+    form, on = warp_forms()[SCALED], target("sm_120a")
     text = tilec.compile(form_program([form_kernel(form, on)], on), emit="llvm").llvm
     needed = ptx_version(text, on)
     assert needed > NEWEST

@@ -10,7 +10,7 @@ from tilec.dialects.tile.dialect import FragType, LayoutAttr
 from tilec.dialects.tile.tiles import resolve, tile_layout, tile_value
 from tilec.ir.mlir import ir
 from tilec.ir.state import holding
-from tilec.isa import forms
+from tilec.isa import warp_forms
 
 FILL = """
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
@@ -87,7 +87,7 @@ def test_every_named_fragment_is_a_type() -> None:
     context = _context()
     names = {
         f"{form.shape} {operand.name} {operand.type}"
-        for form in forms().values()
+        for form in warp_forms().values()
         if form.family == "mma" and form.products == 1
         for operand in form.operands
     }

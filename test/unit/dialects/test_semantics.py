@@ -16,7 +16,7 @@ from tilec.dialects.tile.families import TILE_OPS
 from tilec.dialects.tile.ops.base import RelatedOp, TileOp
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.ir.mlir import ir
-from tilec.isa import forms
+from tilec.isa import warp_forms
 
 CLASSES = {
     op.OPERATION_NAME: op
@@ -68,7 +68,7 @@ def test_writers_are_kept(name: str) -> None:
 
 def test_aligned_instructions_are_a_warps() -> None:
     products = {dot.family: name for name, dot in DOTS.items()}
-    for form in forms().values():
+    for form in warp_forms().values():
         aligned = ".aligned" in form.ptx
         for name in filter(None, (TILE_OPS[form.family], products.get(form.family))):
             assert (CLASSES[name].SEMANTICS.scope is Scope.WARP) == aligned, (name, form.ptx)

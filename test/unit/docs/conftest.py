@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-_PACKAGES = ("isa", "layout", "dialects", "passes", "lang", "sim", "runtime", "tools")
+_PACKAGES = ("isa", "layout", "ir", "dialects", "passes", "lang", "sim", "runtime", "tools")
 _FOLDERS = ("compiler", *_PACKAGES, "docs", "examples", "test/lit")
 _FENCE = re.compile(r"^```(.+?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CAPTION = re.compile(r":caption: (\S+)\n")
@@ -104,9 +104,17 @@ def _commands(block: Block) -> Iterator[tuple[list[str], str]]:
             yield ["bash", "-o", "pipefail", "-c", command], expected
 
 
+@dataclass(frozen=True)
+class Copy:
+    """A copy of the repository: where it is, and an environment in which its modules come first."""
+
+    folder: Path
+    environment: dict[str, str]
+
+
 @pytest.fixture
-def run_page(tmp_path: Path) -> Callable[[Path], int]:
-    """Runs a page in a copy of the repository, whose modules come before those installed."""
+def copy(tmp_path: Path) -> Copy:
+    """A copy of the repository, whose modules come before those installed."""
     folder = tmp_path / "tilec"
     ignored = shutil.ignore_patterns("__pycache__", "Output", "_build", ".*")
     for name in _FOLDERS:
@@ -125,7 +133,13 @@ def run_page(tmp_path: Path) -> Callable[[Path], int]:
         "TILEC_CACHE": "",
         "TILEC_CACHE_DIR": str(tmp_path / "cache"),
     }
-    return lambda page: _run(page, folder, environment)
+    return Copy(folder, environment)
+
+
+@pytest.fixture
+def run_page(copy: Copy) -> Callable[[Path], int]:
+    """Runs a page in a copy of the repository."""
+    return lambda page: _run(page, copy.folder, copy.environment)
 
 
 @pytest.fixture

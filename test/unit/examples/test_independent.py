@@ -14,7 +14,7 @@ import pytest
 import tilec
 from tilec.dialects.tile import builders as tile
 from tilec.ir.mlir import dialect
-from tilec.isa import TARGETS, forms
+from tilec.isa import TARGETS, warp_forms
 from tilec.sim import tensor
 
 F16_K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
@@ -155,7 +155,7 @@ def numbers(rng: Any, shape: tuple[int, ...], type_: str) -> Any:
 def one_of_each() -> list[Any]:
     """The dense forms, one of those that differ in rounding or overflow only."""
     found = {}
-    for form in forms().values():
+    for form in warp_forms().values():
         if form.family == "mma":
             name = form.ptx.replace(".satfinite", "").replace(".kind::f8f6f4", "")
             found.setdefault(name.removesuffix(f".{form.rounding}"), form)

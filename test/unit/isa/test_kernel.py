@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tilec.isa import TARGETS, TilecError, form, forms, target
+from tilec.isa import TARGETS, TilecError, form, target, warp_forms
 from tilec.isa.kernel import ENTRY, kernel
 from tilec.isa.sass import execution, executions, sorts_metadata
 
@@ -33,17 +33,14 @@ def module(found, where, version):
 
 def here(assembler, where):
     """The forms that both the target and the assembler have."""
-    found = [one for one in forms().values() if one.min_ptx(where)]
+    found = [one for one in warp_forms().values() if one.min_ptx(where)]
     return [one for one in found if one.min_ptx(where) <= assembler.newest]
 
 
 @pytest.mark.parametrize("name", MACHINES)
-def test_machine_code(name, assemblers):
+def test_machine_code(name, assemblers_for):
     where = TARGETS[name]
-    able = [a for a in assemblers if name in a.architectures]
-    if not able:
-        pytest.skip(f"no ptxas at hand makes code for {name}")
-    assembler = max(able, key=lambda a: a.newest)
+    assembler = assemblers_for(where)[-1]
     found = here(assembler, where)
     status, report = assembler.run(module(found, where, assembler.newest), name, "-O1")
     assert status == 0, report
@@ -76,7 +73,7 @@ def test_kernels_assemble_where_the_forms_begin(assemblers):
     """At the lowest version of every clause, the module's own `.version` among them."""
     for assembler in assemblers:
         cases = {}
-        for found in forms().values():
+        for found in warp_forms().values():
             for name, version in found.targets.items():
                 where = target(name)
                 assert kernel(found, where).version == version

@@ -7,14 +7,13 @@ cannot select an instruction, so it works in one of its own.
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 import subprocess
 import sys
 
 import pytest
-from tilec.isa import PtxVersion, WmmaMemory, form, forms, target
+from tilec.isa import PtxVersion, WmmaMemory, form, target, warp_forms
 from tilec.isa.llvm import call
 
 pytest.importorskip("llvmlite")
@@ -93,7 +92,7 @@ def places(found):
 @pytest.mark.parametrize("road", ["intrinsic", "assembly"])
 def test_every_form_arrives(road):
     cases, texts, declarations = {}, {}, {}
-    for found in forms().values():
+    for found in warp_forms().values():
         for name, version in found.targets.items():
             if version > NEWEST:
                 continue
@@ -101,7 +100,7 @@ def test_every_form_arrives(road):
             for space, stride in places(found):
                 how = call(found, space=space, stride=stride, target=target(name))
                 if road == "assembly":
-                    how = dataclasses.replace(how, intrinsic=None)
+                    how = how._replace(intrinsic=None)
                 elif how.intrinsic is None:
                     continue
                 label = f"f{len(cases)}"
@@ -134,7 +133,7 @@ def test_every_form_arrives(road):
 
 
 def test_only_few_forms_need_inline_assembly():
-    without = {ptx for ptx, found in forms().items() if found.intrinsic is None}
+    without = {ptx for ptx, found in warp_forms().items() if found.intrinsic is None}
     reasons = {
         r"movmatrix\..*": 1,
         r"mma\.sync\.aligned\..*f64\.f64\.f64\.f64\.r[nzmp]": 16,

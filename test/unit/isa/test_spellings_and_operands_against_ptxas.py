@@ -6,10 +6,10 @@ And refuses its neighbours: one register more or less, a selector out of range, 
 from __future__ import annotations
 
 import pytest
-from tilec.isa import PtxVersion, form, forms, instruction, target
+from tilec.isa import PtxVersion, form, instruction, target, warp_forms
 from tilec.isa.spellings import spellings
 
-FORMS = list(forms().values())
+FORMS = list(warp_forms().values())
 # The architecture that has every form but ldmatrix to s8, and the one that has these.
 HOMES = (target("sm_120a"), target("sm_120f"))
 
@@ -82,6 +82,13 @@ def test_wmma_was_not_aligned_before_ptx_6_3(newest, instruction_line):
     assert len(newest.refusals(lines, where, new)) == len(lines) > 50
 
 
+# The ptxas of CUDA 13.0 lets B have two registers here; that of 13.5 refuses it.
+FP8 = ("e4m3", "e5m2")
+TWO_FOR_B = tuple(
+    f"m16n8k16.row.col.{d}.{a}.{b}.{d}" for d in ("f16", "f32") for a in FP8 for b in FP8
+)
+
+
 def test_ptxas_counts_the_same_registers(newest, known, instruction_line):
     cases = []
     for found in known:
@@ -96,7 +103,9 @@ def test_ptxas_counts_the_same_registers(newest, known, instruction_line):
                     assert line != instruction_line(found)
                     cases.append((found, line))
     refused = judge(newest, cases)
-    assert not [cases[i][1] for i in range(len(cases)) if i not in refused]
+    accepted = [case for number, case in enumerate(cases) if number not in refused]
+    known_gap = TWO_FOR_B if newest.newest <= PtxVersion(9, 0) else ()
+    assert not [line for found, line in accepted if not found.ptx.endswith(known_gap)]
     assert len(cases) > 2000
 
 

@@ -14,7 +14,17 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tilec.isa import Family, Mma, TilecError, UnknownNameError, form, forms, instruction, target
+from tilec.isa import (
+    Family,
+    Mma,
+    TilecError,
+    UnknownNameError,
+    form,
+    forms,
+    instruction,
+    target,
+    warp_forms,
+)
 
 
 def expand(words):
@@ -41,7 +51,7 @@ def blocks():
 
 
 def test_the_forms_are_those_of_the_syntax_blocks(blocks):
-    assert set(forms()) == set(blocks)
+    assert set(warp_forms()) == set(blocks)
 
 
 def test_families_targets_and_registers(blocks):
@@ -56,7 +66,7 @@ def test_families_targets_and_registers(blocks):
 
 
 def test_counts_by_family():
-    assert Counter(found.family.value for found in forms().values()) == {
+    assert Counter(found.family.value for found in warp_forms().values()) == {
         "mma": 156, "mma.block_scale": 29, "mma.sp": 142, "mma.sp.block_scale": 29,
         "wmma.load": 88, "wmma.store": 26, "wmma.mma": 134,
         "ldmatrix": 21, "stmatrix": 9, "movmatrix": 1,
@@ -65,7 +75,7 @@ def test_counts_by_family():
 
 def test_fragments_fill_their_tiles():
     """Lanes times elements is the tile, for every operand but the replicated f16 of wmma."""
-    for found in forms().values():
+    for found in warp_forms().values():
         for operand in (*found.results, *found.operands):
             assert operand.container >= operand.type.bits + operand.shift
             if operand.name in ("e", "sfa", "sfb"):
@@ -81,7 +91,7 @@ def test_fragments_fill_their_tiles():
 
 def test_metadata_and_scales_fill_their_lanes():
     """Eight codes to a register: the lanes that a selector leaves out are the other selectors'."""
-    for found in forms().values():
+    for found in warp_forms().values():
         if not isinstance(found, Mma):
             continue
         if found.sparsity:

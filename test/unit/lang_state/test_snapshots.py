@@ -52,7 +52,7 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(PLAIN, PLAIN)
 def test_texts_are_equal_for_the_same_bits_alone(one: Any, other: Any) -> None:
     assert exact(one) is not None

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tilec.isa import MatrixMemory, form, forms
+from tilec.isa import MatrixMemory, form, warp_forms
 from tilec.layout import LayoutError, LinearLayout, fragment
 from tilec.layout.access import fragment_wavefronts, matrix_access, vector_access
 from tilec.layout.swizzle import SWIZZLES, Swizzle, shared_layout
 
-SLOW = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+SLOW = settings(max_examples=120, derandomize=True)
 identity = LinearLayout.identity
 
 
@@ -79,7 +77,7 @@ def test_matrix_moves_of_fragments(check, shape, operand, dtype, bits, swizzle, 
     tile = shared_layout(held.out_sizes, bits, Swizzle.parse(swizzle), (fastest, other))
     offsets = held.then(tile.inverse())
     matched = set()
-    for one in (f for f in forms().values() if isinstance(f, MatrixMemory)):
+    for one in (f for f in warp_forms().values() if isinstance(f, MatrixMemory)):
         access = matrix_access(one, offsets, bits)
         if access:
             matched.add(one.ptx)
@@ -108,7 +106,7 @@ def test_matrix_moves_of_random_layouts(check, bijections, data):
     tile = shared_layout(held.out_sizes, 16, order=ordered)
     offsets = held.then(tile.inverse()).then(change)
     count = 0
-    for one in (f for f in forms().values() if isinstance(f, MatrixMemory)):
+    for one in (f for f in warp_forms().values() if isinstance(f, MatrixMemory)):
         access = matrix_access(one, offsets, 16)
         if access:
             count += 1

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tilec.isa import MatrixMemory, form, forms
+from tilec.isa import MatrixMemory, form, warp_forms
 from tilec.layout import LayoutError, banks, wavefronts
 
-FAST = settings(max_examples=150, deadline=None, derandomize=True)
+FAST = settings(max_examples=150, derandomize=True)
 widths = st.sampled_from((1, 2, 4, 8, 16))
 
 
@@ -50,7 +50,7 @@ def test_linear_addresses(bank_simulation, data, width, store):
     assert wavefronts.count(np.array(addresses), width, store=store) == expected
 
 
-MOVES = [f for f in forms().values() if isinstance(f, MatrixMemory)]
+MOVES = [f for f in warp_forms().values() if isinstance(f, MatrixMemory)]
 
 
 @FAST

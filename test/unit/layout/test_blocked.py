@@ -24,7 +24,7 @@ def offsets(layout, shape, fastest):
     return np.ravel_multi_index([place[a] for a in order], [shape[a] for a in order])
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, derandomize=True)
 @given(st.data())
 def test_any_tile(data) -> None:
     bits = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=3))

@@ -8,7 +8,7 @@ bank simulation counts.
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tilec.isa import form, target
 from tilec.layout import LayoutError, LinearLayout, fragment
@@ -17,9 +17,7 @@ from tilec.layout.plans import Nothing, Permutation, SharedTrip, Shuffles, Trans
 from tilec.layout.swizzle import SWIZZLES, shared_layout
 from tilec.layout.tiling import operand_tile, row_tile
 
-SLOW = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+SLOW = settings(max_examples=150, derandomize=True)
 identity = LinearLayout.identity
 
 

@@ -15,7 +15,7 @@ def agree(layout: LinearLayout, indices) -> None:
         assert found == layout(**index)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(st.data())
 def test_any_layout(layouts, bijections, indices, data):
     agree(data.draw(layouts({"x": 3, "y": 2}, {"p": 3, "q": 2})), indices)

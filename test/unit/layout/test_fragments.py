@@ -11,11 +11,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tilec.isa import Family, MatrixMemory, Mma, WmmaMemory, WmmaMma, form, forms
+from tilec.isa import Family, MatrixMemory, Mma, WmmaMemory, WmmaMma, form, warp_forms
 from tilec.layout import LayoutError, fragment, logical_column, row_addresses
 
-MMA = [f for f in forms().values() if isinstance(f, Mma)]
-MOVES = [f for f in forms().values() if isinstance(f, MatrixMemory)]
+MMA = [f for f in warp_forms().values() if isinstance(f, Mma)]
+MOVES = [f for f in warp_forms().values() if isinstance(f, MatrixMemory)]
 LANE = np.arange(32)[:, None]
 g, t = LANE >> 2, LANE & 3
 
@@ -222,8 +222,8 @@ def test_identities_that_kernels_rely_on():
 
 
 def test_wmma_has_no_fragment():
-    for f in forms().values():
+    for f in warp_forms().values():
         if isinstance(f, WmmaMma | WmmaMemory):
             with pytest.raises(LayoutError, match="not defined by the ISA"):
                 fragment(f, (*f.results, *f.operands)[0].name)
-    assert any(f.family is Family.WMMA_MMA for f in forms().values())
+    assert any(f.family is Family.WMMA_MMA for f in warp_forms().values())

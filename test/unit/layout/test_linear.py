@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.gf2 import Echelon, combine, independent, intersection, rank
 
-FAST = settings(max_examples=100, deadline=None, derandomize=True)
+FAST = settings(max_examples=100, derandomize=True)
 A = {"x": 2, "y": 1}
 B = {"u": 1, "v": 2}
 C = {"p": 2, "q": 2}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tilec.isa import Mma, TilecError, UnknownNameError, form, forms
+from tilec.isa import Mma, TilecError, UnknownNameError, form, warp_forms
 from tilec.layout import LayoutError, find_form, fragment
 
 
 def test_every_product_is_found_by_shape_and_type():
-    for one in (f for f in forms().values() if isinstance(f, Mma)):
+    for one in (f for f in warp_forms().values() if isinstance(f, Mma)):
         for operand in "abcd":
             found = find_form(
                 str(one.shape),

@@ -11,7 +11,7 @@ import subprocess
 from html.parser import HTMLParser
 
 import pytest
-from tilec.isa import MatrixMemory, Mma, MovMatrix, forms
+from tilec.isa import MatrixMemory, Mma, MovMatrix, warp_forms
 from tilec.tools.tile_layout import main
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -159,7 +159,7 @@ def test_sparse_steps_by_chunks(page, browse):
 def test_every_form_makes_a_page(page):
     """Every holder of every operand is in it, and nothing is loaded from elsewhere."""
     seen = set()
-    for form in forms().values():
+    for form in warp_forms().values():
         if not isinstance(form, Mma | MatrixMemory | MovMatrix):
             continue
         key = form.family, getattr(form, "shape", None), form.operands, form.results

@@ -15,7 +15,7 @@ from tilec.layout.reduction import Reduction, reduction
 from tilec.layout.tiling import row_tile
 from tilec.layout.views import dims
 
-FAST = settings(max_examples=150, deadline=None, derandomize=True)
+FAST = settings(max_examples=150, derandomize=True)
 INS = {"register": 8, "lane": 8, "warp": 4}
 
 

@@ -9,7 +9,7 @@ from tilec.isa import UnknownNameError
 from tilec.layout import LayoutError, LinearLayout
 from tilec.layout.swizzle import NO_SWIZZLE, SWIZZLES, Swizzle, shared_layout
 
-FAST = settings(max_examples=100, deadline=None, derandomize=True)
+FAST = settings(max_examples=100, derandomize=True)
 
 
 @st.composite

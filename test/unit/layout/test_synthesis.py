@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tilec.isa import form
 from tilec.layout import LayoutError, LinearLayout, fragment
@@ -92,9 +92,7 @@ def test_both_ways_of_ldmatrix(simulated):
         assert simulated(matrix_access(one, held.then(swizzled.inverse()), 16)) == (4, 0)
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
-)
+@settings(max_examples=150, derandomize=True)
 @given(st.data())
 def test_two_accesses_can_always_be_free(simulated, bijections, data):
     """Random layouts, with as much side by side as both allow."""

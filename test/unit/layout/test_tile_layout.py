@@ -15,7 +15,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-from tilec.isa import WmmaMma, forms
+from tilec.isa import WmmaMma, warp_forms
 from tilec.layout import fragment
 from tilec.tools.tile_layout import main
 
@@ -130,7 +130,7 @@ def test_json_of_matrix_moves(data):
 
 
 def test_json_of_wmma(data):
-    for form in (f.ptx for f in forms().values() if isinstance(f, WmmaMma)):
+    for form in (f.ptx for f in warp_forms().values() if isinstance(f, WmmaMma)):
         assert data(form, "--operand", "a")["lanes"] is None
         break
 
@@ -138,7 +138,7 @@ def test_json_of_wmma(data):
 def test_every_operand_of_every_form(data):
     """The place of each element is in the JSON as often as the warp holds it."""
     seen = set()
-    for form in forms().values():
+    for form in warp_forms().values():
         for operand in (*form.results, *form.operands):
             key = form.family, operand, getattr(form, "shape", None)
             if key in seen:

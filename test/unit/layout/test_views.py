@@ -24,7 +24,7 @@ from tilec.layout.views import (
     transpose,
 )
 
-FAST = settings(max_examples=60, deadline=None, derandomize=True)
+FAST = settings(max_examples=60, derandomize=True)
 INS = {"register": 8, "lane": 4, "warp": 2}
 
 

@@ -1,7 +1,7 @@
 """Every fragment of the table is told in every format; none is made up where the ISA has none."""
 
 import pytest
-from tilec.isa import Family, forms
+from tilec.isa import Family, warp_forms
 from tilec.layout import LayoutError, fragment_of
 from tilec.tools import tile_layout
 
@@ -11,7 +11,7 @@ FORMATS = ("text", "json", "csv", "md", "svg", "html")
 def _operands() -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """(mnemonic, operand) of each different fragment, and of those that have no layout."""
     laid_out, open_ones = {}, {}
-    for form in forms().values():
+    for form in warp_forms().values():
         for operand in (*form.results, *form.operands):
             where = form.ptx, operand.name
             try:
@@ -27,7 +27,7 @@ LAID_OUT, OPEN = _operands()
 
 
 def test_only_wmma_has_no_layouts():
-    families = {forms()[ptx].family for ptx, _ in OPEN}
+    families = {warp_forms()[ptx].family for ptx, _ in OPEN}
     assert families == {Family.WMMA_LOAD, Family.WMMA_STORE, Family.WMMA_MMA}
 
 

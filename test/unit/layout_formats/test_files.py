@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from tilec.isa import MatrixMemory, Mma, MovMatrix, forms
+from tilec.isa import MatrixMemory, Mma, MovMatrix, warp_forms
 from tilec.layout import LinearLayout, Swizzle, fragment, shared_layout
 from tilec.layout.drawing import colour, rgb
 from tilec.sim.report import Finding, Line, Report
@@ -116,7 +116,7 @@ def test_a_folder_that_does_not_exist(arguments, tmp_path, capsys):
 def test_every_fragment_prints_in_every_format(capsys):
     """One form of each set of operands; the picture's cells are the text's."""
     seen = set()
-    for form in forms().values():
+    for form in warp_forms().values():
         if not isinstance(form, Mma | MatrixMemory | MovMatrix):
             continue
         for operand in (*form.results, *form.operands):

@@ -136,7 +136,7 @@ def conversions(draw: st.DrawFn) -> Conversion:
     return Conversion(shape, draw(st.sampled_from(sorted(LOADED))), *layouts)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(conversions())
 def test_any_conversion(conversion: Conversion) -> None:
     conversion.check()

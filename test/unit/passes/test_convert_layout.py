@@ -102,7 +102,7 @@ def test_between_warps(mma_form, element):
     assert moves(result, source, element)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=12, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(st.data())
 def test_random_layouts(data):
     warp = data.draw(st.sampled_from([0, 0, 1, 2]))

@@ -180,7 +180,7 @@ def products(draw: st.DrawFn) -> Product:
     )
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(products())
 def test_any_product(product: Product) -> None:
     got, wanted = product.run()

@@ -13,7 +13,7 @@ import pytest
 import tilec
 from tilec.backend.cubin import AssemblerError, find_ptxas
 from tilec.dialects.tile.form_program import form_kernel, form_program
-from tilec.isa import TARGETS, Form, Target, forms
+from tilec.isa import TARGETS, Form, Target, warp_forms
 
 
 def _assembles(target: Target) -> bool:
@@ -27,7 +27,7 @@ def _assembles(target: Target) -> bool:
 def _batches() -> dict[Target, list[Form]]:
     known = [target for target in TARGETS.values() if _assembles(target)]
     batches: dict[Target, list[Form]] = defaultdict(list)
-    for form in forms().values():
+    for form in warp_forms().values():
         having = [target for target in known if form.min_ptx(target) is not None]
         for target in {min(having, key=_age), max(having, key=_age)} if having else ():
             batches[target].append(form)
@@ -69,7 +69,7 @@ def _entries(ptx: str) -> list[tuple[str, str]]:
 
 def test_every_form_has_its_turn() -> None:
     walked = {form.ptx for together in BATCHES.values() for form in together}
-    left = [form for form in forms().values() if form.ptx not in walked]
+    left = [form for form in warp_forms().values() if form.ptx not in walked]
     # What no ptxas at hand assembles at all: those that only later ones know.
     assert all(not any(_assembles(t) for t in TARGETS.values() if f.min_ptx(t)) for f in left)
     assert len(walked) > 600

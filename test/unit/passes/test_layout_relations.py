@@ -11,7 +11,7 @@ from tilec.layout import LinearLayout
 from tilec.layout.views import collapse, dims, register_map, repeat
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, derandomize=True)
 @given(st.data())
 def test_repeated(data) -> None:
     bits = data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=3))

@@ -247,7 +247,7 @@ def _within(draw: st.DrawFn, last: int, unit: int, first: int = 0) -> Place:
     return Place(argument, factor, unit * draw(st.integers(0, rest // unit)))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(trips())
 def test_any_trip(trip: Trip) -> None:
     if trip.torn:

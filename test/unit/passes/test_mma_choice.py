@@ -18,7 +18,7 @@ from tilec.frontend.contexts import new_context
 from tilec.frontend.parsing import parse
 from tilec.ir.mlir import ir
 from tilec.isa import target
-from tilec.passes.layouts.mma_choice import Product, best_choice, candidates, grids
+from tilec.passes.layouts.mma_choice import TileProduct, best_choice, candidates, grids
 from tilec.passes.pipeline import run_pipeline
 from tilec.report.diagnostics import SOURCE, Source
 from tilec.report.printing import to_text
@@ -87,7 +87,7 @@ def test_a_shorter_k_or_fewer_rows_where_the_tile_is_small() -> None:
     assert chosen("sm_80", "i8 i8 i32", (8, 64, 64))[0].startswith("m8n8k16.")
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(*[st.integers(4, 8)] * 2, st.integers(0, 3))
 def test_grids_that_read_least(m, n, warps) -> None:
     """No grid without idle warps has its warps read fewer elements of A and B."""
@@ -118,7 +118,7 @@ def test_candidates_are_sorted() -> None:
             name: plain_tile(ir.Type.parse(f"tensor<64x64x{element}>"))
             for name, element in zip("abcd", ("f16", "f16", "f32", "f32"), strict=True)
         }
-        product = Product("tile.dot", tiles, (False, False))
+        product = TileProduct("tile.dot", tiles, (False, False))
         found = candidates(product, target("sm_80"))
         costs = [best_choice(form, 4, product, target("sm_80")).cost for form in found]
     assert costs == sorted(costs)

@@ -44,7 +44,7 @@ NUMPY = {
     "maxui": np.maximum,
     "minui": np.minimum,
 }
-ALL = settings(deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+ALL = settings(suppress_health_check=list(HealthCheck), derandomize=True)
 
 
 def numbers(name, shape, dtype, seed=0):

@@ -18,7 +18,7 @@ DTYPES = {
     "i16": np.int16,
     "i32": np.int32,
 }
-ALL = settings(deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+ALL = settings(suppress_health_check=list(HealthCheck), derandomize=True)
 SHAPES = st.sampled_from([(64,), (16, 16), (1, 64), (8, 32), (4, 8, 8), (2, 64, 1), (2, 2, 4, 16)])
 
 

@@ -10,12 +10,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tilec.isa import Mma, TilecError, form, forms
+from tilec.isa import Mma, TilecError, form, warp_forms
 from tilec.layout import LayoutError
 from tilec.runtime import compress, from_registers, prune, to_registers
 from tilec.sim.tensor import multiply
 
-PRODUCTS = [f for f in forms().values() if isinstance(f, Mma)]
+PRODUCTS = [f for f in warp_forms().values() if isinstance(f, Mma)]
 
 
 def small(rng, type_: str, shape: tuple[int, ...]) -> np.ndarray:

@@ -178,6 +178,20 @@ PAIRS = {
         COPY + "st.global.u32 [%rd6+8], %r1; // here",
         COPY + "cp.async.wait_all; st.global.u32 [%rd6+8], %r1;",
     ),
+    "what a copy of fewer bytes reads overwritten": (
+        "async",
+        COPY.replace("], 16;", "], 16, 8;") + "st.global.u32 [%rd6+4], %r1; // here",
+        COPY.replace("], 16;", "], 16, 8;") + "st.global.u32 [%rd6+8], %r1;",
+    ),
+    "what copies of 4 bytes or none read overwritten": (
+        "async",
+        "and.b32 %r8, %r1, 1; mul.lo.u32 %r8, %r8, 4;"
+        + COPY.replace("], 16;", "], 16, %r8;")
+        + "\n st.global.u32 [%rd6], %r1; // here",
+        "and.b32 %r8, %r1, 1; mul.lo.u32 %r8, %r8, 4; setp.eq.u32 %p1, %r8, 0;"
+        + COPY.replace("], 16;", "], 16, %r8;")
+        + "\n @%p1 st.global.u32 [%rd6], %r1;",
+    ),
     "copy of another thread read without a barrier": (
         "race",
         COPY + "cp.async.wait_all; xor.b32 %r7, %r7, 2048;\n ld.shared.u32 %r9, [%r7]; // here",

@@ -12,7 +12,17 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from tilec.isa import Form, Major, MatrixMemory, Mma, Operand, WmmaMemory, WmmaMma, assembly, forms
+from tilec.isa import (
+    Form,
+    Major,
+    MatrixMemory,
+    Mma,
+    Operand,
+    WmmaMemory,
+    WmmaMma,
+    assembly,
+    warp_forms,
+)
 from tilec.sim import launch, tensor
 
 HEAD = ".version 9.1\n.target sm_120a\n.address_size 64\n"
@@ -65,7 +75,7 @@ def plausible(rng: np.random.Generator, operand: Operand) -> np.ndarray:
     return bits & np.uint32(0xBFBFBFBF) if operand.type.name == "ue4m3" else bits
 
 
-PRODUCTS = [f for f in forms().values() if isinstance(f, Mma)]
+PRODUCTS = [f for f in warp_forms().values() if isinstance(f, Mma)]
 
 
 def arch_of(form: Form) -> str:
@@ -114,7 +124,7 @@ def test_products(start: int) -> None:
         run_product(form)
 
 
-MOVES = [f for f in forms().values() if isinstance(f, MatrixMemory)]
+MOVES = [f for f in warp_forms().values() if isinstance(f, MatrixMemory)]
 
 
 def element(form: MatrixMemory, lane: int, k: int, j: int) -> tuple[int, int, int]:
@@ -209,7 +219,7 @@ def test_movmatrix() -> None:
         assert np.array_equal(after, before.T)
 
 
-WMMA = [f for f in forms().values() if isinstance(f, WmmaMma)]
+WMMA = [f for f in warp_forms().values() if isinstance(f, WmmaMma)]
 DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32,
           "s8": np.int8, "u8": np.uint8}  # fmt: skip
 
@@ -217,7 +227,7 @@ DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int
 def wmma_memory(name: str, form: WmmaMma, operand: Operand, major: str) -> WmmaMemory:
     """The load or store of an operand of a product."""
     wanted = name if name != "d" else "d"
-    for other in forms().values():
+    for other in warp_forms().values():
         if isinstance(other, WmmaMemory) and other.shape == form.shape:
             (inside,) = (*other.results, *other.operands)
             words = other.ptx.split(".")

@@ -162,6 +162,7 @@ WAIT:
   mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;
   @!%p3 bra WAIT;
   ld.shared.u32 %r9, [%r4]; add.u32 %r9, %r9, 1; st.shared.u32 [%r4], %r9;
+  fence.proxy.async.shared::cta;
   bar.sync 0;
   @%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd2], [buffer], 384;
   @%p1 cp.async.bulk.commit_group;
@@ -178,9 +179,11 @@ def test_bulk_copies() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "kind"),
     [
-        ("mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;\n  @!%p3 bra WAIT;", "", "race"),
+        ("mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;\n  @!%p3 bra WAIT;", "", "async"),
         ("%rd1, 1024", "%rd1, 1056", "out-of-bounds"),
         ("%r3, 256", "%r3, 264", "misaligned"),
+        ("fence.proxy.async.shared::cta;", "", "proxy"),
+        ("@%p1 cp.async.bulk.wait_group 0;", "", "async"),
     ],
 )
 def test_bulk_copies_that_are_wrong(old: str, new: str, kind: str) -> None:

@@ -24,7 +24,7 @@ from tilec.sim.placement import Placement
 from tilec.sim.program import Program
 from tilec.sim.ptx.module import Function, Instruction, Module
 from tilec.sim.residency import resident_ctas
-from tilec.sim.sync import BarrierSync, Members
+from tilec.sim.sync import BarrierSync, Gate, Members, Waits
 from tilec.sim.traits import PLAIN, UNKNOWN, Declaration, Flow, Sync, Traits, traits
 from tilec.sim.translator import Translator
 from tilec.sim.wave import Geometry
@@ -44,13 +44,16 @@ PLAIN_SAMPLES = """
 mov.u32 %r3, %r1; mov.b64 {%r3, %r4}, %rd1; cvta.shared.u64 %rd3, %rd1; isspacep.global %p1, %rd1;
 createpolicy.fractional.L2::evict_first.b64 %rd3; prefetch.global.L1 [%rd1]; prefetchu.L1 [%rd1];
 applypriority.global.L2::evict_normal [%rd1], 128; discard.global.L2 [%rd1], 128; nanosleep.u32 20;
-pmevent 1; setmaxnreg.inc.sync.aligned.u32 64; griddepcontrol.wait; ldu.global.u32 %r3, [%rd1];
+pmevent 1; mapa.shared::cluster.u32 %r3, %r2, 0;
+getctarank.shared::cluster.u32 %r3, %r2; griddepcontrol.wait; ldu.global.u32 %r3, [%rd1];
 st.global.u32 [%rd1], 0; st.release.gpu.global.u32 [%rd1], 0; ld.weak.global.u32 %r3, [%rd1];
 red.global.add.u32 [%rd1], 1; atom.global.add.u32 %r3, [%rd1], 1; fence.acq_rel.gpu; membar.cta;
 atom.shared.cas.b32 %r3, [%r2], 0, 1; ld.acquire.cta.shared.u32 %r3, [%r2]; activemask.b32 %r3;
 cp.async.ca.shared.global [%r2], [%rd1], 4; cp.async.commit_group; cp.async.wait_group 0;
-mbarrier.init.shared.b64 [%r2], 1; mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0; brkpt;
-vote.ballot.b32 %r3, %p1;
+mbarrier.init.shared.b64 [%r2], 1; brkpt;
+vote.ballot.b32 %r3, %p1; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
+cp.async.bulk.prefetch.L2.global [%rd1], 16; fence.proxy.async;
+fence.mbarrier_init.release.cluster;
 """
 """Instructions that others need know nothing of: they touch registers and memory in their turn."""
 
@@ -71,6 +74,34 @@ SAMPLES = {
     "bar.arrive 1, 64;": CTA,
     "bar.red.popc.u32 %r3, 0, %p1;": CTA,
     "barrier.sync.aligned 2, 64;": CTA,
+    # PTX ISA, "barrier.cluster", "setmaxnreg"
+    "barrier.cluster.arrive.aligned;": Traits(sync=Sync.CLUSTER),
+    "barrier.cluster.wait.acquire.aligned;": Traits(sync=Sync.CLUSTER),
+    "setmaxnreg.inc.sync.aligned.u32 64;": Traits(sync=Sync.WARPGROUP),
+    "setmaxnreg.dec.sync.aligned.u32 24;": Traits(sync=Sync.WARPGROUP),
+    # PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"
+    "wgmma.fence.sync.aligned;": Traits(sync=Sync.WARPGROUP),
+    "wgmma.commit_group.sync.aligned;": Traits(sync=Sync.WARPGROUP),
+    "wgmma.wait_group.sync.aligned 1;": Traits(sync=Sync.WARPGROUP),
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd1, 1, 1, 1, "
+    "0, 0;": Traits(sync=Sync.WARPGROUP, matrix=True, asynchronous=True),
+    # PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy"
+    "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r2], 1;": PLAIN,
+    "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
+    "[%rd1], [%r2], 128;": WARP,
+    # PTX ISA, "mbarrier"
+    "mbarrier.try_wait.parity.shared.b64 %p1, [%r2], 0;": Traits(waits=True),
+    "mbarrier.test_wait.shared.b64 %p1, [%r2], %rd1;": Traits(waits=True),
+    # PTX ISA, "Async proxy"
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 16, [%r2];": (
+        Traits(asynchronous=True)
+    ),
+    "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r2], 16;": Traits(asynchronous=True),
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r2], 16;": (
+        Traits(asynchronous=True)
+    ),
+    "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], "
+    "[%rd1, {%r1}], [%r2];": Traits(asynchronous=True),
     # PTX ISA, "ld", "atom": what a loop may ask until another CTA has answered
     "ld.volatile.global.u32 %r3, [%rd1];": POLLS,
     "ld.relaxed.gpu.global.u32 %r3, [%rd1];": POLLS,
@@ -137,7 +168,7 @@ def instruction(opcode: str, modifiers: tuple[str, ...]) -> Instruction:
     return Instruction(opcode, modifiers, (), None, False, 0, scope, None)
 
 
-def bound(module: Module) -> list[tuple[Instruction, Members | BarrierSync | None]]:
+def bound(module: Module) -> list[tuple[Instruction, Waits | None]]:
     """Instructions that are bound as steps, with what each waits for."""
     function = module.functions["k"]
     machine = Machine(Geometry((1, 1, 1), (32, 1, 1)), Memory(), arch="sm_90", numerics="exact")
@@ -155,8 +186,16 @@ def bound(module: Module) -> list[tuple[Instruction, Members | BarrierSync | Non
 def test_it_waits_for_whom_it_says(text: str) -> None:
     name = sample(text).mnemonic
     (sync,) = [sync for found, sync in bound(module_of(text)) if found.mnemonic == name][-1:]
-    expected = {Sync.NONE: type(None), Sync.WARP: Members, Sync.CTA: BarrierSync}
+    expected = {
+        Sync.NONE: type(None),
+        Sync.WARP: Members,
+        Sync.CTA: BarrierSync,
+        Sync.WARPGROUP: Members | Gate,
+        Sync.CLUSTER: Members | Gate,
+    }
     assert isinstance(sync, expected[SAMPLES[text].sync])
+    if SAMPLES[text].sync is Sync.WARPGROUP and isinstance(sync, Members):
+        assert sync.warps == 4
 
 
 def test_an_opcode_is_bound_once() -> None:

@@ -105,7 +105,7 @@ def test_finite_results_are_the_rational_ones_rounded(name, width, run, nearby, 
 def test_any_finite_fma(mode, width, run, rounded):
     number = st.floats(width=width, allow_nan=False, allow_infinity=False)
 
-    @settings(max_examples=150, deadline=None, derandomize=True)
+    @settings(max_examples=150, derandomize=True)
     @given(number, number, number)
     def check(a, b, c):
         exact = Fraction(a) * Fraction(b) + Fraction(c)

@@ -1,7 +1,7 @@
-"""Bits that GPUs gave, reproduced: each file of vectors goes through `multiply` whole.
+"""Bits that GPUs gave, reproduced: each file of vectors goes through a product whole.
 
 Vectors are placed on the diagonals of the products of one instruction, eight to a product, with
-zeros elsewhere. Those measured with wgmma, which is no form here, prove the step by itself.
+zeros elsewhere; those measured with `wgmma` likewise in products of warpgroups.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tilec.isa import Mma, element_type, form
+from tilec.isa import Mma, Product, element_type, form
 from tilec.sim.tensor import multiply
-from tilec.sim.tensor.arithmetic import WGMMA_FLOAT8, arithmetic
+from tilec.sim.tensor.arithmetic import arithmetic
 from tilec.sim.tensor.dot import dot, factors
+from tilec.sim.tensor.warpgroup import Operands, multiply_warpgroups
 
 HALF = "mma.sync.aligned.m16n8k{k}.row.col.{acc}.{type}.{type}.{acc}"
 QUAD = "mma.sync.aligned.m8n8k4.row.col.{acc}.f16.f16.{acc}"
@@ -95,14 +96,42 @@ def test_instruction(file, arch, ptx, type_, k, acc, vectors, tools, plain) -> N
     assert (from_diagonal(f, tools, plain, d) == data[f"d_{acc}"][order]).all()
 
 
+@pytest.mark.parametrize("acc", ["f32", "f16"])
 @pytest.mark.parametrize("type_", ["e4m3", "e5m2"])
-def test_step_of_wgmma(type_, vectors) -> None:
+def test_wgmma(type_, acc, vectors) -> None:
+    """Sixty-four vectors are the rows of A, eight of them the columns of B."""
     data = read(vectors, f"H200_{type_}_wgmma")
-    a, b = (
-        factors(np.ascontiguousarray(data[n].view(np.float32).T), element_type(type_)) for n in "ab"
-    )
-    d = dot(WGMMA_FLOAT8, a, b, np.zeros(len(data["c"]), np.float32))
-    assert (d.view(np.uint32) == data["d_f32"]).all()
+    if f"d_{acc}" not in data:
+        pytest.skip("measured with f32 accumulators alone")
+    f = form(f"wgmma.mma_async.sync.aligned.m64n8k32.{acc}.{type_}.{type_}.a::descriptor")
+    assert isinstance(f, Product)
+    a, b = (data[n].view(np.float32) for n in "ab")
+    count = len(a) // 8
+    assert 8 * count == len(a)
+    rows = np.zeros((count, 64, 32), np.float32)
+    rows[:, :8] = a.reshape(count, 8, 32)
+    columns = b.reshape(count, 8, 32).transpose(0, 2, 1)
+    words = multiply_warpgroups(f, Operands(rows, columns, None), arch="sm_90a", numerics="exact")
+    # Element 0 of thread 4·m + n/2 has row m, column n if that is even, element 1 if odd.
+    half = acc == "f16"
+    values = np.ascontiguousarray(words.transpose(0, 2, 1)).view(np.float16 if half else np.float32)
+    d = np.stack([values[:, 4 * m + m // 2, m % 2] for m in range(8)], axis=1).reshape(-1)
+    assert (d.astype(np.float32).view(np.uint32) == data[f"d_{acc}"]).all()
+
+
+@pytest.mark.parametrize(
+    ("small", "kept"), [(2.0**-13, True), (2.0**-14, False)], ids=["13 bits", "14 bits"]
+)
+def test_wgmma_cuts_sums_of_8_bit_floats(small, kept) -> None:
+    """Thirteen bits below the largest term are kept (arXiv 2511.10909), of either sign."""
+    f = form("wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3.a::descriptor")
+    assert isinstance(f, Product)
+    a, b = np.zeros((1, 64, 32), np.float32), np.zeros((1, 32, 8), np.float32)
+    a[0, :, 0], b[0, 0, :4], b[0, 0, 4:] = 1, 1, -1
+    a[0, :, 31], b[0, 31] = 2.0**-7, small * 2.0**7 * np.sign(b[0, 0])
+    words = multiply_warpgroups(f, Operands(a, b, None), arch="sm_90a", numerics="exact")
+    expected = 1 + (small if kept else 0)
+    assert set(np.abs(words.view(np.float32)).ravel().tolist()) == {expected}
 
 
 def test_other_models_do_not_fit(vectors) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tilec.isa import MatrixMemory, MovMatrix, form, forms
+from tilec.isa import MatrixMemory, MovMatrix, form, warp_forms
 from tilec.sim.tensor import load_matrix, move_matrix, store_matrix
 
-LOADS = [f for f in forms().values() if isinstance(f, MatrixMemory) and f.results]
-STORES = [f for f in forms().values() if isinstance(f, MatrixMemory) and f.operands]
+LOADS = [f for f in warp_forms().values() if isinstance(f, MatrixMemory) and f.results]
+STORES = [f for f in warp_forms().values() if isinstance(f, MatrixMemory) and f.operands]
 WARPS = 3
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tilec.isa import TARGETS, Mma, WmmaMemory, WmmaMma, form, forms
+from tilec.isa import TARGETS, Mma, WmmaMemory, WmmaMma, form, warp_forms
 from tilec.sim.tensor import multiply, wmma_offsets
 
-PRODUCTS = [f for f in forms().values() if isinstance(f, Mma)]
-WMMA = [f for f in forms().values() if isinstance(f, WmmaMma)]
+PRODUCTS = [f for f in warp_forms().values() if isinstance(f, Mma)]
+WMMA = [f for f in warp_forms().values() if isinstance(f, WmmaMma)]
 SAMPLES = 10
 """Elements of D compared per warp: the plain model is slow, and all are computed alike."""
 

@@ -6,8 +6,9 @@ import json
 import re
 
 import pytest
+from tilec.dialects.tile.families import TILE_OPS
 from tilec.dialects.tile.form_program import form_kernel
-from tilec.isa import Family, forms, instruction, target
+from tilec.isa import instruction, target, warp_forms
 from tilec.tools import tile_isa, tilec
 
 CASES = [
@@ -76,8 +77,8 @@ def test_mistakes(argv, message, tmp_path, capsys) -> None:
 
 
 def test_each_family_says_what_it_takes() -> None:
-    for family in Family:
-        form = next(f for f in forms().values() if f.family is family)
+    for family in TILE_OPS:
+        form = next(f for f in warp_forms().values() if f.family is family)
         (where,) = [target(name) for name in list(form.targets)[:1]]
         kernel = form_kernel(form, where)
         names = [argument.name for argument in kernel.arguments]

@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 import tilec
 from tilec import lowering
+from tilec.dialects.tile.families import TILE_OPS
 from tilec.dialects.tile.form_program import FormKernel, form_kernel, form_program
-from tilec.isa import TARGETS, Family, Form, Mma, WmmaMemory, WmmaMma, forms
+from tilec.isa import TARGETS, Form, Mma, WmmaMemory, WmmaMma, warp_forms
 from tilec.passes.base import ProgramError
 
-FORMS = list(forms().values())
+FORMS = list(warp_forms().values())
 LOWEST = {form: next(t for t in TARGETS.values() if form.min_ptx(t)) for form in FORMS}
 PARTS = 2
 """Of the table, so that the tests can run side by side."""
@@ -97,7 +98,7 @@ def neighbours_of():
 @pytest.mark.parametrize("number", range(PARTS))
 def test_mnemonics_that_no_form_has(number: int) -> None:
     for at, form in enumerate(part(number, FORMS)[::6]):
-        misses = sorted(set(neighbours_of()(form.ptx)) - set(forms()))
+        misses = sorted(set(neighbours_of()(form.ptx)) - set(warp_forms()))
         miss = misses[7 * at % len(misses)]
         said = refusal(changed(program(form), f'"{form.ptx}"', f'"{miss}"'))
         assert re.search(r"unknown \S+ form '.*'; nearest legal: \w", said), said
@@ -108,8 +109,8 @@ def test_forms_of_other_operands(number: int) -> None:
     """A form on the operands of its neighbour: legal if they are the same, else refused."""
     refused = legal = 0
     for at, form in enumerate(part(number, FORMS)):
-        near = sorted(set(neighbours_of()(form.ptx)) & set(forms()))
-        others = [forms()[ptx] for ptx in near]
+        near = sorted(set(neighbours_of()(form.ptx)) & set(warp_forms()))
+        others = [warp_forms()[ptx] for ptx in near]
         target = LOWEST[form]
         others = [f for f in others if f.family is form.family and f.min_ptx(target)]
         for other in others[at % 5 :: 5]:
@@ -311,9 +312,9 @@ def scalar_of(fragment: str) -> str:
 
 def test_families_are_not_mixed() -> None:
     """A wmma form in `tile.mma`, and so on for each pair of families."""
-    first = {family: next(f for f in FORMS if f.family is family) for family in Family}
+    first = {family: next(f for f in FORMS if f.family is family) for family in TILE_OPS}
     for family, form in first.items():
-        for other in Family:
+        for other in TILE_OPS:
             if other is not family:
                 wrong = first[other].ptx
                 said = refusal(changed(program(form), f'"{form.ptx}"', f'"{wrong}"'))

@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 import tilec
 from tilec.dialects.tile.form_program import FormKernel, form_kernel, form_program
-from tilec.isa import TARGETS, Family, Form, Mma, PtxVersion, Target, WmmaMma, forms
+from tilec.isa import TARGETS, Family, Form, Mma, PtxVersion, Target, WmmaMma, warp_forms
 from tilec.runtime import pack, to_bits, unpack
 from tilec.sim import launch
 from tilec.sim.ptx import Module, read
@@ -74,7 +74,7 @@ def targets(form: Form) -> tuple[Target, Target]:
 
 def batches() -> Iterator[Batch]:
     groups: dict[tuple[str, Family, PtxVersion], list[Trial]] = defaultdict(list)
-    for form in forms().values():
+    for form in warp_forms().values():
         for target in dict.fromkeys(targets(form)):
             groups[target.name, form.family, form.require(target)] += trials(form)
     for (name, family, _), found in groups.items():
@@ -106,24 +106,19 @@ def test_every_form_and_selector_is_walked() -> None:
             walked[trial.form.ptx].add(batch.target)
             for name, value in trial.selectors.items():
                 values[trial.form.ptx, name].add(value)
-    assert {ptx: set(targets(form)) for ptx, form in forms().items()} == walked
-    for form in forms().values():
+    assert {ptx: set(targets(form)) for ptx, form in warp_forms().items()} == walked
+    for form in warp_forms().values():
         for selector in form.selectors:
             assert values[form.ptx, selector.name] == set(selector.legal)
 
 
 @pytest.mark.parametrize("batch", BATCHES, ids=lambda batch: batch.name)
-def test_walk(batch: Batch, assemblers, matrices) -> None:
+def test_walk(batch: Batch, assemblers_for, matrices) -> None:
     kernels = kernels_of(batch)
     ptx = tilec.compile(form_program(kernels, batch.target)).ptx
     module = read(ptx)
     version = PtxVersion.parse(re.search(r"\.version ([\d.]+)", ptx)[1])
     texts = dict(zip(*[iter(re.split(r"\.entry (\w+)\(", ptx)[1:])] * 2, strict=True))
-    judges = [a for a in assemblers if a.newest >= version and a.architecture(batch.target)]
-    assert judges
-    for assembler in judges:
-        status, report = assembler.run(ptx, assembler.architecture(batch.target))
-        assert status == 0, report
     rng = np.random.default_rng(len(ptx))
     wrong = []
     for kernel, trial in zip(kernels, batch.trials, strict=True):
@@ -136,6 +131,9 @@ def test_walk(batch: Batch, assemblers, matrices) -> None:
         found = run(module, kernel, batch.target, matrices, rng)
         wrong += [f"{kernel.form.ptx} {trial.selectors} {trial.space}: {what}" for what in found]
     assert not wrong, f"{len(wrong)} wrong:\n" + "\n".join(wrong[:20])
+    for assembler in assemblers_for(batch.target, version):
+        status, report = assembler.run(ptx, assembler.architecture(batch.target))
+        assert status == 0, report
 
 
 def execute(module: Module, kernel: FormKernel, given: dict[str, np.ndarray], arch: str):

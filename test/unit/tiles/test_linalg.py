@@ -213,7 +213,7 @@ def products(draw: st.DrawFn) -> tuple[tuple[str, str, str], dict[str, int], set
     return (batch + a, b if shared else batch + b, batch + c), extents, known
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(
     product=products(),
     tiles=st.tuples(*[st.sampled_from((16, 32, 64))] * 3),

@@ -306,7 +306,7 @@ def programs(draw: st.DrawFn) -> Program:
     return program
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_any_program(run, program: Program) -> None:
     results = [np.full(value.shape, np.nan, np.float32) for _, value in program.tiles]

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 import tilec
 import tilec.lang as tl
-from tilec.isa import Mma, forms
+from tilec.isa import Mma, warp_forms
 from tilec.passes.base import ProgramError
 from tilec.runtime import pack, sparse
 
 SPELLING = re.compile(
     r"(mma(?:\.sp)?).*\.m(\d+)n(\d+)k(\d+)\..*\.s32\.([us])([48])\.([us])[48]\.s32$"
 )
-FORMS = {name: match for name in forms() if (match := SPELLING.match(name))}
+FORMS = {name: match for name in warp_forms() if (match := SPELLING.match(name))}
 FLAGS = [
     frozenset(n for n, one in zip("ab", flags, strict=True) if one)
     for flags in itertools.product((False, True), repeat=2)
@@ -73,7 +73,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {{
 
 def codes_of(name: str) -> int:
     """Columns of the metadata of a sparse form."""
-    found = forms()[name]
+    found = warp_forms()[name]
     assert isinstance(found, Mma)
     return found.operand("e").cols if found.sparsity is not None else 0
 
@@ -127,7 +127,7 @@ def test_products_of_all_values(run, random, name) -> None:
     arrays = {"a": a, "b": b if width == 8 else b.T}
     others = []
     if kind == "mma.sp":
-        form = forms()[name]
+        form = warp_forms()[name]
         assert isinstance(form, Mma)
         a = sparse.prune(form, a)
         arrays["a"], codes = sparse.compress(form, a)

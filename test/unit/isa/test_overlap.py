@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tilec.runtime.overlap import Extent, extent, overlap
+from tilec.isa.overlap import Extent, extent, overlap
 
 
 def bytes_of(memory: Extent) -> set[int]:
@@ -28,13 +28,13 @@ def extents(draw: st.DrawFn) -> Extent:
     return Extent(draw(st.integers(1000, 1030)), shape, strides, draw(st.sampled_from((1, 2, 4))))
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500, derandomize=True)
 @given(extents(), extents())
 def test_any_two(one: Extent, other: Extent) -> None:
     assert overlap(one, other) == bool(bytes_of(one) & bytes_of(other))
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(extents())
 def test_bounds(one: Extent) -> None:
     low, high = one.bounds
@@ -57,7 +57,7 @@ def test_memory_that_is_not_there_is_not_touched() -> None:
 
 
 def test_what_is_too_hard_to_know_is_taken_for_common_memory(monkeypatch) -> None:
-    monkeypatch.setattr("tilec.runtime.overlap._WORK", 1)
+    monkeypatch.setattr("tilec.isa.overlap._WORK", 1)
     one = Extent(4096, (64, 64, 64), (1001, 1003, 1007), 1)
     assert overlap(one, one._replace(pointer=4101))
 

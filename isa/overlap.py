@@ -1,4 +1,4 @@
-"""Whether arrays, wherever they are, have memory in common."""
+"""Whether arrays, wherever they are, have memory in common. Needs numpy; imported by itself."""
 
 from __future__ import annotations
 

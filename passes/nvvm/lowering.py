@@ -7,7 +7,6 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tilec.ir.aliases import Attribute, Op, Type, Value
 from tilec.ir.attributes import attribute
-from tilec.ir.creation import create, emit
 from tilec.ir.interning import Interner, home_of, not_interned
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
@@ -45,7 +44,7 @@ class _Signature:
             self.result = llvm.struct(self.results)
 
 
-class Kernel:
+class Lowering:
     """One kernel under lowering.
 
     Attributes:
@@ -71,7 +70,7 @@ class Kernel:
         self._calls: dict[tuple[str, bool], dict[str, Attribute]] = {}
 
     def once(
-        self, emit: Callable[Concatenate[Kernel, P], T], *args: P.args, **kwargs: P.kwargs
+        self, emit: Callable[Concatenate[Lowering, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """What `emit(kernel, *args)` gives, which is called once for these arguments.
 
@@ -181,10 +180,7 @@ class Kernel:
             self._declare(name, [o.type for o in operands], result)
             attributes = llvm.call_attributes(name, len(operands), convergent=convergent)
             self._calls[name, convergent] = attributes
-        if result is None:
-            emit("llvm.call", operands, **attributes)
-            return None
-        return create("llvm.call", operands, result, **attributes)
+        return llvm.call(attributes, operands, result)
 
     def _declare(self, name: str, arguments: list[Type], result: Type | None) -> None:
         """Declare an intrinsic, unless the module has it."""

@@ -5,9 +5,9 @@ One answer for the pass that does it and for those that ask beforehand what room
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 from tilec.isa import Target
 from tilec.layout import LayoutError, LinearLayout
@@ -18,8 +18,7 @@ from tilec.layout.views import reshape
 _BYTE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Trip:
+class Trip(NamedTuple):
     """A trip through shared memory, of a tile as a matrix: its last dimension is the columns.
 
     Attributes:
@@ -45,8 +44,7 @@ class Trip:
         return self.plans[0].bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Conversion(NamedTuple):
     """What a conversion takes.
 
     Attributes:
@@ -59,9 +57,9 @@ class Way:
 
 
 @lru_cache(maxsize=1024)
-def conversion_way(
+def choose_conversion(
     source: LinearLayout, result: LinearLayout, bits: int, target: Target | None
-) -> Way:
+) -> Conversion:
     """The cheapest way from a tile's layout to another.
 
     Args:
@@ -74,17 +72,17 @@ def conversion_way(
         LayoutError: if there is none.
     """
     if _stays(source, result, bits, target):
-        return Way(as_bytes=False, trip=None)
+        return Conversion(as_bytes=False, trip=None)
     as_bytes = bits < _BYTE
     if as_bytes and _stays(source, result, _BYTE, target):
-        return Way(as_bytes, trip=None)
+        return Conversion(as_bytes, trip=None)
     extents = tuple(source.out_sizes.values())
     shape = prod(extents[:-1]), extents[-1]
     before, after = reshape(source, shape), reshape(result, shape)
     trip = Trip(shape, before, after, conversion_plans(before, after, max(bits, _BYTE), target))
     if not trip.plans:
         raise LayoutError(f"has no way from '{source}' to '{result}' through shared memory")
-    return Way(as_bytes, trip)
+    return Conversion(as_bytes, trip)
 
 
 def _stays(source: LinearLayout, result: LinearLayout, bits: int, target: Target | None) -> bool:

@@ -6,10 +6,10 @@ One answer for the pass that does it and for those that ask beforehand what room
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from math import prod
+from typing import NamedTuple
 
 from tilec.layout import LinearLayout
 from tilec.layout.gf2 import Echelon
@@ -17,8 +17,7 @@ from tilec.layout.reduction import Reduction, reduction
 from tilec.layout.views import drop_dim, expand, reshape, transpose
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
+class Split(NamedTuple):
     """Views that put the bits of an axis that a warp has in a dimension of their own.
 
     Attributes:
@@ -32,8 +31,7 @@ class Split:
     merged: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gathering:
+class Gathering(NamedTuple):
     """A reduction over warps.
 
     Attributes:

@@ -1,0 +1,397 @@
+"""Shared memory that asynchronous copies and products touch, and by which proxy it was written.
+
+PTX ISA, "Async proxy". Of each 16-byte granule is known which operation wrote it last, how many
+read it, and when a thread last wrote it by the generic proxy. An operation ends for a warp when it
+has waited for it, or has met one that has.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+from tilec.isa import LANES
+
+from ..access import Access
+from ..alu import Array
+from ..findings import Findings, Place
+from ..ptx.module import Instruction
+from ..wave import Wave
+from .operation import Operation
+from .progress import Progress
+from .shared import SharedChecks
+
+GRANULE = 16
+Thread = tuple[int, int, int]
+
+
+class InFlight:
+    """The asynchronous operations of a wave.
+
+    Attributes:
+        operations: writes whose bytes nothing has replaced, by their numbers.
+        reads: reads of each CTA's shared memory whose bytes nothing has replaced.
+    """
+
+    def __init__(
+        self, wave: Wave, findings: Findings, progress: Progress, shared: SharedChecks
+    ) -> None:
+        self.wave = wave
+        self.findings = findings
+        self.progress = progress
+        self.shared = shared
+
+    def begin(self) -> None:
+        """Begin a wave."""
+        ctas, warps, lanes = self.wave.shape
+        self._count = self.wave.memory.shared_stride // GRANULE
+        size = ctas * self._count
+        self._owner = np.zeros(size, np.int32)
+        self._busy = np.zeros(size, np.int16)
+        self._written = np.zeros(size, np.int64)
+        self._writer = np.zeros(size, np.int32)
+        self._line = np.zeros(size, np.int64)
+        self._fenced = np.zeros((ctas, warps * lanes), np.int64)
+        self._tick = 1
+        self._last = 0
+        self._restarts = 0
+        self.operations: dict[int, Operation] = {}
+        self._on: dict[tuple[int, int], list[Operation]] = {}
+        self.reads: list[list[Operation]] = [[] for _ in range(ctas)]
+
+    def _follow(self) -> None:
+        """Have clocks for every CTA, and times that they can be asked of."""
+        self.progress.expand()
+        if self._restarts != self.progress.restarts:
+            self._restarts = self.progress.restarts
+            for operation in (*self.operations.values(), *chain.from_iterable(self.reads)):
+                operation.known = np.minimum(operation.known, 1)
+
+    # The generic proxy
+
+    def generic(
+        self, instruction: Instruction, offsets: Array, size: int, mask: Array | None, kind: Access
+    ) -> None:
+        """Threads access shared memory of their CTA."""
+        shape = self.wave.shape
+        active = np.broadcast_to(self.wave.active() if mask is None else mask, shape)
+        ctas, warps, lanes = np.nonzero(active)
+        first = np.broadcast_to(offsets, shape)[active]
+        threads = warps * LANES + lanes
+        for step in range(0, max(size, 1), GRANULE):
+            flat = ctas * self._count + ((first + step) >> 4)
+            owners = self._owner[flat]
+            if owners.any():
+                self._touched(instruction, flat, owners, ctas, warps, lanes, kind)
+            if not kind.writes or kind is Access.BARRIER:
+                continue
+            if self._busy[flat].any():
+                self._overwritten(instruction, flat, ctas, warps, lanes)
+            self._tick += 1
+            self._written[flat] = self._tick
+            self._writer[flat] = threads
+            self._line[flat] = instruction.position
+            self._replace(flat[owners > 0])
+
+    def _touched(
+        self,
+        instruction: Instruction,
+        flat: Array,
+        owners: Array,
+        ctas: Array,
+        warps: Array,
+        lanes: Array,
+        kind: Access,
+    ) -> None:
+        """Threads access what operations have written."""
+        self._follow()
+        key = owners.astype(np.int64) * 64 + warps
+        for pair in np.unique(key[owners > 0]).tolist():
+            number, warp = divmod(pair, 64)
+            operation = self.operations[number]
+            if operation.visible(self.progress.clocks, warp):
+                continue
+            chosen = np.flatnonzero(key == pair)
+            verb = "writes" if kind.writes else "reads"
+            at = chosen[0]
+            self._add(
+                "async",
+                instruction,
+                [(int(ctas[i]), warp, int(lanes[i])) for i in chosen.tolist()],
+                int(flat[at]),
+                f"{verb} shared memory at {{address:#x}}, {self._unseen(operation)}",
+            )
+
+    def _overwritten(
+        self, instruction: Instruction, flat: Array, ctas: Array, warps: Array, lanes: Array
+    ) -> None:
+        """Threads write what operations may still read."""
+        self._follow()
+        for cta in np.unique(ctas[self._busy[flat] > 0]).tolist():
+            mine = ctas == cta
+            for operation in list(self.reads[cta]):
+                hit = mine & np.isin(flat, operation.granules + cta * self._count)
+                for warp in np.unique(warps[hit]).tolist():
+                    if not operation.visible(self.progress.clocks, warp):
+                        chosen = np.flatnonzero(hit & (warps == warp))
+                        self._add(
+                            "async",
+                            instruction,
+                            [(cta, warp, int(lanes[i])) for i in chosen.tolist()],
+                            int(flat[chosen[0]]),
+                            f"writes shared memory at {{address:#x}}, {self._unread(operation)}",
+                        )
+                if hit.any():
+                    self._release(operation, flat[hit] - cta * self._count)
+
+    def fence(self, threads: Array) -> None:
+        """Threads execute `fence.proxy.async`."""
+        self._tick += 1
+        fenced = self._fenced.reshape(self.wave.shape)
+        fenced[np.broadcast_to(threads, self.wave.shape)] = self._tick
+
+    # The asynchronous proxy
+
+    def write(
+        self,
+        instruction: Instruction,
+        thread: Thread,
+        cta: int,
+        granules: Array,
+        barrier: int | None,
+        swizzle: str = "",
+    ) -> Operation:
+        """A thread has a copy write granules of a CTA's shared memory.
+
+        Args:
+            instruction: the instruction.
+            thread: who issued it.
+            cta: whose shared memory.
+            granules: of 16 bytes, ascending, each once.
+            barrier: offset of the mbarrier that is told, in the same CTA.
+            swizzle: how a tensor copy arranges it.
+        """
+        self._follow()
+        if thread[0] == cta:
+            self._order(instruction, [thread], granules, writes=True)
+        self._settled(instruction, [thread], cta, granules, "writes")
+        flat = cta * self._count + granules
+        for operation in list(self.reads[cta]) if self._busy[flat].any() else ():
+            common = np.isin(operation.granules, granules)
+            if not common.any():
+                continue
+            if not self._over(operation, thread, cta):
+                self._add(
+                    "async",
+                    instruction,
+                    [thread],
+                    cta * self._count + int(operation.granules[common][0]),
+                    f"has shared memory at {{address:#x}} overwritten, {self._unread(operation)}",
+                )
+            self._release(operation, operation.granules[common])
+        self._replace(flat)
+        self._last += 1
+        warps = self.wave.shape[1]
+        made = Operation(instruction, self._last, cta, granules, np.zeros(warps, np.int64), barrier)
+        made.swizzle = swizzle
+        self.operations[made.number] = made
+        if barrier is not None:
+            self._on.setdefault((cta, barrier), []).append(made)
+        self._owner[flat] = made.number
+        self._written[flat] = 0
+        self.shared.overwrite(cta, granules, instruction)
+        return made
+
+    def read(self, instruction: Instruction, threads: list[Thread], granules: Array) -> Operation:
+        """Threads, of one CTA and one warp each, have granules of its shared memory read."""
+        self._follow()
+        cta = threads[0][0]
+        self._order(instruction, threads, granules, writes=False)
+        self._settled(instruction, threads, cta, granules, "reads")
+        self._last += 1
+        warps = self.wave.shape[1]
+        made = Operation(instruction, self._last, cta, granules, np.zeros(warps, np.int64))
+        self.reads[cta].append(made)
+        self._busy[cta * self._count + granules] += 1
+        if len(self.reads[cta]) > 64:
+            self._prune(cta)
+        return made
+
+    def swizzled_otherwise(self, cta: int, granules: Array, swizzle: str) -> Operation | None:
+        """An operation that wrote any of some granules by another swizzle, if it had one."""
+        owners = self._owner[cta * self._count + granules]
+        for number in np.unique(owners[owners > 0]).tolist():
+            operation = self.operations[number]
+            if operation.swizzle and operation.swizzle != swizzle:
+                return operation
+        return None
+
+    def _over(self, operation: Operation, thread: Thread, cta: int) -> bool:
+        """Whether an operation on a CTA's memory comes before what a thread does next."""
+        if thread[0] != cta:
+            return operation.complete  # in which order the CTAs know of it is not
+        return operation.visible(self.progress.clocks, thread[1])
+
+    def _settled(
+        self,
+        instruction: Instruction,
+        threads: list[Thread],
+        cta: int,
+        granules: Array,
+        verb: str,
+    ) -> None:
+        """What is touched must have arrived, if an operation writes it."""
+        owners = self._owner[cta * self._count + granules]
+        for number in np.unique(owners[owners > 0]).tolist():
+            operation = self.operations[number]
+            late = [t for t in threads if not self._over(operation, t, cta)]
+            if late:
+                at = cta * self._count + int(granules[np.argmax(owners == number)])
+                self._add(
+                    "async",
+                    instruction,
+                    late,
+                    at,
+                    f"{verb} shared memory at {{address:#x}} by the asynchronous proxy, "
+                    f"{self._unseen(operation)}",
+                )
+
+    def _order(
+        self, instruction: Instruction, threads: list[Thread], granules: Array, *, writes: bool
+    ) -> None:
+        """What threads did to the granules must be ordered, and fenced from the generic proxy."""
+        cta = threads[0][0]
+        flat = cta * self._count + granules
+        when = self._written[flat]
+        own = max(self._fenced[cta, warp * LANES + lane] for _, warp, lane in threads)
+        missing = (when > own) & (self._fenced[cta, self._writer[flat]] < when)
+        if missing.any():
+            at = int(flat[missing.argmax()])
+            self._add(
+                "proxy",
+                instruction,
+                threads[:1],
+                at,
+                f"{'overwrites' if writes else 'reads'} shared memory at {{address:#x}} by the "
+                f"asynchronous proxy, which line {self._of(int(self._line[at]))} wrote by the "
+                "generic one: no fence.proxy.async stands between them",
+            )
+        clocks = self.progress.clocks
+        blank = None if writes else self.shared.blank(cta, granules)
+        if blank is not None:
+            self._add(
+                "uninitialised",
+                instruction,
+                threads[:1],
+                cta * self._count + blank,
+                "reads shared memory at {address:#x} that nothing has written",
+            )
+        for thread in threads:
+            for place, position, verb in self.shared.unordered(
+                clocks, thread, granules, writes=writes, strict=len(threads) == 1
+            ):
+                self._add(
+                    "race",
+                    instruction,
+                    [thread],
+                    cta * self._count + place,
+                    f"{'overwrites' if writes else 'reads'} shared memory at {{address:#x}}, which "
+                    f"another thread {verb} at line {self._of(position)}, without a barrier "
+                    "between them",
+                )
+
+    # What becomes of operations
+
+    def finish(self, operation: Operation, warps: Array) -> None:
+        """Warps, (warps,), have waited for an operation."""
+        self._follow()
+        operation.settle(warps, int(self.progress.clocks.now[operation.cta]))
+
+    def observed(self, offset: int, threads: Array, phases: Array) -> None:
+        """Threads see that a phase of their CTA's mbarrier at an offset is complete.
+
+        Args:
+            offset: where the mbarrier is.
+            threads: who, (CTAs, warps, lanes).
+            phases: phases that it has completed, (CTAs,).
+        """
+        some = threads.any(axis=2)
+        for cta in np.flatnonzero(some.any(axis=1)).tolist():
+            waiting = self._on.get((cta, offset))
+            if not waiting:
+                continue
+            self._follow()
+            for operation in waiting:
+                if operation.phase is not None and operation.phase < phases[cta]:
+                    operation.settle(some[cta], int(self.progress.clocks.now[cta]))
+
+    def _replace(self, flat: Array) -> None:
+        """Granules lose the operation that wrote them."""
+        owners = self._owner[flat]
+        if not owners.any():
+            return
+        self._owner[flat] = 0
+        for number in np.unique(owners[owners > 0]).tolist():
+            operation = self.operations[number]
+            first = operation.cta * self._count
+            operation.granules = operation.granules[
+                self._owner[first + operation.granules] == number
+            ]
+            if not operation.granules.size:
+                del self.operations[number]
+                if operation.barrier is not None:
+                    self._on[operation.cta, operation.barrier].remove(operation)
+
+    def _release(self, operation: Operation, granules: Array) -> None:
+        """Granules that an operation read have been replaced."""
+        gone = np.isin(operation.granules, granules)
+        self._busy[operation.cta * self._count + operation.granules[gone]] -= 1
+        operation.granules = operation.granules[~gone]
+        if not operation.granules.size:
+            self.reads[operation.cta].remove(operation)
+
+    def _prune(self, cta: int) -> None:
+        """Forget reads that every warp knows to be over."""
+        clocks = self.progress.clocks
+        live = self.wave.live
+        for operation in list(self.reads[cta]):
+            warps = range(self.wave.shape[1])
+            if all(
+                operation.visible(clocks, w) or (live is not None and not live[cta, w].any())
+                for w in warps
+            ):
+                self._release(operation, operation.granules)
+
+    # In words
+
+    def _of(self, position: int) -> int:
+        return self.findings.module.source.line(position)
+
+    def _unseen(self, operation: Operation) -> str:
+        what = f"which '{operation.instruction.mnemonic}' of line"
+        line = self._of(operation.instruction.position)
+        if operation.complete:
+            return f"{what} {line} wrote, without a wait that orders it"
+        return f"{what} {line} writes, before the wait for it"
+
+    def _unread(self, operation: Operation) -> str:
+        what = f"which '{operation.instruction.mnemonic}' of line"
+        line = self._of(operation.instruction.position)
+        if operation.complete:
+            return f"{what} {line} read, without anything that orders it after that"
+        return f"{what} {line} may still read"
+
+    def _add(
+        self, kind: str, instruction: Instruction, threads: list[Thread], flat: int, words: str
+    ) -> None:
+        mask = np.zeros(self.wave.shape, np.bool_)
+        for thread in threads:
+            mask[thread] = True
+        address = flat % self._count * GRANULE
+        text = words.format(address=address)
+
+        def say(at: Place) -> str:
+            del at
+            return text
+
+        self.findings.add(kind, instruction, mask, say, lambda _: address)

@@ -1,0 +1,54 @@
+"""`setmaxnreg`. PTX ISA, "setmaxnreg"."""
+
+from __future__ import annotations
+
+from ..alu import Array
+from ..binding import Binding
+from ..machine import Step
+from ..ptx.module import Integer
+from ..register_pool import WARPGROUP
+from ..sync import Gate, Members
+from ..traits import Sync, Traits
+from .registry import instruction
+
+_LEGAL = range(24, 257, 8)
+
+
+@instruction("setmaxnreg", traits=Traits(sync=Sync.WARPGROUP))
+def _set(binding: Binding) -> Step:
+    (operand,) = binding.expect(1)
+    more = "inc" in binding.modifiers
+    if not isinstance(operand, Integer) or operand.value not in _LEGAL:
+        raise binding.error("'setmaxnreg' takes a multiple of 8 from 24 to 256")
+    machine, count, where = binding.machine, operand.value, binding.instruction
+    pool, observer = machine.pool, machine.observer
+    if more:
+
+        def ready(threads: Array) -> Array:
+            return pool.ready(threads, count)
+
+        binding.sync = Gate(where, ready, f"{count} registers a thread", cause=True)
+    else:
+        binding.sync = Members(warps=WARPGROUP)
+
+    def step() -> None:
+        if pool.entry is None:
+            return
+        active = machine.active()
+        if observer is not None:
+            wrong = pool.wrong(active, count, more=more)
+            has = pool.counts
+            if wrong.any():
+                observer.findings.add(
+                    "registers",
+                    where,
+                    wrong,
+                    lambda at: (
+                        f"{'asks for' if more else 'keeps'} {count} registers a thread and has "
+                        f"{int(has[at[0], at[1] // WARPGROUP])}: "
+                        f"{'.inc takes more' if more else '.dec takes fewer'}"
+                    ),
+                )
+        (pool.take if more else pool.release)(active, count)
+
+    return step

@@ -1,0 +1,322 @@
+"""`wgmma`: products of warpgroups, fences and waits. PTX ISA, "Asynchronous Warpgroup Level …"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from tilec.isa import LANES, Product, Storage
+from tilec.isa import Operand as MatrixOperand
+
+from ..alu import Array
+from ..binding import Binding
+from ..machine import Machine, Step
+from ..matrix_forms import matrix_form
+from ..ptx.module import Instruction, Integer, Operand
+from ..register_pool import WARPGROUP
+from ..shared_operands import SWIZZLE_NAMES, MatrixDescriptor, chunks, gather
+from ..sync import Members
+from ..tensor.elements import decode_bytes
+from ..tensor.warpgroup import Operands, matrix_of, multiply_warpgroups
+from ..traits import Sync, Traits
+from .registry import instruction
+
+_THREADS = WARPGROUP * LANES
+_SYNC = Traits(sync=Sync.WARPGROUP)
+
+
+def _traits(found: Instruction) -> Traits:
+    products = "mma_async" in found.modifiers
+    return replace(_SYNC, matrix=products, asynchronous=products)
+
+
+@instruction("wgmma", traits=_traits)
+def _bind(binding: Binding) -> Step:
+    binding.sync = Members(warps=WARPGROUP)
+    modifiers, machine = binding.modifiers, binding.machine
+    watch = None if machine.observer is None else machine.observer.warpgroups
+    match modifiers[0]:
+        case "mma_async":
+            return _Wgmma(binding).step
+        case "fence":
+            binding.expect(0)
+            return _nothing if watch is None else watch.fence
+        case "commit_group":
+            binding.expect(0)
+            return _nothing if watch is None else watch.commit
+        case "wait_group":
+            (operand,) = binding.expect(1)
+            if not isinstance(operand, Integer) or operand.value < 0:
+                raise binding.error("'wgmma.wait_group' takes a constant")
+            left = operand.value
+            return _nothing if watch is None else lambda: watch.wait(left)
+    raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+
+
+def _nothing() -> None:
+    """Products are computed when they are issued: without checks there is nothing to wait for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A or B of an instruction.
+
+    Attributes:
+        operand: what the table says of it.
+        slots: its registers, or its descriptor's.
+        sign: 1 or -1.
+        transposed: whether it lies with M or N contiguous.
+    """
+
+    operand: MatrixOperand
+    slots: tuple[int, ...]
+    sign: int
+    transposed: bool
+
+    @property
+    def shared(self) -> bool:
+        """Whether it lies in shared memory."""
+        return self.operand.storage is Storage.SHARED
+
+
+class _Wgmma:
+    """One `wgmma.mma_async`, bound."""
+
+    def __init__(self, binding: Binding) -> None:
+        self.machine: Machine = binding.machine
+        self.instruction = binding.instruction
+        first, *rest = binding.operands
+        found = matrix_form(binding.instruction)
+        assert isinstance(found, Product)
+        self.form = form = found
+        wanted = 3 + len(form.selectors) + (form.sparsity is not None)
+        binding.expect(wanted)
+        self.targets = _registers(binding, first, form.operand("d"))
+        sides = [rest.pop(0), rest.pop(0)]
+        self.metadata: int | None = None
+        self.selector = 0
+        named = {selector.name: selector for selector in form.selectors}
+        values: dict[str, int] = {}
+        if form.sparsity:
+            self.metadata = binding.source(rest.pop(0), "b32")
+        if named.pop("selector", None) is not None:
+            self.selector = _constant(binding, rest.pop(0), (0, 1))
+        self.scale_d = binding.source(rest.pop(0), "pred")
+        del named["scale_d"]
+        for name, selector in named.items():
+            values[name] = _constant(binding, rest.pop(0), tuple(selector.legal))
+        self.sides = {
+            name: _Side(
+                form.operand(name),
+                _registers(binding, given, form.operand(name))
+                if form.operand(name).storage is not Storage.SHARED
+                else (binding.source(given, "b64"),),
+                values.get(f"imm_scale_{name}", 1),
+                bool(values.get(f"imm_trans_{name}", 0)),
+            )
+            for name, given in zip("ab", sides, strict=True)
+        }
+
+    def step(self) -> None:
+        """Execute it."""
+        places = self._warpgroups()
+        if not len(places):
+            return
+        machine = self.machine
+        self._watch(places)
+        a, b = (self._values(side, places) for side in self.sides.values())
+        reads_c = self._scalar(self.scale_d, places)
+        groups = [np.flatnonzero(reads_c), np.flatnonzero(~reads_c)]
+        for chosen, addend in zip(groups, (True, False), strict=True):
+            if not chosen.size:
+                continue
+            some = places[chosen]
+            operands = Operands(
+                a[chosen],
+                b[chosen].transpose(0, 2, 1),
+                self._gather(self.targets, some) if addend else None,
+                None if self.metadata is None else self._gather((self.metadata,), some),
+                self.selector,
+            )
+            result = multiply_warpgroups(
+                self.form, operands, arch=machine.arch, numerics=machine.numerics
+            )
+            self._spread(some, result)
+
+    def _warpgroups(self) -> Array:
+        """The CTA and number of each warpgroup that executes it, (warpgroups, 2)."""
+        machine = self.machine
+        ctas, warps, _ = machine.shape
+        active = machine.active()
+        whole = np.zeros((ctas, -(-warps // WARPGROUP) * WARPGROUP), np.int64)
+        whole[:, :warps] = active.sum(axis=2)
+        counts = whole.reshape(ctas, -1, WARPGROUP).sum(axis=2)
+        partial = np.argwhere((counts > 0) & (counts < _THREADS))
+        for cta, group in partial.tolist():
+            if machine.observer is not None:
+                some = np.zeros(machine.shape, np.bool_)
+                some[cta, group * WARPGROUP : (group + 1) * WARPGROUP] = True
+                machine.observer.findings.add(
+                    "partial-warp",
+                    self.instruction,
+                    some & active,
+                    lambda _, n=int(counts[cta, group]): (
+                        f"executes it in a warpgroup of which only {n} threads are active"
+                    ),
+                )
+        return np.argwhere(counts == _THREADS)
+
+    def _rows(self, places: Array) -> tuple[Array, Array]:
+        """Index of the warps of warpgroups: (warpgroups, 1) and (warpgroups, 4)."""
+        return places[:, :1], places[:, 1:] * WARPGROUP + np.arange(WARPGROUP)
+
+    def _gather(self, slots: tuple[int, ...], places: Array) -> Array:
+        """Registers of warpgroups, (warpgroups, registers, 128)."""
+        machine, rows = self.machine, self._rows(places)
+        found = [machine.full(machine.registers[slot])[rows] for slot in slots]
+        return np.stack(found, axis=1).reshape(len(places), len(slots), _THREADS)
+
+    def _spread(self, places: Array, result: Array) -> None:
+        """Write registers of warpgroups."""
+        machine, rows = self.machine, self._rows(places)
+        split = result.reshape(len(places), len(self.targets), WARPGROUP, LANES)
+        whole = len(places) * _THREADS == machine.shape[0] * machine.shape[1] * LANES
+        for number, slot in enumerate(self.targets):
+            value = machine.full(machine.registers[slot])
+            value = np.empty_like(value) if whole else value.copy()
+            value[rows] = split[:, number]
+            machine.registers[slot] = value
+
+    def _scalar(self, slot: int, places: Array) -> Array:
+        """What all threads of each warpgroup must agree on, (warpgroups,)."""
+        machine = self.machine
+        values = machine.registers[slot]
+        if values.size == 1:
+            return np.broadcast_to(values.reshape(1), len(places))
+        each = machine.full(values)[self._rows(places)].reshape(len(places), -1)
+        differ = (each != each[:, :1]).any(axis=1)
+        if differ.any() and machine.observer is not None:
+            cta, group = places[np.argmax(differ)].tolist()
+            watch = machine.observer.warpgroups
+            assert watch is not None
+            watch.blame(
+                self.instruction,
+                cta,
+                group,
+                "has a descriptor or a predicate that is not the same in all threads",
+            )
+        return np.asarray(each[:, 0])
+
+    # Shared memory
+
+    def _extents(self, side: _Side) -> tuple[int, int, int]:
+        """Rows along M or N, bytes of each along K, and whole bytes of an element."""
+        operand = side.operand
+        rows, k = operand.rows, operand.cols
+        if operand.name == "b":
+            rows, k = k, rows
+        return rows, k * operand.type.bits // 8, max(operand.type.bits // 8, 1)
+
+    def _values(self, side: _Side, places: Array) -> Array:
+        """Values of A or B, (warpgroups, m or n, k), as they are stored."""
+        if not side.shared:
+            values = matrix_of(self.form, side.operand.name, self._gather(side.slots, places))
+            return values if side.sign == 1 else -values
+        machine = self.machine
+        rows, row_bytes, size = self._extents(side)
+        memory = machine.memory
+        found = []
+        for (cta, group), bits in zip(
+            places.tolist(), self._scalar(side.slots[0], places).tolist(), strict=True
+        ):
+            descriptor = MatrixDescriptor.of(bits)
+            at = chunks(descriptor, rows, row_bytes, size, transposed=side.transposed)
+            if not self._legal(descriptor, at, cta, group, row_bytes, side):
+                at = np.zeros_like(at)
+            base = memory.shared_base + cta * memory.shared_stride
+            raw = gather(memory.data, base, at, size, transposed=side.transposed)
+            found.append(decode_bytes(side.operand.type, raw))
+        values = np.stack(found)
+        return values if side.sign == 1 else -values
+
+    def _legal(
+        self,
+        descriptor: MatrixDescriptor,
+        at: Array,
+        cta: int,
+        group: int,
+        row_bytes: int,
+        side: _Side,
+    ) -> bool:
+        """Whether an operand may be read; findings where not."""
+        machine = self.machine
+        limit = machine.memory.shared_bytes
+        words = ""
+        if int(at.max()) + 16 > limit:
+            words = (
+                f"reads operand {side.operand.name} up to {int(at.max()) + 16:#x}, and shared "
+                f"memory has {limit} bytes"
+            )
+        elif descriptor.base:
+            words = (
+                f"has base offset {descriptor.base} in the descriptor of operand "
+                f"{side.operand.name}; only 0 is simulated: align the pattern to 8 lines"
+            )
+        elif not side.transposed and 1 < descriptor.line < row_bytes // 16:
+            words = (
+                f"reads {row_bytes} bytes along K of operand {side.operand.name} by swizzle "
+                f"{SWIZZLE_NAMES[descriptor.line]}, whose lines are shorter"
+            )
+        if words and machine.observer is not None and machine.observer.warpgroups is not None:
+            machine.observer.warpgroups.blame(self.instruction, cta, group, words)
+        return int(at.max()) + 16 <= limit
+
+    def _watch(self, places: Array) -> None:
+        """Tell what registers and shared memory are in use from now on."""
+        observer = self.machine.observer
+        if observer is None or observer.warpgroups is None:
+            return
+        watch = observer.warpgroups
+        groups = np.zeros((self.machine.shape[0], -(-self.machine.shape[1] // WARPGROUP)), np.bool_)
+        groups[places[:, 0], places[:, 1]] = True
+        slots = list(self.targets)
+        if not self.sides["a"].shared:
+            slots += self.sides["a"].slots
+        watch.product(self.instruction, groups, slots, str(self.form.shape))
+        limit = self.machine.memory.shared_bytes
+        for index, (cta, group) in enumerate(places.tolist()):
+            touched = []
+            for side in self.sides.values():
+                if not side.shared:
+                    continue
+                rows, row_bytes, size = self._extents(side)
+                bits = int(self._scalar(side.slots[0], places)[index])
+                descriptor = MatrixDescriptor.of(bits)
+                at = chunks(descriptor, rows, row_bytes, size, transposed=side.transposed)
+                if int(at.max()) + 16 > limit:
+                    continue
+                granules = np.unique(at >> 4)
+                name = SWIZZLE_NAMES[descriptor.line]
+                watch.swizzles(self.instruction, cta, group, granules, name)
+                touched.append(granules)
+                observer.traffic.count_operand(self.instruction, at.size * 16)
+            if touched:
+                watch.reads(self.instruction, cta, group, np.unique(np.concatenate(touched)))
+
+
+def _registers(binding: Binding, given: Operand, wanted: MatrixOperand) -> tuple[int, ...]:
+    items = binding.items(given)
+    if len(items) != wanted.registers:
+        raise binding.error(
+            f"operand {wanted.name} of '{binding.instruction.mnemonic}' takes "
+            f"{wanted.registers} registers, not {len(items)}"
+        )
+    type_ = f"b{wanted.register.bits}"
+    return tuple(binding.source(item, type_) for item in items)
+
+
+def _constant(binding: Binding, given: Operand, legal: tuple[int, ...]) -> int:
+    if not isinstance(given, Integer) or given.value not in legal:
+        names = ", ".join(map(str, legal))
+        raise binding.error(f"'{binding.instruction.mnemonic}' takes a constant here: {names}")
+    return given.value

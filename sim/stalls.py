@@ -1,0 +1,67 @@
+"""Who waits for which mbarrier, in words."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from .alu import Array
+from .machine import Machine
+from .phases import Site, unpack
+from .ptx.module import Instruction, Module
+
+MENTIONED = 12
+"""Waits that are told one by one."""
+
+
+def waiting_warps(
+    machine: Machine, module: Module, threads: Array
+) -> tuple[list[str], Instruction | None]:
+    """Of each CTA and wait, which warps of some threads wait, and what the mbarrier holds.
+
+    Returns:
+        The words, and the first of the waits.
+    """
+    found = machine.phases.waiting(threads)
+    # First those who wait for bytes that never come: the others mostly wait for them.
+    found.sort(key=lambda one: not _pending_bytes(machine, one[0].offset, one[1]))
+    words = [_wait(machine, module, site, cta, warps) for site, cta, warps in found[:MENTIONED]]
+    if len(found) > MENTIONED:
+        words.append(f"and {len(found) - MENTIONED} more waits like these")
+    return words, found[0][0].instruction if found else None
+
+
+def _pending_bytes(machine: Machine, offset: int, cta: int) -> int:
+    memory = machine.memory
+    place = memory.shared_base + cta * memory.shared_stride + offset >> 3
+    return int(unpack(memory.views[64][place : place + 1])[3][0])
+
+
+def _wait(machine: Machine, module: Module, site: Site, cta: int, warps: list[int]) -> str:
+    memory = machine.memory
+    place = memory.shared_base + cta * memory.shared_stride + site.offset
+    object_ = memory.views[64][place >> 3 : (place >> 3) + 1]
+    pending, expected, _, bytes_ = (int(field[0]) for field in unpack(object_))
+    known = machine.phases.known(site.offset)
+    if known is None:
+        state = "which was never initialised"
+    else:
+        state = (
+            f"which is in phase {int(known.phase[cta])} with {pending} of {expected} arrivals "
+            f"and {bytes_} bytes pending"
+        )
+    who = machine.cta_name(cta)
+    return (
+        f"{_numbers(warps)} of {who} wait{'s' if len(warps) == 1 else ''} at "
+        f"{module.place(site.instruction)} for a phase of parity {site.parity} of the mbarrier at "
+        f"{site.offset:#x}, {state}"
+    )
+
+
+def _numbers(warps: list[int]) -> str:
+    """Warps in runs: `warps 0 to 3, 8`."""
+    runs = []
+    for _, run in groupby(enumerate(sorted(warps)), lambda item: item[1] - item[0]):
+        members = [warp for _, warp in run]
+        some = len(members) > 1
+        runs.append(f"{members[0]} to {members[-1]}" if some else str(members[0]))
+    return f"warp{'s' if len(warps) > 1 else ''} {', '.join(runs)}"
