@@ -101,7 +101,8 @@ def _op(op: Any) -> str:
 def _syntax(op: Any) -> str:
     """How an op is written."""
     format_ = format_of(op)
-    assert format_ is not None, op
+    if format_ is None:
+        return "It is written in the generic form."
     return f"```text\noperation ::= `{op.OPERATION_NAME}` {format_.text}\n```"
 
 
@@ -197,8 +198,8 @@ def _example(name: str) -> str:
 
 
 def _uses(name: str) -> re.Pattern[str]:
-    """Finds an op in its custom form."""
-    return re.compile(rf"^ *(?:%.* = )?{re.escape(name)}(?![\w.])", re.MULTILINE)
+    """Finds an op, in either form."""
+    return re.compile(rf'^ *(?:%.* = )?"?{re.escape(name)}(?![\w.])', re.MULTILINE)
 
 
 def _indentation(line: str) -> int:

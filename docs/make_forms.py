@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from tilec.isa import TARGETS, Family, Form, Target, forms
+from tilec.isa.instructions import instructions
 from tilec.isa.sass import executions
 
 FILE = Path(__file__).with_name("forms.md")
@@ -24,6 +25,10 @@ _INTRODUCTION = """\
 Written by `docs/make_forms.py` from the instruction table in `isa/`; do not edit. `tile-isa list`
 prints the forms one by one, `tile-isa show` all about one of them, and `tile-isa emit` a kernel
 that tries it: PTX on registers, or with `--format mlir` a tile program on matrices.
+
+The mnemonic of `wgmma` does not say whether A comes from registers or by a descriptor, so the key
+of a form does, by a last word: `a::registers` or `a::descriptor`. `tile-isa show` and `emit` take
+the mnemonic and `--a registers` too; in JSON `ptx` is the mnemonic, `a` that word, `key` the key.
 
 ## Count by family
 """
@@ -41,6 +46,15 @@ _EMULATION = """
 
 A form is emulated where the architecture has no tensor instruction for its types. Measured in the
 code of ptxas 13.0 and 13.5; forms that are native everywhere are left out.
+"""
+
+_AROUND = """
+## Around them
+
+What moves, orders and synchronises for these instructions on Hopper and later: no matrix
+instructions, listed with them by `tile-isa list`. `tile-isa show` has the operands, state spaces,
+order and scope of each, and by what a copy is known to be done. A target's name stands for later
+ones too, as in PTX; each is followed by the first PTX version.
 """
 
 Words = tuple[tuple[str, ...], ...]
@@ -119,6 +133,20 @@ def _emulated() -> str:
     return "\n" + _table(("form", "executed as"), lines)
 
 
+def _around() -> str:
+    """Instructions that are no matrix instructions, family by family."""
+    rows: dict[tuple[str, str, str], list[str]] = {}
+    for one in instructions().values():
+        where = ", ".join(f"{name} {version}" for name, version in one.targets.items())
+        rows.setdefault((one.family, str(one.scope), where), []).append(one.ptx)
+    lines = [
+        (f"`{name}`", scope, where)
+        for (_, scope, where), names in rows.items()
+        for name in _merged(names)
+    ]
+    return "\n" + _table(("instruction", "executed by", "from"), lines)
+
+
 def document() -> str:
     """The whole file."""
     found = forms().values()
@@ -133,6 +161,8 @@ def document() -> str:
         + matrices
         + _EMULATION
         + _emulated()
+        + _AROUND
+        + _around()
     )
 
 

@@ -41,8 +41,8 @@ class Interner:
     """The computations of one function, while a pass emits ops in it in program order.
 
     `with interner:` interns what is made inside. No op of the function may be erased as long as
-    this is in use. What is made at another place than the lowering has reached, such as the
-    function's top, is made `with not_interned():`.
+    this is in use, nor a block be moved in which something was made. What is made at another place
+    than the lowering has reached, such as the function's top, is made `with not_interned():`.
 
     Args:
         function: the function, beyond whose body nothing moves.
@@ -52,6 +52,7 @@ class Interner:
         self._function = function.operation
         self._known: dict[_Key, ir.OpResult] = {}
         self._homes: dict[Value, Block] = {}
+        self._around: dict[Block, tuple[ir.InsertionPoint, Block] | None] = {}
         self._tokens: list[Token[Interner | None]] = []
 
     def __enter__(self) -> None:
@@ -87,12 +88,23 @@ class Interner:
         known = self._homes
         homes = [known.get(value) or self._home(value) for value in operands]
         point = ir.InsertionPoint.current
-        while (block := point.block) not in homes:
-            parent = block.owner.operation
-            if parent == self._function:
+        block = point.block
+        while block not in homes:
+            around = self._place_around(block)
+            if around is None:
                 break
-            point = ir.InsertionPoint(parent)
+            point, block = around
         return point, block
+
+    def _place_around(self, block: Block) -> tuple[ir.InsertionPoint, Block] | None:
+        """The place in front of the op that holds a block; None of the function's own block."""
+        try:
+            return self._around[block]
+        except KeyError:
+            parent = block.owner.operation
+        found = None if parent == self._function else (ir.InsertionPoint(parent), parent.block)
+        self._around[block] = found
+        return found
 
     def _home(self, value: Value) -> Block:
         """The block in which a value becomes known, looked up."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .errors import TilecError
@@ -120,6 +120,7 @@ def module(
     buffers: Sequence[Buffer],
     body: Sequence[str],
     threads: int,
+    directives: Sequence[str] = (),
 ) -> Kernel:
     """The module with one kernel, and what it takes.
 
@@ -130,28 +131,23 @@ def module(
         buffers: its parameters.
         body: its lines, the last `ret` left out.
         threads: of its block.
+        directives: further lines of its head.
     """
-    return Kernel(
-        "\n".join(_lines(target, version, comment, buffers, body, threads)) + "\n",
-        tuple(buffers),
-        version,
-        threads,
-    )
-
-
-def _lines(
-    target: Target,
-    version: PtxVersion,
-    comment: Sequence[str],
-    buffers: Sequence[Buffer],
-    body: Sequence[str],
-    threads: int,
-) -> Iterator[str]:
-    yield from (f"// {line}" for line in comment)
-    yield from (f".version {version}", f".target {target}", ".address_size 64", "")
-    parameters = ",\n".join(f"    .param .u64 {buffer.name}" for buffer in buffers)
-    yield f".visible .entry {ENTRY}(\n{parameters}\n)" if buffers else f".visible .entry {ENTRY}()"
-    yield f".reqntid {threads}"
-    yield "{"
-    yield from (f"    {line}" for line in (*body, "ret;"))
-    yield "}"
+    # One called `param` is no pointer but a tensor map itself.
+    kinds = {"param": ".align 64 .b8 param[128]"}
+    names = (kinds.get(buffer.name, f".u64 {buffer.name}") for buffer in buffers)
+    parameters = ",\n".join(f"    .param {name}" for name in names)
+    lines = [
+        *(f"// {line}" for line in comment),
+        f".version {version}",
+        f".target {target}",
+        ".address_size 64",
+        "",
+        f".visible .entry {ENTRY}(\n{parameters}\n)" if buffers else f".visible .entry {ENTRY}()",
+        f".reqntid {threads}",
+        *directives,
+        "{",
+        *(f"    {line}" for line in (*body, "ret;")),
+        "}",
+    ]
+    return Kernel("\n".join(lines) + "\n", tuple(buffers), version, threads)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+from tilec.dialects.tile.attributes import STAGES, UNROLL
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
@@ -177,8 +178,11 @@ def count(scope: Scope, node: ast.For, values: Range) -> None:
         raise TilecError(f"a loop of the kernel counts up: its step is positive, not {values.step}")
     step = _bound(values.step, "step")
     attributes = {
-        f"tile.{name}": i64(_whole(number, name))
-        for name, number in (("stages", values.stages), ("unroll", values.unroll))
+        attribute: i64(_whole(number, name))
+        for attribute, name, number in (
+            (STAGES, "stages", values.stages),
+            (UNROLL, "unroll", values.unroll),
+        )
         if number is not None
     }
     loop_values = _LoopValues(scope, node)

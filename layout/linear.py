@@ -275,9 +275,7 @@ class LinearLayout:
         Raises:
             LayoutError: if the layout is not a bijection.
         """
-        if not self.is_injective:
-            raise LayoutError(f"no inverse: two indices share a place in {self}")
-        return self.right_inverse()
+        return _inverse(self)
 
     def right_inverse(self) -> LinearLayout:
         """From each place to one index that goes there, the free input bits being zero.
@@ -285,12 +283,7 @@ class LinearLayout:
         Raises:
             LayoutError: if some place has no index.
         """
-        echelon = Echelon(self.columns)
-        sources = [echelon.solve(1 << bit) for bit in range(sum(b for _, b in self.outs))]
-        found = tuple(source for source in sources if source is not None)
-        if len(found) < len(sources):
-            raise LayoutError(f"no inverse: some place has no index in {self}")
-        return LinearLayout(self.outs, self.ins, found)
+        return _right_inverse(self)
 
     def left_inverse(self) -> LinearLayout:
         """From each place that has an index to that index; from the others to any.
@@ -517,3 +510,22 @@ def _unpack(packed: int, outs: Sequence[tuple[str, int]]) -> tuple[int, ...]:
         place.append(packed & ((1 << bits) - 1))
         packed >>= bits
     return tuple(place)
+
+
+@lru_cache(maxsize=4096)
+def _inverse(layout: LinearLayout) -> LinearLayout:
+    """The inverse of a bijection."""
+    if not layout.is_injective:
+        raise LayoutError(f"no inverse: two indices share a place in {layout}")
+    return _right_inverse(layout)
+
+
+@lru_cache(maxsize=4096)
+def _right_inverse(layout: LinearLayout) -> LinearLayout:
+    """The inverse whose free input bits are zero."""
+    echelon = Echelon(layout.columns)
+    sources = [echelon.solve(1 << bit) for bit in range(sum(b for _, b in layout.outs))]
+    found = tuple(source for source in sources if source is not None)
+    if len(found) < len(sources):
+        raise LayoutError(f"no inverse: some place has no index in {layout}")
+    return LinearLayout(layout.outs, layout.ins, found)

@@ -6,6 +6,7 @@ as one that fills them.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from .access import vector_access
@@ -27,6 +28,7 @@ class Traffic(NamedTuple):
     sectors: int
 
 
+@lru_cache(maxsize=1024)
 def traffic(memory: LinearLayout, bits: int, vector: int, *, store: bool) -> Traffic:
     """The accesses of a warp to a tile whose rows begin with sectors of their own.
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
@@ -70,8 +71,8 @@ class Pattern:
         phases = (1 << registers.rank - own) * (LANES >> together)
         return cls(width, tuple(run[:own]), lanes[:together], phases)
 
-    @classmethod
-    def matrix(cls, form: MatrixMemory, offsets: LinearLayout, bits: int) -> Pattern | None:
+    @staticmethod
+    def matrix(form: MatrixMemory, offsets: LinearLayout, bits: int) -> Pattern | None:
         """`ldmatrix` or `stmatrix` of a fragment.
 
         Args:
@@ -82,16 +83,7 @@ class Pattern:
         Returns:
             The pattern, or None if the form does not fit the fragment.
         """
-        tile = matrix_tile(form, offsets, bits, placed=False)
-        if tile is None:
-            return None
-        rows = tile.base.columns_of("row")
-        together = log2(banks.ROWS_PER_PHASE, "rows")
-        phases = form.matrices * form.rows // banks.ROWS_PER_PHASE << len(tile.steps)
-        run = tile.base.columns_of("element")
-        if rank(run) < len(run):  # copies cannot lie side by side
-            return None
-        return cls(form.row_bytes, run, rows[:together], phases)
+        return _of_matrices(form, offsets, bits)
 
     def move(self, layout: LinearLayout) -> Pattern:
         """The same access where `layout` takes each offset."""
@@ -115,6 +107,21 @@ class Pattern:
             return None
         each = banks.degree([address * bits // 8 for address in addresses], self.width)
         return banks.Count(each * self.phases, (each - 1) * self.phases)
+
+
+@lru_cache(maxsize=1024)
+def _of_matrices(form: MatrixMemory, offsets: LinearLayout, bits: int) -> Pattern | None:
+    """The pattern of `ldmatrix` or `stmatrix`, as of `Pattern.matrix`."""
+    tile = matrix_tile(form, offsets, bits, placed=False)
+    if tile is None:
+        return None
+    rows = tile.base.columns_of("row")
+    together = log2(banks.ROWS_PER_PHASE, "rows")
+    phases = form.matrices * form.rows // banks.ROWS_PER_PHASE << len(tile.steps)
+    run = tile.base.columns_of("element")
+    if rank(run) < len(run):  # copies cannot lie side by side
+        return None
+    return Pattern(form.row_bytes, run, rows[:together], phases)
 
 
 class Swizzling(NamedTuple):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from tilec.dialects.semantics import Scope, Spread, scope_of
-from tilec.dialects.tile.dialect import FragType
-from tilec.dialects.tile.ops import AsyncCopyOp
-from tilec.dialects.tile.ops.memory import MemoryOp
-from tilec.ir.aliases import Op
+from tilec.dialects.semantics import Scope, Spread, scope_of, uniform_operands
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 
 from .analysis.uniformity import Uniformity, control_of
@@ -46,18 +44,17 @@ class CheckDivergence(KernelPass):
                 control = control_of(uniformity, op, limit)
                 if control is not None:
                     _refuse(kernel, op, control, scope)
-            if isinstance(op, (MemoryOp, AsyncCopyOp)):
+            if uniform := uniform_operands(op):
                 uniformity = uniformity or Uniformity(kernel.function)
-                _check_place(kernel, uniformity, op)
+                _check_uniform(kernel, uniformity, op, uniform)
 
 
-def _check_place(kernel: Kernel, uniformity: Uniformity, op: MemoryOp | AsyncCopyOp) -> None:
-    """Refuse a CTA's tile of which threads disagree where in memory it lies."""
-    if isinstance(op, MemoryOp) and isinstance(op.tile.type, FragType):
-        return
-    indices = [v for v in op.operation.operands if isinstance(v.type, ir.IndexType)]
-    for number, index in enumerate(indices):
-        if uniformity.of(index) is not Spread.CTA:
+def _check_uniform(
+    kernel: Kernel, uniformity: Uniformity, op: ir.OpView, operands: Sequence[Value]
+) -> None:
+    """Refuse an op whose operands, a tile's place in memory, threads disagree about."""
+    for number, operand in enumerate(operands):
+        if uniformity.of(operand) is not Spread.CTA:
             kernel.error(
                 op,
                 f"moves a tile of the whole CTA, but index {number} may differ between threads; "

@@ -48,10 +48,9 @@ class CheckProgram(Pass):
 
 def _check_attributes(op: ir.OpView) -> Iterator[str]:
     attributes = op.operation.attributes
-    legal = _legal(op)
-    for name in attributes:
-        if not name.startswith(PREFIX):
-            continue
+    ours = [name for name in attributes if name.startswith(PREFIX)]
+    legal = _legal(op) if ours else ()
+    for name in ours:
         known = DISCARDABLE.get(name)
         if known is None:
             yield str(UnknownNameError("attribute", name, legal or DISCARDABLE))

@@ -25,7 +25,7 @@ from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
 from .nvvm.products import Products
 from .nvvm.reductions import Reductions
-from .nvvm.registers import packing
+from .nvvm.registers import Packing, packing
 from .nvvm.shared_buffers import SHARED, SharedBuffers
 from .nvvm.views import Iotas, view
 from .nvvm.wgmma import Wgmmas, warpgroup_packing
@@ -50,16 +50,18 @@ class FragmentsToNvvm(KernelPass):
         _lower(lowering)
 
 
+def _packing(type_: FragType) -> Packing:
+    tile = tile_value(type_)
+    assert tile is not None
+    return packing(tile)
+
+
 def _expand(type_: Type) -> list[Type] | None:
     if isinstance(type_, WmmaType):
         packed = wmma_packing(type_)
         return [packed.type] * packed.registers
     if isinstance(type_, FragType):
-        packed = warpgroup_packing(type_)
-        if packed is None:
-            tile = tile_value(type_)
-            assert tile is not None
-            packed = packing(tile)
+        packed = warpgroup_packing(type_) or _packing(type_)
         return [packed.type] * packed.registers
     if isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, SharedAttr):
         return [llvm.pointer(SHARED)]

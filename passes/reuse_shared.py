@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, takewhile
 from typing import ClassVar
 
 from tilec.dialects.semantics import Resource, Scope, orders, scope_of, touches
@@ -98,15 +98,12 @@ def _order(buffer: Lifetime, others: list[Lifetime], target: Target | None) -> N
 
 def _barrier_before(op: ir.Operation) -> ir.Operation | None:
     """The barrier of the same block behind which nothing touches shared memory before `op`."""
-    found: ir.Operation | None = None
-    for other in op.block.operations:
-        operation = other.operation
-        if operation == op:
-            return found
-        if orders(operation, Resource.BARRIERS):
-            found = operation
-        elif _uses_shared(operation):
-            found = None
+    before = takewhile(lambda other: other != op, (one.operation for one in op.block.operations))
+    for other in reversed(list(before)):
+        if orders(other, Resource.BARRIERS):
+            return other
+        if _uses_shared(other):
+            return None
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tilec.isa import Form, Operand, TilecError
-from tilec.layout import LinearLayout, fragment_of
+from tilec.layout import Fragment, any_fragment_of
 from tilec.layout.index_arrays import index_arrays
 
 from .elements import from_bits, to_bits
@@ -44,7 +44,7 @@ def to_registers(
         LayoutError: for an operand that the form does not have, that lies in memory, or of
             an opaque fragment.
     """
-    layout, operand = fragment_of(form, name), form.operand(name)
+    layout, operand = any_fragment_of(form, name), form.operand(name)
     bits = to_bits(matrix, operand.type)
     at = _picked(form, operand, layout, selectors or {})
     if bits.shape[-at.ndim :] != at.shape:
@@ -68,7 +68,7 @@ def from_registers(
 
     Raises: as `to_registers`.
     """
-    layout, operand = fragment_of(form, name), form.operand(name)
+    layout, operand = any_fragment_of(form, name), form.operand(name)
     at = _picked(form, operand, layout, selectors or {})
     word = registers.dtype.type
     inside = np.arange(operand.per_register) * operand.container + operand.shift
@@ -79,7 +79,7 @@ def from_registers(
 
 
 def _picked(
-    form: Form, operand: Operand, layout: LinearLayout, selectors: Mapping[str, int]
+    form: Form, operand: Operand, layout: Fragment, selectors: Mapping[str, int]
 ) -> NDArray[np.intp]:
     """Places of the elements of a matrix, at the selectors' values."""
     matrix = index_arrays(layout, operand.per_register).matrix

@@ -2,9 +2,10 @@
 
 from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .launch import launch
+from .map_bytes import Im2col
 from .ptx import Module, read
 from .report import Finding, Line, MatrixCount, Report, SimulationError
-from .tensor_map import Im2col, TensorMap
+from .tensor_map import TensorMap
 from .unsupported import check
 
 __all__ = [

@@ -260,6 +260,8 @@ class Binding:
         if space in _WINDOWED:
             return _in_window(registers, slot, bits, extra)
         shift = extra - GLOBAL_BASE
+        if space == "param" and bits < 64:
+            return lambda: registers[slot].astype(np.int64) + extra
         if bits == 64:
             return lambda: registers[slot].view(np.int64) + shift
         return lambda: registers[slot].astype(np.int64) + shift

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from .alu import Array
-from .tensor_map import SWIZZLES, Descriptor
+from .map_bytes import SWIZZLES, Descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def swizzled(address: Array, swizzle: str) -> Array:
     chunks = SWIZZLES[swizzle]
     if chunks == 1:
         return address
-    return address ^ (((address >> 7) & (chunks - 1)) << 4)
+    return np.asarray(address ^ (((address >> 7) & (chunks - 1)) << 4))
 
 
 @lru_cache(maxsize=64)

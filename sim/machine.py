@@ -81,7 +81,7 @@ class Machine(Registers):
         after = self.memory.views[64][index]
         for offset, ctas in self.phases.change(instruction, index, before, after):
             if self.observer is not None:
-                self.observer.completed(offset, ctas)
+                self.observer.mbarriers.completed(offset, ctas)
 
     def tested(
         self, instruction: Instruction, index: Array, threads: Array, done: Array, asked: Array
@@ -105,9 +105,9 @@ class Machine(Registers):
             some[threads] = offsets == offset
             late = self.phases.tested(instruction, offset, some, done & some, parity)
             if self.observer is not None:
-                self.observer.observed(offset, done & some)
+                self.observer.mbarriers.observed(offset, done & some)
                 if late is not None:
-                    self.observer.late(instruction, offset, late)
+                    self.observer.mbarriers.late(instruction, offset, late)
 
     def land(self, index: Array) -> None:
         """Complete the copies that mbarriers wait for; `index` are their elements of memory."""

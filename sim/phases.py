@@ -218,11 +218,6 @@ class Phases:
         late = vain & behind[..., None] & (parity == (due & 1)[..., None])
         return late if late.any() else None
 
-    def take_vain(self) -> Array | None:
-        """The threads whose waits were in vain since this was last asked."""
-        vain, self.vain = self.vain, None
-        return vain
-
     def _note(self, instruction: Instruction, offset: int, vain: Array, parity: Array) -> None:
         """Remember where warps wait."""
         for bit in (0, 1):

@@ -187,7 +187,7 @@ class Scheduler:
             if isinstance(go, list):
                 assert mask is not None
                 part = group.at(group.frame, group.block, 0, mask, live)
-            threads = self.machine.full(np.True_ if part.mask is None else part.mask)
+            threads = self.machine.full(np.asarray(True if part.mask is None else part.mask))
             if isinstance(where, int) and not (threads & ~vain).any():
                 part.block, part.index = where, 0
                 self._rest(part)
@@ -213,7 +213,8 @@ class Scheduler:
             group.turn = self.turn
             go = code.end.next(machine)
             if machine.phases.vain is not None:
-                self._after_vain_waits(group, go, machine.phases.take_vain())
+                vain, machine.phases.vain = machine.phases.vain, None
+                self._after_vain_waits(group, go, vain)
                 return
             if type(go) is int:
                 group.block, group.index = go, 0
@@ -409,7 +410,7 @@ class Scheduler:
         for group in self.resting.values():
             code = self.translator.code(group.frame, group.block)
             sync = code.syncs[group.index] if group.index < len(code.syncs) else None
-            mask = machine.full(np.True_ if group.mask is None else group.mask)
+            mask = machine.full(np.asarray(True if group.mask is None else group.mask))
             if isinstance(sync, Gate):
                 place = group.frame.place(group.block, group.index)
                 words.append(f"{group.threads} threads wait at {place} for {sync.waits}")

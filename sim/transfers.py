@@ -131,7 +131,7 @@ class Transfers:
             load.instruction, objects, before, view[objects]
         ):
             if observer is not None:
-                observer.completed(offset, completed)
+                observer.mbarriers.completed(offset, completed)
 
     # From shared memory
 

@@ -16,7 +16,7 @@ def whole_warps(mask: Array, live: Array | None, warps: int = 1) -> Array | None
         warps: how many neighbours must be there together.
     """
     missing = ~mask if live is None else live & ~mask
-    come, absent = mask.any(axis=2), missing.any(axis=2)
+    come, absent = np.asarray(mask.any(axis=2)), np.asarray(missing.any(axis=2))
     if warps > 1:
         come, absent = _together(come, warps), _together(absent, warps)
     broken = np.asarray(come & absent)

@@ -1,4 +1,4 @@
-"""`tile-isa`: the table of matrix instructions, and a kernel that tries any one of them."""
+"""`tile-isa`: the table of matrix instructions and those around them, and kernels to try them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import json
 import sys
 from collections.abc import Sequence
 
-from tilec.isa import Form, Target, UnknownNameError, forms, instruction, target
+from tilec.isa import Form, Target, TilecError, UnknownNameError, forms, instruction, target
+from tilec.isa.instruction_kernel import instruction_kernel
+from tilec.isa.instructions import Instruction, instructions
 from tilec.isa.kernel import kernel
 from tilec.isa.table import current
 
-from . import form_text
+from . import form_text, instruction_text
 from .common import Parser, run
 from .files import write_output
 from .form_list import FORMATS, render
@@ -21,6 +23,8 @@ examples:
   tile-isa list --family ldmatrix --target sm_90a
   tile-isa show mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
   tile-isa emit ldmatrix.sync.aligned.m8n8.x4.b16 --target sm_80 -o try.ptx
+  tile-isa emit wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 --target sm_90a --a registers
+  tile-isa show fence.proxy.async.shared::cta
   tile-isa emit mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a \\
     --format mlir -o try.mlir && tilec try.mlir -o try.ptx
 """
@@ -42,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         return commands.add_parser(name, help=what, description=what)
 
     lister = command("list", "the forms of the table")
-    lister.add_argument("--family", metavar="F", help=", ".join(current().families))
+    lister.add_argument("--family", metavar="F", help="such as mma, wgmma.sp, mbarrier")
     lister.add_argument("--target", metavar="T", help="only forms that this target has")
     lister.add_argument("--format", choices=FORMATS, default="text")
 
@@ -89,10 +93,15 @@ def _form(arguments: argparse.Namespace) -> tuple[Form, str]:
     return instruction(arguments.mnemonic, kind)
 
 
+def _families() -> list[str]:
+    others = (one.family for one in instructions().values())
+    return list(dict.fromkeys((*map(str, current().families), *others)))
+
+
 def _list(arguments: argparse.Namespace) -> str:
-    found = list(forms().values())
+    found: list[Form | Instruction] = [*forms().values(), *instructions().values()]
     if arguments.family is not None:
-        families = [str(family) for family in current().families]
+        families = _families()
         if arguments.family not in families:
             raise UnknownNameError("family", arguments.family, families)
         found = [form for form in found if form.family == arguments.family]
@@ -107,6 +116,9 @@ def body(arguments: argparse.Namespace) -> int:
     if arguments.command == "list":
         sys.stdout.write(_list(arguments))
         return 0
+    if (one := instructions().get(arguments.mnemonic)) is not None:
+        return _instruction(one, arguments)
+    _check_opcode(arguments.mnemonic)
     form, space = _form(arguments)
     if arguments.command == "show":
         as_json = arguments.format == "json"
@@ -118,6 +130,34 @@ def body(arguments: argparse.Namespace) -> int:
         write_output(arguments.output, _program(form, where, selectors, space))
     else:
         write_output(arguments.output, kernel(form, where, selectors=selectors).ptx)
+    return 0
+
+
+def _check_opcode(mnemonic: str) -> None:
+    """Refuse what is no instruction, though one that is no matrix instruction begins like it."""
+    opcode = mnemonic.partition(".")[0]
+    legal = [name for name in instructions() if name.partition(".")[0] == opcode]
+    if legal and opcode not in current().opcodes:
+        raise UnknownNameError("instruction", mnemonic, legal, every=False)
+
+
+def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
+    """The same of one that is no matrix instruction."""
+    if arguments.a is not None:
+        raise TilecError(f"{one.ptx} leaves no choice of where A lies")
+    if arguments.command == "show":
+        as_json = arguments.format == "json"
+        data = instruction_text.details(one)
+        sys.stdout.write(
+            json.dumps(data, indent=1) + "\n" if as_json else instruction_text.text(one)
+        )
+        return 0
+    if arguments.format == "mlir":
+        raise TilecError(f"no tile program tries {one.ptx}: it is no matrix instruction")
+    if arguments.select:
+        raise TilecError(f"{one.ptx} has no selector '{arguments.select[0][0]}'; it has none")
+    kernel_ = instruction_kernel(one, target(arguments.target))
+    write_output(arguments.output, kernel_.ptx)
     return 0
 
 

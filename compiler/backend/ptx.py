@@ -68,7 +68,7 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
     version = target.min_ptx
     called = set(_DECLARED.findall(ir))
     conversions = [c for c in CONVERSIONS.values() if c.intrinsic in called]
-    assembly = _ASSEMBLY.findall(ir)
+    assembly = dict.fromkeys(_ASSEMBLY.findall(ir))
     words = {word for text in assembly for word in text.split()}
     reductions = [reduction for name, reduction in REDUCTIONS.items() if name in words]
     used: list[Form | Conversion | Reduction] = [

@@ -22,6 +22,7 @@ from .ask import (
     scope_of,
     semantics_of,
     touches,
+    uniform_operands,
     variation_of,
     writes,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "scope_of",
     "semantics_of",
     "touches",
+    "uniform_operands",
     "variation_of",
     "writes",
 ]

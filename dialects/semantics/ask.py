@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tilec.ir.mlir import ir
 
@@ -46,6 +46,12 @@ def variation_of(op: Op) -> Variation:
     """How the results of an op vary over threads."""
     varies = semantics_of(op).varies
     return varies if isinstance(varies, Variation) else varies(op.operation.opview)
+
+
+def uniform_operands(op: Op) -> Sequence[ir.Value]:
+    """The operands of an op that must be the same in all threads of the CTA."""
+    found = semantics_of(op).uniform
+    return () if found is None else found(op.operation.opview)
 
 
 def effects_of(op: Op) -> tuple[Effect, ...] | None:

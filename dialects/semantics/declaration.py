@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+from tilec.ir.mlir import ir
 
 from .control import ControlFlow
 from .effects import Touch
@@ -25,6 +27,7 @@ class Semantics:
         layouts: what it asks of the layouts of tiles.
         aliases: number of the operand, a memref, into whose memory the result points.
         control: what it does with its regions.
+        uniform: gives the operands of one op that must be the same in all threads of the CTA.
         cost: instructions of a warp for each register of the result, where it is computed once
             more under another layout; None where it must not be.
     """
@@ -36,6 +39,7 @@ class Semantics:
     aliases: int | None = None
     control: ControlFlow | None = None
     cost: int | None = None
+    uniform: Callable[[Any], Sequence[ir.Value]] | None = None
 
     def but(self, **changes: Any) -> Semantics:
         """The same with some attributes changed."""

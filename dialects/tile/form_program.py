@@ -152,7 +152,7 @@ def _kernel(form: Form, setting: _Setting) -> tuple[Argument, ...]:
         TilecError: for a class that has none.
     """
     del setting
-    raise TilecError(f"no tile program tries {form.ptx}: no op of the dialect is that instruction")
+    raise TilecError(f"no tile program of one op tries {form.ptx}; with --format ptx a kernel does")
 
 
 # Fragments with a layout

@@ -58,6 +58,11 @@ def constant(type_: Type, value: int) -> ir.OpResult:
     return create("llvm.mlir.constant", (), type_, value=ir.IntegerAttr.get(type_, value))
 
 
+def constant_of(type_: Type, value: Attribute) -> ir.OpResult:
+    """A constant of a type of numbers, or of vectors of them, as its attribute says."""
+    return create("llvm.mlir.constant", (), type_, value=value)
+
+
 def constant_i32(value: int) -> ir.OpResult:
     """A constant of type i32."""
     return constant(i32(), value)

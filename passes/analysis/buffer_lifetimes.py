@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
-from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp
+from tilec.dialects.tile.ops import AsyncCopyOp
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
@@ -84,15 +84,11 @@ def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:
         return False
     whole = shared_buffer(memref_of(buffer))
     op = first.opview
-    indices: Sequence[Value]
-    if isinstance(op, StoreOp):
-        indices, shape = op.indices, ir.ShapedType(op.tile.type).shape
-    elif isinstance(op, AsyncCopyOp):
-        indices, shape = op.target_indices, list(op.shape)
-    else:
+    region = op.overwritten() if isinstance(op, TileOp) else None
+    if region is None:
         return False
     return (
         whole.count == 1
-        and shape == [whole.rows, whole.cols]
-        and all(constant_of(index) == 0 for index in indices)
+        and region.shape == (whole.rows, whole.cols)
+        and all(constant_of(index) == 0 for index in region.indices)
     )

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tilec.dialects.semantics import Access, Resource, Touch, resource_of, root_memory, semantics_of
 from tilec.dialects.tile.matrices import in_memory
-from tilec.dialects.tile.ops import AsyncCopyOp, AtomicOp
+from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import TileValue, tile_value
@@ -99,9 +99,8 @@ def _role(touched: list[Touch]) -> Role:
 
 
 def _of_tile(op: MemoryOp, touched: list[Touch]) -> CtaAccess:
-    role, function = _role(touched), ""
-    if isinstance(op, AtomicOp):
-        role, function = Role.UPDATE, op.fn.value
+    function = op.update or ""
+    role = Role.UPDATE if function else _role(touched)
     tile = tile_value(op.tile.type)
     if tile is None or tile.is_fragment:  # a warp's, at a place of its own
         return CtaAccess(op, role, op.memref, function=function)
@@ -136,18 +135,22 @@ def _of_copy(op: AsyncCopyOp, target: Target | None) -> CtaAccess:
 def _of_threads(op: ir.OpView, touch: Touch) -> CtaAccess:
     """An access that each thread makes for itself: of one element, where the indices say of which.
 
-    That is where an index for each dimension follows the memref, and no vector is moved.
+    That is where an index for each dimension follows the memref, and no vector or tile is moved.
     """
     if touch.operand is None:
         return CtaAccess(op, _role([touch]), None)
     operands = list(op.operands)
     memref, after = operands[touch.operand], operands[touch.operand + 1 :]
     rank = ir.MemRefType(memref.type).rank if isinstance(memref.type, ir.MemRefType) else -1
-    values = [v for v in (*operands, *op.results) if isinstance(v.type, ir.VectorType)]
+    values = [v for v in (*operands, *op.results) if not isinstance(v.type, _SCALARS)]
     is_element = len(after) == rank and all(isinstance(i.type, ir.IndexType) for i in after)
     if values or not is_element:
         return CtaAccess(op, _role([touch]), memref)
     return CtaAccess(op, _role([touch]), memref, tuple(after), (1,) * rank)
+
+
+_SCALARS = (ir.IntegerType, ir.FloatType, ir.IndexType, ir.MemRefType)
+"""What the other values of an access to one element are."""
 
 
 @lru_cache(maxsize=1024)

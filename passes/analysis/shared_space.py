@@ -6,7 +6,11 @@ counts is what is needed at some place of the program.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.aliases import Op, Type
@@ -45,7 +49,7 @@ class SharedSpace:
             )
             for buffer in lifetimes(allocs, self._places, target)
         ]
-        for op in named(function, [ConvertLayoutOp, ReduceOp]):
+        for op in named(function, _TRIPS):
             self._spans.append((*self._places[op], trip_bytes(op, target)))
 
     def left(self, *within: Op) -> int:
@@ -75,10 +79,13 @@ class SharedSpace:
 def trip_bytes(operation: ir.Operation, target: Target | None) -> int:
     """Bytes through which a conversion, or a reduction over warps, will go."""
     op = operation.opview
-    if isinstance(op, ConvertLayoutOp):
-        return _conversion(op.source.type, op.result.type, target)
-    if not isinstance(op, ReduceOp):
-        return 0
+    for kind, of_kind in _TRIPS.items():
+        if isinstance(op, kind):
+            return of_kind(op, target)
+    return 0
+
+
+def _reduction(op: ReduceOp, target: Target | None) -> int:
     source = tile_value(op.source.type)
     if source is None or source.is_fragment:
         return 0
@@ -102,6 +109,13 @@ def _trip_bytes(
     except LayoutError:  # an error of the pass that does it
         return 0
     return 0 if trip is None else aligned(trip.bytes)
+
+
+_TRIPS: Mapping[type[TileOp], Callable[[Any, Target | None], int]] = {
+    ConvertLayoutOp: lambda op, target: _conversion(op.source.type, op.result.type, target),
+    ReduceOp: _reduction,
+}
+"""The ops that `tile-stage-conversions` and `tile-stage-reductions` send through shared memory."""
 
 
 def aligned(size: int) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Collection
 from functools import cache
 from math import prod
 
-from tilec.dialects.tile.ops import AtomicOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.stored import stored_tile
@@ -88,7 +87,7 @@ def legal_layout(op: MemoryOp, tile: PlainTile | TileValue, layout: LinearLayout
 
 def _vector(op: MemoryOp, bits: int) -> int:
     """Elements of the tile that an access may move at once, as far as is known."""
-    if isinstance(op, AtomicOp):
+    if op.update is not None:  # which each element is for itself
         return 1
     return vector_of(op) * max(1, 8 // bits)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from tilec.dialects.semantics import root_memory
 from tilec.ir.aliases import Type, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
@@ -14,20 +15,6 @@ from ..functions import is_kernel
 from .addresses import advance, in_global
 from .cached import cached_method
 from .lowering import Lowering
-
-_VIEWS = frozenset(
-    f"memref.{name}"
-    for name in (
-        "assume_alignment",
-        "cast",
-        "collapse_shape",
-        "expand_shape",
-        "reinterpret_cast",
-        "subview",
-        "transpose",
-        "view",
-    )
-)
 
 
 class Descriptor:
@@ -106,13 +93,11 @@ class Descriptor:
 
 def _is_argument(memref: Value) -> bool:
     """Whether a memref is, or is a view of, what a kernel is passed, which is global memory."""
-    owner = memref.owner
-    while not isinstance(owner, ir.Block):
-        if owner.name not in _VIEWS:
-            return False
-        memref = owner.operands[0]
-        owner = memref.owner
+    root = root_memory(memref)
+    owner = root.owner
+    if not isinstance(owner, ir.Block):
+        return False
     function = owner.owner.operation
     if function.name != "gpu.func" or not is_kernel(function):
         return False
-    return ir.BlockArgument(memref).arg_number < len(signature(function).inputs)
+    return ir.BlockArgument(root).arg_number < len(signature(function).inputs)

@@ -41,7 +41,7 @@ class GlobalAccess:
     ) -> None:
         self._kernel = kernel
         self.descriptor = kernel.once(Descriptor, memref)
-        self._indices = [split(i) for i in indices]
+        self._indices = [kernel.asked(split, i) for i in indices]
         self._first = len(indices) - len(place.outs)
         self._memref = memref
         unsure = tuple(

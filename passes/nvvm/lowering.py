@@ -21,6 +21,7 @@ from .registers import bitcast
 
 P = ParamSpec("P")
 T = TypeVar("T")
+A = TypeVar("A")
 
 
 class _Signature:
@@ -63,6 +64,7 @@ class Lowering:
         self.thread = ThreadIndex(function)
         self.interned = Interner(function)
         self._emitted: dict[tuple[object, ...], Any] = {}
+        self._answers: dict[tuple[object, Value], Any] = {}
         self._places: dict[tuple[LinearLayout, str], list[Value]] = {}
         self._firsts: dict[tuple[str, int], Value] = {}
         self._instructions: dict[str, Call] = {}
@@ -87,9 +89,23 @@ class Lowering:
                 found = self._emitted[key] = emit(self, *args, **kwargs)
         return found
 
+    def asked(self, question: Callable[[Value], A], value: Value) -> A:
+        """What an analysis says of a value, which it is asked once: emitting changes nothing.
+
+        Args:
+            question: a function of a module.
+            value: its argument.
+        """
+        key = question, value
+        found: A | None = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = question(value)
+        return found
+
     def finish(self) -> None:
         """Let go of what was emitted, some of which refers to the kernel in turn."""
         self._emitted.clear()
+        self._answers.clear()
 
     def places(self, layout: LinearLayout, in_dim: str) -> list[Value]:
         """`layout` applied to this thread's `lane`, `warp` or `thread` number; of type index.

@@ -65,7 +65,9 @@ class SharedAccess:
         self._place = place
         self._dim = dim
         self._lanes = _bits(place, dim)
-        self._run_time = [0 if at.value is None else possible_bits(at.value) for at in (row, col)]
+        self._run_time = [
+            0 if at.value is None else kernel.asked(possible_bits, at.value) for at in (row, col)
+        ]
 
     def alignment(self) -> int:
         """Elements of which the offset of the tile's origin is a multiple, whatever the row.
@@ -223,7 +225,7 @@ def shared_access(
     number = Index(None, 0)
     stride = 1
     for index, extent in zip(reversed(leading), reversed(shape[:-2]), strict=True):
-        part = split(index)
+        part = kernel.asked(split, index)
         value = part.value
         if value is not None and stride != 1:
             value = arith.muli(value, index_constant(stride))
@@ -232,7 +234,8 @@ def shared_access(
             value = both if value is None else arith.addi(both, value)
         number = Index(value, number.constant + part.constant * stride)
         stride *= extent
-    return SharedAccess(kernel, base, buffer, number, split(row), split(col), place, dim)
+    at = kernel.asked(split, row), kernel.asked(split, col)
+    return SharedAccess(kernel, base, buffer, number, *at, place, dim)
 
 
 def _refuse_outside(what: str, first: int, last: int, extent: int) -> None:

@@ -59,7 +59,7 @@ class Wgmmas:
         }
         if form.sparsity:
             values["e"] = expansion.values(op.operands[4])
-        arguments = []
+        arguments: list[Value] = []
         for wanted in call.arguments:
             if wanted.constant:
                 number = op.selector_value(wanted.name)
@@ -131,13 +131,8 @@ def _zero(packed: Packing) -> Value:
         return llvm.constant(packed.type, 0)
     number = ir.FloatAttr.get(packed.element, 0.0)
     if packed.per_register == 1:
-        return ir.Operation.create(
-            "llvm.mlir.constant", [packed.type], attributes={"value": number}
-        ).result
-    many = ir.DenseElementsAttr.get_splat(packed.type, number)
-    return ir.Operation.create(
-        "llvm.mlir.constant", [packed.type], attributes={"value": many}
-    ).result
+        return llvm.constant_of(packed.type, number)
+    return llvm.constant_of(packed.type, ir.DenseElementsAttr.get_splat(packed.type, number))
 
 
 def _through(code: str, registers: Values) -> Values:

@@ -315,7 +315,7 @@ class InFlight:
             threads: who, (CTAs, warps, lanes).
             phases: phases that it has completed, (CTAs,).
         """
-        some = threads.any(axis=2)
+        some = np.asarray(threads.any(axis=2))
         for cta in np.flatnonzero(some.any(axis=1)).tolist():
             waiting = self._on.get((cta, offset))
             if not waiting:

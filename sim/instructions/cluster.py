@@ -5,6 +5,8 @@ PTX ISA, "barrier.cluster", "mapa", "getctarank", "st.async", "red.async".
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from tilec.isa.types import TYPE_BITS
 
@@ -30,7 +32,7 @@ def publish(machine: Machine) -> None:
     """The active threads publish what they have done."""
     active = machine.active()
     machine.clusters.fenced |= active.any(axis=2)
-    machine.phases.publish(active.any(axis=(1, 2)))
+    machine.phases.publish(np.asarray(active.any(axis=(1, 2))))
 
 
 def bind_barrier(binding: Binding) -> Step:
@@ -147,6 +149,7 @@ def bind_async(binding: Binding) -> Step:
             if not courier.legal(place, size, size, writes=True):
                 courier.tell(place.thread, object_, size)
                 continue
+            courier.signal(place.thread, object_)
             new = np.array([v[place.thread] for v in values], dtype_of(bits))
             if machine.observer is not None:
                 granule = np.array([place.offset >> 4])
@@ -154,7 +157,7 @@ def bind_async(binding: Binding) -> Step:
             load = Load(
                 binding.instruction,
                 place.thread,
-                lambda place=place, new=new: move(place, new),
+                partial(move, place, new),
                 object_,
                 size,
                 None,

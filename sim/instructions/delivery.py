@@ -114,11 +114,7 @@ class Courier:
         granules = np.unique(places_ // GRANULE)
         operation = None
         if machine.observer is not None:
-            home, offset = divmod(
-                (barrier << 3) - machine.memory.shared_base, machine.memory.shared_stride
-            )
-            if machine.geometry.cluster_ctas > 1:
-                machine.observer.peers.signal(self.instruction, place.thread, home, offset)
+            home, offset = self.signal(place.thread, barrier)
             machine.observer.traffic.count_copied(self.instruction, bytes_)
             if machine.observer.in_flight is not None:
                 operation = machine.observer.in_flight.write(
@@ -134,6 +130,14 @@ class Courier:
             machine.memory.data[at] = _POISON
         load = Load(self.instruction, place.thread, lambda: move(base), barrier, bytes_, operation)
         machine.transfers.load(load, machine.observer)
+
+    def signal(self, thread: Thread, barrier: int) -> tuple[int, int]:
+        """A thread's copy takes part in a phase of an mbarrier; the mbarrier's CTA and offset."""
+        machine, memory = self.machine, self.machine.memory
+        home, offset = divmod((barrier << 3) - memory.shared_base, memory.shared_stride)
+        if machine.observer is not None and machine.geometry.cluster_ctas > 1:
+            machine.observer.peers.signal(self.instruction, thread, home, offset)
+        return home, offset
 
     def tell(self, thread: Thread, barrier: int, bytes_: int) -> None:
         """Let an mbarrier have the bytes of a copy that is not made, so that the run goes on."""

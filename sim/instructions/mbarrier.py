@@ -76,7 +76,7 @@ class MBarrier:
             return mask
         legal = observer.access(self.instruction, space, offsets, 8, mask, self.access)
         if self.access is Access.BARRIER and space.name == "shared":
-            observer.mbarrier_used(self.instruction, self.machine.full(offsets), legal)
+            observer.mbarriers.used(self.instruction, self.machine.full(offsets), legal)
         return legal
 
     def update(
@@ -93,7 +93,7 @@ class MBarrier:
         index, chosen = self.places()
         observer = machine.observer
         if signals and observer is not None:
-            observer.signal(index, chosen)
+            observer.mbarriers.signal(index, chosen)
         inputs = [machine.full(o)[chosen] for o in operands]
         view = machine.memory.views[64]
         objects = np.unique(index)
@@ -139,7 +139,7 @@ def _init(binding: Binding) -> Step:
             machine.phases.make(binding.instruction, ctas[here], offset, arrivals[here])
             if machine.observer is not None:
                 warps = np.nonzero(chosen)[1]
-                machine.observer.mbarrier_made(offset, ctas[here], warps[here])
+                machine.observer.mbarriers.made(offset, ctas[here], warps[here])
         object_.update(change, registers[slot].astype(np.int64))
 
     return step
@@ -178,7 +178,7 @@ def _arrive(binding: Binding) -> Step:
         )
         if observer is not None:
             pending = unpack(state)[0]
-            observer.arrived(binding.instruction, chosen & (pending < count), pending)
+            observer.mbarriers.arrived(binding.instruction, chosen & (pending < count), pending)
         if target is not None:
             machine.write(target, state)
 

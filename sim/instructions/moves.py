@@ -92,6 +92,14 @@ def _cvta(binding: Binding) -> Step:
     if to is None:
         return lambda: None
     shift = np.array(window, np.uint64).astype(dtype_of(width(type_)))
+    if space.startswith("param") and window == 0 and type_.endswith("64"):
+        # A parameter's address fits 32 bits, and may have come by a register of these.
+        def widen() -> None:
+            address = registers[slot]
+            near = address < np.uint64(1 << 32)
+            machine.write(to, np.where(near, address + np.uint64(GLOBAL_BASE), address))
+
+        return widen
     if window == 0:
         return lambda: machine.write(to, registers[slot])
     if "to" in binding.modifiers:

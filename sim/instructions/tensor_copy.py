@@ -14,9 +14,9 @@ from ..alu import Array
 from ..binding import Binding
 from ..boxes import Elements, im2col, swizzled, tile
 from ..machine import Machine, Step
+from ..map_bytes import MAP_BYTES, Descriptor
 from ..memory import GLOBAL_BASE
 from ..ptx.module import Address, Operand, Vector
-from ..tensor_map import MAP_BYTES, Descriptor
 from .delivery import Courier, Place, places
 from .mbarrier import MBarrier
 from .reductions import Combine, combiner

@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 
 from ..binding import Binding
 from ..machine import Step
-from ..ptx.module import Instruction, Integer
-from ..sync import Members
-from ..tensor_map import (
+from ..map_bytes import (
     MAP_BYTES,
     PTX_TYPES,
     TYPES,
@@ -21,6 +19,8 @@ from ..tensor_map import (
     set_step,
     set_stride,
 )
+from ..ptx.module import Instruction, Integer
+from ..sync import Members
 from ..traits import PLAIN, Sync, Traits
 from .registry import instruction
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from tilec.isa import LANES, Product, Storage
 from tilec.isa import Operand as MatrixOperand
+from tilec.layout.descriptors import Descriptor
 
 from ..alu import Array
 from ..binding import Binding
@@ -14,7 +15,7 @@ from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
 from ..ptx.module import Instruction, Integer, Operand
 from ..register_pool import WARPGROUP
-from ..shared_operands import SWIZZLE_NAMES, MatrixDescriptor, chunks, gather
+from ..shared_operands import CHUNK, chunks, gather
 from ..sync import Members
 from ..tensor.elements import decode_bytes
 from ..tensor.warpgroup import Operands, matrix_of, multiply_warpgroups
@@ -22,6 +23,8 @@ from ..traits import Sync, Traits
 from .registry import instruction
 
 _THREADS = WARPGROUP * LANES
+_NO_BASE = ~(7 << 49)
+"""Bits of a descriptor without its base offset."""
 _SYNC = Traits(sync=Sync.WARPGROUP)
 
 
@@ -160,8 +163,9 @@ class _Wgmma:
                     "partial-warp",
                     self.instruction,
                     some & active,
-                    lambda _, n=int(counts[cta, group]): (
-                        f"executes it in a warpgroup of which only {n} threads are active"
+                    lambda at: (
+                        "executes it in a warpgroup of which only "
+                        f"{int(counts[at[0], at[1] // WARPGROUP])} threads are active"
                     ),
                 )
         return np.argwhere(counts == _THREADS)
@@ -209,67 +213,28 @@ class _Wgmma:
 
     # Shared memory
 
-    def _extents(self, side: _Side) -> tuple[int, int, int]:
-        """Rows along M or N, bytes of each along K, and whole bytes of an element."""
-        operand = side.operand
-        rows, k = operand.rows, operand.cols
-        if operand.name == "b":
-            rows, k = k, rows
-        return rows, k * operand.type.bits // 8, max(operand.type.bits // 8, 1)
-
     def _values(self, side: _Side, places: Array) -> Array:
         """Values of A or B, (warpgroups, m or n, k), as they are stored."""
         if not side.shared:
             values = matrix_of(self.form, side.operand.name, self._gather(side.slots, places))
             return values if side.sign == 1 else -values
-        machine = self.machine
-        rows, row_bytes, size = self._extents(side)
-        memory = machine.memory
+        memory, type_ = self.machine.memory, side.operand.type
+        size = max(type_.bits // 8, 1)
         found = []
-        for (cta, group), bits in zip(
-            places.tolist(), self._scalar(side.slots[0], places).tolist(), strict=True
-        ):
-            descriptor = MatrixDescriptor.of(bits)
-            at = chunks(descriptor, rows, row_bytes, size, transposed=side.transposed)
-            if not self._legal(descriptor, at, cta, group, row_bytes, side):
-                at = np.zeros_like(at)
+        for (cta, _), at in zip(places.tolist(), self._addresses(side, places), strict=True):
             base = memory.shared_base + cta * memory.shared_stride
-            raw = gather(memory.data, base, at, size, transposed=side.transposed)
-            found.append(decode_bytes(side.operand.type, raw))
+            legal = at if at.max() < memory.shared_bytes else np.zeros_like(at)
+            raw = gather(memory.data, base, legal, size, transposed=side.transposed)
+            found.append(decode_bytes(type_, raw))
         values = np.stack(found)
         return values if side.sign == 1 else -values
 
-    def _legal(
-        self,
-        descriptor: MatrixDescriptor,
-        at: Array,
-        cta: int,
-        group: int,
-        row_bytes: int,
-        side: _Side,
-    ) -> bool:
-        """Whether an operand may be read; findings where not."""
-        machine = self.machine
-        limit = machine.memory.shared_bytes
-        words = ""
-        if int(at.max()) + 16 > limit:
-            words = (
-                f"reads operand {side.operand.name} up to {int(at.max()) + 16:#x}, and shared "
-                f"memory has {limit} bytes"
-            )
-        elif descriptor.base:
-            words = (
-                f"has base offset {descriptor.base} in the descriptor of operand "
-                f"{side.operand.name}; only 0 is simulated: align the pattern to 8 lines"
-            )
-        elif not side.transposed and 1 < descriptor.line < row_bytes // 16:
-            words = (
-                f"reads {row_bytes} bytes along K of operand {side.operand.name} by swizzle "
-                f"{SWIZZLE_NAMES[descriptor.line]}, whose lines are shorter"
-            )
-        if words and machine.observer is not None and machine.observer.warpgroups is not None:
-            machine.observer.warpgroups.blame(self.instruction, cta, group, words)
-        return int(at.max()) + 16 <= limit
+    def _addresses(self, side: _Side, places: Array) -> list[Array]:
+        """Addresses of the chunks of A or B, of each warpgroup."""
+        words = self._scalar(side.slots[0], places).tolist()
+        return [
+            chunks(side.operand, word & _NO_BASE, transposed=side.transposed)[1] for word in words
+        ]
 
     def _watch(self, places: Array) -> None:
         """Tell what registers and shared memory are in use from now on."""
@@ -283,25 +248,44 @@ class _Wgmma:
         if not self.sides["a"].shared:
             slots += self.sides["a"].slots
         watch.product(self.instruction, groups, slots, str(self.form.shape))
-        limit = self.machine.memory.shared_bytes
+        shared = [side for side in self.sides.values() if side.shared]
+        words = [self._scalar(side.slots[0], places).tolist() for side in shared]
         for index, (cta, group) in enumerate(places.tolist()):
             touched = []
-            for side in self.sides.values():
-                if not side.shared:
-                    continue
-                rows, row_bytes, size = self._extents(side)
-                bits = int(self._scalar(side.slots[0], places)[index])
-                descriptor = MatrixDescriptor.of(bits)
-                at = chunks(descriptor, rows, row_bytes, size, transposed=side.transposed)
-                if int(at.max()) + 16 > limit:
+            for side, given in zip(shared, words, strict=True):
+                descriptor, at = chunks(
+                    side.operand, given[index] & _NO_BASE, transposed=side.transposed
+                )
+                wrong = self._problem(side, given[index], descriptor, at)
+                if wrong:
+                    watch.blame(self.instruction, cta, group, wrong)
                     continue
                 granules = np.unique(at >> 4)
-                name = SWIZZLE_NAMES[descriptor.line]
-                watch.swizzles(self.instruction, cta, group, granules, name)
+                watch.swizzles(self.instruction, cta, group, granules, str(descriptor.swizzle))
                 touched.append(granules)
-                observer.traffic.count_operand(self.instruction, at.size * 16)
+                observer.traffic.count_operand(self.instruction, at.size * CHUNK)
             if touched:
                 watch.reads(self.instruction, cta, group, np.unique(np.concatenate(touched)))
+
+    def _problem(self, side: _Side, word: int, descriptor: Descriptor, at: Array) -> str:
+        """What is wrong with an operand's descriptor; empty if nothing is."""
+        name, limit = side.operand.name, self.machine.memory.shared_bytes
+        line = CHUNK << descriptor.swizzle.bits
+        if int(at.max()) + CHUNK > limit:
+            end = int(at.max()) + CHUNK
+            return f"reads operand {name} up to {end:#x}, and shared memory has {limit} bytes"
+        if word & ~_NO_BASE:
+            return (
+                f"has a base offset in the descriptor of operand {name}, which is not simulated: "
+                f"a matrix begins at a multiple of {8 * line} bytes"
+            )
+        row = at.shape[1] * CHUNK
+        if not side.transposed and descriptor.swizzle.bits and row > line:
+            return (
+                f"reads {row} bytes along K of operand {name} by swizzle {descriptor.swizzle}, "
+                "whose lines are shorter"
+            )
+        return ""
 
 
 def _registers(binding: Binding, given: Operand, wanted: MatrixOperand) -> tuple[int, ...]:

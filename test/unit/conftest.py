@@ -26,7 +26,7 @@ _ARCHITECTURES = {70: "sm_75", 72: "sm_75", 101: "sm_110"}
 _HEADER = """.version {version}
 .target {target}
 .address_size 64
-.visible .entry k() {{
+.visible .entry k(.param .align 64 .b8 map[128]) {{
 .reg .b32 %r<129>; .reg .f32 %f<129>; .reg .f64 %d<16>; .reg .b64 %p;
 """
 # A last line that is refused for certain: the module is checked, and no time goes into its code.

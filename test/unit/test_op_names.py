@@ -136,3 +136,49 @@ def test_upstream_ops_are_made_by_typed_functions(path: Path) -> None:
 )
 def test_what_is_made_by_name_is_found(text: str) -> None:
     assert len(_made_by_name(ast.parse(text))) == 1
+
+
+def _is_op(node: ast.AST) -> bool:
+    """Whether a node is the name of an op's class."""
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name.endswith("Op") and name != "Op"
+
+
+def _lists_of_classes(tree: ast.AST) -> list[str]:
+    """Where classes of ops stand in a list, or are told from all others one after the other."""
+    found = []
+    for node in ast.walk(tree):
+        listed: list[ast.AST] = []
+        match node:
+            case ast.Tuple() | ast.List() | ast.Set():
+                listed = list(node.elts)
+            case ast.Call():
+                listed = [argument for argument in node.args if _is_op(argument)]
+            case ast.BoolOp():
+                calls = [v for v in node.values if isinstance(v, ast.Call)]
+                listed = [c.args[1] for c in calls if _callee(c) == "isinstance"]
+        if len(listed) > 1 and all(map(_is_op, listed)):
+            found.append(f"{node.lineno}: {ast.unparse(node)}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "path",
+    [p for p in SOURCES if p.is_relative_to(ROOT / "passes")],
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_no_lists_of_classes_of_ops(path: Path) -> None:
+    """What they have in common is a meaning; mappings say what becomes of each."""
+    assert _lists_of_classes(ast.parse(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "isinstance(op, (LoadOp, ops.StoreOp))",
+        "kernel.named(LoadOp, StoreOp)",
+        "isinstance(op, LoadOp) or isinstance(op, StoreOp)",
+    ],
+)
+def test_a_list_of_classes_is_found(text: str) -> None:
+    assert len(_lists_of_classes(ast.parse(text))) == 1

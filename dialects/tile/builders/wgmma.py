@@ -10,6 +10,15 @@ from tilec.layout import LinearLayout, any_fragment_of
 from tilec.layout.operands import operand_layout
 
 from ..ops.base import check_op
+from ..ops.wgmma import (
+    AccumulatorOp,
+    JoinWarpsOp,
+    WarpPartOp,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaOp,
+    WgmmaSpOp,
+)
 from ..tiles import element_name, frag_type, layout_attr
 from ..warpgroup import warp_part as part_layout
 from ..warpgroup import warpgroup_fragment
@@ -78,7 +87,7 @@ def wgmma(
         name: i64(value + name.startswith("imm_scale")) for name, value in given.items() if value
     }
     return emit(
-        "tile.wgmma",
+        WgmmaOp,
         [*operands, *indices_of(indices)],
         c.type,
         {"form": form_name(form), **attributes},
@@ -99,19 +108,19 @@ def wgmma_sp(
     """`tile.wgmma_sp`: `wgmma` with a sparse A as stored, and its metadata `e`."""
     operands = [a, b, c, _bit(scale_d), e, *indices_of(indices)]
     attributes = {"form": form_name(form), "selector": i64(selector)}
-    return emit("tile.wgmma_sp", operands, c.type, attributes)
+    return emit(WgmmaSpOp, operands, c.type, attributes)
 
 
 @located
 def wgmma_fence() -> None:
     """`tile.wgmma_fence`: order registers before the next product."""
-    emit("tile.wgmma_fence", [])
+    emit(WgmmaFenceOp, [])
 
 
 @located
 def wgmma_commit() -> None:
     """`tile.wgmma_commit`: close the group of products so far."""
-    emit("tile.wgmma_commit", [])
+    emit(WgmmaCommitOp, [])
 
 
 @located
@@ -131,7 +140,7 @@ def wgmma_wait(*accumulators: Value, pending: int = 0) -> list[Value]:
 @located
 def accumulator(type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.accumulator`: zeros."""
-    return emit("tile.accumulator", [], type)
+    return emit(AccumulatorOp, [], type)
 
 
 @located
@@ -141,13 +150,13 @@ def warp_part(source: Value, column: int = 0, columns: int | None = None) -> Val
     count = tile.shape[1] if columns is None else columns
     layout = part_layout(tile, column, count)
     type_ = frag_type((tile.shape[0] // 4, count), tile.element, layout)
-    return emit("tile.warp_part", [source], type_, {"column": i64(column)})
+    return emit(WarpPartOp, [source], type_, {"column": i64(column)})
 
 
 @located
 def join_warps(source: Value, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.join_warps`: the fragments of four warps as a warpgroup's, of `type`."""
-    return emit("tile.join_warps", [source], type)
+    return emit(JoinWarpsOp, [source], type)
 
 
 def _bit(value: Value | bool) -> Value:

@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 from ..dialect import SharedAttr
 from ..shared import shared_buffer
 from ..tiles import bits_of
-from .base import TileOp, check_indices, memory
+from .base import Region, TileOp, check_indices, memory
 from .memory import vector_of
 
 
@@ -39,6 +39,7 @@ class AsyncCopyOp(TileOp, name="async_copy"):
             Touch(Access.WRITE, None, 1, asynchronous=True),
             Touch(Access.WRITE, Resource.COPIES),
         ),
+        uniform=lambda op: op.indices,
     )
 
     source: ext.Operand[Any]
@@ -87,6 +88,10 @@ class AsyncCopyOp(TileOp, name="async_copy"):
         """The place of the tile's first element in shared memory."""
         source, _, *indices = self.operands
         return indices[ir.MemRefType(source.type).rank :]
+
+    def overwritten(self) -> Region:
+        """The whole copy; what is outside the source's extents arrives as zero."""
+        return Region(self.target_indices, tuple(ir.DenseI64ArrayAttr(self.shape)))
 
 
 class AsyncCommitOp(TileOp, name="async_commit"):

@@ -13,7 +13,7 @@ from tilec.isa.reductions import Reduction, reductions
 
 from ..dialect import SharedAttr
 from .base import any_tile_of, memory, scope_of_fragment
-from .memory import MemoryOp, check_access, vector_of
+from .memory import MemoryOp, check_access, indices_of_tile, vector_of
 
 _FLOATS = ("bf16", "f16", "f32", "f64")
 
@@ -79,6 +79,7 @@ class AtomicOp(MemoryOp, name="atomic"):
         scope=scope_of_fragment(Scope.LANE, Scope.WARP),
         effects=updates_memory(1),
         layouts=LayoutRule.MOVED,
+        uniform=indices_of_tile,
     )
 
     tile: ext.Operand[Any]
@@ -100,3 +101,8 @@ class AtomicOp(MemoryOp, name="atomic"):
     def memref(self) -> ir.Value:
         """What is updated."""
         return self.operands[1]
+
+    @property
+    def update(self) -> str:
+        """`fn`."""
+        return self.fn.value

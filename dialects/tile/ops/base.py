@@ -38,6 +38,13 @@ def _declaration(op: type[ext.Operation]) -> Declaration:
     )
 
 
+class Region(NamedTuple):
+    """A part of a memref: the indices of its first element, and its extents."""
+
+    indices: Sequence[Value]
+    shape: tuple[int, ...]
+
+
 class TileOp(Tile.Operation):
     """An op of the dialect. Subclasses verify themselves in `check`.
 
@@ -72,6 +79,10 @@ class TileOp(Tile.Operation):
         Raises:
             TilecError: naming what is wrong and what would be legal.
         """
+
+    def overwritten(self) -> Region | None:
+        """What of the memory that it goes to the op sets, whatever was there; None if not known."""
+        return None
 
     def verify_invariants(self) -> bool:
         """MLIR's hook."""

@@ -9,11 +9,20 @@ from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 
-from ..dialect import SharedAttr
+from ..dialect import FragType, SharedAttr
 from ..shared import SharedBuffer, shared_buffer
 from ..stored import stored_elements, stored_tile
 from ..tiles import PlainTile, TileValue, bits_of, tile_value
-from .base import TileOp, any_tile_of, check_indices, form_of, integer, memory, scope_of_fragment
+from .base import (
+    Region,
+    TileOp,
+    any_tile_of,
+    check_indices,
+    form_of,
+    integer,
+    memory,
+    scope_of_fragment,
+)
 
 
 class AllocSharedOp(TileOp, name="alloc_shared"):
@@ -92,6 +101,11 @@ class MemoryOp(TileOp):
         raise NotImplementedError
 
     @property
+    def update(self) -> str | None:
+        """The upstream op by which elements of memory change; None where they are read or set."""
+        return None
+
+    @property
     def is_transposed(self) -> bool:
         """Whether memory holds the transpose."""
         return "transposed" in self.attributes
@@ -106,6 +120,11 @@ class MemoryOp(TileOp):
     def is_masked(self) -> bool:
         """Whether elements may lie outside the memory's extents."""
         return "masked" in self.attributes
+
+
+def indices_of_tile(op: MemoryOp) -> Sequence[ir.Value]:
+    """The indices of a tile that a CTA's threads move together; none of a warp's fragment."""
+    return () if isinstance(op.tile.type, FragType) else op.indices
 
 
 class LoadOp(MemoryOp, name="load"):
@@ -138,6 +157,7 @@ class LoadOp(MemoryOp, name="load"):
         effects=(reads(0),),
         varies=Variation.AS_OPERANDS,
         layouts=LayoutRule.MOVED,
+        uniform=indices_of_tile,
     )
 
     source: ext.Operand[Any]
@@ -174,6 +194,7 @@ class StoreOp(MemoryOp, name="store"):
         scope=scope_of_fragment(Scope.LANE, Scope.WARP),
         effects=(writes_to(1),),
         layouts=LayoutRule.MOVED,
+        uniform=indices_of_tile,
     )
 
     tile: ext.Operand[Any]
@@ -190,6 +211,13 @@ class StoreOp(MemoryOp, name="store"):
     def memref(self) -> ir.Value:
         """What is written."""
         return self.operands[1]
+
+    def overwritten(self) -> Region | None:
+        """The whole tile, if its extents are known."""
+        if self.is_masked or not isinstance(self.tile.type, ir.RankedTensorType):
+            return None
+        shape = tuple(self.tile.type.shape)
+        return Region(self.indices, shape[::-1] if self.is_transposed else shape)
 
 
 def _check(
@@ -261,5 +289,6 @@ __all__ = [
     "SharedBuffer",
     "StoreOp",
     "check_access",
+    "indices_of_tile",
     "vector_of",
 ]

@@ -244,8 +244,8 @@ class WgmmaWaitOp(TileOp, name="wgmma_wait"):
 
     def check(self) -> None:
         """Verify the count, and that the results are as the operands."""
-        if int(self.attributes["pending"].value) < 0:
-            raise TilecError(f"pending must be 0 or more, not {self.attributes['pending'].value}")
+        if self.pending.value < 0:
+            raise TilecError(f"pending must be 0 or more, not {self.pending.value}")
         given, back = [v.type for v in self.operands], [v.type for v in self.results]
         if given != back:
             raise TilecError(
@@ -291,7 +291,7 @@ class WarpPartOp(TileOp, name="warp_part"):
         result = fragment_value(self.results[0], "result")
         if len(result.shape) != 2:
             raise TilecError(f"result must have rank 2, not {len(result.shape)}")
-        legal = warp_part(source, int(self.attributes["column"].value), result.shape[1])
+        legal = warp_part(source, self.column.value, result.shape[1])
         _check_same(result, source.element, legal)
 
 

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from tilec.isa import forms, target, warp_forms
+from tilec.isa.instructions import instructions
 from tilec.isa.kernel import kernel
 from tilec.tools import tile_isa
 from tilec.tools.form_text import TILE_OPS, details
@@ -35,7 +36,8 @@ def test_list_json(tool):
     code, out, _ = tool("list", "--format", "json")
     listed = json.loads(out)
     assert code == 0
-    assert [entry.get("key", entry["ptx"]) for entry in listed] == list(forms())
+    names = [entry.get("key", entry["ptx"]) for entry in listed]
+    assert names == [*forms(), *instructions()]
     by_name = {entry["ptx"]: entry for entry in listed}
     f16 = by_name["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     assert f16 == {
@@ -66,13 +68,14 @@ def test_list_formats_agree(tool):
 @pytest.mark.parametrize("name", ["sm_75", "sm_90a", "sm_120f"])
 def test_list_of_a_target(tool, name):
     _, out, _ = tool("list", "--target", name, "--format", "json")
-    have = [ptx for ptx, found in forms().items() if found.min_ptx(target(name))]
+    every = {**forms(), **instructions()}
+    have = [ptx for ptx, found in every.items() if found.min_ptx(target(name))]
     assert [entry.get("key", entry["ptx"]) for entry in json.loads(out)] == have
-    assert 0 < len(have) < len(forms())
+    assert 0 < len(have) < len(every)
 
 
 def test_show_every_form(tool):
-    for ptx, found in forms().items():
+    for ptx, found in (*warp_forms().items(), *list(forms().items())[::9]):
         data = details(found)
         json.dumps(data)
         assert len(data["operands"]) == len(found.results) + len(found.operands)
@@ -161,7 +164,15 @@ def test_tile_ops_are_those_of_the_dialect():
 
     assert ops
     # A dot is as many instructions as its tiles need.
-    every = TileOp.__subclasses__()
-    with_form = {op.OPERATION_NAME for op in every if "form" in op.__annotations__}
+    every, found = [], [TileOp]
+    while found:
+        every += found
+        found = [under for op in found for under in op.__subclasses__()]
+    with_form = {
+        op.OPERATION_NAME
+        for op in every
+        if any("form" in vars(one).get("__annotations__", {}) for one in op.__mro__)
+        and getattr(op, "OPERATION_NAME", None)
+    }
     assert set(TILE_OPS.values()) == with_form - {"tile.dot"}
-    assert set(TILE_OPS) == {found.family for found in warp_forms().values()}
+    assert set(TILE_OPS) == {found.family for found in forms().values()}

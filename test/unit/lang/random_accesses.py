@@ -186,10 +186,10 @@ class Accesses:
     def extents(self, rank: int, *, even: bool = False) -> list[int]:
         """The shape of a tile."""
         found = [1 << self.random.randrange(4) for _ in range(self.random.randrange(1, rank + 1))]
-        while np.prod(found) > WIDTH:
-            found[found.index(max(found))] //= 2
         if even and found[-1] == 1:
             found[-1] = 2
+        while np.prod(found) > WIDTH:
+            found[found.index(max(found))] //= 2
         return found
 
     # Accesses.

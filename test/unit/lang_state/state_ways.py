@@ -404,6 +404,7 @@ WAYS = (
         "dataclasses.astuple(config$n)[0]",
         "config$n.value = $v",
         names="any",
+        gives="dataclasses.astuple(dataclasses.make_dataclass('Config', ['value'])($v))[0]",
     ),
     Way(
         "default of a dataclass",

@@ -8,11 +8,13 @@ import pytest
 import tilec
 from tilec import sim
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Variation
+from tilec.dialects.semantics.effects import reads
 from tilec.dialects.tile.emit import emit
 from tilec.dialects.tile.ops import ElementwiseOp
 from tilec.frontend.contexts import new_context
 from tilec.ir.mlir import ext, ir
 from tilec.passes import lowerings
+from tilec.passes.analysis.cta_accesses import CtaAccess, Role, accesses_of
 from tilec.passes.base import PassError
 from tilec.passes.pipeline import run_pipeline
 from tilec.pipelines import pipeline
@@ -220,3 +222,38 @@ def test_declared_op_compiles(context: ir.Context, monkeypatch: pytest.MonkeyPat
     assert isinstance(report, sim.Report)
     assert not report.findings
     np.testing.assert_array_equal(y, 2 * x)
+
+
+class ReadOp(Toy.Operation, name="read"):
+    """A tile from memory, at a place that its declaration says nothing of."""
+
+    SEMANTICS = Semantics(scope=Scope.CTA, effects=(reads(0),), uniform=lambda op: [op.operands[1]])
+
+    memory: ext.Operand[Any]
+    row: ext.Operand[ir.IndexType]
+    column: ext.Operand[ir.IndexType]
+    tile: ext.Result[Any]
+
+
+READ = '%t = "toy.read"(%x, {row}, %c0) : (memref<?x?xf32>, index, index) -> tensor<32x32xf32>'
+
+
+def test_a_tile_that_another_op_reads_may_be_anywhere(context: ir.Context) -> None:
+    """Only what reads one element is known to read it where the indices say."""
+    module = _module(context, READ.format(row="%c0"))
+    found: list[CtaAccess] = []
+
+    def look(op: ir.Operation) -> ir.WalkResult:
+        found.extend(accesses_of(op.opview, None) if op.name == "toy.read" else ())
+        return ir.WalkResult.ADVANCE
+
+    module.operation.walk(look)
+    (access,) = found
+    assert (access.role, access.indices, access.extents) == (Role.READ, (), ())
+
+
+def test_what_must_be_uniform_is_asked_of_the_op(context: ir.Context) -> None:
+    run_pipeline(_module(context, READ.format(row="%c4")), "tile-check-divergence")
+    body = "%lane = gpu.lane_id\n" + READ.format(row="%lane")
+    with pytest.raises(PassError, match=r"'toy\.read' op .* index 0 may differ between threads"):
+        run_pipeline(_module(context, body), "tile-check-divergence")

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from tilec.sim import Im2col, LaunchError, Report, TensorMap, launch
-from tilec.sim.tensor_map import Descriptor
+from tilec.sim.map_bytes import Descriptor
 
 HEAD = """.version 8.6
 .target sm_90a

@@ -169,39 +169,77 @@ def test_sums_that_clamp() -> None:
     assert np.array_equal(found, expected)
 
 
-@pytest.mark.parametrize("type_", ["f16", "bf16", "tf32", "e4m3", "s8"])
-@pytest.mark.parametrize("a_registers", [False, True])
-def test_sparse(type_: str, a_registers: bool) -> None:
+def run_sparse(
+    types: tuple[str, str, str], n: int, *, a_registers: bool, satfinite: bool = False
+) -> tuple[Report, np.ndarray, np.ndarray]:
     """Two of four elements of A, or one of two words, the same in each row: 0b1001 and 0b1110."""
-    rng, n = np.random.default_rng(3), 16
-    stored_k = 256 // BITS[type_]
+    d_type, a_type, b_type = types
+    rng, stored_k = np.random.default_rng(n), 256 // BITS[a_type]
     k = 2 * stored_k
-    d_type = "s32" if type_ == "s8" else "f32"
-    stored, b = small(rng, type_, (64, stored_k)), small(rng, type_, (n, k))
+    stored, b = small(rng, a_type, (64, stored_k)), small(rng, b_type, (n, k))
     # Of four elements the second and the third; of two words, as two halves each, the second.
-    if type_ == "tf32":
+    if a_type == "tf32":
         columns, code = 2 * np.arange(stored_k) + 1, 0xEEEEEEEE
     else:
         columns = 4 * (np.arange(stored_k) // 2) + np.array([1, 2] * (stored_k // 2))
         code = 0x99999999
     a = np.zeros((64, k), np.int64)
     a[:, columns] = stored
-    size = BITS[type_] // 8
+    size = BITS[a_type] // 8
     tiles = Tile(64, 32, size, "64B"), Tile(n, 64, size, "64B")
     image = np.zeros(START_B + tiles[1].bytes, np.uint8)
-    tiles[0].place(image, 0, raw(stored, type_))
-    tiles[1].place(image, START_B, raw(b, type_))
-    tail = ["0"] + (["1", "1"] if d_type == "f32" else [])
+    tiles[0].place(image, 0, raw(stored, a_type))
+    tiles[1].place(image, START_B, raw(b, b_type))
+    tail = ["0"] + (["1", "1"] if d_type != "s32" else [])
     if size == 2:
         tail += ["0"] if a_registers else ["0", "0"]
-    mnemonic = f"wgmma.mma_async.sp.sync.aligned.m64n{n}k{k}.{d_type}.{type_}.{type_}"
-    text = program(mnemonic, n // 2, a_registers=a_registers, tail=", ".join(tail), sparse=True)
-    words, d = np.zeros((n // 2, 128), np.uint32), np.zeros((n // 2, 128), np.uint32)
+    clamp = ".satfinite" if satfinite else ""
+    shape = f"m64n{n}k{k}{clamp}"
+    mnemonic = f"wgmma.mma_async.sp.sync.aligned.{shape}.{d_type}.{a_type}.{b_type}"
+    count = n // 4 if d_type == "f16" else n // 2
+    text = program(mnemonic, count, a_registers=a_registers, tail=", ".join(tail), sparse=True)
+    words, d = np.zeros((count, 128), np.uint32), np.zeros((count, 128), np.uint32)
     report = launch(
         text, "k", 1, 128,
         [image, image.size, tiles[0].descriptor(0), tiles[1].descriptor(START_B), words, d,
-         fragments_of(raw(stored, type_)), np.full(128, code, np.uint32)],
+         fragments_of(raw(stored, a_type)), np.full(128, code, np.uint32)],
         dynamic_smem=image.size,
     )  # fmt: skip
+    return report, matrix_of(d, n, d_type), a @ b.T
+
+
+@pytest.mark.parametrize("type_", ["f16", "bf16", "tf32", "e4m3", "s8"])
+@pytest.mark.parametrize("a_registers", [False, True])
+def test_sparse(type_: str, a_registers: bool) -> None:
+    d_type = "s32" if type_ == "s8" else "f32"
+    report, found, expected = run_sparse((d_type, type_, type_), 16, a_registers=a_registers)
     report.require_ok()
-    assert np.array_equal(matrix_of(d, n, d_type).astype(np.int64), a @ b.T)
+    assert np.array_equal(found.astype(np.int64), expected)
+
+
+def every_form() -> list[tuple[tuple[str, str, str], bool, int, bool, bool]]:
+    """Types, whether sums clamp, N, whether A is sparse and whether in registers: the ISA's."""
+    found = []
+    for types in TYPES:
+        few = types[0] == "s32"
+        columns = (8, 16, 24, *range(32, 257, 16)) if few else range(8, 257, 8)
+        clamps = (False, True) if few and types[1] != "b1" else (False,)
+        kinds = (False,) if types[1] == "b1" else (False, True)
+        found += itertools.product([types], clamps, columns, kinds, (False, True))
+    return found
+
+
+def test_there_are_so_many_forms() -> None:
+    assert len(every_form()) == 2 * (546 + 528)
+
+
+@pytest.mark.parametrize(
+    "part", [pytest.param(slice(n, None, 16), marks=pytest.mark.slow, id=f"{n}") for n in range(16)]
+    + [pytest.param(slice(5, None, 97), id="drawn")],
+)  # fmt: skip
+def test_every_form(part: slice) -> None:
+    for types, clamps, n, sparse, a_registers in every_form()[part]:
+        execute = run_sparse if sparse else run
+        report, found, expected = execute(types, n, a_registers=a_registers, satfinite=clamps)
+        report.require_ok()
+        assert np.array_equal(found.astype(np.int64), expected), (types, n, sparse, a_registers)

@@ -203,3 +203,48 @@ def shout(x_ptr):
     x = tl.load(x_ptr + tl.arange(0, 32))
     tl.device_print("x is", x)
     tl.device_assert(x < 100, "too large")
+
+
+@triton.jit
+def matmul_by_tensor_copies(
+    a, b, c, depth, bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr
+):  # fmt: skip
+    row, col = tl.program_id(0) * bm, tl.program_id(1) * bn
+    total = tl.zeros((bm, bn), dtype=tl.float32)
+    for k in tl.range(0, depth, bk):
+        total = tl.dot(a.load([row, k]), b.load([col, k]).T, total)
+    c.store([row, col], total.to(tl.float16))
+
+
+@triton.jit
+def matmul_by_maps_of_its_own(
+    a_ptr, b_ptr, c_ptr, m, n, k, bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr
+):  # fmt: skip
+    a = tl.make_tensor_descriptor(a_ptr, [m, k], [k, 1], [bm, bk])
+    b = tl.make_tensor_descriptor(b_ptr, [n, k], [k, 1], [bn, bk])
+    c = tl.make_tensor_descriptor(c_ptr, [m, n], [n, 1], [bm, bn])
+    row, col = tl.program_id(0) * bm, tl.program_id(1) * bn
+    total = tl.zeros((bm, bn), dtype=tl.float32)
+    for at in tl.range(0, k, bk):
+        total = tl.dot(a.load([row, at]), b.load([col, at]).T, total)
+    c.store([row, col], total.to(tl.float16))
+
+
+@triton.jit
+def attention_by_tensor_copies(
+    q, k, v, o, keys, scale, bm: tl.constexpr, bn: tl.constexpr, d: tl.constexpr
+):  # fmt: skip
+    row = tl.program_id(0) * bm
+    query = q.load([row, 0])
+    most = tl.zeros((bm,), tl.float32) - float("inf")
+    weight = tl.zeros((bm,), tl.float32)
+    total = tl.zeros((bm, d), tl.float32)
+    for at in tl.range(0, keys, bn):
+        score = tl.dot(query, k.load([at, 0]).T) * scale
+        top = tl.maximum(most, tl.max(score, 1))
+        share = tl.math.exp2(score - top[:, None])
+        old = tl.math.exp2(most - top)
+        weight = weight * old + tl.sum(share, 1)
+        total = tl.dot(share.to(tl.float16), v.load([at, 0]), total * old[:, None])
+        most = top
+    o.store([row, 0], (total / weight[:, None]).to(tl.float16))
