@@ -23,7 +23,8 @@ _BEFORE_OP = re.compile(r"[ \t]*(?:%[^=\"/\n]*=[ \t]*)?")
 _STRING_OR_COMMENT = re.compile(rf"{STRING}|{COMMENT}")
 _ATTRIBUTE_FOLLOWS = re.compile(r"\s*(?:=(?!=)|,|\])")
 _LAST_OF_LINE = re.compile(r"[ \t]*(?:loc\([^\n]*\))?[ \t]*(?:\}[ \t]*)*(?://[^\n]*)?(?:\n|\Z)")
-_CLOSES = "{}):=>]"
+_IN_A_LIST = (",", "(")
+"""What stands before an attribute's name, and never before an op."""
 
 
 class AssemblyError(Exception):
@@ -136,7 +137,7 @@ def _begins_op(text: str, name: re.Match[str]) -> bool:
             return False
     last = _STRING_OR_COMMENT.sub('"', text[line : name.start()]).rstrip()
     apart = text[name.start() - 1] in " \t{}"
-    return apart and last[-1:] in _CLOSES and not _ATTRIBUTE_FOLLOWS.match(text, name.end())
+    return apart and last[-1:] not in _IN_A_LIST and not _ATTRIBUTE_FOLLOWS.match(text, name.end())
 
 
 @dataclass
