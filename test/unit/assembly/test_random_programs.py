@@ -30,11 +30,15 @@ def _module(name: str) -> ModuleType:
 
 @pytest.mark.parametrize("name", ["random_tiles", "random_memory"])
 def test_random_programs_come_back(name: str) -> None:
-    generator, context = _module(name), new_context()
+    generator, context, tried = _module(name), new_context(), 0
     for seed in range(SEEDS):
         text = generator.Program(seed).text
         text = text if isinstance(text, str) else text()
-        module = parse(Source("-", text), context)
+        try:
+            module = parse(Source("-", text), context)
+        except ProgramError:
+            continue  # some are wrong on purpose
+        tried += 1
         for _ in range(2):
             generic = module.operation.get_asm()
             custom = to_custom(generic)
@@ -48,3 +52,4 @@ def test_random_programs_come_back(name: str) -> None:
                 run_pipeline(module, "tile-select-mma,tile-assign-layouts")
             except ProgramError:
                 break  # what the pipeline's other passes make ready for these
+    assert tried > SEEDS * 3 // 4
