@@ -208,9 +208,25 @@ def serve_tilec(text: str) -> None:
         report = {
             "seconds": time.perf_counter() - start,
             "mma": compiled.ptx.count("mma.sync"),
-            "stages": watched.times if watched else [],
+            "stages": [*watched.times, *assembly_format(text)] if watched else [],
         }
         print(json.dumps(report), flush=True)
+
+
+def assembly_format(text: str) -> list[tuple[str, float]]:
+    """What reading and writing the ops' custom forms takes, the first of it a part of `parse`."""
+    try:
+        from tilec.ir.assembly import to_custom, to_generic
+    except ImportError:
+        return []  # an older tilec
+    start = time.perf_counter()
+    generic = to_generic(text).text
+    read = time.perf_counter()
+    to_custom(generic)
+    return [
+        ("assembly format: read, in parse", read - start),
+        ("assembly format: write, not in a compilation", time.perf_counter() - read),
+    ]
 
 
 def has_triton(python: str) -> bool:

@@ -11,6 +11,7 @@ import inspect
 import re
 import sys
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from generated import ROOT, table, write_or_check
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Touch
 from tilec.dialects.tile import builders, dialect, ops
 from tilec.dialects.tile.attributes import DISCARDABLE
+from tilec.ir.assembly import format_of
 from tilec.ir.mlir import ext
 
 _TESTS = ROOT / "test" / "lit" / "dialect"
@@ -26,7 +28,8 @@ _INTRODUCTION = """\
 # The tile dialect
 
 Written by `docs/make_dialect.py` from `dialects/tile/`; do not edit. The examples are those of the
-ops' tests in `test/lit/dialect/`. Ops print in MLIR's generic form; names repeated in the types
+ops' tests in `test/lit/dialect/`. Of each op stands the `assembly_format` that its class declares
+([extending](extending.md#an-assembly-format)); MLIR's generic form is read, too. Names in the types
 are aliases (`!A = …`). The builders, with the same names, are in `tilec.dialects.tile.builders`.
 
 A program is written in tiles of a CTA, `tensor<128x64xf16>` (level 1), in such tiles with layouts,
@@ -88,12 +91,21 @@ def _op(op: Any) -> str:
     rows = list(_fields(op))
     return (
         f"\n### {op.OPERATION_NAME}\n\n{inspect.cleandoc(op.__doc__)}\n"
+        + f"\n{_syntax(op)}\n"
         + _functions(op)
         + ("\n" + table(("name", "what"), rows) if rows else "")
         + f"\n{_meaning(op.SEMANTICS)}\n"
         + f"\n```mlir\n{_example(op.OPERATION_NAME)}```\n"
         + f"\nBuilder: `{_builder(op.OPERATION_NAME.removeprefix('tile.'))}`\n"
     )
+
+
+def _syntax(op: Any) -> str:
+    """How an op is written."""
+    format_ = format_of(op)
+    if format_ is None:
+        return "It is written in the generic form."
+    return f"```text\noperation ::= `{op.OPERATION_NAME}` {format_.text}\n```"
 
 
 def _meaning(declared: Semantics) -> str:
@@ -182,9 +194,18 @@ def _example(name: str) -> str:
     own = _TESTS / f"{name.removeprefix('tile.')}.mlir"
     others = sorted(p for p in _TESTS.glob("*.mlir") if "invalid" not in p.name)
     for file in (own, *others):
-        if file.exists() and f'"{name}"' in file.read_text(encoding="utf-8"):
+        if file.exists() and _uses(name).search(file.read_text(encoding="utf-8")):
             return _first_use(name, file)
     raise SystemExit(f"error: no test in {_TESTS} uses {name}")
+
+
+def _uses(name: str) -> re.Pattern[str]:
+    """Finds an op, in either form."""
+    return re.compile(rf'^ *(?:%.* = )?"?{re.escape(name)}(?![\w.])', re.MULTILINE)
+
+
+def _indentation(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _first_use(name: str, file: Path) -> str:
@@ -193,9 +214,10 @@ def _first_use(name: str, file: Path) -> str:
         for line in file.read_text(encoding="utf-8").splitlines()
         if not line.strip().startswith("//")
     ]
-    start = next(n for n, line in enumerate(code) if f'"{name}"' in line)
-    end = next(n for n in range(start, len(code)) if "->" in code[n])
-    used = [line.strip() for line in code[start : end + 1]]
+    start = next(n for n, line in enumerate(code) if _uses(name).search(line))
+    depth = _indentation(code[start])
+    more = takewhile(lambda line: _indentation(line) > depth, code[start + 1 :])
+    used = [code[start].strip(), *(f"    {line.strip()}" for line in more)]
     aliases = dict(re.findall(r"^(!\w+) = (.+)$", "\n".join(code[:start]), re.MULTILINE))
     named = [a for a in aliases if re.search(rf"{a}\b", "\n".join(used))]
     return "".join(f"{a} = {aliases[a]}\n" for a in named) + "\n".join(used) + "\n"

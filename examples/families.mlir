@@ -65,13 +65,13 @@ gpu.module @families [#nvvm.target<chip = "sm_80">] {
     // CHECK-COUNT-8: ld.global.b32
     // CHECK-COUNT-2: mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
     %product = scf.for %k = %c0 to %depth step %c32 iter_args(%sum = %zero) -> !CS32 {
-      %fa = "tile.load"(%a, %row, %k) {vector = 4} : (!Global8, index, index) -> !A8
-      %fb = "tile.load"(%b, %col, %k) {vector = 4, transposed} : (!Global8, index, index) -> !B8
-      %next = "tile.dot"(%fa, %fb, %sum)
-          {form = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"} : (!A8, !B8, !CS32) -> !CS32
+      %fa = tile.load %a[%row, %k] {vector = 4} : !Global8 -> !A8
+      %fb = tile.load %b[%col, %k] transposed {vector = 4} : !Global8 -> !B8
+      %next = tile.dot %fa, %fb, %sum {form = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"}
+          : !A8, !B8, !CS32
       scf.yield %next : !CS32
     }
-    "tile.store"(%product, %c, %row, %col) {vector = 2} : (!CS32, !ResultS32, index, index) -> ()
+    tile.store %product, %c[%row, %col] {vector = 2} : !CS32, !ResultS32
     gpu.return
   }
 
@@ -87,29 +87,28 @@ gpu.module @families [#nvvm.target<chip = "sm_80">] {
     %row = arith.muli %y, %c16 : index
     %depth = memref.dim %a, %c1 : !Global16
     %zero = arith.constant dense<0.0> : !CF32
-    %sa = "tile.alloc_shared"() : () -> !Shared16
-    %sb = "tile.alloc_shared"() : () -> !Shared16
+    %sa = tile.alloc_shared : !Shared16
+    %sb = tile.alloc_shared : !Shared16
 
     // CHECK-COUNT-2: cp.async.cg.shared.global
     // CHECK-COUNT-2: ldmatrix.sync.aligned.m8n8.x4.shared.b16
     // CHECK-COUNT-2: mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32
     %product = scf.for %k = %c0 to %depth step %c16 iter_args(%sum = %zero) -> !CF32 {
-      "tile.async_copy"(%a, %sa, %row, %k, %c0, %c0) {shape = array<i64: 16, 16>, vector = 8}
-          : (!Global16, !Shared16, index, index, index, index) -> ()
-      "tile.async_copy"(%b, %sb, %col, %k, %c0, %c0) {shape = array<i64: 16, 16>, vector = 8}
-          : (!Global16, !Shared16, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0} : () -> ()
+      tile.async_copy %a[%row, %k] to %sa[%c0, %c0] shape [16, 16] {vector = 8}
+          : !Global16 to !Shared16
+      tile.async_copy %b[%col, %k] to %sb[%c0, %c0] shape [16, 16] {vector = 8}
+          : !Global16 to !Shared16
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %fa = "tile.load"(%sa, %c0, %c0) : (!Shared16, index, index) -> !A16
-      %fb = "tile.load"(%sb, %c0, %c0) {transposed} : (!Shared16, index, index) -> !B16
-      %next = "tile.dot"(%fa, %fb, %sum)
-          {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
-          : (!A16, !B16, !CF32) -> !CF32
+      %fa = tile.load %sa[%c0, %c0] : !Shared16 -> !A16
+      %fb = tile.load %sb[%c0, %c0] transposed : !Shared16 -> !B16
+      %next = tile.dot %fa, %fb, %sum {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
+          : !A16, !B16, !CF32
       gpu.barrier
       scf.yield %next : !CF32
     }
-    "tile.store"(%product, %c, %row, %col) {vector = 2} : (!CF32, !ResultF32, index, index) -> ()
+    tile.store %product, %c[%row, %col] {vector = 2} : !CF32, !ResultF32
     gpu.return
   }
 
@@ -131,14 +130,13 @@ gpu.module @families [#nvvm.target<chip = "sm_80">] {
     // CHECK-COUNT-8: ld.global.b32
     // CHECK-COUNT-2: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
     %product = scf.for %k = %c0 to %depth step %c8 iter_args(%sum = %zero) -> !CF32 {
-      %fa = "tile.load"(%a, %row, %k) : (!Global32, index, index) -> !A32
-      %fb = "tile.load"(%b, %k, %col) : (!Global32, index, index) -> !B32
-      %next = "tile.dot"(%fa, %fb, %sum)
-          {form = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"}
-          : (!A32, !B32, !CF32) -> !CF32
+      %fa = tile.load %a[%row, %k] : !Global32 -> !A32
+      %fb = tile.load %b[%k, %col] : !Global32 -> !B32
+      %next = tile.dot %fa, %fb, %sum {form = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"}
+          : !A32, !B32, !CF32
       scf.yield %next : !CF32
     }
-    "tile.store"(%product, %c, %row, %col) {vector = 2} : (!CF32, !ResultF32, index, index) -> ()
+    tile.store %product, %c[%row, %col] {vector = 2} : !CF32, !ResultF32
     gpu.return
   }
 
@@ -160,14 +158,13 @@ gpu.module @families [#nvvm.target<chip = "sm_80">] {
     // CHECK-COUNT-4: mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64
     // CHECK-COUNT-4: st.global.v2.{{[bf]}}64
     %product = scf.for %k = %c0 to %depth step %c4 iter_args(%sum = %zero) -> !C64 {
-      %fa = "tile.load"(%a, %row, %k) : (!Global64, index, index) -> !A64
-      %fb = "tile.load"(%b, %k, %col) : (!Global64, index, index) -> !B64
-      %next = "tile.dot"(%fa, %fb, %sum)
-          {form = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rn"}
-          : (!A64, !B64, !C64) -> !C64
+      %fa = tile.load %a[%row, %k] : !Global64 -> !A64
+      %fb = tile.load %b[%k, %col] : !Global64 -> !B64
+      %next = tile.dot %fa, %fb, %sum {form = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rn"}
+          : !A64, !B64, !C64
       scf.yield %next : !C64
     }
-    "tile.store"(%product, %c, %row, %col) {vector = 2} : (!C64, !Global64, index, index) -> ()
+    tile.store %product, %c[%row, %col] {vector = 2} : !C64, !Global64
     gpu.return
   }
 }

@@ -47,8 +47,8 @@ gpu.module @gemm_bounds [#nvvm.target<chip = "sm_80">] {
     %row = arith.muli %y, %c128 : index
     %depth = memref.dim %a, %c1 : !Global
 
-    %sa = "tile.alloc_shared"() : () -> !SharedA
-    %sb = "tile.alloc_shared"() : () -> !SharedB
+    %sa = tile.alloc_shared : !SharedA
+    %sb = tile.alloc_shared : !SharedB
 
     // The last operand is how many of the 16 bytes are read.
     // COPY-LABEL: .entry gemm_bounds
@@ -57,61 +57,55 @@ gpu.module @gemm_bounds [#nvvm.target<chip = "sm_80">] {
 
     // Prologue: slices 0 and 1 are under way. A group may be empty, so that the count of groups
     // stays that of the slices.
-    "tile.async_copy"(%a, %sa, %row, %c0, %c0, %c0, %c0)
-        {shape = array<i64: 128, 64>, vector = 8, masked}
-        : (!Global, !SharedA, index, index, index, index, index) -> ()
-    "tile.async_copy"(%b, %sb, %c0, %col, %c0, %c0, %c0)
-        {shape = array<i64: 64, 128>, vector = 8, masked}
-        : (!Global, !SharedB, index, index, index, index, index) -> ()
-    "tile.async_commit"() : () -> ()
+    tile.async_copy %a[%row, %c0] to %sa[%c0, %c0, %c0] shape [128, 64] masked {vector = 8}
+        : !Global to !SharedA
+    tile.async_copy %b[%c0, %col] to %sb[%c0, %c0, %c0] shape [64, 128] masked {vector = 8}
+        : !Global to !SharedB
+    tile.async_commit
     %more1 = arith.cmpi ugt, %depth, %c64 : index
     scf.if %more1 {
-      "tile.async_copy"(%a, %sa, %row, %c64, %c1, %c0, %c0)
-          {shape = array<i64: 128, 64>, vector = 8, masked}
-          : (!Global, !SharedA, index, index, index, index, index) -> ()
-      "tile.async_copy"(%b, %sb, %c64, %col, %c1, %c0, %c0)
-          {shape = array<i64: 64, 128>, vector = 8, masked}
-          : (!Global, !SharedB, index, index, index, index, index) -> ()
+      tile.async_copy %a[%row, %c64] to %sa[%c1, %c0, %c0] shape [128, 64] masked {vector = 8}
+          : !Global to !SharedA
+      tile.async_copy %b[%c64, %col] to %sb[%c1, %c0, %c0] shape [64, 128] masked {vector = 8}
+          : !Global to !SharedB
     }
-    "tile.async_commit"() : () -> ()
+    tile.async_commit
 
     %zero = arith.constant dense<0.0> : !C
     %product, %r, %w = scf.for %k = %c0 to %depth step %c64
         iter_args(%sum = %zero, %read = %c0, %write = %c2) -> (!C, index, index) {
       // All but the latest group of copies have arrived: slice k is there.
-      "tile.async_wait"() {pending = 1} : () -> ()
+      tile.async_wait 1
       gpu.barrier
 
       %ahead = arith.addi %k, %c128 : index
       %more = arith.cmpi ult, %ahead, %depth : index
       scf.if %more {
-        "tile.async_copy"(%a, %sa, %row, %ahead, %write, %c0, %c0)
-            {shape = array<i64: 128, 64>, vector = 8, masked}
-            : (!Global, !SharedA, index, index, index, index, index) -> ()
-        "tile.async_copy"(%b, %sb, %ahead, %col, %write, %c0, %c0)
-            {shape = array<i64: 64, 128>, vector = 8, masked}
-            : (!Global, !SharedB, index, index, index, index, index) -> ()
+        tile.async_copy %a[%row, %ahead] to %sa[%write, %c0, %c0] shape [128, 64] masked
+            {vector = 8} : !Global to !SharedA
+        tile.async_copy %b[%ahead, %col] to %sb[%write, %c0, %c0] shape [64, 128] masked
+            {vector = 8} : !Global to !SharedB
       }
-      "tile.async_commit"() : () -> ()
+      tile.async_commit
 
       // MMA-COUNT-64: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
       // MMA-NOT: mma.sync
-      %a0 = "tile.load"(%sa, %read, %c0, %c0) : (!SharedA, index, index, index) -> !A
-      %b0 = "tile.load"(%sb, %read, %c0, %c0) : (!SharedB, index, index, index) -> !B
-      %a1 = "tile.load"(%sa, %read, %c0, %c16) : (!SharedA, index, index, index) -> !A
-      %b1 = "tile.load"(%sb, %read, %c16, %c0) : (!SharedB, index, index, index) -> !B
-      %a2 = "tile.load"(%sa, %read, %c0, %c32) : (!SharedA, index, index, index) -> !A
-      %b2 = "tile.load"(%sb, %read, %c32, %c0) : (!SharedB, index, index, index) -> !B
-      %a3 = "tile.load"(%sa, %read, %c0, %c48) : (!SharedA, index, index, index) -> !A
-      %b3 = "tile.load"(%sb, %read, %c48, %c0) : (!SharedB, index, index, index) -> !B
-      %s0 = "tile.dot"(%a0, %b0, %sum)
-          {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
-      %s1 = "tile.dot"(%a1, %b1, %s0)
-          {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
-      %s2 = "tile.dot"(%a2, %b2, %s1)
-          {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
-      %s3 = "tile.dot"(%a3, %b3, %s2)
-          {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+      %a0 = tile.load %sa[%read, %c0, %c0] : !SharedA -> !A
+      %b0 = tile.load %sb[%read, %c0, %c0] : !SharedB -> !B
+      %a1 = tile.load %sa[%read, %c0, %c16] : !SharedA -> !A
+      %b1 = tile.load %sb[%read, %c16, %c0] : !SharedB -> !B
+      %a2 = tile.load %sa[%read, %c0, %c32] : !SharedA -> !A
+      %b2 = tile.load %sb[%read, %c32, %c0] : !SharedB -> !B
+      %a3 = tile.load %sa[%read, %c0, %c48] : !SharedA -> !A
+      %b3 = tile.load %sb[%read, %c48, %c0] : !SharedB -> !B
+      %s0 = tile.dot %a0, %b0, %sum {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+          : !A, !B, !C
+      %s1 = tile.dot %a1, %b1, %s0 {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+          : !A, !B, !C
+      %s2 = tile.dot %a2, %b2, %s1 {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+          : !A, !B, !C
+      %s3 = tile.dot %a3, %b3, %s2 {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+          : !A, !B, !C
 
       %next = arith.addi %read, %c1 : index
       %wraps = arith.cmpi eq, %next, %c3 : index
@@ -121,7 +115,7 @@ gpu.module @gemm_bounds [#nvvm.target<chip = "sm_80">] {
 
     // STORE-COUNT-64: st.global.b32
     // STORE-NOT: st.global
-    "tile.store"(%product, %c, %row, %col) {masked} : (!C, !Result, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : !C, !Result
     gpu.return
   }
 }

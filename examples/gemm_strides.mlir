@@ -40,32 +40,30 @@ gpu.module @gemm_strides [#nvvm.target<chip = "sm_80">] {
 
     // CHECK-LABEL: .entry gemm_strides
     // CHECK-NOT: cp.async
-    %sa = "tile.alloc_shared"() : () -> !SharedA
-    %sb = "tile.alloc_shared"() : () -> !SharedB
+    %sa = tile.alloc_shared : !SharedA
+    %sb = tile.alloc_shared : !SharedB
     %zero = arith.constant dense<0.0> : !C
 
     %product = scf.for %k = %c0 to %depth step %c32 iter_args(%sum = %zero) -> !C {
       // CHECK: ld.global.{{[bu]}}16
       // CHECK: st.shared.{{[bu]}}16
-      "tile.async_copy"(%a, %sa, %row, %k, %c0, %c0) {shape = array<i64: 64, 32>, masked}
-          : (!Global, !SharedA, index, index, index, index) -> ()
-      "tile.async_copy"(%b, %sb, %k, %col, %c0, %c0) {shape = array<i64: 32, 64>, masked}
-          : (!Global, !SharedB, index, index, index, index) -> ()
+      tile.async_copy %a[%row, %k] to %sa[%c0, %c0] shape [64, 32] masked : !Global to !SharedA
+      tile.async_copy %b[%k, %col] to %sb[%c0, %c0] shape [32, 64] masked : !Global to !SharedB
 
       // MMA: {{bar(rier)?}}.sync
       // MMA-COUNT-8: ldmatrix.sync.aligned.m8n8.x4
       // MMA-COUNT-32: mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32
       // MMA: {{bar(rier)?}}.sync
       gpu.barrier
-      %fa = "tile.load"(%sa, %c0, %c0) : (!SharedA, index, index) -> !A
-      %fb = "tile.load"(%sb, %c0, %c0) : (!SharedB, index, index) -> !B
-      %next = "tile.dot"(%fa, %fb, %sum)
-          {form = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+      %fa = tile.load %sa[%c0, %c0] : !SharedA -> !A
+      %fb = tile.load %sb[%c0, %c0] : !SharedB -> !B
+      %next = tile.dot %fa, %fb, %sum {form = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"}
+          : !A, !B, !C
       gpu.barrier
       scf.yield %next : !C
     }
 
-    "tile.store"(%product, %c, %row, %col) {masked} : (!C, !Result, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : !C, !Result
     gpu.return
   }
 }

@@ -25,17 +25,16 @@ gpu.module @mma [#nvvm.target<chip = "sm_80">] {
     // CHECK-LABEL: .entry mma
     // CHECK-COUNT-6: ld.global.b32
     // CHECK-COUNT-2: ld.global.v2.{{[bf]}}32
-    %fa = "tile.load"(%a, %c0, %c0) {vector = 2} : (memref<16x16xf16>, index, index) -> !A
-    %fb = "tile.load"(%b, %c0, %c0) {vector = 2, transposed}
-        : (memref<8x16xf16>, index, index) -> !B
-    %fc = "tile.load"(%c, %c0, %c0) {vector = 2} : (memref<16x8xf32>, index, index) -> !C
+    %fa = tile.load %a[%c0, %c0] {vector = 2} : memref<16x16xf16> -> !A
+    %fb = tile.load %b[%c0, %c0] transposed {vector = 2} : memref<8x16xf16> -> !B
+    %fc = tile.load %c[%c0, %c0] {vector = 2} : memref<16x8xf32> -> !C
 
     // CHECK: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
-    %fd = "tile.mma"(%fa, %fb, %fc) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
-        : (!A, !B, !C) -> !C
+    %fd = tile.mma %fa, %fb, %fc {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !A, !B, !C
 
     // CHECK-COUNT-2: st.global.v2.{{[bf]}}32
-    "tile.store"(%fd, %d, %c0, %c0) {vector = 2} : (!C, memref<16x8xf32>, index, index) -> ()
+    tile.store %fd, %d[%c0, %c0] {vector = 2} : !C, memref<16x8xf32>
     gpu.return
   }
 }

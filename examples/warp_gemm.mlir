@@ -41,22 +41,22 @@ gpu.module @warp_gemm [#nvvm.target<chip = "sm_80">] {
     %depth = memref.dim %a, %c1 : !Global
 
     // CHECK-LABEL: .entry warp_gemm
-    %sa = "tile.alloc_shared"() : () -> !SharedA
-    %sb = "tile.alloc_shared"() : () -> !SharedB
+    %sa = tile.alloc_shared : !SharedA
+    %sb = tile.alloc_shared : !SharedB
     %zero = arith.constant 0.0 : f32
-    %none = "tile.fill"(%zero) : (f32) -> !C
+    %none = tile.fill %zero : f32 -> !C
 
     %left, %rest = scf.for %k = %c0 to %depth step %c64 iter_args(%l = %none, %r = %none)
         -> (!C, !C) {
       // CHECK-COUNT-8: cp.async.cg.shared.global [{{.*}}], [{{.*}}], 16
       // CHECK: cp.async.wait_group 0
       // CHECK: {{bar(rier)?}}.sync
-      "tile.async_copy"(%a, %sa, %row, %k, %c0, %c0) {shape = array<i64: 16, 64>, vector = 8}
-          : (!Global, !SharedA, index, index, index, index) -> ()
-      "tile.async_copy"(%b, %sb, %k, %col, %c0, %c0) {shape = array<i64: 64, 16>, vector = 8}
-          : (!Global, !SharedB, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0} : () -> ()
+      tile.async_copy %a[%row, %k] to %sa[%c0, %c0] shape [16, 64] {vector = 8}
+          : !Global to !SharedA
+      tile.async_copy %b[%k, %col] to %sb[%c0, %c0] shape [64, 16] {vector = 8}
+          : !Global to !SharedB
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
 
       // LLVM unrolls a loop of four.
@@ -64,16 +64,16 @@ gpu.module @warp_gemm [#nvvm.target<chip = "sm_80">] {
       // CHECK: ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16
       // CHECK-COUNT-8: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
       %l1, %r1 = scf.for %kk = %c0 to %c64 step %c16 iter_args(%l2 = %l, %r2 = %r) -> (!C, !C) {
-        %fa = "tile.ldmatrix"(%sa, %c0, %kk) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"}
-            : (!SharedA, index, index) -> !A
-        %fb = "tile.ldmatrix"(%sb, %kk, %c0) {form = "ldmatrix.sync.aligned.m8n8.x4.trans.b16"}
-            : (!SharedB, index, index) -> !BB
-        %b0 = "tile.slice"(%fb) {index = 0} : (!BB) -> !B
-        %b1 = "tile.slice"(%fb) {index = 1} : (!BB) -> !B
-        %l3 = "tile.mma"(%fa, %b0, %l2)
-            {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
-        %r3 = "tile.mma"(%fa, %b1, %r2)
-            {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+        %fa = tile.ldmatrix %sa[%c0, %kk] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"}
+            : !SharedA -> !A
+        %fb = tile.ldmatrix %sb[%kk, %c0] {form = "ldmatrix.sync.aligned.m8n8.x4.trans.b16"}
+            : !SharedB -> !BB
+        %b0 = tile.slice %fb[0] : !BB -> !B
+        %b1 = tile.slice %fb[1] : !BB -> !B
+        %l3 = tile.mma %fa, %b0, %l2 {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+            : !A, !B, !C
+        %r3 = tile.mma %fa, %b1, %r2 {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+            : !A, !B, !C
         scf.yield %l3, %r3 : !C, !C
       }
 
@@ -84,8 +84,8 @@ gpu.module @warp_gemm [#nvvm.target<chip = "sm_80">] {
     }
 
     // CHECK-COUNT-4: st.global.v2.{{[bf]}}32
-    "tile.store"(%left, %c, %row, %col) {vector = 2} : (!C, !Result, index, index) -> ()
-    "tile.store"(%rest, %c, %row, %right) {vector = 2} : (!C, !Result, index, index) -> ()
+    tile.store %left, %c[%row, %col] {vector = 2} : !C, !Result
+    tile.store %rest, %c[%row, %right] {vector = 2} : !C, !Result
     gpu.return
   }
 }

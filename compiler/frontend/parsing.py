@@ -12,6 +12,7 @@ from tilec.passes.base import Diagnostic, ProgramError
 from tilec.passes.pipeline import from_mlir_diagnostic
 from tilec.report.diagnostics import SOURCE, Source
 
+from .assembly import generic_text, in_source, put_in_place
 from .contexts import LOADING
 
 _DEEPEST = 256
@@ -31,16 +32,19 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
     with context, holding(context):
         if too_deep := _too_deep(source.text):
             raise ProgramError([too_deep])
+        generic = generic_text(source)
         try:
-            return ir.Module.parse(source.text)
+            module = ir.Module.parse(generic.text)
         except ir.MLIRError as error:
-            found = [from_mlir_diagnostic(d) for d in error.error_diagnostics]
+            found = [in_source(from_mlir_diagnostic(d), generic) for d in error.error_diagnostics]
             if any(_NO_DIALECT.search(d.message) for d in found):
                 with LOADING:
                     loaded = load_named(source.text, context)
                 if loaded:
                     return parse(source, context)
             raise ProgramError([_explained(d) for d in found] or _silent(source)) from None
+        put_in_place(module, generic)
+        return module
 
 
 def _too_deep(text: str) -> Diagnostic | None:
@@ -79,13 +83,8 @@ def _silent(source: Source) -> list[Diagnostic]:
         return [Diagnostic(ir.Location.unknown(), f"cannot parse {source.name}")]
     line = source.text.count("\n", 0, pretty.start(1)) + 1
     column = pretty.start(1) - source.text.rfind("\n", 0, pretty.start(1))
-    name = pretty[1]
-    message = (
-        f'operations of the tile dialect are written generically: "{name}"(…) {{…}} : (…) -> …'
-        if name in operations()
-        else _unknown_op(name)
-    )
-    return [Diagnostic(ir.Location.file(SOURCE, line, column), message)]
+    at = ir.Location.file(SOURCE, line, column)
+    return [Diagnostic(at, _unknown_op(pretty[1]))]
 
 
 def operations() -> list[str]:

@@ -1,9 +1,8 @@
-"""Printed IR with aliases for the tile dialect's types and attributes, which upstream expands."""
+"""Printed IR as people read it: ops in their custom forms, what is long by a short name."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -12,8 +11,12 @@ _STRING = r'"(?:\\.|[^"\\])*"'
 _FLAT = rf'<(?:{_STRING}|->|[^<>"])*>'
 _NESTED = rf'<(?:{_STRING}|->|[^<>"]|{_FLAT})*>'
 _DEEP = rf'<(?:{_STRING}|->|[^<>"]|{_NESTED})*>'
-# An attribute first: a type is then written with the aliases of the attributes inside it.
-_KINDS = (rf"#tile\.(\w+){_NESTED}", rf"!tile\.(\w+){_DEEP}")
+# Strings are matched, and left alone, so that nothing inside one is taken for a type. A type
+# first: what it is defined as has its attributes written out.
+_KINDS = (
+    re.compile(rf"(!tile\.\w+{_DEEP})|{_STRING}"),
+    re.compile(rf"(#tile\.\w+{_NESTED})|{_STRING}"),
+)
 
 
 def to_text(module: Any, *, locations: bool = False, generic: bool = False) -> str:
@@ -24,31 +27,41 @@ def to_text(module: Any, *, locations: bool = False, generic: bool = False) -> s
         locations: print the operations' locations.
         generic: print every operation in the generic form.
     """
+    from tilec.ir.assembly import shortened, to_custom  # noqa: PLC0415 (imports MLIR)
+
     text = module.operation.get_asm(enable_debug_info=locations, print_generic_op_form=generic)
-    return with_aliases(text)
+    text = with_aliases(shortened(text))
+    return text if generic else to_custom(text)
 
 
 def with_aliases(text: str) -> str:
-    """Printed IR in which what stands more than once is named above the module."""
+    """Printed IR with what is long named above the module.
+
+    A name follows from what it stands for alone: no other type or layout renumbers it.
+    """
     definitions: list[str] = []
-    for kind in _KINDS:
-        # Strings are matched, and left alone, so that nothing inside one is taken for a type.
-        pattern = re.compile(f"{kind}|{_STRING}")
-        found = Counter(m[0] for m in pattern.finditer(text) if m[1])
-        names: dict[str, str] = {}
-        taken: Counter[str] = Counter()
-        for spelling, count in found.items():
-            if count < 2:
-                continue
-            word = re.match(kind, spelling)
-            assert word
-            stem = spelling[0] + word[1]
-            names[spelling] = f"{stem}{taken[stem] or ''}"
-            taken[stem] += 1
-            definitions.append(f"{names[spelling]} = {spelling}\n")
+    for pattern in _KINDS:
+        names = _names(dict.fromkeys(m[1] for m in pattern.finditer(text) if m[1]))
         if names:
             text = pattern.sub(partial(_named, names), text)
+            definitions += (f"{name} = {spelling}\n" for spelling, name in names.items())
     return "".join(definitions) + text
+
+
+def _names(spellings: Mapping[str, None]) -> dict[str, str]:
+    """The aliases of those that have one."""
+    from tilec.dialects.tile.alias_names import alias_of  # noqa: PLC0415 (imports MLIR)
+
+    found: dict[str, str] = {}
+    taken: dict[str, str] = {}
+    for spelling in spellings:
+        for digits in (4, 8):
+            name = alias_of(spelling, digits)
+            if name is None or taken.setdefault(name, spelling) == spelling:
+                break
+        if name is not None:
+            found[spelling] = name
+    return found
 
 
 def _named(names: Mapping[str, str], match: re.Match[str]) -> str:

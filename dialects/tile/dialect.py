@@ -2,7 +2,9 @@
 
 from functools import partial
 
+from tilec.ir.assembly import ShortForm
 from tilec.ir.mlir import ext, ir
+from tilec.layout.operand_names import operand_name, operand_of
 
 # MLIR's bindings read the annotations of these classes, so they must be objects: no
 # `from __future__ import annotations` here and in `ops/`.
@@ -46,7 +48,12 @@ class LayoutAttr(TileAttr, name="layout"):
 
     The text is a linear layout (`register [0,1] [8,0]; lane … -> row 16, col 8`) or names
     the fragment of an operand: shape, operand and element type, `m16n8k16 a f16`.
+
+    Printed, a linear layout that is an operand's is `#tile.operand<a, m16k16, b16>`, as
+    `tilec.layout.operand_names` says, and is read so.
     """
+
+    short_form = ShortForm("operand", operand_name, lambda name: str(operand_of(name)))
 
     text: ir.StringAttr
 

@@ -39,11 +39,11 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
     %their_threads = arith.constant 256 : i32
     %true = arith.constant true
     %false = arith.constant false
-    %a = "tile.alloc_shared"() : () -> !A
-    %b = "tile.alloc_shared"() : () -> !B
-    %c = "tile.alloc_shared"() : () -> !C
-    %full = "tile.alloc_shared"() : () -> !Bars
-    %empty = "tile.alloc_shared"() : () -> !Bars
+    %a = tile.alloc_shared : !A
+    %b = tile.alloc_shared : !B
+    %c = tile.alloc_shared : !C
+    %full = tile.alloc_shared : !Bars
+    %empty = tile.alloc_shared : !Bars
 
     %block_x = gpu.block_id x
     %block_y = gpu.block_id y
@@ -52,14 +52,14 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
     %depth = memref.dim %ma, %c1 : !M
     %steps = arith.ceildivui %depth, %c64 : index
     %thread = gpu.thread_id x
-    %group = "tile.warpgroup_id"() : () -> index
+    %group = tile.warpgroup_id
 
     %is_first = arith.cmpi eq, %thread, %c0 : index
     scf.if %is_first {
       scf.for %s = %c0 to %c3 step %c1 {
-        "tile.barrier_init"(%full, %s) {count = 1} : (!Bars, index) -> ()
+        tile.barrier_init %full[%s] count 1 : !Bars
         // One lane of each of the consumers' eight warps.
-        "tile.barrier_init"(%empty, %s) {count = 8} : (!Bars, index) -> ()
+        tile.barrier_init %empty[%s] count 8 : !Bars
       }
       nvvm.fence.mbarrier.init
     }
@@ -75,10 +75,10 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
           // The phase before the first counts as ended: the first three waits end at once.
           %end:2 = scf.for %k = %c0 to %steps step %c1 iter_args(%stage = %c0, %parity = %true) -> (index, i1) {
             %kcol = arith.muli %k, %c64 : index
-            "tile.barrier_wait"(%empty, %stage, %parity) : (!Bars, index, i1) -> ()
-            "tile.barrier_expect"(%full, %stage) {bytes = 49152} : (!Bars, index) -> ()
-            "tile.tma_load"(%ma, %a, %full, %row, %kcol, %stage, %c0, %c0, %stage) {shape = array<i64: 128, 64>} : (!M, !A, !Bars, index, index, index, index, index, index) -> ()
-            "tile.tma_load"(%mb, %b, %full, %col, %kcol, %stage, %c0, %c0, %stage) {shape = array<i64: 256, 64>} : (!M, !B, !Bars, index, index, index, index, index, index) -> ()
+            tile.barrier_wait %empty[%stage] parity %parity : !Bars
+            tile.barrier_expect %full[%stage] bytes 49152 : !Bars
+            tile.tma_load %ma[%row, %kcol] to %a[%stage, %c0, %c0] signal %full[%stage] shape [128, 64] : !M to !A signal !Bars
+            tile.tma_load %mb[%col, %kcol] to %b[%stage, %c0, %c0] signal %full[%stage] shape [256, 64] : !M to !B signal !Bars
             %next = arith.addi %stage, %c1 : index
             %wraps = arith.cmpi eq, %next, %c3 : index
             %next_stage = arith.select %wraps, %c0, %next : index
@@ -91,19 +91,19 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
       nvvm.setmaxregister increase 232
       %consumer = arith.subi %group, %c1 : index
       %group_row = arith.muli %consumer, %c64 : index
-      %zero = "tile.accumulator"() : () -> !D
+      %zero = tile.accumulator : !D
       %d:3 = scf.for %k = %c0 to %steps step %c1 iter_args(%sum = %zero, %stage = %c0, %parity = %false) -> (!D, index, i1) {
-        "tile.barrier_wait"(%full, %stage, %parity) : (!Bars, index, i1) -> ()
-        %d0 = "tile.wgmma_fence"(%sum) : (!D) -> !D
-        %d1 = "tile.wgmma"(%a, %b, %d0, %true, %stage, %group_row, %c0, %stage, %c0, %c0) {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
-        %d2 = "tile.wgmma"(%a, %b, %d1, %true, %stage, %group_row, %c16, %stage, %c0, %c16) {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
-        %d3 = "tile.wgmma"(%a, %b, %d2, %true, %stage, %group_row, %c32, %stage, %c0, %c32) {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
-        %d4 = "tile.wgmma"(%a, %b, %d3, %true, %stage, %group_row, %c48, %stage, %c0, %c48) {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
-        "tile.wgmma_commit"() : () -> ()
-        %done = "tile.wgmma_wait"(%d4) {pending = 0} : (!D) -> !D
+        tile.barrier_wait %full[%stage] parity %parity : !Bars
+        %d0 = tile.wgmma_fence %sum : !D
+        %d1 = tile.wgmma %a[%stage, %group_row, %c0], %b[%stage, %c0, %c0], %d0 if %true {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
+        %d2 = tile.wgmma %a[%stage, %group_row, %c16], %b[%stage, %c0, %c16], %d1 if %true {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
+        %d3 = tile.wgmma %a[%stage, %group_row, %c32], %b[%stage, %c0, %c32], %d2 if %true {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
+        %d4 = tile.wgmma %a[%stage, %group_row, %c48], %b[%stage, %c0, %c48], %d3 if %true {form = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
+        tile.wgmma_commit
+        %done = tile.wgmma_wait 0 %d4 : !D
         %one = nvvm.elect.sync -> i1
         scf.if %one {
-          "tile.barrier_arrive"(%empty, %stage) : (!Bars, index) -> ()
+          tile.barrier_arrive %empty[%stage] : !Bars
         }
         %next = arith.addi %stage, %c1 : index
         %wraps = arith.cmpi eq, %next, %c3 : index
@@ -117,54 +117,70 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
       %warp_in_group = arith.andi %warp, %c3 : index
       %in_group = arith.muli %warp_in_group, %c16 : index
       %warp_row = arith.addi %group_row, %in_group : index
-      %x0 = "tile.warp_part"(%d#0) {column = 0} : (!D) -> !X
-      %y0 = "tile.cast"(%x0) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y0, %c, %c0, %warp_row, %c0) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x16 = "tile.warp_part"(%d#0) {column = 16} : (!D) -> !X
-      %y16 = "tile.cast"(%x16) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y16, %c, %c0, %warp_row, %c16) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x32 = "tile.warp_part"(%d#0) {column = 32} : (!D) -> !X
-      %y32 = "tile.cast"(%x32) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y32, %c, %c0, %warp_row, %c32) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x48 = "tile.warp_part"(%d#0) {column = 48} : (!D) -> !X
-      %y48 = "tile.cast"(%x48) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y48, %c, %c0, %warp_row, %c48) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x64 = "tile.warp_part"(%d#0) {column = 64} : (!D) -> !X
-      %y64 = "tile.cast"(%x64) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y64, %c, %c1, %warp_row, %c0) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x80 = "tile.warp_part"(%d#0) {column = 80} : (!D) -> !X
-      %y80 = "tile.cast"(%x80) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y80, %c, %c1, %warp_row, %c16) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x96 = "tile.warp_part"(%d#0) {column = 96} : (!D) -> !X
-      %y96 = "tile.cast"(%x96) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y96, %c, %c1, %warp_row, %c32) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x112 = "tile.warp_part"(%d#0) {column = 112} : (!D) -> !X
-      %y112 = "tile.cast"(%x112) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y112, %c, %c1, %warp_row, %c48) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x128 = "tile.warp_part"(%d#0) {column = 128} : (!D) -> !X
-      %y128 = "tile.cast"(%x128) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y128, %c, %c2, %warp_row, %c0) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x144 = "tile.warp_part"(%d#0) {column = 144} : (!D) -> !X
-      %y144 = "tile.cast"(%x144) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y144, %c, %c2, %warp_row, %c16) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x160 = "tile.warp_part"(%d#0) {column = 160} : (!D) -> !X
-      %y160 = "tile.cast"(%x160) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y160, %c, %c2, %warp_row, %c32) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x176 = "tile.warp_part"(%d#0) {column = 176} : (!D) -> !X
-      %y176 = "tile.cast"(%x176) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y176, %c, %c2, %warp_row, %c48) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x192 = "tile.warp_part"(%d#0) {column = 192} : (!D) -> !X
-      %y192 = "tile.cast"(%x192) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y192, %c, %c3, %warp_row, %c0) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x208 = "tile.warp_part"(%d#0) {column = 208} : (!D) -> !X
-      %y208 = "tile.cast"(%x208) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y208, %c, %c3, %warp_row, %c16) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x224 = "tile.warp_part"(%d#0) {column = 224} : (!D) -> !X
-      %y224 = "tile.cast"(%x224) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y224, %c, %c3, %warp_row, %c32) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
-      %x240 = "tile.warp_part"(%d#0) {column = 240} : (!D) -> !X
-      %y240 = "tile.cast"(%x240) {fn = "arith.truncf"} : (!X) -> !Y
-      "tile.stmatrix"(%y240, %c, %c3, %warp_row, %c48) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!Y, !C, index, index, index) -> ()
+      %x0 = tile.warp_part %d#0 column 0 : !D -> !X
+      %y0 = tile.cast arith.truncf %x0 : !X to !Y
+      tile.stmatrix %y0, %c[%c0, %warp_row, %c0] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x16 = tile.warp_part %d#0 column 16 : !D -> !X
+      %y16 = tile.cast arith.truncf %x16 : !X to !Y
+      tile.stmatrix %y16, %c[%c0, %warp_row, %c16] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x32 = tile.warp_part %d#0 column 32 : !D -> !X
+      %y32 = tile.cast arith.truncf %x32 : !X to !Y
+      tile.stmatrix %y32, %c[%c0, %warp_row, %c32] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x48 = tile.warp_part %d#0 column 48 : !D -> !X
+      %y48 = tile.cast arith.truncf %x48 : !X to !Y
+      tile.stmatrix %y48, %c[%c0, %warp_row, %c48] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x64 = tile.warp_part %d#0 column 64 : !D -> !X
+      %y64 = tile.cast arith.truncf %x64 : !X to !Y
+      tile.stmatrix %y64, %c[%c1, %warp_row, %c0] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x80 = tile.warp_part %d#0 column 80 : !D -> !X
+      %y80 = tile.cast arith.truncf %x80 : !X to !Y
+      tile.stmatrix %y80, %c[%c1, %warp_row, %c16] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x96 = tile.warp_part %d#0 column 96 : !D -> !X
+      %y96 = tile.cast arith.truncf %x96 : !X to !Y
+      tile.stmatrix %y96, %c[%c1, %warp_row, %c32] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x112 = tile.warp_part %d#0 column 112 : !D -> !X
+      %y112 = tile.cast arith.truncf %x112 : !X to !Y
+      tile.stmatrix %y112, %c[%c1, %warp_row, %c48] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x128 = tile.warp_part %d#0 column 128 : !D -> !X
+      %y128 = tile.cast arith.truncf %x128 : !X to !Y
+      tile.stmatrix %y128, %c[%c2, %warp_row, %c0] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x144 = tile.warp_part %d#0 column 144 : !D -> !X
+      %y144 = tile.cast arith.truncf %x144 : !X to !Y
+      tile.stmatrix %y144, %c[%c2, %warp_row, %c16] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x160 = tile.warp_part %d#0 column 160 : !D -> !X
+      %y160 = tile.cast arith.truncf %x160 : !X to !Y
+      tile.stmatrix %y160, %c[%c2, %warp_row, %c32] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x176 = tile.warp_part %d#0 column 176 : !D -> !X
+      %y176 = tile.cast arith.truncf %x176 : !X to !Y
+      tile.stmatrix %y176, %c[%c2, %warp_row, %c48] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x192 = tile.warp_part %d#0 column 192 : !D -> !X
+      %y192 = tile.cast arith.truncf %x192 : !X to !Y
+      tile.stmatrix %y192, %c[%c3, %warp_row, %c0] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x208 = tile.warp_part %d#0 column 208 : !D -> !X
+      %y208 = tile.cast arith.truncf %x208 : !X to !Y
+      tile.stmatrix %y208, %c[%c3, %warp_row, %c16] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x224 = tile.warp_part %d#0 column 224 : !D -> !X
+      %y224 = tile.cast arith.truncf %x224 : !X to !Y
+      tile.stmatrix %y224, %c[%c3, %warp_row, %c32] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
+      %x240 = tile.warp_part %d#0 column 240 : !D -> !X
+      %y240 = tile.cast arith.truncf %x240 : !X to !Y
+      tile.stmatrix %y240, %c[%c3, %warp_row, %c48] {form = "stmatrix.sync.aligned.m8n8.x4.b16"}
+          : !Y, !C
       nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
       nvvm.barrier id = %consumers number_of_threads = %their_threads
       %is_group_warp_0 = arith.cmpi eq, %warp_in_group, %c0 : index
@@ -176,10 +192,14 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
           %n1 = arith.addi %col, %c64 : index
           %n2 = arith.addi %col, %c128 : index
           %n3 = arith.addi %col, %c192 : index
-          "tile.tma_store"(%c, %mc, %store_row, %n0, %c0, %group_row, %c0) {shape = array<i64: 64, 64>} : (!C, !M, index, index, index, index, index) -> ()
-          "tile.tma_store"(%c, %mc, %store_row, %n1, %c1, %group_row, %c0) {shape = array<i64: 64, 64>} : (!C, !M, index, index, index, index, index) -> ()
-          "tile.tma_store"(%c, %mc, %store_row, %n2, %c2, %group_row, %c0) {shape = array<i64: 64, 64>} : (!C, !M, index, index, index, index, index) -> ()
-          "tile.tma_store"(%c, %mc, %store_row, %n3, %c3, %group_row, %c0) {shape = array<i64: 64, 64>} : (!C, !M, index, index, index, index, index) -> ()
+          tile.tma_store %mc[%store_row, %n0] from %c[%c0, %group_row, %c0] shape [64, 64]
+              : !M from !C
+          tile.tma_store %mc[%store_row, %n1] from %c[%c1, %group_row, %c0] shape [64, 64]
+              : !M from !C
+          tile.tma_store %mc[%store_row, %n2] from %c[%c2, %group_row, %c0] shape [64, 64]
+              : !M from !C
+          tile.tma_store %mc[%store_row, %n3] from %c[%c3, %group_row, %c0] shape [64, 64]
+              : !M from !C
           nvvm.cp.async.bulk.commit.group
           nvvm.cp.async.bulk.wait_group 0
         }

@@ -38,52 +38,51 @@ gpu.module @attention_128 [#nvvm.target<chip = "sm_80">] {
     %first = arith.muli %tile, %c128 : index
     %keys = memref.dim %k, %c1 : !Heads
     %end = arith.index_cast %keys : index to i32
-    %ends = "tile.fill"(%end) : (i32) -> !Number
-    %scales = "tile.fill"(%scale) : (f32) -> !S
+    %ends = tile.fill %end : i32 -> !Number
+    %scales = tile.fill %scale : f32 -> !S
     %lowest = arith.constant dense<0xFF800000> : !S
-    %column = "tile.iota"() {axis = 1 : i64} : () -> !Number
+    %column = tile.iota axis 1 : !Number
 
-    %tq = "tile.load"(%q, %head, %first, %c0) {masked} : (!Heads, index, index, index) -> !Q
+    %tq = tile.load %q[%head, %first, %c0] masked : !Heads -> !Q
     %m0 = arith.constant dense<0xFF800000> : !M
     %l0 = arith.constant dense<0.0> : !M
     %zero = arith.constant dense<0.0> : !S
     %zero_o = arith.constant dense<0.0> : !O
     %m, %l, %acc = scf.for %at = %c0 to %keys step %c64
         iter_args(%m_old = %m0, %l_old = %l0, %o_old = %zero_o) -> (!M, !M, !O) {
-      %tk = "tile.load"(%k, %head, %at, %c0) {masked, transposed}
-          : (!Heads, index, index, index) -> !K
-      %raw = "tile.dot"(%tq, %tk, %zero) : (!Q, !K, !S) -> !S
+      %tk = tile.load %k[%head, %at, %c0] masked transposed : !Heads -> !K
+      %raw = tile.dot %tq, %tk, %zero : !Q, !K, !S
       %scaled = arith.mulf %raw, %scales : !S
       %at32 = arith.index_cast %at : index to i32
-      %ats = "tile.fill"(%at32) : (i32) -> !Number
+      %ats = tile.fill %at32 : i32 -> !Number
       %number = arith.addi %column, %ats : !Number
       %inside = arith.cmpi slt, %number, %ends : !Number
       %s = arith.select %inside, %scaled, %lowest : !Inside, !S
 
-      %m_tile = "tile.reduce"(%s) {axis = 1 : i64, fn = "arith.maxnumf"} : (!S) -> !M
+      %m_tile = tile.reduce arith.maxnumf %s axis 1 : !S -> !M
       %m_new = arith.maxnumf %m_old, %m_tile : !M
-      %m_col = "tile.expand"(%m_new) {axis = 1 : i64} : (!M) -> !M1
-      %ms = "tile.broadcast"(%m_col) : (!M1) -> !S
+      %m_col = tile.expand %m_new axis 1 : !M -> !M1
+      %ms = tile.broadcast %m_col : !M1 -> !S
       %shifted = arith.subf %s, %ms : !S
       %p32 = math.exp2 %shifted fastmath<afn> : !S
       %grown = arith.subf %m_old, %m_new : !M
       %alpha = math.exp2 %grown fastmath<afn> : !M
-      %l_tile = "tile.reduce"(%p32) {axis = 1 : i64, fn = "arith.addf"} : (!S) -> !M
+      %l_tile = tile.reduce arith.addf %p32 axis 1 : !S -> !M
       %l_new = math.fma %l_old, %alpha, %l_tile : !M
 
       %p = arith.truncf %p32 : !S to !P
-      %alpha_col = "tile.expand"(%alpha) {axis = 1 : i64} : (!M) -> !M1
-      %alphas = "tile.broadcast"(%alpha_col) : (!M1) -> !O
+      %alpha_col = tile.expand %alpha axis 1 : !M -> !M1
+      %alphas = tile.broadcast %alpha_col : !M1 -> !O
       %o_scaled = arith.mulf %o_old, %alphas : !O
-      %tv = "tile.load"(%v, %head, %at, %c0) {masked} : (!Heads, index, index, index) -> !V
-      %o_new = "tile.dot"(%p, %tv, %o_scaled) : (!P, !V, !O) -> !O
+      %tv = tile.load %v[%head, %at, %c0] masked : !Heads -> !V
+      %o_new = tile.dot %p, %tv, %o_scaled : !P, !V, !O
       scf.yield %m_new, %l_new, %o_new : !M, !M, !O
     }
-    %l_col = "tile.expand"(%l) {axis = 1 : i64} : (!M) -> !M1
-    %ls = "tile.broadcast"(%l_col) : (!M1) -> !O
+    %l_col = tile.expand %l axis 1 : !M -> !M1
+    %ls = tile.broadcast %l_col : !M1 -> !O
     %mean = arith.divf %acc, %ls : !O
     %out = arith.truncf %mean : !O to !Q
-    "tile.store"(%out, %o, %head, %first, %c0) {masked} : (!Q, !Heads, index, index, index) -> ()
+    tile.store %out, %o[%head, %first, %c0] masked : !Q, !Heads
     gpu.return
   }
 
@@ -105,58 +104,57 @@ gpu.module @attention_128 [#nvvm.target<chip = "sm_80">] {
     %behind = arith.addi %first, %c128 : index
     %last = arith.minui %keys, %behind : index
     %end = arith.index_cast %keys : index to i32
-    %ends = "tile.fill"(%end) : (i32) -> !Number
-    %scales = "tile.fill"(%scale) : (f32) -> !S
+    %ends = tile.fill %end : i32 -> !Number
+    %scales = tile.fill %scale : f32 -> !S
     %lowest = arith.constant dense<0xFF800000> : !S
-    %column = "tile.iota"() {axis = 1 : i64} : () -> !Number
-    %row = "tile.iota"() {axis = 0 : i64} : () -> !Number
+    %column = tile.iota axis 1 : !Number
+    %row = tile.iota axis 0 : !Number
     %first32 = arith.index_cast %first : index to i32
-    %firsts = "tile.fill"(%first32) : (i32) -> !Number
+    %firsts = tile.fill %first32 : i32 -> !Number
     %query = arith.addi %row, %firsts : !Number
 
-    %tq = "tile.load"(%q, %head, %first, %c0) {masked} : (!Heads, index, index, index) -> !Q
+    %tq = tile.load %q[%head, %first, %c0] masked : !Heads -> !Q
     %m0 = arith.constant dense<0xFF800000> : !M
     %l0 = arith.constant dense<0.0> : !M
     %zero = arith.constant dense<0.0> : !S
     %zero_o = arith.constant dense<0.0> : !O
     %m, %l, %acc = scf.for %at = %c0 to %last step %c64
         iter_args(%m_old = %m0, %l_old = %l0, %o_old = %zero_o) -> (!M, !M, !O) {
-      %tk = "tile.load"(%k, %head, %at, %c0) {masked, transposed}
-          : (!Heads, index, index, index) -> !K
-      %raw = "tile.dot"(%tq, %tk, %zero) : (!Q, !K, !S) -> !S
+      %tk = tile.load %k[%head, %at, %c0] masked transposed : !Heads -> !K
+      %raw = tile.dot %tq, %tk, %zero : !Q, !K, !S
       %scaled = arith.mulf %raw, %scales : !S
       %at32 = arith.index_cast %at : index to i32
-      %ats = "tile.fill"(%at32) : (i32) -> !Number
+      %ats = tile.fill %at32 : i32 -> !Number
       %number = arith.addi %column, %ats : !Number
       %there = arith.cmpi slt, %number, %ends : !Number
       %earlier = arith.cmpi sle, %number, %query : !Number
       %inside = arith.andi %there, %earlier : !Inside
       %s = arith.select %inside, %scaled, %lowest : !Inside, !S
 
-      %m_tile = "tile.reduce"(%s) {axis = 1 : i64, fn = "arith.maxnumf"} : (!S) -> !M
+      %m_tile = tile.reduce arith.maxnumf %s axis 1 : !S -> !M
       %m_new = arith.maxnumf %m_old, %m_tile : !M
-      %m_col = "tile.expand"(%m_new) {axis = 1 : i64} : (!M) -> !M1
-      %ms = "tile.broadcast"(%m_col) : (!M1) -> !S
+      %m_col = tile.expand %m_new axis 1 : !M -> !M1
+      %ms = tile.broadcast %m_col : !M1 -> !S
       %shifted = arith.subf %s, %ms : !S
       %p32 = math.exp2 %shifted fastmath<afn> : !S
       %grown = arith.subf %m_old, %m_new : !M
       %alpha = math.exp2 %grown fastmath<afn> : !M
-      %l_tile = "tile.reduce"(%p32) {axis = 1 : i64, fn = "arith.addf"} : (!S) -> !M
+      %l_tile = tile.reduce arith.addf %p32 axis 1 : !S -> !M
       %l_new = math.fma %l_old, %alpha, %l_tile : !M
 
       %p = arith.truncf %p32 : !S to !P
-      %alpha_col = "tile.expand"(%alpha) {axis = 1 : i64} : (!M) -> !M1
-      %alphas = "tile.broadcast"(%alpha_col) : (!M1) -> !O
+      %alpha_col = tile.expand %alpha axis 1 : !M -> !M1
+      %alphas = tile.broadcast %alpha_col : !M1 -> !O
       %o_scaled = arith.mulf %o_old, %alphas : !O
-      %tv = "tile.load"(%v, %head, %at, %c0) {masked} : (!Heads, index, index, index) -> !V
-      %o_new = "tile.dot"(%p, %tv, %o_scaled) : (!P, !V, !O) -> !O
+      %tv = tile.load %v[%head, %at, %c0] masked : !Heads -> !V
+      %o_new = tile.dot %p, %tv, %o_scaled : !P, !V, !O
       scf.yield %m_new, %l_new, %o_new : !M, !M, !O
     }
-    %l_col = "tile.expand"(%l) {axis = 1 : i64} : (!M) -> !M1
-    %ls = "tile.broadcast"(%l_col) : (!M1) -> !O
+    %l_col = tile.expand %l axis 1 : !M -> !M1
+    %ls = tile.broadcast %l_col : !M1 -> !O
     %mean = arith.divf %acc, %ls : !O
     %out = arith.truncf %mean : !O to !Q
-    "tile.store"(%out, %o, %head, %first, %c0) {masked} : (!Q, !Heads, index, index, index) -> ()
+    tile.store %out, %o[%head, %first, %c0] masked : !Q, !Heads
     gpu.return
   }
 }

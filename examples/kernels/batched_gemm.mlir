@@ -26,12 +26,12 @@ gpu.module @batched_gemm [#nvvm.target<chip = "sm_80">] {
     %depth = memref.dim %a, %c2 : !Input
     %zero = arith.constant dense<0.0> : !C
     %product = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {
-      %ta = "tile.load"(%a, %i, %row, %k) {masked} : (!Input, index, index, index) -> !T
-      %tb = "tile.load"(%b, %i, %k, %col) {masked} : (!Input, index, index, index) -> !T
-      %next = "tile.dot"(%ta, %tb, %sum) : (!T, !T, !C) -> !C
+      %ta = tile.load %a[%i, %row, %k] masked : !Input -> !T
+      %tb = tile.load %b[%i, %k, %col] masked : !Input -> !T
+      %next = tile.dot %ta, %tb, %sum : !T, !T, !C
       scf.yield %next : !C
     }
-    "tile.store"(%product, %c, %i, %row, %col) {masked} : (!C, !Result, index, index, index) -> ()
+    tile.store %product, %c[%i, %row, %col] masked : !C, !Result
     gpu.return
   }
 }

@@ -46,19 +46,16 @@ gpu.module @conv [#nvvm.target<chip = "sm_80">] {
       %sum_rs = scf.for %s = %c0 to %taps_s step %c1 iter_args(%sum_s = %sum_r) -> (!C) {
         %w = arith.addi %left, %s : index
         %sum_rsc = scf.for %c = %c0 to %channels step %c64 iter_args(%sum_c = %sum_s) -> (!C) {
-          %pixels = "tile.load"(%image, %n, %h, %w, %c) {masked}
-              : (!Image, index, index, index, index) -> !T
-          %weights = "tile.load"(%filter, %r, %s, %c, %k) {masked}
-              : (!Filter, index, index, index, index) -> !T
-          %next = "tile.dot"(%pixels, %weights, %sum_c) : (!T, !T, !C) -> !C
+          %pixels = tile.load %image[%n, %h, %w, %c] masked : !Image -> !T
+          %weights = tile.load %filter[%r, %s, %c, %k] masked : !Filter -> !T
+          %next = tile.dot %pixels, %weights, %sum_c : !T, !T, !C
           scf.yield %next : !C
         }
         scf.yield %sum_rsc : !C
       }
       scf.yield %sum_rs : !C
     }
-    "tile.store"(%sum, %result, %n, %p, %q, %k) {masked}
-        : (!C, !Result, index, index, index, index) -> ()
+    tile.store %sum, %result[%n, %p, %q, %k] masked : !C, !Result
     gpu.return
   }
 }

@@ -38,16 +38,16 @@ gpu.module @fused_gemm [#nvvm.target<chip = "sm_80">] {
 
     %zero = arith.constant dense<0.0> : !C
     %product = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!Matrix, index, index) -> !A
-      %tb = "tile.load"(%b, %k, %col) {masked} : (!Matrix, index, index) -> !B
-      %next = "tile.dot"(%ta, %tb, %sum) : (!A, !B, !C) -> !C
+      %ta = tile.load %a[%row, %k] masked : !Matrix -> !A
+      %tb = tile.load %b[%k, %col] masked : !Matrix -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !C
       scf.yield %next : !C
     }
 
-    %bias16 = "tile.load"(%bias, %col) {masked} : (!Vector, index) -> !Row
+    %bias16 = tile.load %bias[%col] masked : !Vector -> !Row
     %bias32 = arith.extf %bias16 : !Row to tensor<128xf32>
-    %bias_row = "tile.expand"(%bias32) {axis = 0 : i64} : (tensor<128xf32>) -> tensor<1x128xf32>
-    %biases = "tile.broadcast"(%bias_row) : (tensor<1x128xf32>) -> !C
+    %bias_row = tile.expand %bias32 axis 0 : tensor<128xf32> -> tensor<1x128xf32>
+    %biases = tile.broadcast %bias_row : tensor<1x128xf32> -> !C
     %v = arith.addf %product, %biases : !C
 
     %half = arith.constant dense<0.5> : !C
@@ -63,7 +63,7 @@ gpu.module @fused_gemm [#nvvm.target<chip = "sm_80">] {
     %v_half = arith.mulf %v, %half : !C
     %gelu = arith.mulf %v_half, %weight : !C
     %out = arith.truncf %gelu : !C to !Out
-    "tile.store"(%out, %c, %row, %col) {masked} : (!Out, !Matrix, index, index) -> ()
+    tile.store %out, %c[%row, %col] masked : !Out, !Matrix
     gpu.return
   }
 }

@@ -37,12 +37,12 @@ gpu.module @gemm [#nvvm.target<chip = "sm_80">] {
 
     %zero = arith.constant dense<0.0> : !C
     %product = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!Input, index, index) -> !A
-      %tb = "tile.load"(%b, %k, %col) {masked} : (!Input, index, index) -> !B
-      %next = "tile.dot"(%ta, %tb, %sum) : (!A, !B, !C) -> !C
+      %ta = tile.load %a[%row, %k] masked : !Input -> !A
+      %tb = tile.load %b[%k, %col] masked : !Input -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !C
       scf.yield %next : !C
     }
-    "tile.store"(%product, %c, %row, %col) {masked} : (!C, !Result, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : !C, !Result
     gpu.return
   }
 }

@@ -35,20 +35,20 @@ gpu.module @gemm_int4 [#nvvm.target<chip = "sm_80">] {
     %depth = memref.dim %a, %c1 : !Matrix
     %zero = arith.constant dense<0.0> : !C
     %product = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!Matrix, index, index) -> !A
+      %ta = tile.load %a[%row, %k] masked : !Matrix -> !A
       %byte = arith.divui %k, %c2 : index
-      %w4 = "tile.load"(%w, %col, %byte) {masked, transposed} : (!Weights, index, index) -> !W4
+      %w4 = tile.load %w[%col, %byte] masked transposed : !Weights -> !W4
       %tw = arith.sitofp %w4 : !W4 to !W
-      %next = "tile.dot"(%ta, %tw, %sum) : (!A, !W, !C) -> !C
+      %next = tile.dot %ta, %tw, %sum : !A, !W, !C
       scf.yield %next : !C
     }
-    %scale16 = "tile.load"(%scale, %col) {masked} : (!Vector, index) -> !Scale
+    %scale16 = tile.load %scale[%col] masked : !Vector -> !Scale
     %scale32 = arith.extf %scale16 : !Scale to tensor<128xf32>
-    %scale_row = "tile.expand"(%scale32) {axis = 0 : i64} : (tensor<128xf32>) -> tensor<1x128xf32>
-    %scales = "tile.broadcast"(%scale_row) : (tensor<1x128xf32>) -> !C
+    %scale_row = tile.expand %scale32 axis 0 : tensor<128xf32> -> tensor<1x128xf32>
+    %scales = tile.broadcast %scale_row : tensor<1x128xf32> -> !C
     %scaled = arith.mulf %product, %scales : !C
     %out = arith.truncf %scaled : !C to !Out
-    "tile.store"(%out, %c, %row, %col) {masked} : (!Out, !Matrix, index, index) -> ()
+    tile.store %out, %c[%row, %col] masked : !Out, !Matrix
     gpu.return
   }
 }

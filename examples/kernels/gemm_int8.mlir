@@ -27,12 +27,12 @@ gpu.module @gemm_int8 [#nvvm.target<chip = "sm_80">] {
     %depth = memref.dim %a, %c1 : !Input
     %zero = arith.constant dense<0> : !C
     %product = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!Input, index, index) -> !A
-      %tb = "tile.load"(%b, %col, %k) {masked, transposed} : (!Input, index, index) -> !B
-      %next = "tile.dot"(%ta, %tb, %sum) : (!A, !B, !C) -> !C
+      %ta = tile.load %a[%row, %k] masked : !Input -> !A
+      %tb = tile.load %b[%col, %k] masked transposed : !Input -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !C
       scf.yield %next : !C
     }
-    "tile.store"(%product, %c, %row, %col) {masked} : (!C, !Result, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : !C, !Result
     gpu.return
   }
 }

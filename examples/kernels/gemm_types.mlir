@@ -32,13 +32,13 @@ gpu.module @gemm_types [#nvvm.target<chip = "sm_80">] {
     %zero = arith.constant dense<0.0> : tensor<128x128xf32>
     %product = scf.for %k = %c0 to %depth step %c64
         iter_args(%sum = %zero) -> (tensor<128x128xf32>) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!Bf16, index, index) -> tensor<128x64xbf16>
-      %tb = "tile.load"(%b, %k, %col) {masked} : (!Bf16, index, index) -> tensor<64x128xbf16>
-      %next = "tile.dot"(%ta, %tb, %sum)
-          : (tensor<128x64xbf16>, tensor<64x128xbf16>, tensor<128x128xf32>) -> tensor<128x128xf32>
+      %ta = tile.load %a[%row, %k] masked : !Bf16 -> tensor<128x64xbf16>
+      %tb = tile.load %b[%k, %col] masked : !Bf16 -> tensor<64x128xbf16>
+      %next = tile.dot %ta, %tb, %sum
+          : tensor<128x64xbf16>, tensor<64x128xbf16>, tensor<128x128xf32>
       scf.yield %next : tensor<128x128xf32>
     }
-    "tile.store"(%product, %c, %row, %col) {masked} : (tensor<128x128xf32>, !F32, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : tensor<128x128xf32>, !F32
     gpu.return
   }
 
@@ -58,13 +58,13 @@ gpu.module @gemm_types [#nvvm.target<chip = "sm_80">] {
     %zero = arith.constant dense<0.0> : tensor<128x128xf32>
     %product = scf.for %k = %c0 to %depth step %c32
         iter_args(%sum = %zero) -> (tensor<128x128xf32>) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!F32, index, index) -> tensor<128x32xtf32>
-      %tb = "tile.load"(%b, %k, %col) {masked} : (!F32, index, index) -> tensor<32x128xtf32>
-      %next = "tile.dot"(%ta, %tb, %sum)
-          : (tensor<128x32xtf32>, tensor<32x128xtf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+      %ta = tile.load %a[%row, %k] masked : !F32 -> tensor<128x32xtf32>
+      %tb = tile.load %b[%k, %col] masked : !F32 -> tensor<32x128xtf32>
+      %next = tile.dot %ta, %tb, %sum
+          : tensor<128x32xtf32>, tensor<32x128xtf32>, tensor<128x128xf32>
       scf.yield %next : tensor<128x128xf32>
     }
-    "tile.store"(%product, %c, %row, %col) {masked} : (tensor<128x128xf32>, !F32, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : tensor<128x128xf32>, !F32
     gpu.return
   }
 
@@ -84,13 +84,12 @@ gpu.module @gemm_types [#nvvm.target<chip = "sm_80">] {
     %zero = arith.constant dense<0.0> : tensor<64x64xf64>
     %product = scf.for %k = %c0 to %depth step %c16
         iter_args(%sum = %zero) -> (tensor<64x64xf64>) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!F64, index, index) -> tensor<64x16xf64>
-      %tb = "tile.load"(%b, %k, %col) {masked} : (!F64, index, index) -> tensor<16x64xf64>
-      %next = "tile.dot"(%ta, %tb, %sum)
-          : (tensor<64x16xf64>, tensor<16x64xf64>, tensor<64x64xf64>) -> tensor<64x64xf64>
+      %ta = tile.load %a[%row, %k] masked : !F64 -> tensor<64x16xf64>
+      %tb = tile.load %b[%k, %col] masked : !F64 -> tensor<16x64xf64>
+      %next = tile.dot %ta, %tb, %sum : tensor<64x16xf64>, tensor<16x64xf64>, tensor<64x64xf64>
       scf.yield %next : tensor<64x64xf64>
     }
-    "tile.store"(%product, %c, %row, %col) {masked} : (tensor<64x64xf64>, !F64, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : tensor<64x64xf64>, !F64
     gpu.return
   }
 }

@@ -29,14 +29,14 @@ gpu.module @layer_norm [#nvvm.target<chip = "sm_80">] {
     %zero = arith.constant dense<0.0> : !Float
     %sums, %squares = scf.for %col = %c0 to %cols step %c1024
         iter_args(%sum = %zero, %square = %zero) -> (!Float, !Float) {
-      %half = "tile.load"(%x, %row, %col) {masked} : (!Matrix, index, index) -> !Half
+      %half = tile.load %x[%row, %col] masked : !Matrix -> !Half
       %value = arith.extf %half : !Half to !Float
       %more = arith.addf %sum, %value : !Float
       %power = math.fma %value, %value, %square : !Float
       scf.yield %more, %power : !Float, !Float
     }
-    %total = "tile.reduce"(%sums) {axis = 0 : i64, fn = "arith.addf"} : (!Float) -> f32
-    %power = "tile.reduce"(%squares) {axis = 0 : i64, fn = "arith.addf"} : (!Float) -> f32
+    %total = tile.reduce arith.addf %sums axis 0 : !Float -> f32
+    %power = tile.reduce arith.addf %squares axis 0 : !Float -> f32
     %count = arith.index_cast %cols : index to i32
     %n = arith.sitofp %count : i32 to f32
     %mean = arith.divf %total, %n : f32
@@ -45,21 +45,21 @@ gpu.module @layer_norm [#nvvm.target<chip = "sm_80">] {
     %variance = arith.subf %mean_square, %square_mean : f32
     %steady = arith.addf %variance, %epsilon : f32
     %scale = math.rsqrt %steady : f32
-    %means = "tile.fill"(%mean) : (f32) -> !Float
-    %scales = "tile.fill"(%scale) : (f32) -> !Float
+    %means = tile.fill %mean : f32 -> !Float
+    %scales = tile.fill %scale : f32 -> !Float
 
     scf.for %col = %c0 to %cols step %c1024 {
-      %half = "tile.load"(%x, %row, %col) {masked} : (!Matrix, index, index) -> !Half
+      %half = tile.load %x[%row, %col] masked : !Matrix -> !Half
       %value = arith.extf %half : !Half to !Float
-      %w16 = "tile.load"(%weight, %col) {masked} : (!Vector, index) -> !Half
+      %w16 = tile.load %weight[%col] masked : !Vector -> !Half
       %w = arith.extf %w16 : !Half to !Float
-      %b16 = "tile.load"(%bias, %col) {masked} : (!Vector, index) -> !Half
+      %b16 = tile.load %bias[%col] masked : !Vector -> !Half
       %b = arith.extf %b16 : !Half to !Float
       %centred = arith.subf %value, %means : !Float
       %normal = arith.mulf %centred, %scales : !Float
       %result = math.fma %normal, %w, %b : !Float
       %out = arith.truncf %result : !Float to !Half
-      "tile.store"(%out, %y, %row, %col) {masked} : (!Half, !Matrix, index, index) -> ()
+      tile.store %out, %y[%row, %col] masked : !Half, !Matrix
     }
     gpu.return
   }

@@ -36,14 +36,14 @@ gpu.module @scaled_gemm [#nvvm.target<chip = "sm_120a">] {
     %zero = arith.constant dense<0.0> : !C
     %product = scf.for %k = %c0 to %depth step %c128 iter_args(%sum = %zero) -> (!C) {
       %block = arith.divui %k, %c32 : index
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!Input, index, index) -> !A
-      %tb = "tile.load"(%b, %col, %k) {masked, transposed} : (!Input, index, index) -> !B
-      %tsa = "tile.load"(%sa, %row, %block) {masked} : (!Input, index, index) -> !SA
-      %tsb = "tile.load"(%sb, %col, %block) {masked, transposed} : (!Input, index, index) -> !SB
-      %next = "tile.dot_scaled"(%ta, %tb, %sum, %tsa, %tsb) : (!A, !B, !C, !SA, !SB) -> !C
+      %ta = tile.load %a[%row, %k] masked : !Input -> !A
+      %tb = tile.load %b[%col, %k] masked transposed : !Input -> !B
+      %tsa = tile.load %sa[%row, %block] masked : !Input -> !SA
+      %tsb = tile.load %sb[%col, %block] masked transposed : !Input -> !SB
+      %next = tile.dot_scaled %ta, %tb, %sum, %tsa, %tsb : !A, !B, !C, !SA, !SB
       scf.yield %next : !C
     }
-    "tile.store"(%product, %c, %row, %col) {masked} : (!C, !Result, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : !C, !Result
     gpu.return
   }
 }

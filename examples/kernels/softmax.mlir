@@ -24,25 +24,25 @@ gpu.module @softmax [#nvvm.target<chip = "sm_80">] {
     %rows = memref.dim %x, %c0 : !Matrix
     %cols = memref.dim %x, %c1 : !Matrix
 
-    %read = "tile.load"(%x, %row, %c0) {masked} : (!Matrix, index, index) -> !Row
-    %number = "tile.iota"() {axis = 0 : i64} : () -> !Number
+    %read = tile.load %x[%row, %c0] masked : !Matrix -> !Row
+    %number = tile.iota axis 0 : !Number
     %there = arith.cmpi slt, %row, %rows : index
     %most = arith.minui %cols, %c1024 : index
     %count = arith.select %there, %most, %c0 : index
     %end = arith.index_cast %count : index to i32
-    %ends = "tile.fill"(%end) : (i32) -> !Number
+    %ends = tile.fill %end : i32 -> !Number
     %inside = arith.cmpi slt, %number, %ends : !Number
     %lowest = arith.constant dense<0xFF800000> : !Row
     %values = arith.select %inside, %read, %lowest : !Inside, !Row
 
-    %max = "tile.reduce"(%values) {axis = 0 : i64, fn = "arith.maximumf"} : (!Row) -> f32
-    %maxima = "tile.fill"(%max) : (f32) -> !Row
+    %max = tile.reduce arith.maximumf %values axis 0 : !Row -> f32
+    %maxima = tile.fill %max : f32 -> !Row
     %shifted = arith.subf %values, %maxima : !Row
     %power = math.exp %shifted : !Row
-    %sum = "tile.reduce"(%power) {axis = 0 : i64, fn = "arith.addf"} : (!Row) -> f32
-    %sums = "tile.fill"(%sum) : (f32) -> !Row
+    %sum = tile.reduce arith.addf %power axis 0 : !Row -> f32
+    %sums = tile.fill %sum : f32 -> !Row
     %result = arith.divf %power, %sums : !Row
-    "tile.store"(%result, %y, %row, %c0) {masked} : (!Row, !Matrix, index, index) -> ()
+    tile.store %result, %y[%row, %c0] masked : !Row, !Matrix
     gpu.return
   }
 }

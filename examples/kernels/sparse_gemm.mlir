@@ -34,13 +34,13 @@ gpu.module @sparse_gemm [#nvvm.target<chip = "sm_80">] {
     %product = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!C) {
       %half = arith.divui %k, %c2 : index
       %byte = arith.divui %k, %c8 : index
-      %ta = "tile.load"(%a, %row, %half) {masked} : (!Input, index, index) -> !A
-      %te = "tile.load"(%e, %row, %byte) {masked} : (!Codes, index, index) -> !E
-      %tb = "tile.load"(%b, %k, %col) {masked} : (!Input, index, index) -> !B
-      %next = "tile.dot_sp"(%ta, %tb, %sum, %te) : (!A, !B, !C, !E) -> !C
+      %ta = tile.load %a[%row, %half] masked : !Input -> !A
+      %te = tile.load %e[%row, %byte] masked : !Codes -> !E
+      %tb = tile.load %b[%k, %col] masked : !Input -> !B
+      %next = tile.dot_sp %ta, %tb, %sum, %te : !A, !B, !C, !E
       scf.yield %next : !C
     }
-    "tile.store"(%product, %c, %row, %col) {masked} : (!C, !Result, index, index) -> ()
+    tile.store %product, %c[%row, %col] masked : !C, !Result
     gpu.return
   }
 }

@@ -37,13 +37,12 @@ gpu.module @split_k_gemm [#nvvm.target<chip = "sm_80">] {
 
     %zero = arith.constant dense<0.0> : !C
     %product = scf.for %k = %first to %last step %c64 iter_args(%sum = %zero) -> (!C) {
-      %ta = "tile.load"(%a, %row, %k) {masked} : (!Input, index, index) -> !A
-      %tb = "tile.load"(%b, %k, %col) {masked} : (!Input, index, index) -> !B
-      %next = "tile.dot"(%ta, %tb, %sum) : (!A, !B, !C) -> !C
+      %ta = tile.load %a[%row, %k] masked : !Input -> !A
+      %tb = tile.load %b[%k, %col] masked : !Input -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !C
       scf.yield %next : !C
     }
-    "tile.atomic"(%product, %c, %row, %col) {fn = "arith.addf", masked}
-        : (!C, !Result, index, index) -> ()
+    tile.atomic arith.addf %product, %c[%row, %col] masked : !C, !Result
     gpu.return
   }
 }

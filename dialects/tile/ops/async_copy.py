@@ -24,6 +24,12 @@ class AsyncCopyOp(TileOp, name="async_copy"):
     or outside as a whole, as `vector` promises.
     """
 
+    assembly_format = (
+        "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, $target) `]` "
+        "`shape` list($shape) (`masked` $masked^)? attr-dict `:` type($source) `to` type($target)"
+    )
+    inferred_types = {"indices": "index"}
+
     UNITS = frozenset({"masked"})
     OPTIONAL = frozenset({"vector"})
     SEMANTICS = Semantics(
@@ -91,11 +97,15 @@ class AsyncCopyOp(TileOp, name="async_copy"):
 class AsyncCommitOp(TileOp, name="async_commit"):
     """Close the group of this thread's copies so far (`cp.async.commit_group`)."""
 
+    assembly_format = "attr-dict"
+
     SEMANTICS = Semantics(scope=Scope.LANE, effects=(Touch(Access.WRITE, Resource.COPIES),))
 
 
 class AsyncWaitOp(TileOp, name="async_wait"):
     """Wait until at most `pending` of this thread's latest groups are under way."""
+
+    assembly_format = "$pending attr-dict"
 
     SEMANTICS = Semantics(
         scope=Scope.LANE,

@@ -67,6 +67,12 @@ class AtomicOp(MemoryOp, name="atomic"):
     memory is global.
     """
 
+    assembly_format = (
+        "keyword($fn) $tile `,` $target `[` $indices `]` (`masked` $masked^)? "
+        "(`transposed` $transposed^)? attr-dict `:` type($tile) `,` type($target)"
+    )
+    inferred_types = {"indices": "index"}
+
     UNITS = frozenset({"masked", "transposed"})
     OPTIONAL = frozenset({"vector"})
     SEMANTICS = Semantics(

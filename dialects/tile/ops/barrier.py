@@ -47,6 +47,9 @@ class BarrierInitOp(_BarrierOp, name="barrier_init"):
     One thread does it, before a barrier of the CTA behind which others use it.
     """
 
+    assembly_format = "$barriers `[` $index `]` `count` $count attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index"}
+
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
     count: ir.IntegerAttr
@@ -61,12 +64,18 @@ class BarrierInitOp(_BarrierOp, name="barrier_init"):
 class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`)."""
 
+    assembly_format = "$barriers `[` $index `]` attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index"}
+
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
 
 
 class BarrierExpectOp(_BarrierOp, name="barrier_expect"):
     """Arrive at an mbarrier whose phase ends with `bytes` more (`mbarrier.arrive.expect_tx`)."""
+
+    assembly_format = "$barriers `[` $index `]` `bytes` $bytes attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index"}
 
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
@@ -85,6 +94,9 @@ class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
     The phase before the first counts as ended: who waits for parity true goes on at once.
     """
 
+    assembly_format = "$barriers `[` $index `]` `parity` $parity attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index", "parity": "i1"}
+
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
     parity: ext.Operand[Any]
@@ -98,6 +110,9 @@ class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
 
 class WarpgroupIdOp(TileOp, name="warpgroup_id"):
     """The number of the warpgroup in its CTA, of type index: the thread number over 128."""
+
+    assembly_format = "attr-dict"
+    inferred_types = {"number": "index"}
 
     SEMANTICS = PURE.but(scope=Scope.WARP, varies=Variation.WARPGROUP)
 

@@ -56,6 +56,8 @@ class TileOp(Tile.Operation):
         SEMANTICS: what it means, for passes; what is not said is not known.
         NEEDS: the target that it needs, as `sm_90` or a later one, or `sm_90a` and no other; empty
             where its form says it, or any will do.
+        assembly_format: how it is written, as `tilec.ir.assembly.declaration` describes.
+        inferred_types: of operands and results, types that are not said there.
         DECLARED: what its fields say, read once.
     """
 

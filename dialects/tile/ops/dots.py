@@ -30,6 +30,13 @@ PRODUCT = OF_A_WARP.but(layouts=LayoutRule.PRODUCT)
 class DotOp(TileOp, name="dot"):
     """`d = a · b + c` on a CTA's tiles, by instructions of one dense `mma` form."""
 
+    assembly_format = (
+        "$a `,` $b `,` $c "
+        "(`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? "
+        "attr-dict `:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
+
     UNITS = frozenset(FLAGS.values())
     OPTIONAL = frozenset({"form", "warps"})
     SEMANTICS = PRODUCT
@@ -50,6 +57,13 @@ class DotSpOp(TileOp, name="dot_sp"):
     `a` is the half of A that is stored, MxK/2; `e` its metadata, a 4-bit code for each chunk of a
     row, i4, in the order of `.sp::ordered_metadata`: `tilec.runtime.sparse` makes both.
     """
+
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $e "
+        "(`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? "
+        "attr-dict `:` type($a) `,` type($b) `,` type($c) `,` type($e) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
 
     UNITS = frozenset(FLAGS.values())
     OPTIONAL = frozenset({"form", "warps"})
@@ -73,6 +87,13 @@ class DotScaledOp(TileOp, name="dot_scaled"):
     block and column of B.
     """
 
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $sfa `,` $sfb "
+        "attr-dict `:` type($a) `,` type($b) `,` type($c) `,` type($sfa) `,` "
+        "type($sfb) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
+
     OPTIONAL = frozenset({"form", "warps"})
     SEMANTICS = PRODUCT
 
@@ -90,6 +111,13 @@ class DotScaledOp(TileOp, name="dot_scaled"):
 
 class DotSpScaledOp(TileOp, name="dot_sp_scaled"):
     """`tile.dot_scaled` with a sparse A, stored as that of `tile.dot_sp`."""
+
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $e `,` $sfa `,` $sfb "
+        "attr-dict `:` type($a) `,` type($b) `,` type($c) `,` type($e) `,` type($sfa) `,` "
+        "type($sfb) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
 
     OPTIONAL = frozenset({"form", "warps"})
     SEMANTICS = PRODUCT

@@ -51,6 +51,8 @@ _ON_INTEGERS = frozenset({"math.absi", "math.ctlz", "math.ctpop", "math.cttz"})
 class FillOp(TileOp, name="fill"):
     """A tile or fragment whose elements all are one scalar."""
 
+    assembly_format = "$value attr-dict `:` type($value) `->` type($tile)"
+
     SEMANTICS = PURE.but(layouts=LayoutRule.FREE, cost=0)
 
     value: ext.Operand[Any]
@@ -72,6 +74,9 @@ class ElementwiseOp(TileOp, name="elementwise"):
     Of a comparison the result has elements of type i1. Further attributes are those of the
     upstream op.
     """
+
+    assembly_format = "keyword($fn) $inputs attr-dict `:` one-type($inputs) (`->` type($result)^)?"
+    inferred_types = {"result": "$inputs"}
 
     OPEN = True
     SEMANTICS = PURE
@@ -169,6 +174,8 @@ class CastOp(TileOp, name="cast"):
 
     Further attributes are those of the upstream op.
     """
+
+    assembly_format = "keyword($fn) $source attr-dict `:` type($source) `to` type($result)"
 
     OPEN = True
     SEMANTICS = PURE

@@ -14,6 +14,8 @@ from .views import axis_of
 class IotaOp(TileOp, name="iota"):
     """A tile or fragment of integers, each its own index along dimension `axis`."""
 
+    assembly_format = "`axis` $axis attr-dict `:` type($result)"
+
     SEMANTICS = PURE.but(layouts=LayoutRule.FREE, cost=0, varies=Variation.CTA)
 
     axis: ir.IntegerAttr

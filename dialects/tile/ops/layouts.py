@@ -20,6 +20,8 @@ class ConvertLayoutOp(TileOp, name="convert_layout"):
     the two may get different ones.
     """
 
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
     SEMANTICS = PURE.but(
         scope=scope_of_fragment(Scope.WARP, Scope.CTA), layouts=LayoutRule.CONVERTED
     )
@@ -74,6 +76,8 @@ class SliceOp(TileOp, name="slice"):
     Registers are picked, none moves: part p is the p-th group of the lane's registers.
     """
 
+    assembly_format = "$whole `[` $index `]` attr-dict `:` type($whole) `->` type($part)"
+
     SEMANTICS = PURE
 
     whole: ext.Operand[Any]
@@ -93,6 +97,8 @@ class SliceOp(TileOp, name="slice"):
 
 class ConcatOp(TileOp, name="concat"):
     """A fragment from all its parts, in the order of `tile.slice`."""
+
+    assembly_format = "$parts attr-dict `:` one-type($parts) `->` type($whole)"
 
     SEMANTICS = PURE
 

@@ -67,6 +67,12 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
     to where that type has them, two bits above where `ldmatrix` leaves them.
     """
 
+    assembly_format = (
+        "$source `[` $indices `]` (`transposed` $transposed^)? attr-dict "
+        "`:` type($source) `->` type($tile)"
+    )
+    inferred_types = {"indices": "index"}
+
     UNITS = frozenset({"transposed"})
     SEMANTICS = OF_A_WARP.but(effects=(reads(0),))
 
@@ -84,6 +90,12 @@ class LdmatrixOp(TileOp, name="ldmatrix"):
 
 class StmatrixOp(TileOp, name="stmatrix"):
     """A fragment to shared memory by one `stmatrix`; the mirror of `tile.ldmatrix`."""
+
+    assembly_format = (
+        "$tile `,` $target `[` $indices `]` (`transposed` $transposed^)? attr-dict "
+        "`:` type($tile) `,` type($target)"
+    )
+    inferred_types = {"indices": "index"}
 
     UNITS = frozenset({"transposed"})
     SEMANTICS = OF_A_WARP.but(effects=(writes_to(1),))

@@ -35,6 +35,8 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
     lie one behind the other.
     """
 
+    assembly_format = "(`at` $offset^)? attr-dict `:` type($buffer)"
+
     OPTIONAL = frozenset({"offset"})
     SEMANTICS = Semantics(
         scope=Scope.LANE, effects=(ALLOCATES_SHARED,), varies=Variation.AS_OPERANDS
@@ -143,6 +145,12 @@ class LoadOp(MemoryOp, name="load"):
     where plain loads do; without it `tile-to-fragments` chooses.
     """
 
+    assembly_format = (
+        "$source `[` $indices `]` (`masked` $masked^)? (`transposed` $transposed^)? attr-dict "
+        "`:` type($source) `->` type($tile)"
+    )
+    inferred_types = {"indices": "index"}
+
     UNITS = frozenset({"masked", "transposed"})
     OPTIONAL = frozenset({"form", "vector"})
     SEMANTICS = Semantics(
@@ -174,6 +182,12 @@ class StoreOp(MemoryOp, name="store"):
 
     Of a tile that goes to shared memory `form` names the `stmatrix`, or is `none`.
     """
+
+    assembly_format = (
+        "$tile `,` $target `[` $indices `]` (`masked` $masked^)? (`transposed` $transposed^)? "
+        "attr-dict `:` type($tile) `,` type($target)"
+    )
+    inferred_types = {"indices": "index"}
 
     UNITS = frozenset({"masked", "transposed"})
     OPTIONAL = frozenset({"form", "vector"})

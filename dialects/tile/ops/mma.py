@@ -22,6 +22,11 @@ class MmaOp(TileOp, name="mma"):
     The operands are the instruction's fragments; `form` is its key in the instruction table.
     """
 
+    assembly_format = (
+        "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
+
     SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]

@@ -18,6 +18,13 @@ class MmaScaledOp(TileOp, name="mma_scaled"):
     id, of B by chunk and column. The ids say which of them the instruction reads.
     """
 
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $sfa `,` $sfb attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c) `,` type($sfa) `,` "
+        "type($sfb) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
+
     SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]
@@ -42,6 +49,13 @@ class MmaScaledOp(TileOp, name="mma_scaled"):
 
 class MmaSpScaledOp(TileOp, name="mma_sp_scaled"):
     """`tile.mma_scaled` with a sparse A, whose metadata and selector are those of `tile.mma_sp`."""
+
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $e `,` $sfa `,` $sfb attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c) `,` type($e) `,` type($sfa) `,` "
+        "type($sfb) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
 
     SEMANTICS = OF_A_WARP
 

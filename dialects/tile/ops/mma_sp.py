@@ -18,6 +18,12 @@ class MmaSpOp(TileOp, name="mma_sp"):
     selector. `selector` says which of the metadata the instruction reads.
     """
 
+    assembly_format = (
+        "$a `,` $b `,` $c `,` $e attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c) `,` type($e) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
+
     SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]

@@ -18,6 +18,8 @@ class MovmatrixOp(TileOp, name="movmatrix"):
     a lane that held two neighbours of a row then holds two of a column.
     """
 
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+
     SEMANTICS = OF_A_WARP
 
     source: ext.Operand[Any]

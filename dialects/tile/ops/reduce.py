@@ -55,6 +55,10 @@ class ReduceOp(RelatedOp, name="reduce"):
     `tilec.layout.views.drop_dim`.
     """
 
+    assembly_format = (
+        "keyword($fn) $source `axis` $axis attr-dict `:` type($source) `->` type($result)"
+    )
+
     SEMANTICS = PURE.but(scope=_scope, varies=_variation, layouts=LayoutRule.RELATED, cost=0)
     KEEPS_ELEMENTS = False
 

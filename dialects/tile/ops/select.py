@@ -16,6 +16,11 @@ class SelectOp(TileOp, name="select"):
     The condition is a fragment of i1 with the values' layout, or one i1 for all elements.
     """
 
+    assembly_format = (
+        "$condition `,` $on_true `,` $on_false attr-dict `:` type($condition) `,` type($result)"
+    )
+    inferred_types = {"on_true": "$result", "on_false": "$result"}
+
     SEMANTICS = PURE
 
     condition: ext.Operand[Any]

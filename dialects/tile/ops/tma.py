@@ -155,6 +155,13 @@ class TmaLoadOp(BoxOp, name="tma_load"):
     array is an argument of the kernel: the launch makes the tensor map of it.
     """
 
+    assembly_format = (
+        "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, $target) `]` "
+        "`signal` $barriers `[` ranked($indices, $barriers) `]` `shape` list($shape) attr-dict "
+        "`:` type($source) `to` type($target) `signal` type($barriers)"
+    )
+    inferred_types = {"indices": "index"}
+
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
         effects=(
@@ -199,6 +206,13 @@ class TmaStoreOp(BoxOp, name="tma_store"):
     `nvvm.cp.async.bulk.wait_group` waits.
     """
 
+    assembly_format = (
+        "$target `[` ranked($indices, $target) `]` "
+        "`from` $source `[` ranked($indices, $source) `]` "
+        "`shape` list($shape) attr-dict `:` type($target) `from` type($source)"
+    )
+    inferred_types = {"indices": "index"}
+
     SEMANTICS = _STORES
     ARRAY = 1
     BUFFER = 0
@@ -214,6 +228,13 @@ class TmaReduceOp(BoxOp, name="tma_reduce"):
 
     `fn` is one of add, min, max, inc, dec, and, or, xor; each element is updated on its own.
     """
+
+    assembly_format = (
+        "keyword($fn) $target `[` ranked($indices, $target) `]` "
+        "`from` $source `[` ranked($indices, $source) `]` "
+        "`shape` list($shape) attr-dict `:` type($target) `from` type($source)"
+    )
+    inferred_types = {"indices": "index"}
 
     SEMANTICS = _STORES
     ARRAY = 1
@@ -235,6 +256,9 @@ class TmaReduceOp(BoxOp, name="tma_reduce"):
 
 class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
     """Ask for a box of an array to be brought to L2."""
+
+    assembly_format = "$source `[` $indices `]` `shape` list($shape) attr-dict `:` type($source)"
+    inferred_types = {"indices": "index"}
 
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD, effects=(reads(0), Touch(Access.WRITE, Resource.COPIES))

@@ -111,6 +111,8 @@ def axis_of(attribute: ir.IntegerAttr, rank: int) -> int:
 class ExpandOp(ViewOp, name="expand"):
     """A tile with a dimension of extent 1 put in at `axis`, which counts those of the result."""
 
+    assembly_format = "$source `axis` $axis attr-dict `:` type($source) `->` type($result)"
+
     source: ext.Operand[Any]
     axis: ir.IntegerAttr
     result: ext.Result[Any]
@@ -138,6 +140,8 @@ class ExpandOp(ViewOp, name="expand"):
 
 class BroadcastOp(ViewOp, name="broadcast"):
     """A tile repeated along dimensions of extent 1, which become what they are in the result."""
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
     DECIDES_RESULT = False
 
@@ -173,6 +177,8 @@ class BroadcastOp(ViewOp, name="broadcast"):
 class TransposeOp(ViewOp, name="transpose"):
     """A tile whose dimension i is dimension `permutation[i]` of the source."""
 
+    assembly_format = "$source list($permutation) attr-dict `:` type($source) `->` type($result)"
+
     source: ext.Operand[Any]
     permutation: Any
     result: ext.Result[Any]
@@ -206,6 +212,8 @@ class TransposeOp(ViewOp, name="transpose"):
 
 class ReshapeOp(ViewOp, name="reshape"):
     """The same elements in row-major order, under another shape."""
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
     source: ext.Operand[Any]
     result: ext.Result[Any]

@@ -107,6 +107,12 @@ class WgmmaOp(WgmmaProduct, name="wgmma"):
     `imm_scale_a` and `imm_scale_b` may be -1.
     """
 
+    assembly_format = (
+        "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c "
+        "`if` $scale_d attr-dict `:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+    )
+    inferred_types = {"indices": "index", "scale_d": "i1", "d": "$c"}
+
     a: ext.Operand[Any]
     b: ext.Operand[Any]
     c: ext.Operand[Any]
@@ -122,6 +128,13 @@ class WgmmaSpOp(WgmmaProduct, name="wgmma_sp"):
     `a` is A as stored, `e` the warpgroup's fragment of the metadata: 4-bit codes. `selector` says
     which lanes of each four supply them.
     """
+
+    assembly_format = (
+        "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c `,` $e "
+        "`if` $scale_d attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c) `,` type($e) (`->` type($d)^)?"
+    )
+    inferred_types = {"indices": "index", "scale_d": "i1", "d": "$c"}
 
     FAMILY = Family.WGMMA_SP
     FIXED = 5
@@ -189,7 +202,6 @@ class PassingOp(TileOp):
     """What gives each fragment of a warpgroup back as it takes it, ordered."""
 
     NEEDS = "sm_90a"
-
     SEMANTICS = Semantics(
         scope=Scope.WARPGROUP,
         effects=(Touch(Access.ORDER, Resource.ACCUMULATORS),),
@@ -217,12 +229,17 @@ class WgmmaFenceOp(PassingOp, name="wgmma_fence"):
     in one accumulator.
     """
 
+    assembly_format = "$registers attr-dict (`:` type($registers)^)?"
+    inferred_types = {"ordered": "$registers"}
+
     registers: Sequence[ext.Operand[Any]]
     ordered: Sequence[ext.Result[Any]]
 
 
 class WgmmaCommitOp(TileOp, name="wgmma_commit"):
     """Close the group of the warpgroup's `tile.wgmma`s so far (`wgmma.commit_group`)."""
+
+    assembly_format = "attr-dict"
 
     NEEDS = "sm_90a"
     SEMANTICS = Semantics(
@@ -237,6 +254,9 @@ class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
     an accumulator reads the result. Those whose groups may stay under way are not given to it. All
     are of one type; those of another have a wait of their own behind it.
     """
+
+    assembly_format = "$pending $accumulators attr-dict (`:` type($accumulators)^)?"
+    inferred_types = {"waited": "$accumulators"}
 
     accumulators: Sequence[ext.Operand[Any]]
     pending: ir.IntegerAttr
@@ -253,6 +273,8 @@ class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
 class AccumulatorOp(TileOp, name="accumulator"):
     """A warpgroup's fragment of zeros, for a `tile.wgmma` to begin with."""
 
+    assembly_format = "attr-dict `:` type($result)"
+
     SEMANTICS = PURE
 
     result: ext.Result[Any]
@@ -268,6 +290,8 @@ class WarpPartOp(TileOp, name="warp_part"):
     Registers are renamed, nothing is moved. Row 0 of the result is row 16·w of the source in warp w
     of the warpgroup.
     """
+
+    assembly_format = "$source `column` $column attr-dict `:` type($source) `->` type($result)"
 
     SEMANTICS = PURE
 
@@ -290,6 +314,8 @@ class JoinWarpsOp(TileOp, name="join_warps"):
 
     Registers are renamed, nothing is moved. So A comes from registers, and sparse metadata.
     """
+
+    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
 
     SEMANTICS = PURE
 

@@ -20,6 +20,11 @@ from .elementwise import check_function
 class WmmaMmaOp(TileOp, name="wmma_mma"):
     """`d = a · b + c` by one `wmma.mma` instruction."""
 
+    assembly_format = (
+        "$a `,` $b `,` $c attr-dict `:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+    )
+    inferred_types = {"d": "$c"}
+
     SEMANTICS = OF_A_WARP
 
     a: ext.Operand[Any]
@@ -43,6 +48,9 @@ class WmmaLoadOp(TileOp, name="wmma_load"):
     dimension, a `.col` form its columns. The stride is that of the dimension before.
     """
 
+    assembly_format = "$source `[` $indices `]` attr-dict `:` type($source) `->` type($fragment)"
+    inferred_types = {"indices": "index"}
+
     SEMANTICS = OF_A_WARP.but(effects=(reads(0),))
 
     source: ext.Operand[Any]
@@ -61,6 +69,11 @@ class WmmaLoadOp(TileOp, name="wmma_load"):
 
 class WmmaStoreOp(TileOp, name="wmma_store"):
     """A fragment to memory by one `wmma.store`; the mirror of `tile.wmma_load`."""
+
+    assembly_format = (
+        "$fragment `,` $target `[` $indices `]` attr-dict `:` type($fragment) `,` type($target)"
+    )
+    inferred_types = {"indices": "index"}
 
     SEMANTICS = OF_A_WARP.but(effects=(writes_to(1),))
 
@@ -81,6 +94,8 @@ class WmmaStoreOp(TileOp, name="wmma_store"):
 class WmmaFillOp(TileOp, name="wmma_fill"):
     """A fragment whose elements all are one scalar."""
 
+    assembly_format = "$value attr-dict `:` type($value) `->` type($fragment)"
+
     SEMANTICS = PURE
 
     value: ext.Operand[Any]
@@ -100,6 +115,9 @@ class WmmaElementwiseOp(TileOp, name="wmma_elementwise"):
     accumulator cannot be converted between f16 and f32 either (PTX ISA 9.7.14.4.1). Further
     attributes are those of the upstream op.
     """
+
+    assembly_format = "keyword($fn) $inputs attr-dict `:` one-type($inputs) (`->` type($result)^)?"
+    inferred_types = {"result": "$inputs"}
 
     OPEN = True
     SEMANTICS = PURE

@@ -4,8 +4,8 @@
 
 // CHECK-LABEL: func.func @zeros(
 func.func @zeros() -> !D {
-  // CHECK: %[[Z:.*]] = "tile.accumulator"() : () -> !{{.*}}
-  %z = "tile.accumulator"() : () -> !D
+  // CHECK: %[[Z:.*]] = tile.accumulator : !{{.*}}
+  %z = tile.accumulator : !D
   // CHECK: return %[[Z]]
   return %z : !D
 }

@@ -3,7 +3,7 @@
 !W = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @one_warp() {
   // expected-error @below {{'tile.accumulator' op result must be a !tile.frag that a warpgroup holds}}
-  %z = "tile.accumulator"() : () -> !W
+  %z = tile.accumulator : !W
   return
 }
 
@@ -12,7 +12,7 @@ func.func @one_warp() {
 !W = !tile.frag<tensor<64x64xf32>, #tile.layout<"m64n96k16 d f32">>
 func.func @extents() {
   // expected-error @below {{layout 'm64n96k16 d f32' is of a 64x96 tile, not of tensor<64x64xf32>}}
-  %z = "tile.accumulator"() : () -> !W
+  %z = tile.accumulator : !W
   return
 }
 
@@ -21,6 +21,6 @@ func.func @extents() {
 !W = !tile.frag<tensor<64x96xf32>, #tile.layout<"m64n96k16 d f32">>
 func.func @others_take_none(%x: f32) {
   // expected-error @below {{layout 'm64n96k16 d f32' repeats 12 times, no power of two; only tile.wgmma and its kin take what a warpgroup holds, and tile.warp_part gives a warp's part of it}}
-  %z = "tile.fill"(%x) : (f32) -> !W
+  %z = tile.fill %x : f32 -> !W
   return
 }

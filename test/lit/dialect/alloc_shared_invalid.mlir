@@ -2,7 +2,7 @@
 
 func.func @no_memref() {
   // expected-error @below {{'tile.alloc_shared' op result must be a ranked memref, not f32}}
-  %0 = "tile.alloc_shared"() : () -> f32
+  %0 = tile.alloc_shared : f32
   return
 }
 
@@ -10,7 +10,7 @@ func.func @no_memref() {
 
 func.func @unranked() {
   // expected-error @below {{result must be a ranked memref, not memref<*xf16, #tile.shared<"none">>}}
-  %0 = "tile.alloc_shared"() : () -> memref<*xf16, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<*xf16, #tile.shared<"none">>
   return
 }
 
@@ -18,7 +18,7 @@ func.func @unranked() {
 
 func.func @space() {
   // expected-error @below {{result must be in the space #tile.shared<"…">, not memref<8x8xf16, 3>}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x8xf16, 3>
+  %0 = tile.alloc_shared : memref<8x8xf16, 3>
   return
 }
 
@@ -26,7 +26,7 @@ func.func @space() {
 
 func.func @unknown_swizzle() {
   // expected-error @below {{unknown swizzle '16B'; legal: none, 32B, 64B, 128B, swizzle<B,M,S>}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x8xf16, #tile.shared<"16B">>
+  %0 = tile.alloc_shared : memref<8x8xf16, #tile.shared<"16B">>
   return
 }
 
@@ -34,7 +34,7 @@ func.func @unknown_swizzle() {
 
 func.func @impossible_swizzle() {
   // expected-error @below {{swizzle<3,4,2> adds bits to themselves; its shift must be at least 3}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x64xf16, #tile.shared<"swizzle<3,4,2>">>
+  %0 = tile.alloc_shared : memref<8x64xf16, #tile.shared<"swizzle<3,4,2>">>
   return
 }
 
@@ -42,7 +42,7 @@ func.func @impossible_swizzle() {
 
 func.func @swizzle_tears_elements() {
   // expected-error @below {{swizzle<3,2,3> takes elements of 64 bits apart}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x32xf64, #tile.shared<"swizzle<3,2,3>">>
+  %0 = tile.alloc_shared : memref<8x32xf64, #tile.shared<"swizzle<3,2,3>">>
   return
 }
 
@@ -50,7 +50,7 @@ func.func @swizzle_tears_elements() {
 
 func.func @layout_of_other_extents() {
   // expected-error @below {{is not one of a 4x2 matrix: offset … -> row 4, col 2}}
-  %0 = "tile.alloc_shared"() : () -> memref<4x2xf16, #tile.shared<"offset [0,1] [1,0] -> row 2, col 2">>
+  %0 = tile.alloc_shared : memref<4x2xf16, #tile.shared<"offset [0,1] [1,0] -> row 2, col 2">>
   return
 }
 
@@ -58,7 +58,7 @@ func.func @layout_of_other_extents() {
 
 func.func @layout_with_holes() {
   // expected-error @below {{puts two elements in one place}}
-  %0 = "tile.alloc_shared"() : () -> memref<2x2xf16, #tile.shared<"offset [0,1] [0,1] -> row 2, col 2">>
+  %0 = tile.alloc_shared : memref<2x2xf16, #tile.shared<"offset [0,1] [0,1] -> row 2, col 2">>
   return
 }
 
@@ -66,7 +66,7 @@ func.func @layout_with_holes() {
 
 func.func @dynamic() {
   // expected-error @below {{a shared buffer has a static shape of rank 2 or more, not memref<8x?xf16}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x?xf16, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<8x?xf16, #tile.shared<"none">>
   return
 }
 
@@ -74,7 +74,7 @@ func.func @dynamic() {
 
 func.func @rank() {
   // expected-error @below {{a shared buffer has a static shape of rank 2 or more, not memref<64xf16}}
-  %0 = "tile.alloc_shared"() : () -> memref<64xf16, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<64xf16, #tile.shared<"none">>
   return
 }
 
@@ -82,7 +82,7 @@ func.func @rank() {
 
 func.func @column_major() {
   // expected-error @below {{a shared buffer is row-major, not memref<8x16xf16, strided<[1, 8]>}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x16xf16, strided<[1, 8]>, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<8x16xf16, strided<[1, 8]>, #tile.shared<"none">>
   return
 }
 
@@ -90,7 +90,8 @@ func.func @column_major() {
 
 func.func @layout_without_strides() {
   // expected-error @below {{result must have a layout of strides, unlike memref<8x16xf16, affine_map<}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>, #tile.shared<"none">>
+  %0 = tile.alloc_shared
+      : memref<8x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>, #tile.shared<"none">>
   return
 }
 
@@ -98,7 +99,7 @@ func.func @layout_without_strides() {
 
 func.func @extents() {
   // expected-error @below {{the last two extents of a shared buffer are powers of two: memref<8x24xf16}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x24xf16, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<8x24xf16, #tile.shared<"none">>
   return
 }
 
@@ -106,7 +107,7 @@ func.func @extents() {
 
 func.func @empty() {
   // expected-error @below {{a shared buffer has elements, unlike memref<0x8x8xf16}}
-  %0 = "tile.alloc_shared"() : () -> memref<0x8x8xf16, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<0x8x8xf16, #tile.shared<"none">>
   return
 }
 
@@ -114,7 +115,7 @@ func.func @empty() {
 
 func.func @bits() {
   // expected-error @below {{elements of type i4 have no address of their own}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x16xi4, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<8x16xi4, #tile.shared<"none">>
   return
 }
 
@@ -122,7 +123,7 @@ func.func @bits() {
 
 func.func @no_numbers() {
   // expected-error @below {{elements are integers or floating-point numbers, not index}}
-  %0 = "tile.alloc_shared"() : () -> memref<8x16xindex, #tile.shared<"none">>
+  %0 = tile.alloc_shared : memref<8x16xindex, #tile.shared<"none">>
   return
 }
 
@@ -138,6 +139,6 @@ func.func @results() {
 
 func.func @offset() {
   // expected-error @below {{'tile.alloc_shared' op offset must be 0 or more, not -1024}}
-  %0 = "tile.alloc_shared"() {offset = -1024 : i64} : () -> memref<8x16xf16, #tile.shared<"none">>
+  %0 = tile.alloc_shared at -1024 : memref<8x16xf16, #tile.shared<"none">>
   return
 }

@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: func.func @group(
 func.func @group() {
-  // CHECK: "tile.async_commit"() : () -> ()
-  "tile.async_commit"() : () -> ()
+  // CHECK: tile.async_commit
+  tile.async_commit
   return
 }

@@ -18,6 +18,6 @@ func.func @result() {
 
 func.func @attribute() {
   // expected-error @below {{'tile.async_commit' op unknown attribute 'pending'}}
-  "tile.async_commit"() {pending = 1} : () -> ()
+  tile.async_commit {pending = 1}
   return
 }

@@ -26,7 +26,7 @@ func.func @indices(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none
 
 func.func @to_global(%g: memref<?x?xf16>, %s: memref<16x16xf16>, %i: index) {
   // expected-error @below {{'tile.async_copy' op target must be in the space #tile.shared<"…">, not memref<16x16xf16>}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 16, 16>} : (memref<?x?xf16>, memref<16x16xf16>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 16] : memref<?x?xf16> to memref<16x16xf16>
   return
 }
 
@@ -34,7 +34,8 @@ func.func @to_global(%g: memref<?x?xf16>, %s: memref<16x16xf16>, %i: index) {
 
 func.func @from_shared(%s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op source must be in global memory}}
-  "tile.async_copy"(%s, %s, %i, %i, %i, %i) {shape = array<i64: 16, 16>} : (memref<16x16xf16, #tile.shared<"none">>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %s[%i, %i] to %s[%i, %i] shape [16, 16]
+      : memref<16x16xf16, #tile.shared<"none">> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -42,7 +43,8 @@ func.func @from_shared(%s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
 
 func.func @element_type(%g: memref<?x?xbf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op element types differ: bf16 and f16}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 16, 16>} : (memref<?x?xbf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 16]
+      : memref<?x?xbf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -66,7 +68,8 @@ func.func @no_shape(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"non
 
 func.func @extents(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op shape has two extents, rows and columns, not 3}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 1, 16, 16>} : (memref<?x?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [1, 16, 16]
+      : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -74,7 +77,8 @@ func.func @extents(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none
 
 func.func @no_power_of_two(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op extents must be powers of two, not [12, 16]}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 12, 16>} : (memref<?x?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [12, 16]
+      : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -82,7 +86,8 @@ func.func @no_power_of_two(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shar
 
 func.func @rank(%g: memref<?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op source must have rank 2 or more, not 1}}
-  "tile.async_copy"(%g, %s, %i, %i, %i) {shape = array<i64: 16, 16>} : (memref<?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index) -> ()
+  tile.async_copy %g[%i] to %s[%i, %i] shape [16, 16]
+      : memref<?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -90,7 +95,8 @@ func.func @rank(%g: memref<?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, 
 
 func.func @too_large(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op shape 16x32 is larger than the buffer memref<16x16xf16, #tile.shared<"none">>}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 16, 32>} : (memref<?x?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 32]
+      : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -98,7 +104,8 @@ func.func @too_large(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"no
 
 func.func @sixteen_bytes(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op vector 16 of f16 is more than 16 bytes or than a row}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 16, 16>, vector = 16} : (memref<?x?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 16] {vector = 16}
+      : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -106,7 +113,8 @@ func.func @sixteen_bytes(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared
 
 func.func @row(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op vector 8 of f16 is more than 16 bytes or than a row}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 16, 4>, vector = 8} : (memref<?x?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 4] {vector = 8}
+      : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }
 
@@ -114,6 +122,7 @@ func.func @row(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>,
 
 func.func @transposed(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.async_copy' op unknown attribute 'transposed'; legal: masked, shape, vector}}
-  "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 16, 16>, transposed} : (memref<?x?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 16] {transposed}
+      : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }

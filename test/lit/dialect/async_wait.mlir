@@ -2,9 +2,9 @@
 
 // CHECK-LABEL: func.func @groups(
 func.func @groups() {
-  // CHECK: "tile.async_wait"() {pending = 0 : i64} : () -> ()
-  "tile.async_wait"() {pending = 0} : () -> ()
-  // CHECK: "tile.async_wait"() {pending = 2 : i32} : () -> ()
-  "tile.async_wait"() {pending = 2 : i32} : () -> ()
+  // CHECK: tile.async_wait 0
+  tile.async_wait 0
+  // CHECK: tile.async_wait 2 : i32
+  tile.async_wait 2 : i32
   return
 }

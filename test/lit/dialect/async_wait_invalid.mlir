@@ -2,7 +2,7 @@
 
 func.func @negative() {
   // expected-error @below {{'tile.async_wait' op pending must be 0 or more, not -1}}
-  "tile.async_wait"() {pending = -1} : () -> ()
+  tile.async_wait -1
   return
 }
 
@@ -18,6 +18,6 @@ func.func @absent() {
 
 func.func @kind() {
   // expected-error @below {{expected base attribute 'builtin.integer' but got 'builtin.float'}}
-  "tile.async_wait"() {pending = 1.0} : () -> ()
+  tile.async_wait 1.0
   return
 }

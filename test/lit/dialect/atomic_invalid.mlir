@@ -2,7 +2,7 @@
 
 func.func @unknown(%t: tensor<8x8xf32>, %g: memref<8x8xf32>, %z: index) {
   // expected-error @below {{'tile.atomic' op unknown atomic op 'arith.mulf'; nearest legal: arith.}}
-  "tile.atomic"(%t, %g, %z, %z) {fn = "arith.mulf"} : (tensor<8x8xf32>, memref<8x8xf32>, index, index) -> ()
+  tile.atomic arith.mulf %t, %g[%z, %z] : tensor<8x8xf32>, memref<8x8xf32>
   return
 }
 
@@ -10,7 +10,7 @@ func.func @unknown(%t: tensor<8x8xf32>, %g: memref<8x8xf32>, %z: index) {
 
 func.func @element(%t: tensor<8x8xi8>, %g: memref<8x8xi8>, %z: index) {
   // expected-error @below {{'tile.atomic' op arith.addi updates elements of type i32, i64, not i8}}
-  "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addi"} : (tensor<8x8xi8>, memref<8x8xi8>, index, index) -> ()
+  tile.atomic arith.addi %t, %g[%z, %z] : tensor<8x8xi8>, memref<8x8xi8>
   return
 }
 
@@ -18,7 +18,7 @@ func.func @element(%t: tensor<8x8xi8>, %g: memref<8x8xi8>, %z: index) {
 
 func.func @space(%t: tensor<8x8xf32>, %g: memref<8x8xf32, #tile.shared<"none">>, %z: index) {
   // expected-error @below {{'tile.atomic' op updates global memory, not the shared buffer memref<8x8xf32,}}
-  "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf"} : (tensor<8x8xf32>, memref<8x8xf32, #tile.shared<"none">>, index, index) -> ()
+  tile.atomic arith.addf %t, %g[%z, %z] : tensor<8x8xf32>, memref<8x8xf32, #tile.shared<"none">>
   return
 }
 
@@ -26,7 +26,7 @@ func.func @space(%t: tensor<8x8xf32>, %g: memref<8x8xf32, #tile.shared<"none">>,
 
 func.func @memory(%t: tensor<8x8xf32>, %g: memref<8x8xf16>, %z: index) {
   // expected-error @below {{'tile.atomic' op element types differ: f32 in the tile, memref<8x8xf16> in memory}}
-  "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf"} : (tensor<8x8xf32>, memref<8x8xf16>, index, index) -> ()
+  tile.atomic arith.addf %t, %g[%z, %z] : tensor<8x8xf32>, memref<8x8xf16>
   return
 }
 
@@ -34,6 +34,6 @@ func.func @memory(%t: tensor<8x8xf32>, %g: memref<8x8xf16>, %z: index) {
 
 func.func @indices(%t: tensor<8x8xf32>, %g: memref<8x8xf32>, %z: index) {
   // expected-error @below {{'tile.atomic' op the access takes 2 indices, one a dimension, not 1}}
-  "tile.atomic"(%t, %g, %z) {fn = "arith.addf"} : (tensor<8x8xf32>, memref<8x8xf32>, index) -> ()
+  tile.atomic arith.addf %t, %g[%z] : tensor<8x8xf32>, memref<8x8xf32>
   return
 }

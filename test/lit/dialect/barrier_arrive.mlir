@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: func.func @one(
 func.func @one(%b: !Bars, %i: index, %p: i1) {
-  // CHECK: "tile.barrier_arrive"(%{{.*}}, %{{.*}}) : (memref<3xi64, #shared>, index) -> ()
-  "tile.barrier_arrive"(%b, %i) : (!Bars, index) -> ()
+  // CHECK: tile.barrier_arrive %{{.*}}[%{{.*}}] : memref<3xi64, #tile.shared<"none">>
+  tile.barrier_arrive %b[%i] : !Bars
   return
 }

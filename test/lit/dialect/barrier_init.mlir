@@ -4,7 +4,7 @@
 
 // CHECK-LABEL: func.func @one(
 func.func @one(%b: !Bars, %i: index, %p: i1) {
-  // CHECK: "tile.barrier_init"(%{{.*}}, %{{.*}}) {count = 3 : i64} : (memref<3xi64, #shared>, index) -> ()
-  "tile.barrier_init"(%b, %i) {count = 3} : (!Bars, index) -> ()
+  // CHECK: tile.barrier_init %{{.*}}[%{{.*}}] count 3 : memref<3xi64, #tile.shared<"none">>
+  tile.barrier_init %b[%i] count 3 : !Bars
   return
 }

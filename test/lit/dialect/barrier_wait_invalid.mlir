@@ -21,6 +21,6 @@ func.func @index(%b: !Bars, %i: i64, %p: i1) {
 !Bars = memref<3xi64, #tile.shared<"128B">>
 func.func @swizzle(%b: !Bars, %i: index, %p: i1) {
   // expected-error @below {{barriers are memref<…xi64, #tile.shared<"none">> of rank 1, not}}
-  "tile.barrier_wait"(%b, %i, %p) : (!Bars, index, i1) -> ()
+  tile.barrier_wait %b[%i] parity %p : !Bars
   return
 }

@@ -7,21 +7,21 @@
 
 // CHECK-LABEL: func.func @fragments(
 func.func @fragments(%e: !E) -> !C {
-  // CHECK: "tile.broadcast"(%{{.*}}) : (!{{[a-z0-9]+}}) -> !{{[a-z0-9]+}}
-  %0 = "tile.broadcast"(%e) : (!E) -> !C
+  // CHECK: tile.broadcast %{{.*}} : !{{[A-Za-z0-9_]+}} -> !{{[A-Za-z0-9_]+}}
+  %0 = tile.broadcast %e : !E -> !C
   return %0 : !C
 }
 
 // CHECK-LABEL: func.func @tensors(
 func.func @tensors(%v: !V) -> !T {
-  // CHECK: "tile.broadcast"(%{{.*}}) : (tensor<1x8xf32, #{{.*}}>) -> tensor<32x8xf32, #{{.*}}>
-  %0 = "tile.broadcast"(%v) : (!V) -> !T
+  // CHECK: tile.broadcast %{{.*}} : tensor<1x8xf32, #{{.*}}> -> tensor<32x8xf32, #{{.*}}>
+  %0 = tile.broadcast %v : !V -> !T
   return %0 : !T
 }
 
 // CHECK-LABEL: func.func @without_layouts(
 func.func @without_layouts(%t: tensor<1x8x1xf16>) -> tensor<4x8x16xf16> {
-  // CHECK: "tile.broadcast"(%{{.*}}) : (tensor<1x8x1xf16>) -> tensor<4x8x16xf16>
-  %0 = "tile.broadcast"(%t) : (tensor<1x8x1xf16>) -> tensor<4x8x16xf16>
+  // CHECK: tile.broadcast %{{.*}} : tensor<1x8x1xf16> -> tensor<4x8x16xf16>
+  %0 = tile.broadcast %t : tensor<1x8x1xf16> -> tensor<4x8x16xf16>
   return %0 : tensor<4x8x16xf16>
 }

@@ -7,34 +7,34 @@
 
 // CHECK-LABEL: func.func @casts(
 func.func @casts(%f: !F32) {
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.truncf"} : (!frag) -> !frag1
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !F16
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.extf"} : (!frag1) -> !frag
-  %1 = "tile.cast"(%0) {fn = "arith.extf"} : (!F16) -> !F32
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.fptosi"} : (!frag) -> !frag2
-  %2 = "tile.cast"(%1) {fn = "arith.fptosi"} : (!F32) -> !I32
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.fptoui"} : (!frag) -> !frag2
-  %3 = "tile.cast"(%1) {fn = "arith.fptoui"} : (!F32) -> !I32
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.sitofp"} : (!frag2) -> !frag1
-  %4 = "tile.cast"(%2) {fn = "arith.sitofp"} : (!I32) -> !F16
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.uitofp"} : (!frag2) -> !frag
-  %5 = "tile.cast"(%2) {fn = "arith.uitofp"} : (!I32) -> !F32
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.trunci"} : (!frag2) -> !frag3
-  %6 = "tile.cast"(%2) {fn = "arith.trunci"} : (!I32) -> !I8
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.extsi"} : (!frag3) -> !frag2
-  %7 = "tile.cast"(%6) {fn = "arith.extsi"} : (!I8) -> !I32
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.extui"} : (!frag3) -> !frag2
-  %8 = "tile.cast"(%6) {fn = "arith.extui"} : (!I8) -> !I32
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.bitcast"} : (!frag2) -> !frag
-  %9 = "tile.cast"(%8) {fn = "arith.bitcast"} : (!I32) -> !F32
+  // CHECK: tile.cast arith.truncf %{{.*}} : !m16n8k16_c_f32_16x8xf32 to !m16n8k16_c_f32_16x8xf16
+  %0 = tile.cast arith.truncf %f : !F32 to !F16
+  // CHECK: tile.cast arith.extf %{{.*}} : !m16n8k16_c_f32_16x8xf16 to !m16n8k16_c_f32_16x8xf32
+  %1 = tile.cast arith.extf %0 : !F16 to !F32
+  // CHECK: tile.cast arith.fptosi %{{.*}} : !m16n8k16_c_f32_16x8xf32 to !m16n8k16_c_f32_16x8xi32
+  %2 = tile.cast arith.fptosi %1 : !F32 to !I32
+  // CHECK: tile.cast arith.fptoui %{{.*}} : !m16n8k16_c_f32_16x8xf32 to !m16n8k16_c_f32_16x8xi32
+  %3 = tile.cast arith.fptoui %1 : !F32 to !I32
+  // CHECK: tile.cast arith.sitofp %{{.*}} : !m16n8k16_c_f32_16x8xi32 to !m16n8k16_c_f32_16x8xf16
+  %4 = tile.cast arith.sitofp %2 : !I32 to !F16
+  // CHECK: tile.cast arith.uitofp %{{.*}} : !m16n8k16_c_f32_16x8xi32 to !m16n8k16_c_f32_16x8xf32
+  %5 = tile.cast arith.uitofp %2 : !I32 to !F32
+  // CHECK: tile.cast arith.trunci %{{.*}} : !m16n8k16_c_f32_16x8xi32 to !m16n8k16_c_f32_16x8xi8
+  %6 = tile.cast arith.trunci %2 : !I32 to !I8
+  // CHECK: tile.cast arith.extsi %{{.*}} : !m16n8k16_c_f32_16x8xi8 to !m16n8k16_c_f32_16x8xi32
+  %7 = tile.cast arith.extsi %6 : !I8 to !I32
+  // CHECK: tile.cast arith.extui %{{.*}} : !m16n8k16_c_f32_16x8xi8 to !m16n8k16_c_f32_16x8xi32
+  %8 = tile.cast arith.extui %6 : !I8 to !I32
+  // CHECK: tile.cast arith.bitcast %{{.*}} : !m16n8k16_c_f32_16x8xi32 to !m16n8k16_c_f32_16x8xf32
+  %9 = tile.cast arith.bitcast %8 : !I32 to !F32
   return
 }
 
 // A layout may be written in two ways.
 // CHECK-LABEL: func.func @spelling(
 func.func @spelling(%f: !F32) {
-  // CHECK: "tile.cast"(%{{.*}}) {fn = "arith.truncf"} : (!frag) -> !tile.frag<tensor<16x8xf16>, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !tile.frag<tensor<16x8xf16>, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
+  // CHECK: tile.cast arith.truncf %{{.*}} : !m16n8k16_c_f32_16x8xf32 to !c_16x8xf16
+  %0 = tile.cast arith.truncf %f : !F32 to !tile.frag<tensor<16x8xf16>, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
   return
 }
 
@@ -50,26 +50,26 @@ func.func @spelling(%f: !F32) {
 // What counts is the width of the number, not of the byte around it.
 // CHECK-LABEL: func.func @narrow_floats(
 func.func @narrow_floats(%f: !F32, %i: !I8) {
-  // CHECK: {fn = "arith.truncf"} : (!frag) -> ![[T32:frag[0-9]+]]{{$}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !T32
-  // CHECK: {fn = "arith.truncf"} : (![[T32]]) -> ![[BF16:frag[0-9]+]]{{$}}
-  %1 = "tile.cast"(%0) {fn = "arith.truncf"} : (!T32) -> !BF16
-  // CHECK: {fn = "arith.convertf"} : (![[BF16]]) -> !frag1{{$}}
-  %2 = "tile.cast"(%1) {fn = "arith.convertf"} : (!BF16) -> !F16
-  // CHECK: {fn = "arith.truncf"} : (!frag1) -> ![[E4M3:frag[0-9]+]]{{$}}
-  %3 = "tile.cast"(%2) {fn = "arith.truncf"} : (!F16) -> !E4M3
-  // CHECK: {fn = "arith.convertf"} : (![[E4M3]]) -> ![[E5M2:frag[0-9]+]]{{$}}
-  %4 = "tile.cast"(%3) {fn = "arith.convertf"} : (!E4M3) -> !E5M2
-  // CHECK: {fn = "arith.truncf"} : (![[E5M2]]) -> ![[E3M2:frag[0-9]+]]{{$}}
-  %5 = "tile.cast"(%4) {fn = "arith.truncf"} : (!E5M2) -> !E3M2
-  // CHECK: {fn = "arith.convertf"} : (![[E3M2]]) -> ![[E2M3:frag[0-9]+]]{{$}}
-  %6 = "tile.cast"(%5) {fn = "arith.convertf"} : (!E3M2) -> !E2M3
-  // CHECK: {fn = "arith.truncf"} : (![[E2M3]]) -> ![[E2M1:frag[0-9]+]]{{$}}
-  %7 = "tile.cast"(%6) {fn = "arith.truncf"} : (!E2M3) -> !E2M1
+  // CHECK: arith.truncf %{{.*}} : !m16n8k16_c_f32_16x8xf32 to ![[T32:[A-Za-z0-9_]+]]{{$}}
+  %0 = tile.cast arith.truncf %f : !F32 to !T32
+  // CHECK: arith.truncf %{{.*}} : ![[T32]] to ![[BF16:[A-Za-z0-9_]+]]{{$}}
+  %1 = tile.cast arith.truncf %0 : !T32 to !BF16
+  // CHECK: arith.convertf %{{.*}} : ![[BF16]] to !m16n8k16_c_f32_16x8xf16{{$}}
+  %2 = tile.cast arith.convertf %1 : !BF16 to !F16
+  // CHECK: arith.truncf %{{.*}} : !m16n8k16_c_f32_16x8xf16 to ![[E4M3:[A-Za-z0-9_]+]]{{$}}
+  %3 = tile.cast arith.truncf %2 : !F16 to !E4M3
+  // CHECK: arith.convertf %{{.*}} : ![[E4M3]] to ![[E5M2:[A-Za-z0-9_]+]]{{$}}
+  %4 = tile.cast arith.convertf %3 : !E4M3 to !E5M2
+  // CHECK: arith.truncf %{{.*}} : ![[E5M2]] to ![[E3M2:[A-Za-z0-9_]+]]{{$}}
+  %5 = tile.cast arith.truncf %4 : !E5M2 to !E3M2
+  // CHECK: arith.convertf %{{.*}} : ![[E3M2]] to ![[E2M3:[A-Za-z0-9_]+]]{{$}}
+  %6 = tile.cast arith.convertf %5 : !E3M2 to !E2M3
+  // CHECK: arith.truncf %{{.*}} : ![[E2M3]] to ![[E2M1:[A-Za-z0-9_]+]]{{$}}
+  %7 = tile.cast arith.truncf %6 : !E2M3 to !E2M1
   // The same number in a byte and packed.
-  // CHECK: {fn = "arith.convertf"} : (![[E2M1]]) -> !tile.frag<tensor<16x8xf4E2M1FN>
-  %8 = "tile.cast"(%7) {fn = "arith.convertf"} : (!E2M1) -> !P2M1
-  // CHECK: {fn = "arith.bitcast"} : (!frag3) -> ![[E3M2]]{{$}}
-  %9 = "tile.cast"(%i) {fn = "arith.bitcast"} : (!I8) -> !E3M2
+  // CHECK: arith.convertf %{{.*}} : ![[E2M1]] to !{{[A-Za-z0-9_]*}}16x8xf4E2M1FN
+  %8 = tile.cast arith.convertf %7 : !E2M1 to !P2M1
+  // CHECK: arith.bitcast %{{.*}} : !m16n8k16_c_f32_16x8xi8 to ![[E3M2]]{{$}}
+  %9 = tile.cast arith.bitcast %i : !I8 to !E3M2
   return
 }

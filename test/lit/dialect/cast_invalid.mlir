@@ -4,7 +4,7 @@
 !F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
 func.func @unknown(%f: !F32) {
   // expected-error @below {{'tile.cast' op unknown cast 'arith.trunc'; nearest legal: arith.truncf, arith.trunci,}}
-  %0 = "tile.cast"(%f) {fn = "arith.trunc"} : (!F32) -> !F16
+  %0 = tile.cast arith.trunc %f : !F32 to !F16
   return
 }
 
@@ -14,7 +14,7 @@ func.func @unknown(%f: !F32) {
 !F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
 func.func @source(%f: !T) {
   // expected-error @below {{'tile.cast' op source must be a !tile.frag, not tensor<16x8xf32,}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!T) -> !F16
+  %0 = tile.cast arith.truncf %f : !T to !F16
   return
 }
 
@@ -23,7 +23,7 @@ func.func @source(%f: !T) {
 !F32 = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @result(%f: !F32) {
   // expected-error @below {{'tile.cast' op result must be a !tile.frag, not tensor<16x8xf16>}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> tensor<16x8xf16>
+  %0 = tile.cast arith.truncf %f : !F32 to tensor<16x8xf16>
   return
 }
 
@@ -33,7 +33,7 @@ func.func @result(%f: !F32) {
 !B16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @layout(%f: !F32) {
   // expected-error @below {{'tile.cast' op shape and layout must stay: !tile.frag<tensor<16x8xf32>}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !B16
+  %0 = tile.cast arith.truncf %f : !F32 to !B16
   return
 }
 
@@ -43,7 +43,7 @@ func.func @layout(%f: !F32) {
 !I32 = !tile.frag<tensor<16x8xi32>, #tile.layout<"m16n8k16 c f32">>
 func.func @source_kind(%i: !I32) {
   // expected-error @below {{'tile.cast' op arith.fptosi goes from float to integer, not integer}}
-  %0 = "tile.cast"(%i) {fn = "arith.fptosi"} : (!I32) -> !I32
+  %0 = tile.cast arith.fptosi %i : !I32 to !I32
   return
 }
 
@@ -52,7 +52,7 @@ func.func @source_kind(%i: !I32) {
 !F32 = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @result_kind(%f: !F32) {
   // expected-error @below {{'tile.cast' op arith.fptoui goes from float to integer, not float}}
-  %0 = "tile.cast"(%f) {fn = "arith.fptoui"} : (!F32) -> !F32
+  %0 = tile.cast arith.fptoui %f : !F32 to !F32
   return
 }
 
@@ -62,7 +62,7 @@ func.func @result_kind(%f: !F32) {
 !F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
 func.func @truncf_widens(%f: !F16) {
   // expected-error @below {{'tile.cast' op arith.truncf does not take f16 to f32}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F16) -> !F32
+  %0 = tile.cast arith.truncf %f : !F16 to !F32
   return
 }
 
@@ -72,7 +72,7 @@ func.func @truncf_widens(%f: !F16) {
 !F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
 func.func @extf_narrows(%f: !F32) {
   // expected-error @below {{'tile.cast' op arith.extf does not take f32 to f16}}
-  %0 = "tile.cast"(%f) {fn = "arith.extf"} : (!F32) -> !F16
+  %0 = tile.cast arith.extf %f : !F32 to !F16
   return
 }
 
@@ -81,7 +81,7 @@ func.func @extf_narrows(%f: !F32) {
 !I = !tile.frag<tensor<16x8xi32>, #tile.layout<"m16n8k16 c f32">>
 func.func @extsi_stays(%i: !I) {
   // expected-error @below {{'tile.cast' op arith.extsi does not take i32 to i32}}
-  %0 = "tile.cast"(%i) {fn = "arith.extsi"} : (!I) -> !I
+  %0 = tile.cast arith.extsi %i : !I to !I
   return
 }
 
@@ -91,7 +91,7 @@ func.func @extsi_stays(%i: !I) {
 !F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
 func.func @bitcast_narrows(%i: !I) {
   // expected-error @below {{'tile.cast' op arith.bitcast does not take i32 to f16}}
-  %0 = "tile.cast"(%i) {fn = "arith.bitcast"} : (!I) -> !F16
+  %0 = tile.cast arith.bitcast %i : !I to !F16
   return
 }
 
@@ -102,7 +102,7 @@ func.func @bitcast_narrows(%i: !I) {
 !E2M3 = !tile.frag<tensor<16x8x!tile.byte<f6E2M3FN>>, #tile.layout<"m16n8k16 c f32">>
 func.func @convertf_narrows(%f: !E4M3) {
   // expected-error @below {{'tile.cast' op arith.convertf does not take f8E4M3FN to !tile.byte<f6E2M3FN>}}
-  %0 = "tile.cast"(%f) {fn = "arith.convertf"} : (!E4M3) -> !E2M3
+  %0 = tile.cast arith.convertf %f : !E4M3 to !E2M3
   return
 }
 
@@ -111,7 +111,7 @@ func.func @convertf_narrows(%f: !E4M3) {
 !F16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 c f32">>
 func.func @convertf_stays(%f: !F16) {
   // expected-error @below {{'tile.cast' op arith.convertf does not take f16 to f16}}
-  %0 = "tile.cast"(%f) {fn = "arith.convertf"} : (!F16) -> !F16
+  %0 = tile.cast arith.convertf %f : !F16 to !F16
   return
 }
 
@@ -121,7 +121,7 @@ func.func @convertf_stays(%f: !F16) {
 !I8 = !tile.frag<tensor<16x8xi8>, #tile.layout<"m16n8k16 c f32">>
 func.func @narrow_to_integer(%f: !E4M3) {
   // expected-error @below {{'tile.cast' op no conversion from f8E4M3FN to i8: f8E4M3FN is converted from and to other floats of at most 32 bits; go through f32}}
-  %0 = "tile.cast"(%f) {fn = "arith.fptosi"} : (!E4M3) -> !I8
+  %0 = tile.cast arith.fptosi %f : !E4M3 to !I8
   return
 }
 
@@ -131,7 +131,7 @@ func.func @narrow_to_integer(%f: !E4M3) {
 !E5M2 = !tile.frag<tensor<8x8xf8E5M2>, #tile.layout<"m8n8k4 c f64">>
 func.func @f64(%f: !F64) {
   // expected-error @below {{'tile.cast' op no conversion from f64 to f8E5M2: f8E5M2 is converted from and to other floats of at most 32 bits; go through f32}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F64) -> !E5M2
+  %0 = tile.cast arith.truncf %f : !F64 to !E5M2
   return
 }
 
@@ -141,7 +141,7 @@ func.func @f64(%f: !F64) {
 !E8M0 = !tile.frag<tensor<16x8xf8E8M0FNU>, #tile.layout<"m16n8k16 c f32">>
 func.func @scales(%f: !F32) {
   // expected-error @below {{'tile.cast' op no conversion of f8E8M0FNU; legal floats: f64, f32, f16, bf16, tf32, f8E4M3FN, f8E5M2, f4E2M1FN, !tile.byte<f6E3M2FN>, !tile.byte<f6E2M3FN>, !tile.byte<f4E2M1FN>}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !E8M0
+  %0 = tile.cast arith.truncf %f : !F32 to !E8M0
   return
 }
 
@@ -151,6 +151,6 @@ func.func @scales(%f: !F32) {
 !E4M3 = !tile.frag<tensor<16x8xf8E4M3FN>, #tile.layout<"m16n8k16 c f32">>
 func.func @rounding(%f: !F32) {
   // expected-error @below {{'tile.cast' op to f8E4M3FN there is one rounding: leave out roundingmode}}
-  %0 = "tile.cast"(%f) {fn = "arith.truncf", roundingmode = 3 : i32} : (!F32) -> !E4M3
+  %0 = tile.cast arith.truncf %f {roundingmode = 3 : i32} : !F32 to !E4M3
   return
 }

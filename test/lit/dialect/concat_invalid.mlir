@@ -23,7 +23,7 @@ func.func @types(%b: !B, %c: !C) {
 !BB = !tile.frag<tensor<32x8xf16>, #tile.layout<"register [1,0] [8,0] [16,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 32, col 8">>
 func.func @count(%b: !B) {
   // expected-error @below {{'tile.concat' op the fragment has 2 parts, not 1}}
-  %0 = "tile.concat"(%b) : (!B) -> !BB
+  %0 = tile.concat %b : !B -> !BB
   return
 }
 
@@ -33,7 +33,7 @@ func.func @count(%b: !B) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @layout(%b: !B) {
   // expected-error @below {{is not made of fragments of f16 with the layout 'register [1,0] [8,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 16, col 8'}}
-  %0 = "tile.concat"(%b, %b) : (!B, !B) -> !A
+  %0 = tile.concat %b, %b : !B -> !A
   return
 }
 
@@ -42,7 +42,7 @@ func.func @layout(%b: !B) {
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @whole(%b: !B) {
   // expected-error @below {{'tile.concat' op whole must be a !tile.frag, not tensor<32x8xf16>}}
-  %0 = "tile.concat"(%b, %b) : (!B, !B) -> tensor<32x8xf16>
+  %0 = tile.concat %b, %b : !B -> tensor<32x8xf16>
   return
 }
 
@@ -51,6 +51,6 @@ func.func @whole(%b: !B) {
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @part(%x: f16) {
   // expected-error @below {{'tile.concat' op part must be a !tile.frag, not f16}}
-  %0 = "tile.concat"(%x) : (f16) -> !B
+  %0 = tile.concat %x : f16 -> !B
   return
 }

@@ -7,14 +7,14 @@
 
 // CHECK-LABEL: func.func @fragments(
 func.func @fragments(%a: !A) -> !B {
-  // CHECK: "tile.convert_layout"(%{{.*}}) : (!frag) -> !frag1
-  %0 = "tile.convert_layout"(%a) : (!A) -> !B
+  // CHECK: tile.convert_layout %{{.*}} : !m16n8k16_c_f16_16x8xf16 -> !m16n8k16_b_f16_16x8xf16
+  %0 = tile.convert_layout %a : !A -> !B
   return %0 : !B
 }
 
 // CHECK-LABEL: func.func @tensors(
 func.func @tensors(%t: !T) -> !R {
-  // CHECK: "tile.convert_layout"(%{{.*}}) : (tensor<32x8xf16, #[[T:[a-z0-9]+]]>) -> tensor<32x8xf16, #[[R:[a-z0-9]+]]>
-  %0 = "tile.convert_layout"(%t) : (!T) -> !R
+  // CHECK: tile.convert_layout %{{.*}} : tensor<32x8xf16, #[[T:[A-Za-z0-9_]+]]> -> tensor<32x8xf16, #[[R:[A-Za-z0-9_]+]]>
+  %0 = tile.convert_layout %t : !T -> !R
   return %0 : !R
 }

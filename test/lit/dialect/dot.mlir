@@ -7,8 +7,8 @@
 
 // CHECK-LABEL: func.func @two_warps(
 func.func @two_warps(%a: !A, %b: !B, %c: !C) -> !C {
-  // CHECK: "tile.dot"(%{{.*}}) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (tensor<32x32xf16, #layout>, tensor<32x16xf16, #layout1>, tensor<32x16xf32, #layout2>) -> tensor<32x16xf32, #layout2>
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  // CHECK: tile.dot %{{.*}}, %{{.*}}, %{{.*}} {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : tensor<32x32xf16, #c_m16n8_32x32_2x1>, tensor<32x16xf16, #layout_32x16_2020>, tensor<32x16xf32, #c_m16n8_32x16_2x1>
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return %d : !C
 }
 
@@ -19,7 +19,8 @@ func.func @two_warps(%a: !A, %b: !B, %c: !C) -> !C {
 
 // CHECK-LABEL: func.func @one_fragment(
 func.func @one_fragment(%a: !A1, %b: !B1, %c: !C1) {
-  // CHECK: "tile.dot"(%{{.*}}) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A1, !B1, !C1) -> !C1
+  // CHECK: tile.dot %{{.*}} {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+      : !A1, !B1, !C1
   return
 }

@@ -5,7 +5,7 @@
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @unknown_form(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op unknown mma form 'wgmma'; nearest legal: mma.sync.aligned.}}
-  %d = "tile.dot"(%a, %b, %c) {form = "wgmma"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "wgmma"} : !A, !B, !C
   return
 }
 
@@ -16,7 +16,7 @@ func.func @unknown_form(%a: !A, %b: !B, %c: !C) {
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @four_products(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op takes a form of one product a warp; mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 has four}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -27,7 +27,7 @@ func.func @four_products(%a: !A, %b: !B, %c: !C) {
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @fragment(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op operand c must be a tensor with a #tile.layout encoding, not !tile.frag<}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -38,7 +38,7 @@ func.func @fragment(%a: !A, %b: !B, %c: !C) {
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @rank(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op shapes do not fit: A 4x8x4, B 16x8, C 16x8, D 16x8}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -49,7 +49,7 @@ func.func @rank(%a: !A, %b: !B, %c: !C) {
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @shapes(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op shapes do not fit: A 16x16, B 8x8, C 16x8, D 16x8; with A MxK, B is KxN, C and D are MxN}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -60,7 +60,7 @@ func.func @shapes(%a: !A, %b: !B, %c: !C) {
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @element_type(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op operand b of mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 has elements of type f16, not bf16}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -71,7 +71,7 @@ func.func @element_type(%a: !A, %b: !B, %c: !C) {
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @layout(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{of operand b is no repetition of the fragment 'register [1,0] [8,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 16, col 8' of mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -83,7 +83,7 @@ func.func @layout(%a: !A, %b: !B, %c: !C) {
 !C = tensor<32x16xf32, #tile.layout<"register [0,1] [8,0] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [0,8] -> row 32, col 16">>
 func.func @rows_of_warps(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op the warps hold other rows of operand a than of C}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -94,7 +94,7 @@ func.func @rows_of_warps(%a: !A, %b: !B, %c: !C) {
 !C = tensor<32x16xf32, #tile.layout<"register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 16">>
 func.func @columns_of_warps(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op the warps hold other cols of operand b than of C}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -106,7 +106,7 @@ func.func @columns_of_warps(%a: !A, %b: !B, %c: !C) {
 !C = tensor<16x8xf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [0,0] -> row 16, col 8">>
 func.func @k_over_warps(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op a warp must hold all of K of operand a, in its registers}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -118,7 +118,8 @@ func.func @k_over_warps(%a: !A, %b: !B, %c: !C) {
 !D = tensor<16x16xf32, #tile.layout<"register [0,1] [8,0] [0,8] [0,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 16">>
 func.func @result(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.dot' op C and D must have the same layout of instructions over warps}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !D
+  %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+      : !A, !B, !C -> !D
   return
 }
 
@@ -127,7 +128,8 @@ func.func @result(%a: !A, %b: !B, %c: !C) {
 // What a flag says of the signs, the form must say as well.
 func.func @signed_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>) {
   // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 takes s8 as a, whose integers are unsigned here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or no form, for tilec to choose}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", unsigned_a} : (tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>) -> tensor<16x8xi32>
+  %d = tile.dot %a, %b, %c unsigned_a {form = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"}
+      : tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>
   return
 }
 
@@ -136,7 +138,8 @@ func.func @signed_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x
 // With one flag for both operands, the one without has a sign.
 func.func @unsigned_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>) {
   // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 takes u8 as b, whose integers are signed here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or no form, for tilec to choose}}
-  %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32", unsigned_a} : (tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>) -> tensor<16x8xi32>
+  %d = tile.dot %a, %b, %c unsigned_a {form = "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"}
+      : tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>
   return
 }
 
@@ -144,6 +147,6 @@ func.func @unsigned_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<1
 
 func.func @no_integers(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
   // expected-error @below {{'tile.dot' op unsigned_b speaks of integers; b has elements of f16}}
-  %d = "tile.dot"(%a, %b, %c) {unsigned_b} : (tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>) -> tensor<16x8xf32>
+  %d = tile.dot %a, %b, %c unsigned_b : tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>
   return
 }

@@ -21,20 +21,20 @@ gpu.module @scaled {
                       %msa: memref<64x2xi8>, %msb: memref<2x16xi8>)
       kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
-    %a = "tile.load"(%ma, %z, %z) : (memref<64x64xi8>, index, index) -> !A
-    %b = "tile.load"(%mb, %z, %z) : (memref<64x16xi8>, index, index) -> !B
-    %c = "tile.load"(%mc, %z, %z) : (memref<64x16xf32>, index, index) -> !C
-    %sa = "tile.load"(%msa, %z, %z) : (memref<64x2xi8>, index, index) -> !SA
-    %sb = "tile.load"(%msb, %z, %z) : (memref<2x16xi8>, index, index) -> !SB
-    // CHECK: "tile.dot_scaled"(%{{.*}}) {form = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"}
-    // FRAG: "tile.mma_scaled"({{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 0 : i64, thread_id_b = 0 : i64
-    // FRAG: "tile.mma_scaled"({{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 0 : i64, thread_id_b = 1 : i64
-    // FRAG: "tile.mma_scaled"({{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 1 : i64, thread_id_b = 0 : i64
-    // FRAG: "tile.mma_scaled"({{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 1 : i64, thread_id_b = 1 : i64
-    // FRAG-COUNT-4: "tile.mma_scaled"({{.*}}byte_id_a = 1 : i64, byte_id_b = 1 : i64
-    // FRAG-NOT: "tile.mma_scaled"
-    %d = "tile.dot_scaled"(%a, %b, %c, %sa, %sb) {form = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"} : (!A, !B, !C, !SA, !SB) -> !C
-    "tile.store"(%d, %mc, %z, %z) : (!C, memref<64x16xf32>, index, index) -> ()
+    %a = tile.load %ma[%z, %z] : memref<64x64xi8> -> !A
+    %b = tile.load %mb[%z, %z] : memref<64x16xi8> -> !B
+    %c = tile.load %mc[%z, %z] : memref<64x16xf32> -> !C
+    %sa = tile.load %msa[%z, %z] : memref<64x2xi8> -> !SA
+    %sb = tile.load %msb[%z, %z] : memref<2x16xi8> -> !SB
+    // CHECK: tile.dot_scaled %{{.*}} {form = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"}
+    // FRAG: tile.mma_scaled {{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 0 : i64, thread_id_b = 0 : i64
+    // FRAG: tile.mma_scaled {{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 0 : i64, thread_id_b = 1 : i64
+    // FRAG: tile.mma_scaled {{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 1 : i64, thread_id_b = 0 : i64
+    // FRAG: tile.mma_scaled {{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}thread_id_a = 1 : i64, thread_id_b = 1 : i64
+    // FRAG-COUNT-4: tile.mma_scaled {{.*}}byte_id_a = 1 : i64, byte_id_b = 1 : i64
+    // FRAG-NOT: tile.mma_scaled
+    %d = tile.dot_scaled %a, %b, %c, %sa, %sb {form = "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"} : !A, !B, !C, !SA, !SB
+    tile.store %d, %mc[%z, %z] : !C, memref<64x16xf32>
     gpu.return
   }
 }

@@ -18,16 +18,16 @@ gpu.module @sparse {
                       %me: memref<32x8xi8>)
       kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
-    %a = "tile.load"(%ma, %z, %z) : (memref<32x32xf16>, index, index) -> !A
-    %b = "tile.load"(%mb, %z, %z) : (memref<64x16xf16>, index, index) -> !B
-    %c = "tile.load"(%mc, %z, %z) : (memref<32x16xf32>, index, index) -> !C
-    %e = "tile.load"(%me, %z, %z) : (memref<32x8xi8>, index, index) -> !E
-    // CHECK: "tile.dot_sp"(%{{.*}}) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"}
-    // FRAG-COUNT-2: "tile.mma_sp"({{.*}}selector = 0 : i64
-    // FRAG-COUNT-2: "tile.mma_sp"({{.*}}selector = 1 : i64
-    // FRAG-NOT: "tile.mma_sp"
-    %d = "tile.dot_sp"(%a, %b, %c, %e) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"} : (!A, !B, !C, !E) -> !C
-    "tile.store"(%d, %mc, %z, %z) : (!C, memref<32x16xf32>, index, index) -> ()
+    %a = tile.load %ma[%z, %z] : memref<32x32xf16> -> !A
+    %b = tile.load %mb[%z, %z] : memref<64x16xf16> -> !B
+    %c = tile.load %mc[%z, %z] : memref<32x16xf32> -> !C
+    %e = tile.load %me[%z, %z] : memref<32x8xi8> -> !E
+    // CHECK: tile.dot_sp %{{.*}} {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"}
+    // FRAG-COUNT-2: tile.mma_sp {{.*}}selector = 0 : i64
+    // FRAG-COUNT-2: tile.mma_sp {{.*}}selector = 1 : i64
+    // FRAG-NOT: tile.mma_sp
+    %d = tile.dot_sp %a, %b, %c, %e {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"} : !A, !B, !C, !E
+    tile.store %d, %mc[%z, %z] : !C, memref<32x16xf32>
     gpu.return
   }
 }
@@ -35,7 +35,8 @@ gpu.module @sparse {
 // At level 1 the form is chosen later.
 // CHECK-LABEL: func.func @without_layouts(
 func.func @without_layouts(%a: tensor<32x32xf16>, %b: tensor<64x16xf16>, %c: tensor<32x16xf32>, %e: tensor<32x16xi4>) {
-  // CHECK: "tile.dot_sp"(%{{.*}}) : (tensor<32x32xf16>, tensor<64x16xf16>, tensor<32x16xf32>, tensor<32x16xi4>) -> tensor<32x16xf32>
-  %d = "tile.dot_sp"(%a, %b, %c, %e) : (tensor<32x32xf16>, tensor<64x16xf16>, tensor<32x16xf32>, tensor<32x16xi4>) -> tensor<32x16xf32>
+  // CHECK: tile.dot_sp %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : tensor<32x32xf16>, tensor<64x16xf16>, tensor<32x16xf32>, tensor<32x16xi4>
+  %d = tile.dot_sp %a, %b, %c, %e
+      : tensor<32x32xf16>, tensor<64x16xf16>, tensor<32x16xf32>, tensor<32x16xi4>
   return
 }

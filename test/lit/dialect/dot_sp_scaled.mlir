@@ -16,17 +16,17 @@ gpu.module @sparse_scaled {
                 %me: memref<16x8xi8>, %msa: memref<16x1xi8>, %msb: memref<1x8xi8>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %a = "tile.load"(%ma, %z, %z) : (memref<16x32xi8>, index, index) -> !A
-    %b = "tile.load"(%mb, %z, %z) : (memref<64x8xi8>, index, index) -> !B
-    %c = "tile.load"(%mc, %z, %z) : (memref<16x8xf32>, index, index) -> !C
-    %e = "tile.load"(%me, %z, %z) : (memref<16x8xi8>, index, index) -> !E
-    %sa = "tile.load"(%msa, %z, %z) : (memref<16x1xi8>, index, index) -> !SA
-    %sb = "tile.load"(%msb, %z, %z) : (memref<1x8xi8>, index, index) -> !SB
-    // CHECK: "tile.dot_sp_scaled"(%{{.*}}) {form =
-    // FRAG: "tile.mma_sp_scaled"({{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}selector = 0 : i64, thread_id_a = 0 : i64, thread_id_b = 0 : i64
-    // FRAG-NOT: "tile.mma_sp_scaled"
-    %d = "tile.dot_sp_scaled"(%a, %b, %c, %e, %sa, %sb) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"} : (!A, !B, !C, !E, !SA, !SB) -> !C
-    "tile.store"(%d, %mc, %z, %z) : (!C, memref<16x8xf32>, index, index) -> ()
+    %a = tile.load %ma[%z, %z] : memref<16x32xi8> -> !A
+    %b = tile.load %mb[%z, %z] : memref<64x8xi8> -> !B
+    %c = tile.load %mc[%z, %z] : memref<16x8xf32> -> !C
+    %e = tile.load %me[%z, %z] : memref<16x8xi8> -> !E
+    %sa = tile.load %msa[%z, %z] : memref<16x1xi8> -> !SA
+    %sb = tile.load %msb[%z, %z] : memref<1x8xi8> -> !SB
+    // CHECK: tile.dot_sp_scaled %{{.*}} {form =
+    // FRAG: tile.mma_sp_scaled {{.*}}byte_id_a = 0 : i64, byte_id_b = 0 : i64, {{.*}}selector = 0 : i64, thread_id_a = 0 : i64, thread_id_b = 0 : i64
+    // FRAG-NOT: tile.mma_sp_scaled
+    %d = tile.dot_sp_scaled %a, %b, %c, %e, %sa, %sb {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0"} : !A, !B, !C, !E, !SA, !SB
+    tile.store %d, %mc[%z, %z] : !C, memref<16x8xf32>
     gpu.return
   }
 }

@@ -5,34 +5,34 @@
 
 // CHECK-LABEL: func.func @floats(
 func.func @floats(%a: !C, %b: !C, %c: !C) -> !C {
-  // CHECK: %[[NEG:.*]] = "tile.elementwise"(%{{.*}}) {fn = "arith.negf"} : (!frag) -> !frag
-  %0 = "tile.elementwise"(%a) {fn = "arith.negf"} : (!C) -> !C
-  // CHECK: %[[ABS:.*]] = "tile.elementwise"(%[[NEG]]) {fn = "math.absf"} : (!frag) -> !frag
-  %1 = "tile.elementwise"(%0) {fn = "math.absf"} : (!C) -> !C
-  // CHECK: %[[EXP:.*]] = "tile.elementwise"(%[[ABS]]) {fastmath = #arith.fastmath<afn>, fn = "math.exp2"} : (!frag) -> !frag
-  %2 = "tile.elementwise"(%1) {fn = "math.exp2", fastmath = #arith.fastmath<afn>} : (!C) -> !C
-  // CHECK: "tile.elementwise"(%[[EXP]], %{{.*}}) {fn = "arith.addf"} : (!frag, !frag) -> !frag
-  %3 = "tile.elementwise"(%2, %b) {fn = "arith.addf"} : (!C, !C) -> !C
-  // CHECK: "tile.elementwise"(%{{.*}}, %{{.*}}, %{{.*}}) {fn = "math.fma"} : (!frag, !frag, !frag) -> !frag
-  %4 = "tile.elementwise"(%3, %b, %c) {fn = "math.fma"} : (!C, !C, !C) -> !C
-  // CHECK: {fn = "arith.divf"}
-  %5 = "tile.elementwise"(%4, %b) {fn = "arith.divf"} : (!C, !C) -> !C
-  // CHECK: {fn = "arith.maximumf"}
-  %6 = "tile.elementwise"(%5, %b) {fn = "arith.maximumf"} : (!C, !C) -> !C
-  // CHECK: {fn = "math.rsqrt"}
-  %7 = "tile.elementwise"(%6) {fn = "math.rsqrt"} : (!C) -> !C
+  // CHECK: %[[NEG:.*]] = tile.elementwise arith.negf %{{.*}} : !m16n8k16_c_f32_16x8xf32
+  %0 = tile.elementwise arith.negf %a : !C
+  // CHECK: %[[ABS:.*]] = tile.elementwise math.absf %[[NEG]] : !m16n8k16_c_f32_16x8xf32
+  %1 = tile.elementwise math.absf %0 : !C
+  // CHECK: %[[EXP:.*]] = tile.elementwise math.exp2 %[[ABS]] {fastmath = #arith.fastmath<afn>} : !m16n8k16_c_f32_16x8xf32
+  %2 = tile.elementwise math.exp2 %1 {fastmath = #arith.fastmath<afn>} : !C
+  // CHECK: tile.elementwise arith.addf %[[EXP]], %{{.*}} : !m16n8k16_c_f32_16x8xf32
+  %3 = tile.elementwise arith.addf %2, %b : !C
+  // CHECK: tile.elementwise math.fma %{{.*}}, %{{.*}}, %{{.*}} : !m16n8k16_c_f32_16x8xf32
+  %4 = tile.elementwise math.fma %3, %b, %c : !C
+  // CHECK: arith.divf %{{.*}}
+  %5 = tile.elementwise arith.divf %4, %b : !C
+  // CHECK: arith.maximumf %{{.*}}
+  %6 = tile.elementwise arith.maximumf %5, %b : !C
+  // CHECK: math.rsqrt %{{.*}}
+  %7 = tile.elementwise math.rsqrt %6 : !C
   return %7 : !C
 }
 
 // CHECK-LABEL: func.func @integers(
 func.func @integers(%a: !I, %b: !I) -> !I {
-  // CHECK: "tile.elementwise"(%{{.*}}, %{{.*}}) {fn = "arith.muli", overflowFlags = #arith.overflow<nsw>} : (!frag1, !frag1) -> !frag1
-  %0 = "tile.elementwise"(%a, %b) {fn = "arith.muli", overflowFlags = #arith.overflow<nsw>} : (!I, !I) -> !I
-  // CHECK: {fn = "math.absi"}
-  %1 = "tile.elementwise"(%0) {fn = "math.absi"} : (!I) -> !I
-  // CHECK: {fn = "arith.maxsi"}
-  %2 = "tile.elementwise"(%1, %b) {fn = "arith.maxsi"} : (!I, !I) -> !I
-  // CHECK: {fn = "arith.shrui"}
-  %3 = "tile.elementwise"(%2, %b) {fn = "arith.shrui"} : (!I, !I) -> !I
+  // CHECK: tile.elementwise arith.muli %{{.*}}, %{{.*}} {overflowFlags = #arith.overflow<nsw>} : !m16n8k32_c_s32_16x8xi32
+  %0 = tile.elementwise arith.muli %a, %b {overflowFlags = #arith.overflow<nsw>} : !I
+  // CHECK: math.absi %{{.*}}
+  %1 = tile.elementwise math.absi %0 : !I
+  // CHECK: arith.maxsi %{{.*}}
+  %2 = tile.elementwise arith.maxsi %1, %b : !I
+  // CHECK: arith.shrui %{{.*}}
+  %3 = tile.elementwise arith.shrui %2, %b : !I
   return %3 : !I
 }

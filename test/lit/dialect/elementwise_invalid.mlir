@@ -3,7 +3,7 @@
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @unknown(%a: !C) {
   // expected-error @below {{'tile.elementwise' op unknown elementwise op 'arith.addg'; nearest legal: arith.addi, arith.addf,}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.addg"} : (!C, !C) -> !C
+  %0 = tile.elementwise arith.addg %a, %a : !C
   return
 }
 
@@ -12,7 +12,7 @@ func.func @unknown(%a: !C) {
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @operands(%a: !C) {
   // expected-error @below {{'tile.elementwise' op arith.addf takes 2 operands, not 1}}
-  %0 = "tile.elementwise"(%a) {fn = "arith.addf"} : (!C) -> !C
+  %0 = tile.elementwise arith.addf %a : !C
   return
 }
 
@@ -21,7 +21,7 @@ func.func @operands(%a: !C) {
 !T = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @tensor(%a: !T) {
   // expected-error @below {{'tile.elementwise' op result must be a !tile.frag, not tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>}}
-  %0 = "tile.elementwise"(%a) {fn = "arith.negf"} : (!T) -> !T
+  %0 = tile.elementwise arith.negf %a : !T
   return
 }
 
@@ -40,7 +40,7 @@ func.func @types(%a: !C, %b: !H) {
 !I = !tile.frag<tensor<16x8xi32>, #tile.layout<"m16n8k32 c s32">>
 func.func @float_op_on_integers(%a: !I) {
   // expected-error @below {{'tile.elementwise' op arith.addf takes floating-point elements, not i32}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.addf"} : (!I, !I) -> !I
+  %0 = tile.elementwise arith.addf %a, %a : !I
   return
 }
 
@@ -49,7 +49,7 @@ func.func @float_op_on_integers(%a: !I) {
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @integer_op_on_floats(%a: !C) {
   // expected-error @below {{'tile.elementwise' op math.absi takes integer elements, not f32}}
-  %0 = "tile.elementwise"(%a) {fn = "math.absi"} : (!C) -> !C
+  %0 = tile.elementwise math.absi %a : !C
   return
 }
 
@@ -67,7 +67,7 @@ func.func @no_function(%a: !C) {
 !E = !tile.frag<tensor<16x32xf8E4M3FN>, #tile.layout<"m16n8k32 a e4m3">>
 func.func @narrow_floats(%a: !E) {
   // expected-error @below {{'tile.elementwise' op no arithmetic on f8E4M3FN: cast it first; legal: integers, f64, f32, f16, bf16}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.addf"} : (!E, !E) -> !E
+  %0 = tile.elementwise arith.addf %a, %a : !E
   return
 }
 
@@ -76,6 +76,6 @@ func.func @narrow_floats(%a: !E) {
 !P = !tile.frag<tensor<16x32x!tile.byte<f6E3M2FN>>, #tile.layout<"m16n8k32 a e3m2">>
 func.func @bytes(%a: !P) {
   // expected-error @below {{'tile.elementwise' op no arithmetic on !tile.byte<f6E3M2FN>: cast it first; legal: integers, f64, f32, f16, bf16}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.andi"} : (!P, !P) -> !P
+  %0 = tile.elementwise arith.andi %a, %a : !P
   return
 }

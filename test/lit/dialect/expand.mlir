@@ -7,21 +7,21 @@
 
 // CHECK-LABEL: func.func @fragments(
 func.func @fragments(%r: !R) -> !E {
-  // CHECK: "tile.expand"(%{{.*}}) {axis = 1 : i64} : (!{{[a-z0-9]+}}) -> !{{[a-z0-9]+}}
-  %0 = "tile.expand"(%r) {axis = 1} : (!R) -> !E
+  // CHECK: tile.expand %{{.*}} axis 1 : !{{[A-Za-z0-9_]+}} -> !{{[A-Za-z0-9_]+}}
+  %0 = tile.expand %r axis 1 : !R -> !E
   return %0 : !E
 }
 
 // CHECK-LABEL: func.func @tensors(
 func.func @tensors(%t: !T) -> !B {
-  // CHECK: "tile.expand"(%{{.*}}) {axis = 0 : i64} : (tensor<16x32xf16, #{{.*}}>) -> tensor<1x16x32xf16, #{{.*}}>
-  %0 = "tile.expand"(%t) {axis = 0} : (!T) -> !B
+  // CHECK: tile.expand %{{.*}} axis 0 : tensor<16x32xf16, #{{.*}}> -> tensor<1x16x32xf16, #{{.*}}>
+  %0 = tile.expand %t axis 0 : !T -> !B
   return %0 : !B
 }
 
 // CHECK-LABEL: func.func @without_layouts(
 func.func @without_layouts(%t: tensor<8x4xi32>) -> tensor<8x1x4xi32> {
-  // CHECK: "tile.expand"(%{{.*}}) {axis = 1 : i64} : (tensor<8x4xi32>) -> tensor<8x1x4xi32>
-  %0 = "tile.expand"(%t) {axis = 1} : (tensor<8x4xi32>) -> tensor<8x1x4xi32>
+  // CHECK: tile.expand %{{.*}} axis 1 : tensor<8x4xi32> -> tensor<8x1x4xi32>
+  %0 = tile.expand %t axis 1 : tensor<8x4xi32> -> tensor<8x1x4xi32>
   return %0 : tensor<8x1x4xi32>
 }

@@ -2,7 +2,7 @@
 
 func.func @plain_tensor(%x: f16) {
   // expected-error @below {{'tile.fill' op extents of a tile are powers of two, unlike those of tensor<16x12xf16>}}
-  %0 = "tile.fill"(%x) : (f16) -> tensor<16x12xf16>
+  %0 = tile.fill %x : f16 -> tensor<16x12xf16>
   return
 }
 
@@ -10,7 +10,7 @@ func.func @plain_tensor(%x: f16) {
 
 func.func @other_encoding(%x: f16) {
   // expected-error @below {{result must be a tensor with a #tile.layout encoding or a !tile.frag, not tensor<16x16xf16, "rows">}}
-  %0 = "tile.fill"(%x) : (f16) -> tensor<16x16xf16, "rows">
+  %0 = tile.fill %x : f16 -> tensor<16x16xf16, "rows">
   return
 }
 
@@ -19,7 +19,7 @@ func.func @other_encoding(%x: f16) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @element_type(%x: f32) {
   // expected-error @below {{'tile.fill' op the scalar must be of the element type f16, not f32}}
-  %0 = "tile.fill"(%x) : (f32) -> !A
+  %0 = tile.fill %x : f32 -> !A
   return
 }
 

@@ -5,11 +5,11 @@
 
 // CHECK-LABEL: func.func @indices(
 func.func @indices() -> (!C, !T, tensor<4x256xi64>) {
-  // CHECK: "tile.iota"() {axis = 1 : i64} : () -> !{{[a-z0-9]+}}
-  %0 = "tile.iota"() {axis = 1} : () -> !C
-  // CHECK: "tile.iota"() {axis = 0 : i64} : () -> tensor<128xi8, #{{.*}}>
-  %1 = "tile.iota"() {axis = 0} : () -> !T
-  // CHECK: "tile.iota"() {axis = 1 : i64} : () -> tensor<4x256xi64>
-  %2 = "tile.iota"() {axis = 1} : () -> tensor<4x256xi64>
+  // CHECK: tile.iota axis 1 : !{{[A-Za-z0-9_]+}}
+  %0 = tile.iota axis 1 : !C
+  // CHECK: tile.iota axis 0 : tensor<128xi8, #{{.*}}>
+  %1 = tile.iota axis 0 : !T
+  // CHECK: tile.iota axis 1 : tensor<4x256xi64>
+  %2 = tile.iota axis 1 : tensor<4x256xi64>
   return %0, %1, %2 : !C, !T, tensor<4x256xi64>
 }

@@ -5,8 +5,8 @@
 
 // CHECK-LABEL: func.func @a_of_four_warps(
 func.func @a_of_four_warps(%w: !W) -> !A {
-  // CHECK: %[[A:.*]] = "tile.join_warps"(%{{.*}}) : (!{{.*}}) -> !{{.*}}
-  %a = "tile.join_warps"(%w) : (!W) -> !A
+  // CHECK: %[[A:.*]] = tile.join_warps %{{.*}} : !{{.*}} -> !{{.*}}
+  %a = tile.join_warps %w : !W -> !A
   // CHECK: return %[[A]]
   return %a : !A
 }

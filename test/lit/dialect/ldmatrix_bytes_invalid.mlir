@@ -4,7 +4,8 @@
 !S = memref<32x32xi8, #tile.shared<"none">>
 func.func @six_bits_for_four(%m: !S, %i: index) {
   // expected-error @below {{'tile.ldmatrix' op ldmatrix.sync.aligned.m8n16.x1.b8x16.b6x16_p32 gives i8 or !tile.byte<f6E3M2FN> or !tile.byte<f6E2M3FN>, not !tile.byte<f4E2M1FN>}}
-  %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m8n16.x1.b8x16.b6x16_p32"} : (!S, index, index) -> !tile.frag<tensor<8x16x!tile.byte<f4E2M1FN>>, #ROW>
+  %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m8n16.x1.b8x16.b6x16_p32"}
+      : !S -> !tile.frag<tensor<8x16x!tile.byte<f4E2M1FN>>, #ROW>
   return
 }
 
@@ -14,7 +15,8 @@ func.func @six_bits_for_four(%m: !S, %i: index) {
 !S = memref<32x32xi8, #tile.shared<"none">>
 func.func @four_bits_for_eight(%m: !S, %i: index) {
   // expected-error @below {{'tile.ldmatrix' op ldmatrix.sync.aligned.m8n16.x1.b8x16.b4x16_p64 gives i8 or !tile.byte<f4E2M1FN>, not f8E4M3FN}}
-  %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m8n16.x1.b8x16.b4x16_p64"} : (!S, index, index) -> !tile.frag<tensor<8x16xf8E4M3FN>, #ROW>
+  %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m8n16.x1.b8x16.b4x16_p64"}
+      : !S -> !tile.frag<tensor<8x16xf8E4M3FN>, #ROW>
   return
 }
 
@@ -24,7 +26,8 @@ func.func @four_bits_for_eight(%m: !S, %i: index) {
 !S = memref<32x32xi8, #tile.shared<"none">>
 func.func @integers(%m: !S, %i: index) {
   // expected-error @below {{'tile.ldmatrix' op ldmatrix.sync.aligned.m8n16.x1.s8.s4 gives i8, not !tile.byte<f4E2M1FN>}}
-  %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m8n16.x1.s8.s4"} : (!S, index, index) -> !tile.frag<tensor<8x16x!tile.byte<f4E2M1FN>>, #ROW>
+  %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m8n16.x1.s8.s4"}
+      : !S -> !tile.frag<tensor<8x16x!tile.byte<f4E2M1FN>>, #ROW>
   return
 }
 
@@ -35,7 +38,8 @@ func.func @integers(%m: !S, %i: index) {
 !S = memref<32x32xi8, #tile.shared<"none">>
 func.func @not_transposed(%m: !S, %i: index) {
   // expected-error @below {{'tile.ldmatrix' op ldmatrix.sync.aligned.m16n16.x1.trans.b8 does not move a fragment of i8 with the layout}}
-  %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m16n16.x1.trans.b8"} : (!S, index, index) -> !tile.frag<tensor<16x16xi8>, #ROW>
+  %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m16n16.x1.trans.b8"}
+      : !S -> !tile.frag<tensor<16x16xi8>, #ROW>
   return
 }
 
@@ -45,7 +49,8 @@ func.func @not_transposed(%m: !S, %i: index) {
 !S = memref<32x32xi8, #tile.shared<"none">>
 func.func @count(%m: !S, %i: index) {
   // expected-error @below {{'tile.ldmatrix' op the fragment is 1 matrices; ldmatrix.sync.aligned.m16n16.x2.trans.b8 moves 2}}
-  %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m16n16.x2.trans.b8"} : (!S, index, index) -> !tile.frag<tensor<16x16xi8>, #COL>
+  %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m16n16.x2.trans.b8"}
+      : !S -> !tile.frag<tensor<16x16xi8>, #COL>
   return
 }
 
@@ -56,7 +61,8 @@ func.func @count(%m: !S, %i: index) {
 !S = memref<32x32xf16, #tile.shared<"none">>
 func.func @halves(%m: !S, %i: index) {
   // expected-error @below {{'tile.ldmatrix' op ldmatrix.sync.aligned.m16n16.x1.trans.b8 does not move a fragment of f16}}
-  %0 = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m16n16.x1.trans.b8"} : (!S, index, index) -> !tile.frag<tensor<16x16xf16>, #COL>
+  %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m16n16.x1.trans.b8"}
+      : !S -> !tile.frag<tensor<16x16xf16>, #COL>
   return
 }
 
@@ -67,6 +73,7 @@ func.func @halves(%m: !S, %i: index) {
 !S = memref<32x32xi8, #tile.shared<"none">>
 func.func @stmatrix(%d: !tile.frag<tensor<16x8xi8>, #D>, %m: !S, %i: index) {
   // expected-error @below {{'tile.stmatrix' op stmatrix.sync.aligned.m16n8.x1.trans.b8 does not move a fragment of i8 with the layout}}
-  "tile.stmatrix"(%d, %m, %i, %i) {form = "stmatrix.sync.aligned.m16n8.x1.trans.b8"} : (!tile.frag<tensor<16x8xi8>, #D>, !S, index, index) -> ()
+  tile.stmatrix %d, %m[%i, %i] {form = "stmatrix.sync.aligned.m16n8.x1.trans.b8"}
+      : !tile.frag<tensor<16x8xi8>, #D>, !S
   return
 }

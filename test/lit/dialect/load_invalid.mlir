@@ -3,7 +3,7 @@
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @source(%m: memref<*xf16>, %i: index) {
   // expected-error @below {{'tile.load' op source must be a ranked memref, not memref<*xf16>}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<*xf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] : memref<*xf16> -> !A
   return
 }
 
@@ -12,7 +12,7 @@ func.func @source(%m: memref<*xf16>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @strides(%m: memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>>, %i: index) {
   // expected-error @below {{'tile.load' op source must have a layout of strides, unlike memref<16x16xf16, affine_map<}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] : memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>> -> !A
   return
 }
 
@@ -20,7 +20,7 @@ func.func @strides(%m: memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>
 
 func.func @result(%m: memref<?x?xf16>, %i: index) {
   // expected-error @below {{'tile.load' op extents of a tile are powers of two, unlike those of tensor<16x12xf16>}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<?x?xf16>, index, index) -> tensor<16x12xf16>
+  %0 = tile.load %m[%i, %i] : memref<?x?xf16> -> tensor<16x12xf16>
   return
 }
 
@@ -29,7 +29,7 @@ func.func @result(%m: memref<?x?xf16>, %i: index) {
 !Q = !tile.frag<tensor<4x8x4xf16>, #tile.layout<"m8n8k4 a f16 row">>
 func.func @rank(%m: memref<8x4xf16>, %i: index) {
   // expected-error @below {{'tile.load' op a tile of rank 3 needs a memref of that rank or more}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<8x4xf16>, index, index) -> !Q
+  %0 = tile.load %m[%i, %i] : memref<8x4xf16> -> !Q
   return
 }
 
@@ -38,7 +38,7 @@ func.func @rank(%m: memref<8x4xf16>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @indices(%m: memref<?x?x?xf16>, %i: index) {
   // expected-error @below {{'tile.load' op the access takes 3 indices, one a dimension, not 2}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<?x?x?xf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] : memref<?x?x?xf16> -> !A
   return
 }
 
@@ -56,7 +56,7 @@ func.func @index_type(%m: memref<?x?xf16>, %i: index, %j: i32) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @element_type(%m: memref<?x?xbf16>, %i: index) {
   // expected-error @below {{'tile.load' op element types differ: f16 in the tile, memref<?x?xbf16> in memory}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<?x?xbf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] : memref<?x?xbf16> -> !A
   return
 }
 
@@ -65,7 +65,7 @@ func.func @element_type(%m: memref<?x?xbf16>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @extents(%m: memref<16x8xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.load' op the tile is larger than the buffer memref<16x8xf16, #tile.shared<"none">>}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<16x8xf16, #tile.shared<"none">>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] : memref<16x8xf16, #tile.shared<"none">> -> !A
   return
 }
 
@@ -74,7 +74,7 @@ func.func @extents(%m: memref<16x8xf16, #tile.shared<"none">>, %i: index) {
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @extents_of_the_transpose(%m: memref<16x8xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.load' op the tile is larger than the buffer}}
-  %0 = "tile.load"(%m, %i, %i) {transposed} : (memref<16x8xf16, #tile.shared<"none">>, index, index) -> !B
+  %0 = tile.load %m[%i, %i] transposed : memref<16x8xf16, #tile.shared<"none">> -> !B
   return
 }
 
@@ -83,7 +83,7 @@ func.func @extents_of_the_transpose(%m: memref<16x8xf16, #tile.shared<"none">>, 
 !Q = !tile.frag<tensor<4x8x4xf16>, #tile.layout<"m8n8k4 a f16 row">>
 func.func @rank_in_shared_memory(%m: memref<4x8x4xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.load' op a tile in shared memory has rank 2, not 3}}
-  %0 = "tile.load"(%m, %i, %i, %i) : (memref<4x8x4xf16, #tile.shared<"none">>, index, index, index) -> !Q
+  %0 = tile.load %m[%i, %i, %i] : memref<4x8x4xf16, #tile.shared<"none">> -> !Q
   return
 }
 
@@ -92,7 +92,7 @@ func.func @rank_in_shared_memory(%m: memref<4x8x4xf16, #tile.shared<"none">>, %i
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @buffer(%m: memref<16x24xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.load' op the last two extents of a shared buffer are powers of two}}
-  %0 = "tile.load"(%m, %i, %i) : (memref<16x24xf16, #tile.shared<"none">>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] : memref<16x24xf16, #tile.shared<"none">> -> !A
   return
 }
 
@@ -101,7 +101,7 @@ func.func @buffer(%m: memref<16x24xf16, #tile.shared<"none">>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @masked(%m: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
   // expected-error @below {{'tile.load' op an access to shared memory is not masked: its extents are the buffer's}}
-  %0 = "tile.load"(%m, %i, %i) {masked} : (memref<16x16xf16, #tile.shared<"none">>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] masked : memref<16x16xf16, #tile.shared<"none">> -> !A
   return
 }
 
@@ -110,7 +110,7 @@ func.func @masked(%m: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @vector_of_three(%m: memref<?x?xf16>, %i: index) {
   // expected-error @below {{'tile.load' op vector must be a power of two, not 3}}
-  %0 = "tile.load"(%m, %i, %i) {vector = 3} : (memref<?x?xf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {vector = 3} : memref<?x?xf16> -> !A
   return
 }
 
@@ -119,7 +119,7 @@ func.func @vector_of_three(%m: memref<?x?xf16>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @vector_of_none(%m: memref<?x?xf16>, %i: index) {
   // expected-error @below {{'tile.load' op vector must be a power of two, not 0}}
-  %0 = "tile.load"(%m, %i, %i) {vector = 0} : (memref<?x?xf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {vector = 0} : memref<?x?xf16> -> !A
   return
 }
 
@@ -128,7 +128,7 @@ func.func @vector_of_none(%m: memref<?x?xf16>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @vector_kind(%m: memref<?x?xf16>, %i: index) {
   // expected-error @below {{'tile.load' op vector must be an integer, not "wide"}}
-  %0 = "tile.load"(%m, %i, %i) {vector = "wide"} : (memref<?x?xf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {vector = "wide"} : memref<?x?xf16> -> !A
   return
 }
 
@@ -146,7 +146,7 @@ func.func @unit(%m: memref<?x?xf16>, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @misspelt(%m: memref<?x?xf16>, %i: index) {
   // expected-error @below {{'tile.load' op unknown attribute 'mask'; legal: form, masked, transposed, vector}}
-  %0 = "tile.load"(%m, %i, %i) {mask} : (memref<?x?xf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {mask} : memref<?x?xf16> -> !A
   return
 }
 
@@ -156,7 +156,7 @@ func.func @misspelt(%m: memref<?x?xf16>, %i: index) {
 !S = memref<64x64xf16, #tile.shared<"128B">>
 func.func @form_of_a_fragment(%m: !S, %i: index) {
   // expected-error @below {{'tile.load' op form says how a tile with a layout is moved from or to shared memory}}
-  %0 = "tile.load"(%m, %i, %i) {form = "none"} : (!S, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {form = "none"} : !S -> !A
   return
 }
 
@@ -165,7 +165,7 @@ func.func @form_of_a_fragment(%m: !S, %i: index) {
 !A = tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>
 func.func @form_in_global_memory(%m: memref<?x?xf16>, %i: index) {
   // expected-error @below {{'tile.load' op form says how a tile with a layout is moved from or to shared memory}}
-  %0 = "tile.load"(%m, %i, %i) {form = "none"} : (memref<?x?xf16>, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {form = "none"} : memref<?x?xf16> -> !A
   return
 }
 
@@ -175,7 +175,7 @@ func.func @form_in_global_memory(%m: memref<?x?xf16>, %i: index) {
 !S = memref<64x64xf16, #tile.shared<"128B">>
 func.func @form_that_stores(%m: !S, %i: index) {
   // expected-error @below {{'tile.load' op takes a form of ldmatrix; stmatrix.sync.aligned.m8n8.x4.b16 is one of stmatrix}}
-  %0 = "tile.load"(%m, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !A
   return
 }
 
@@ -185,6 +185,6 @@ func.func @form_that_stores(%m: !S, %i: index) {
 !S = memref<64x64xf16, #tile.shared<"128B">>
 func.func @form_unknown(%m: !S, %i: index) {
   // expected-error @below {{'tile.load' op unknown ldmatrix form 'ldmatrix'; nearest legal: ldmatrix.sync.aligned.}}
-  %0 = "tile.load"(%m, %i, %i) {form = "ldmatrix"} : (!S, index, index) -> !A
+  %0 = tile.load %m[%i, %i] {form = "ldmatrix"} : !S -> !A
   return
 }

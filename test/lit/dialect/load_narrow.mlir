@@ -14,29 +14,29 @@
 
 // CHECK-LABEL: func.func @below_a_byte(
 func.func @below_a_byte(%m: memref<16x32xi8>, %n: memref<8x32xi8>, %i: index) {
-  // CHECK: : (memref<16x32xi8>, index, index) -> !tile.frag<tensor<16x64xi4>,
-  %0 = "tile.load"(%m, %i, %i) : (memref<16x32xi8>, index, index) -> !I4
+  // CHECK: : memref<16x32xi8> -> !{{[A-Za-z0-9_]*}}16x64xi4
+  %0 = tile.load %m[%i, %i] : memref<16x32xi8> -> !I4
   // B's neighbours along K share a byte: memory holds it by columns.
-  // CHECK: {transposed} : (memref<8x32xi8>, index, index) -> !tile.frag<tensor<64x8xi4>,
-  %1 = "tile.load"(%n, %i, %i) {transposed} : (memref<8x32xi8>, index, index) -> !B4
-  // CHECK: {vector = 4 : i64} : (memref<16x32xi8>, index, index) -> !tile.frag<tensor<16x256xi1>,
-  %2 = "tile.load"(%m, %i, %i) {vector = 4} : (memref<16x32xi8>, index, index) -> !I1
-  // CHECK: -> !tile.frag<tensor<16x64xf4E2M1FN>,
-  %3 = "tile.load"(%m, %i, %i) : (memref<16x32xi8>, index, index) -> !F4
+  // CHECK: transposed : memref<8x32xi8> -> !{{[A-Za-z0-9_]*}}64x8xi4
+  %1 = tile.load %n[%i, %i] transposed : memref<8x32xi8> -> !B4
+  // CHECK: {vector = 4 : i64} : memref<16x32xi8> -> !{{[A-Za-z0-9_]*}}16x256xi1
+  %2 = tile.load %m[%i, %i] {vector = 4} : memref<16x32xi8> -> !I1
+  // CHECK: !{{[A-Za-z0-9_]*}}16x64xf4E2M1FN
+  %3 = tile.load %m[%i, %i] : memref<16x32xi8> -> !F4
   return
 }
 
 // CHECK-LABEL: func.func @bytes(
 func.func @bytes(%m: memref<16x32xi8>, %e: memref<16x32xf8E5M2>, %f: memref<?x?xf32>, %i: index) {
-  // CHECK: : (memref<16x32xi8>, index, index) -> !tile.frag<tensor<16x32x!tile.byte<f4E2M1FN>>,
-  %0 = "tile.load"(%m, %i, %i) : (memref<16x32xi8>, index, index) -> !P4
-  // CHECK: : (memref<16x32xi8>, index, index) -> !tile.frag<tensor<16x32x!tile.byte<f6E3M2FN>>,
-  %1 = "tile.load"(%m, %i, %i) : (memref<16x32xi8>, index, index) -> !P6
-  // CHECK: : (memref<16x32xi8>, index, index) -> !frag
-  %2 = "tile.load"(%m, %i, %i) : (memref<16x32xi8>, index, index) -> !E
-  // CHECK: : (memref<16x32xf8E5M2>, index, index) -> !frag
-  %3 = "tile.load"(%e, %i, %i) : (memref<16x32xf8E5M2>, index, index) -> !E
-  // CHECK: : (memref<?x?xf32>, index, index) -> !tile.frag<tensor<16x8xtf32>,
-  %4 = "tile.load"(%f, %i, %i) {masked} : (memref<?x?xf32>, index, index) -> !T
+  // CHECK: : memref<16x32xi8> -> !{{[A-Za-z0-9_]*}}16x32xbyte_f4E2M1FN
+  %0 = tile.load %m[%i, %i] : memref<16x32xi8> -> !P4
+  // CHECK: : memref<16x32xi8> -> !{{[A-Za-z0-9_]*}}16x32xbyte_f6E3M2FN
+  %1 = tile.load %m[%i, %i] : memref<16x32xi8> -> !P6
+  // CHECK: : memref<16x32xi8> -> !m16n8k32_a_e5m2_16x32xf8E5M2
+  %2 = tile.load %m[%i, %i] : memref<16x32xi8> -> !E
+  // CHECK: : memref<16x32xf8E5M2> -> !m16n8k32_a_e5m2_16x32xf8E5M2
+  %3 = tile.load %e[%i, %i] : memref<16x32xf8E5M2> -> !E
+  // CHECK: : memref<?x?xf32> -> !{{[A-Za-z0-9_]*}}16x8xtf32
+  %4 = tile.load %f[%i, %i] masked : memref<?x?xf32> -> !T
   return
 }

@@ -5,20 +5,17 @@
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 
 // The printed IR names a layout, and the types with it, once.
-// CHECK: #layout = #tile.layout<"m16n8k16 a f16">
-// CHECK: #layout1 = #tile.layout<"m16n8k16 b f16">
-// CHECK: #layout2 = #tile.layout<"m16n8k16 c f32">
-// CHECK: !frag = !tile.frag<tensor<16x16xf16>, #layout>
-// CHECK: !frag1 = !tile.frag<tensor<16x8xf16>, #layout1>
-// CHECK: !frag2 = !tile.frag<tensor<16x8xf32>, #layout2>
+// CHECK: !m16n8k16_a_f16_16x16xf16 = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+// CHECK: !m16n8k16_b_f16_16x8xf16 = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
+// CHECK: !m16n8k16_c_f32_16x8xf32 = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 
 // CHECK-LABEL: func.func @halves(
-// CHECK-SAME: %[[A:[a-z0-9]+]]: !frag, %[[B:[a-z0-9]+]]: !frag1, %[[C:[a-z0-9]+]]: !frag2) -> !frag2
+// CHECK-SAME: %[[A:[A-Za-z0-9_]+]]: !m16n8k16_a_f16_16x16xf16, %[[B:[A-Za-z0-9_]+]]: !m16n8k16_b_f16_16x8xf16, %[[C:[A-Za-z0-9_]+]]: !m16n8k16_c_f32_16x8xf32) -> !m16n8k16_c_f32_16x8xf32
 func.func @halves(%a: !A, %b: !B, %c: !C) -> !C {
-  // CHECK: %[[D:.*]] = "tile.mma"(%[[A]], %[[B]], %[[C]]) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!frag, !frag1, !frag2) -> !frag2
-  %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
-  // CHECK: "tile.mma"(%[[A]], %[[B]], %[[D]])
-  %e = "tile.mma"(%a, %b, %d) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  // CHECK: %[[D:.*]] = tile.mma %[[A]], %[[B]], %[[C]] {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !m16n8k16_a_f16_16x16xf16, !m16n8k16_b_f16_16x8xf16, !m16n8k16_c_f32_16x8xf32
+  %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
+  // CHECK: tile.mma %[[A]], %[[B]], %[[D]]
+  %e = tile.mma %a, %b, %d {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return %e : !C
 }
 
@@ -28,8 +25,9 @@ func.func @halves(%a: !A, %b: !B, %c: !C) -> !C {
 
 // CHECK-LABEL: func.func @four_products(
 func.func @four_products(%a: !QA, %b: !QB, %c: !QC) {
-  // CHECK: "tile.mma"(%{{.*}}) {form = "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32"}
-  %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32"} : (!QA, !QB, !QC) -> !QC
+  // CHECK: tile.mma %{{.*}} {form = "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32"}
+  %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m8n8k4.col.row.f32.f16.f16.f32"}
+      : !QA, !QB, !QC
   return
 }
 
@@ -41,7 +39,8 @@ func.func @four_products(%a: !QA, %b: !QB, %c: !QC) {
 // CHECK-LABEL: func.func @nibbles(
 func.func @nibbles(%a: !IA, %b: !IB, %c: !IC) {
   // CHECK: {form = "mma.sync.aligned.m8n8k32.row.col.satfinite.s32.u4.s4.s32"}
-  %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m8n8k32.row.col.satfinite.s32.u4.s4.s32"} : (!IA, !IB, !IC) -> !IC
+  %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m8n8k32.row.col.satfinite.s32.u4.s4.s32"}
+      : !IA, !IB, !IC
   return
 }
 
@@ -52,6 +51,7 @@ func.func @nibbles(%a: !IA, %b: !IB, %c: !IC) {
 // CHECK-LABEL: func.func @bits(
 func.func @bits(%a: !BA, %b: !BB, %c: !BC) {
   // CHECK: {form = "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc"}
-  %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc"} : (!BA, !BB, !BC) -> !BC
+  %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k128.row.col.s32.b1.b1.s32.xor.popc"}
+      : !BA, !BB, !BC
   return
 }

@@ -8,7 +8,7 @@
 
 // CHECK-LABEL: func.func @mxf4(
 func.func @mxf4(%a: !A, %b: !B, %c: !C, %sa: !SA, %sb: !SB) {
-  // CHECK: "tile.mma_scaled"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {byte_id_a = 0 : i64, byte_id_b = 2 : i64, form = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", thread_id_a = 1 : i64, thread_id_b = 3 : i64}
-  %d = "tile.mma_scaled"(%a, %b, %c, %sa, %sb) {form = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", byte_id_a = 0, thread_id_a = 1, byte_id_b = 2, thread_id_b = 3} : (!A, !B, !C, !SA, !SB) -> !C
+  // CHECK: tile.mma_scaled %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {byte_id_a = 0 : i64, byte_id_b = 2 : i64, form = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", thread_id_a = 1 : i64, thread_id_b = 3 : i64}
+  %d = tile.mma_scaled %a, %b, %c, %sa, %sb {form = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", byte_id_a = 0, thread_id_a = 1, byte_id_b = 2, thread_id_b = 3} : !A, !B, !C, !SA, !SB
   return
 }

@@ -7,8 +7,8 @@
 
 // CHECK-LABEL: func.func @halves(
 func.func @halves(%a: !A, %b: !B, %c: !C, %e: !E) -> !C {
-  // CHECK: %[[D:.*]] = "tile.mma_sp"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 1 : i64} : (!frag{{[0-9]*}}, !frag{{[0-9]*}}, !frag{{[0-9]*}}, !frag{{[0-9]*}}) -> !frag{{[0-9]*}}
-  %d = "tile.mma_sp"(%a, %b, %c, %e) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 1} : (!A, !B, !C, !E) -> !C
+  // CHECK: %[[D:.*]] = tile.mma_sp %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 1 : i64} : !{{[A-Za-z0-9_]+}}, !{{[A-Za-z0-9_]+}}, !{{[A-Za-z0-9_]+}}, !{{[A-Za-z0-9_]+}}
+  %d = tile.mma_sp %a, %b, %c, %e {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 1} : !A, !B, !C, !E
   // CHECK: return %[[D]]
   return %d : !C
 }
@@ -17,10 +17,10 @@ func.func @halves(%a: !A, %b: !B, %c: !C, %e: !E) -> !C {
 // CHECK-LABEL: func.func @constant_metadata(
 func.func @constant_metadata(%a: !A, %b: !B, %c: !C) {
   // CHECK: %[[CODE:.*]] = arith.constant 4 : i4
-  // CHECK: %[[E:.*]] = "tile.fill"(%[[CODE]])
-  // CHECK: "tile.mma_sp"(%{{.*}}, %{{.*}}, %{{.*}}, %[[E]])
+  // CHECK: %[[E:.*]] = tile.fill %[[CODE]]
+  // CHECK: tile.mma_sp %{{.*}}, %{{.*}}, %{{.*}}, %[[E]]
   %code = arith.constant 4 : i4
-  %e = "tile.fill"(%code) : (i4) -> !E
-  %d = "tile.mma_sp"(%a, %b, %c, %e) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 0} : (!A, !B, !C, !E) -> !C
+  %e = tile.fill %code : i4 -> !E
+  %d = tile.mma_sp %a, %b, %c, %e {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 0} : !A, !B, !C, !E
   return
 }

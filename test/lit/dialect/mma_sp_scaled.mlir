@@ -9,7 +9,7 @@
 
 // CHECK-LABEL: func.func @mxf4(
 func.func @mxf4(%a: !A, %b: !B, %c: !C, %e: !E, %sa: !SA, %sb: !SB) {
-  // CHECK: "tile.mma_sp_scaled"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {byte_id_a = 2 : i64, byte_id_b = 0 : i64, form = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", selector = 0 : i64, thread_id_a = 0 : i64, thread_id_b = 1 : i64}
-  %d = "tile.mma_sp_scaled"(%a, %b, %c, %e, %sa, %sb) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", selector = 0, byte_id_a = 2, thread_id_a = 0, byte_id_b = 0, thread_id_b = 1} : (!A, !B, !C, !E, !SA, !SB) -> !C
+  // CHECK: tile.mma_sp_scaled %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {byte_id_a = 2 : i64, byte_id_b = 0 : i64, form = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", selector = 0 : i64, thread_id_a = 0 : i64, thread_id_b = 1 : i64}
+  %d = tile.mma_sp_scaled %a, %b, %c, %e, %sa, %sb {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", selector = 0, byte_id_a = 2, thread_id_a = 0, byte_id_b = 0, thread_id_b = 1} : !A, !B, !C, !E, !SA, !SB
   return
 }

@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: func.func @rows_to_columns(
 func.func @rows_to_columns(%r: !R) {
-  // CHECK: "tile.movmatrix"(%{{.*}}) {form = "movmatrix.sync.aligned.m8n8.trans.b16"} : (!frag) -> !tile.frag<tensor<8x8xbf16>, #tile.layout<"register [1,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 8, col 8">>
-  %c = "tile.movmatrix"(%r) {form = "movmatrix.sync.aligned.m8n8.trans.b16"} : (!R) -> !C
+  // CHECK: tile.movmatrix %{{.*}} {form = "movmatrix.sync.aligned.m8n8.trans.b16"} : !c_8x8xbf16 -> !b_8x8xbf16
+  %c = tile.movmatrix %r {form = "movmatrix.sync.aligned.m8n8.trans.b16"} : !R -> !C
   return
 }

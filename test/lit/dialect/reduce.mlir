@@ -8,26 +8,26 @@
 
 // CHECK-LABEL: func.func @fragments(
 func.func @fragments(%c: !C) -> (!R, !K) {
-  // CHECK: "tile.reduce"(%{{.*}}) {axis = 1 : i64, fn = "arith.maximumf"} : (![[C:[a-z0-9]+]]) -> !{{[a-z0-9]+}}
-  %0 = "tile.reduce"(%c) {axis = 1, fn = "arith.maximumf"} : (!C) -> !R
-  // CHECK: "tile.reduce"(%{{.*}}) {axis = 0 : i64, fn = "arith.addf"} : (![[C]]) -> !{{[a-z0-9]+}}
-  %1 = "tile.reduce"(%c) {axis = 0, fn = "arith.addf"} : (!C) -> !K
+  // CHECK: tile.reduce arith.maximumf %{{.*}} axis 1 : ![[C:[A-Za-z0-9_]+]] -> !{{[A-Za-z0-9_]+}}
+  %0 = tile.reduce arith.maximumf %c axis 1 : !C -> !R
+  // CHECK: tile.reduce arith.addf %{{.*}} axis 0 : ![[C]] -> !{{[A-Za-z0-9_]+}}
+  %1 = tile.reduce arith.addf %c axis 0 : !C -> !K
   return %0, %1 : !R, !K
 }
 
 // Over warps, then to a scalar.
 // CHECK-LABEL: func.func @tensors(
 func.func @tensors(%t: !T) -> i32 {
-  // CHECK: "tile.reduce"(%{{.*}}) {axis = 0 : i64, fn = "arith.addi"} : (tensor<32x8xi32, #{{.*}}>) -> tensor<8xi32, #[[V:[a-z0-9]+]]>
-  %0 = "tile.reduce"(%t) {axis = 0, fn = "arith.addi"} : (!T) -> !V
-  // CHECK: "tile.reduce"(%{{.*}}) {axis = 0 : i64, fn = "arith.maxui"} : (tensor<8xi32, #[[V]]>) -> i32
-  %1 = "tile.reduce"(%0) {axis = 0, fn = "arith.maxui"} : (!V) -> i32
+  // CHECK: tile.reduce arith.addi %{{.*}} axis 0 : tensor<32x8xi32, #{{.*}}> -> tensor<8xi32, #[[V:[A-Za-z0-9_]+]]>
+  %0 = tile.reduce arith.addi %t axis 0 : !T -> !V
+  // CHECK: tile.reduce arith.maxui %{{.*}} axis 0 : tensor<8xi32, #[[V]]> -> i32
+  %1 = tile.reduce arith.maxui %0 axis 0 : !V -> i32
   return %1 : i32
 }
 
 // CHECK-LABEL: func.func @without_layouts(
 func.func @without_layouts(%t: tensor<4x32x8xf16>) -> tensor<4x8xf16> {
-  // CHECK: "tile.reduce"(%{{.*}}) {axis = 1 : i64, fn = "arith.mulf"} : (tensor<4x32x8xf16>) -> tensor<4x8xf16>
-  %0 = "tile.reduce"(%t) {axis = 1, fn = "arith.mulf"} : (tensor<4x32x8xf16>) -> tensor<4x8xf16>
+  // CHECK: tile.reduce arith.mulf %{{.*}} axis 1 : tensor<4x32x8xf16> -> tensor<4x8xf16>
+  %0 = tile.reduce arith.mulf %t axis 1 : tensor<4x32x8xf16> -> tensor<4x8xf16>
   return %0 : tensor<4x8xf16>
 }

@@ -7,21 +7,21 @@
 
 // CHECK-LABEL: func.func @fragments(
 func.func @fragments(%c: !C) -> !V {
-  // CHECK: "tile.reshape"(%{{.*}}) : (!{{[a-z0-9]+}}) -> !{{[a-z0-9]+}}
-  %0 = "tile.reshape"(%c) : (!C) -> !V
+  // CHECK: tile.reshape %{{.*}} : !{{[A-Za-z0-9_]+}} -> !{{[A-Za-z0-9_]+}}
+  %0 = tile.reshape %c : !C -> !V
   return %0 : !V
 }
 
 // CHECK-LABEL: func.func @tensors(
 func.func @tensors(%t: !T) -> !B {
-  // CHECK: "tile.reshape"(%{{.*}}) : (tensor<32x8xf32, #{{.*}}>) -> tensor<2x16x8xf32, #{{.*}}>
-  %0 = "tile.reshape"(%t) : (!T) -> !B
+  // CHECK: tile.reshape %{{.*}} : tensor<32x8xf32, #{{.*}}> -> tensor<2x16x8xf32, #{{.*}}>
+  %0 = tile.reshape %t : !T -> !B
   return %0 : !B
 }
 
 // CHECK-LABEL: func.func @without_layouts(
 func.func @without_layouts(%t: tensor<8x4xi32>) -> tensor<32xi32> {
-  // CHECK: "tile.reshape"(%{{.*}}) : (tensor<8x4xi32>) -> tensor<32xi32>
-  %0 = "tile.reshape"(%t) : (tensor<8x4xi32>) -> tensor<32xi32>
+  // CHECK: tile.reshape %{{.*}} : tensor<8x4xi32> -> tensor<32xi32>
+  %0 = tile.reshape %t : tensor<8x4xi32> -> tensor<32xi32>
   return %0 : tensor<32xi32>
 }

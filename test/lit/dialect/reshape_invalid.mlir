@@ -2,7 +2,7 @@
 
 func.func @elements(%t: tensor<8x4xi32>) {
   // expected-error @below {{'tile.reshape' op a tile of 8x4 has 32 elements, one of 16 has 16}}
-  %0 = "tile.reshape"(%t) : (tensor<8x4xi32>) -> tensor<16xi32>
+  %0 = tile.reshape %t : tensor<8x4xi32> -> tensor<16xi32>
   return
 }
 
@@ -10,7 +10,7 @@ func.func @elements(%t: tensor<8x4xi32>) {
 
 func.func @element_type(%t: tensor<8x4xi32>) {
   // expected-error @below {{'tile.reshape' op the result is a tile of 32xi32, not of 32xf32}}
-  %0 = "tile.reshape"(%t) : (tensor<8x4xi32>) -> tensor<32xf32>
+  %0 = tile.reshape %t : tensor<8x4xi32> -> tensor<32xf32>
   return
 }
 
@@ -20,6 +20,6 @@ func.func @element_type(%t: tensor<8x4xi32>) {
 !V = !tile.frag<tensor<128xf32>, #tile.layout<"register [1] [2]; lane [4] [8] [16] [32] [64] -> row 128">>
 func.func @lanes(%c: !C) {
   // expected-error @below {{'tile.reshape' op moves elements between lanes: the source gives the layout 'register [1] [64]; lane [2] [4] [8] [16] [32] -> row 128'}}
-  %0 = "tile.reshape"(%c) : (!C) -> !V
+  %0 = tile.reshape %c : !C -> !V
   return
 }

@@ -14,7 +14,7 @@ func.func @values(%p: i1, %a: !C, %b: !I) {
 !M = !tile.frag<tensor<16x8xi1>, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
 func.func @layout(%m: !M, %a: !C) {
   // expected-error @below {{'tile.select' op a mask of the tile is a fragment of 16x8xi1 with its layout 'register [0,1] [8,0];}}
-  %0 = "tile.select"(%m, %a, %a) : (!M, !C, !C) -> !C
+  %0 = tile.select %m, %a, %a : !M, !C
   return
 }
 
@@ -23,7 +23,7 @@ func.func @layout(%m: !M, %a: !C) {
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @condition(%m: i8, %a: !C) {
   // expected-error @below {{'tile.select' op a condition that is no i1 must be a !tile.frag, not i8}}
-  %0 = "tile.select"(%m, %a, %a) : (i8, !C, !C) -> !C
+  %0 = tile.select %m, %a, %a : i8, !C
   return
 }
 
@@ -33,7 +33,7 @@ func.func @condition(%m: i8, %a: !C) {
 !M = !tile.frag<tensor<16x8xi1>, #tile.layout<"m16n8k16 c f32">>
 func.func @predicate(%a: !C) {
   // expected-error @below {{'tile.elementwise' op arith.cmpf takes a predicate, a number from 0 to 15}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.cmpf"} : (!C, !C) -> !M
+  %0 = tile.elementwise arith.cmpf %a, %a : !C -> !M
   return
 }
 
@@ -43,7 +43,7 @@ func.func @predicate(%a: !C) {
 !M = !tile.frag<tensor<16x8xi1>, #tile.layout<"m16n8k16 c f32">>
 func.func @number(%a: !M) {
   // expected-error @below {{'tile.elementwise' op arith.cmpi takes a predicate, a number from 0 to 9}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.cmpi", predicate = 10 : i64} : (!M, !M) -> !M
+  %0 = tile.elementwise arith.cmpi %a, %a {predicate = 10 : i64} : !M
   return
 }
 
@@ -53,7 +53,7 @@ func.func @number(%a: !M) {
 !M = !tile.frag<tensor<16x8xi1>, #tile.layout<"m16n8k16 c f32">>
 func.func @kind(%a: !C) {
   // expected-error @below {{'tile.elementwise' op arith.cmpi takes integer elements, not f32}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.cmpi", predicate = 0 : i64} : (!C, !C) -> !M
+  %0 = tile.elementwise arith.cmpi %a, %a {predicate = 0 : i64} : !C -> !M
   return
 }
 
@@ -62,6 +62,6 @@ func.func @kind(%a: !C) {
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @result(%a: !C) {
   // expected-error @below {{'tile.elementwise' op a mask of the tile is a fragment of 16x8xi1}}
-  %0 = "tile.elementwise"(%a, %a) {fn = "arith.cmpf", predicate = 0 : i64} : (!C, !C) -> !C
+  %0 = tile.elementwise arith.cmpf %a, %a {predicate = 0 : i64} : !C
   return
 }

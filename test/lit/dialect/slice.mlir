@@ -6,10 +6,10 @@
 
 // CHECK-LABEL: func.func @parts(
 func.func @parts(%w: !BB) -> (!B, !B) {
-  // CHECK: %[[P0:.*]] = "tile.slice"(%[[W:.*]]) {index = 0 : i64} : (!frag) -> !frag1
-  %0 = "tile.slice"(%w) {index = 0} : (!BB) -> !B
-  // CHECK: %[[P1:.*]] = "tile.slice"(%[[W]]) {index = 1 : i64} : (!frag) -> !frag1
-  %1 = "tile.slice"(%w) {index = 1 : i64} : (!BB) -> !B
+  // CHECK: %[[P0:.*]] = tile.slice %[[W:.*]][0] : !frag_32x8xf16_8e47 -> !m16n8k16_b_f16_16x8xf16
+  %0 = tile.slice %w[0] : !BB -> !B
+  // CHECK: %[[P1:.*]] = tile.slice %[[W]][1] : !frag_32x8xf16_8e47 -> !m16n8k16_b_f16_16x8xf16
+  %1 = tile.slice %w[1] : !BB -> !B
   // CHECK: return %[[P0]], %[[P1]]
   return %0, %1 : !B, !B
 }
@@ -17,7 +17,7 @@ func.func @parts(%w: !BB) -> (!B, !B) {
 // The whole is a part of itself.
 // CHECK-LABEL: func.func @whole(
 func.func @whole(%b: !B) {
-  // CHECK: "tile.slice"(%{{.*}}) {index = 0 : i64} : (!frag1) -> !frag1
-  %0 = "tile.slice"(%b) {index = 0} : (!B) -> !B
+  // CHECK: tile.slice %{{.*}}[0] : !m16n8k16_b_f16_16x8xf16 -> !m16n8k16_b_f16_16x8xf16
+  %0 = tile.slice %b[0] : !B -> !B
   return
 }

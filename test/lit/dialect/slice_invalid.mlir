@@ -3,7 +3,7 @@
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @index(%b: !B) {
   // expected-error @below {{'tile.slice' op index 1 is outside the 1 parts}}
-  %0 = "tile.slice"(%b) {index = 1} : (!B) -> !B
+  %0 = tile.slice %b[1] : !B -> !B
   return
 }
 
@@ -12,7 +12,7 @@ func.func @index(%b: !B) {
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @negative(%b: !B) {
   // expected-error @below {{'tile.slice' op index -1 is outside the 1 parts}}
-  %0 = "tile.slice"(%b) {index = -1} : (!B) -> !B
+  %0 = tile.slice %b[-1] : !B -> !B
   return
 }
 
@@ -22,7 +22,7 @@ func.func @negative(%b: !B) {
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @layout(%a: !A) {
   // expected-error @below {{'tile.slice' op a fragment of f16 with the layout 'register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 16' is not made of fragments of f16 with the layout 'register [1,0] [8,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 16, col 8'}}
-  %0 = "tile.slice"(%a) {index = 0} : (!A) -> !B
+  %0 = tile.slice %a[0] : !A -> !B
   return
 }
 
@@ -32,7 +32,7 @@ func.func @layout(%a: !A) {
 !P = !tile.frag<tensor<8x8xbf16>, #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 8, col 8">>
 func.func @element_type(%a: !A) {
   // expected-error @below {{is not made of fragments of bf16}}
-  %0 = "tile.slice"(%a) {index = 0} : (!A) -> !P
+  %0 = tile.slice %a[0] : !A -> !P
   return
 }
 
@@ -42,7 +42,7 @@ func.func @element_type(%a: !A) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @whole(%t: !T) {
   // expected-error @below {{'tile.slice' op whole must be a !tile.frag, not tensor<16x16xf16,}}
-  %0 = "tile.slice"(%t) {index = 0} : (!T) -> !A
+  %0 = tile.slice %t[0] : !T -> !A
   return
 }
 
@@ -51,7 +51,7 @@ func.func @whole(%t: !T) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @part(%a: !A) {
   // expected-error @below {{'tile.slice' op part must be a !tile.frag, not tensor<16x16xf16>}}
-  %0 = "tile.slice"(%a) {index = 0} : (!A) -> tensor<16x16xf16>
+  %0 = tile.slice %a[0] : !A -> tensor<16x16xf16>
   return
 }
 
@@ -60,6 +60,6 @@ func.func @part(%a: !A) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @attribute(%a: !A) {
   // expected-error @below {{expected base attribute 'builtin.integer' but got 'builtin.string'}}
-  %0 = "tile.slice"(%a) {index = "0"} : (!A) -> !A
+  %0 = tile.slice %a["0"] : !A -> !A
   return
 }

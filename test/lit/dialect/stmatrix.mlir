@@ -6,11 +6,12 @@
 
 // CHECK-LABEL: func.func @halves(
 func.func @halves(%c: !C, %d: !D, %m: !S, %i: index) {
-  // CHECK: "tile.stmatrix"(%{{.*}}, %{{.*}}, %[[I:.*]], %[[I]], %[[I]]) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!frag, memref<2x64x64xf16, #shared>, index, index, index) -> ()
-  "tile.stmatrix"(%c, %m, %i, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!C, !S, index, index, index) -> ()
-  // CHECK: {form = "stmatrix.sync.aligned.m8n8.x2.trans.b16", transposed} : (!frag1, memref<2x64x64xf16, #shared>, index, index, index) -> ()
-  "tile.stmatrix"(%d, %m, %i, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x2.trans.b16", transposed} : (!D, !S, index, index, index) -> ()
-  // CHECK: {form = "stmatrix.sync.aligned.m8n8.x2.b16"} : (!frag1, memref<2x64x64xf16, #shared>, index, index, index) -> ()
-  "tile.stmatrix"(%d, %m, %i, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x2.b16"} : (!D, !S, index, index, index) -> ()
+  // CHECK: tile.stmatrix %{{.*}}, %{{.*}}[%[[I:.*]], %[[I]], %[[I]]] {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : !a_16x16xf16, memref<2x64x64xf16, #tile.shared<"128B">>
+  tile.stmatrix %c, %m[%i, %i, %i] {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : !C, !S
+  // CHECK: transposed {form = "stmatrix.sync.aligned.m8n8.x2.trans.b16"} : !m16n8k16_d_f16_16x8xf16, memref<2x64x64xf16, #tile.shared<"128B">>
+  tile.stmatrix %d, %m[%i, %i, %i] transposed {form = "stmatrix.sync.aligned.m8n8.x2.trans.b16"}
+      : !D, !S
+  // CHECK: {form = "stmatrix.sync.aligned.m8n8.x2.b16"} : !m16n8k16_d_f16_16x8xf16, memref<2x64x64xf16, #tile.shared<"128B">>
+  tile.stmatrix %d, %m[%i, %i, %i] {form = "stmatrix.sync.aligned.m8n8.x2.b16"} : !D, !S
   return
 }

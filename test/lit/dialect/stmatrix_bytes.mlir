@@ -8,9 +8,11 @@
 
 // CHECK-LABEL: func.func @bytes(
 func.func @bytes(%d: !tile.frag<tensor<16x8xi8>, #D>, %e: !tile.frag<tensor<16x32xf8E5M2>, #D4>, %m: !S, %i: index) {
-  // CHECK: "tile.stmatrix"(%{{.*}}) {form = "stmatrix.sync.aligned.m16n8.x1.trans.b8", transposed} : (!frag, memref<32x32xi8, #shared>, index, index) -> ()
-  "tile.stmatrix"(%d, %m, %i, %i) {form = "stmatrix.sync.aligned.m16n8.x1.trans.b8", transposed} : (!tile.frag<tensor<16x8xi8>, #D>, !S, index, index) -> ()
-  // CHECK: "tile.stmatrix"(%{{.*}}) {form = "stmatrix.sync.aligned.m16n8.x4.trans.b8", transposed} : (!frag1, memref<32x32xi8, #shared>, index, index) -> ()
-  "tile.stmatrix"(%e, %m, %i, %i) {form = "stmatrix.sync.aligned.m16n8.x4.trans.b8", transposed} : (!tile.frag<tensor<16x32xf8E5M2>, #D4>, !S, index, index) -> ()
+  // CHECK: tile.stmatrix %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] transposed {form = "stmatrix.sync.aligned.m16n8.x1.trans.b8"} : !c_16x8xi8, memref<32x32xi8, #tile.shared<"32B">>
+  tile.stmatrix %d, %m[%i, %i] transposed {form = "stmatrix.sync.aligned.m16n8.x1.trans.b8"}
+      : !tile.frag<tensor<16x8xi8>, #D>, !S
+  // CHECK: tile.stmatrix %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] transposed {form = "stmatrix.sync.aligned.m16n8.x4.trans.b8"} : !frag_16x32xf8E5M2_832f, memref<32x32xi8, #tile.shared<"32B">>
+  tile.stmatrix %e, %m[%i, %i] transposed {form = "stmatrix.sync.aligned.m16n8.x4.trans.b8"}
+      : !tile.frag<tensor<16x32xf8E5M2>, #D4>, !S
   return
 }

@@ -5,18 +5,18 @@
 
 // CHECK-LABEL: func.func @global(
 func.func @global(%m: memref<?x?xf32>, %c: !C, %t: !T, %i: index) {
-  // CHECK: "tile.store"(%{{.*}}, %{{.*}}, %[[I:.*]], %[[I]]) : (!frag, memref<?x?xf32>, index, index) -> ()
-  "tile.store"(%c, %m, %i, %i) : (!C, memref<?x?xf32>, index, index) -> ()
-  // CHECK: {masked, transposed, vector = 2 : i64} : (!frag, memref<?x?xf32>, index, index) -> ()
-  "tile.store"(%c, %m, %i, %i) {vector = 2, masked, transposed} : (!C, memref<?x?xf32>, index, index) -> ()
-  // CHECK: "tile.store"(%{{.*}}) : (tensor<32x8xf32, #layout1>, memref<?x?xf32>, index, index) -> ()
-  "tile.store"(%t, %m, %i, %i) : (!T, memref<?x?xf32>, index, index) -> ()
+  // CHECK: tile.store %{{.*}}, %{{.*}}[%[[I:.*]], %[[I]]] : !m16n8k16_c_f32_16x8xf32, memref<?x?xf32>
+  tile.store %c, %m[%i, %i] : !C, memref<?x?xf32>
+  // CHECK: masked transposed {vector = 2 : i64} : !m16n8k16_c_f32_16x8xf32, memref<?x?xf32>
+  tile.store %c, %m[%i, %i] masked transposed {vector = 2} : !C, memref<?x?xf32>
+  // CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] : tensor<32x8xf32, #c_m16n8_32x8_2x1>, memref<?x?xf32>
+  tile.store %t, %m[%i, %i] : !T, memref<?x?xf32>
   return
 }
 
 // CHECK-LABEL: func.func @shared(
 func.func @shared(%m: memref<2x16x32xf32, #tile.shared<"128B">>, %c: !C, %i: index) {
-  // CHECK: (!frag, memref<2x16x32xf32, #shared>, index, index, index) -> ()
-  "tile.store"(%c, %m, %i, %i, %i) : (!C, memref<2x16x32xf32, #tile.shared<"128B">>, index, index, index) -> ()
+  // CHECK: !m16n8k16_c_f32_16x8xf32, memref<2x16x32xf32, #tile.shared<"128B">>
+  tile.store %c, %m[%i, %i, %i] : !C, memref<2x16x32xf32, #tile.shared<"128B">>
   return
 }

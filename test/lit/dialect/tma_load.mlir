@@ -6,7 +6,8 @@
 
 // CHECK-LABEL: func.func @one(
 func.func @one(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // CHECK: "tile.tma_load"(%{{.*}}) {shape = array<i64: 64, 64>} : (memref<?x?x?xf16>, memref<2x64x64xf16, #{{.*}}>, memref<3xi64, #{{.*}}>, index, index, index, index, index, index, index) -> ()
-  "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!M, !S, !Bars, index, index, index, index, index, index, index) -> ()
+  // CHECK: tile.tma_load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] to %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] signal %{{.*}}[%{{.*}}] shape [64, 64] : memref<?x?x?xf16> to memref<2x64x64xf16, #{{.*}}> signal memref<3xi64, #{{.*}}>
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64]
+      : !M to !S signal !Bars
   return
 }

@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: func.func @one(
 func.func @one(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // CHECK: "tile.tma_prefetch"(%{{.*}}) {shape = array<i64: 64, 64>} : (memref<?x?x?xf16>, index, index, index) -> ()
-  "tile.tma_prefetch"(%m, %i, %i, %i) {shape = array<i64: 64, 64>} : (!M, index, index, index) -> ()
+  // CHECK: tile.tma_prefetch %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] shape [64, 64] : memref<?x?x?xf16>
+  tile.tma_prefetch %m[%i, %i, %i] shape [64, 64] : !M
   return
 }

@@ -5,6 +5,6 @@
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @columns(%m: !M, %s: !S, %b: !Bars, %i: index) {
   // expected-error @below {{a box has 1 to 256 columns, not 512}}
-  "tile.tma_prefetch"(%m, %i, %i, %i) {shape = array<i64: 8, 512>} : (!M, index, index, index) -> ()
+  tile.tma_prefetch %m[%i, %i, %i] shape [8, 512] : !M
   return
 }

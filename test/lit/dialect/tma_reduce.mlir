@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: func.func @one(
 func.func @one(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // CHECK: "tile.tma_reduce"(%{{.*}}) {fn = "add", shape = array<i64: 32, 64>} : (memref<2x64x64xf16, #{{.*}}>, memref<?x?x?xf16>, index
-  "tile.tma_reduce"(%s, %m, %i, %i, %i, %i, %i, %i) {fn = "add", shape = array<i64: 32, 64>} : (!S, !M, index, index, index, index, index, index) -> ()
+  // CHECK: tile.tma_reduce add %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] from %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] shape [32, 64] : memref<?x?x?xf16> from memref<2x64x64xf16, #tile.shared<"128B">>
+  tile.tma_reduce add %m[%i, %i, %i] from %s[%i, %i, %i] shape [32, 64] : !M from !S
   return
 }

@@ -5,7 +5,7 @@
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @function(%m: !M, %s: !S, %b: !Bars, %i: index) {
   // expected-error @below {{'tile.tma_reduce' op fn is one of add, min, max, inc, dec, and, or, xor, not mul}}
-  "tile.tma_reduce"(%s, %m, %i, %i, %i, %i, %i, %i) {fn = "mul", shape = array<i64: 32, 64>} : (!S, !M, index, index, index, index, index, index) -> ()
+  tile.tma_reduce mul %m[%i, %i, %i] from %s[%i, %i, %i] shape [32, 64] : !M from !S
   return
 }
 
@@ -16,6 +16,6 @@ func.func @function(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @rows(%m: !M, %s: !S, %b: !Bars, %i: index) {
   // expected-error @below {{does not fill rows of the buffer's 64x64}}
-  "tile.tma_reduce"(%s, %m, %i, %i, %i, %i, %i, %i) {fn = "add", shape = array<i64: 128, 64>} : (!S, !M, index, index, index, index, index, index) -> ()
+  tile.tma_reduce add %m[%i, %i, %i] from %s[%i, %i, %i] shape [128, 64] : !M from !S
   return
 }

@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: func.func @one(
 func.func @one(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // CHECK: "tile.tma_store"(%{{.*}}) {shape = array<i64: 64, 64>} : (memref<2x64x64xf16, #{{.*}}>, memref<?x?x?xf16>, index
-  "tile.tma_store"(%s, %m, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!S, !M, index, index, index, index, index, index) -> ()
+  // CHECK: tile.tma_store %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] from %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] shape [64, 64] : memref<?x?x?xf16> from memref<2x64x64xf16, #tile.shared<"128B">>
+  tile.tma_store %m[%i, %i, %i] from %s[%i, %i, %i] shape [64, 64] : !M from !S
   return
 }

@@ -5,7 +5,7 @@
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @buffer(%m: !M, %s: !S, %b: !Bars, %i: index) {
   // expected-error @below {{buffer must be in the space #tile.shared<"…">, not}}
-  "tile.tma_store"(%s, %m, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!S, !M, index, index, index, index, index, index) -> ()
+  tile.tma_store %m[%i, %i, %i] from %s[%i, %i, %i] shape [64, 64] : !M from !S
   return
 }
 

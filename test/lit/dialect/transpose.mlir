@@ -7,22 +7,22 @@
 
 // CHECK-LABEL: func.func @fragments(
 func.func @fragments(%c: !C) -> !D {
-  // CHECK: "tile.transpose"(%{{.*}}) {permutation = array<i64: 1, 0>} : (!{{[a-z0-9]+}}) -> !{{[a-z0-9]+}}
-  %0 = "tile.transpose"(%c) {permutation = array<i64: 1, 0>} : (!C) -> !D
+  // CHECK: tile.transpose %{{.*}} [1, 0] : !{{[A-Za-z0-9_]+}} -> !{{[A-Za-z0-9_]+}}
+  %0 = tile.transpose %c [1, 0] : !C -> !D
   return %0 : !D
 }
 
 // The order of the registers may be another.
 // CHECK-LABEL: func.func @tensors(
 func.func @tensors(%t: !T) -> !U {
-  // CHECK: "tile.transpose"(%{{.*}}) {permutation = array<i64: 1, 2, 0>} : (tensor<2x16x32xf16, #{{.*}}>) -> tensor<16x32x2xf16, #{{.*}}>
-  %0 = "tile.transpose"(%t) {permutation = array<i64: 1, 2, 0>} : (!T) -> !U
+  // CHECK: tile.transpose %{{.*}} [1, 2, 0] : tensor<2x16x32xf16, #{{.*}}> -> tensor<16x32x2xf16, #{{.*}}>
+  %0 = tile.transpose %t [1, 2, 0] : !T -> !U
   return %0 : !U
 }
 
 // CHECK-LABEL: func.func @without_layouts(
 func.func @without_layouts(%t: tensor<8x4xi32>) -> tensor<4x8xi32> {
-  // CHECK: "tile.transpose"(%{{.*}}) {permutation = array<i64: 1, 0>} : (tensor<8x4xi32>) -> tensor<4x8xi32>
-  %0 = "tile.transpose"(%t) {permutation = array<i64: 1, 0>} : (tensor<8x4xi32>) -> tensor<4x8xi32>
+  // CHECK: tile.transpose %{{.*}} [1, 0] : tensor<8x4xi32> -> tensor<4x8xi32>
+  %0 = tile.transpose %t [1, 0] : tensor<8x4xi32> -> tensor<4x8xi32>
   return %0 : tensor<4x8xi32>
 }

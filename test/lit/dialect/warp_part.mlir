@@ -6,10 +6,10 @@
 
 // CHECK-LABEL: func.func @columns(
 func.func @columns(%d: !D, %s: !S) -> (!P, !P) {
-  // CHECK: %[[P:.*]] = "tile.warp_part"(%{{.*}}) {column = 64 : i64} : (!{{.*}}) -> !{{.*}}
-  %p = "tile.warp_part"(%d) {column = 64} : (!D) -> !P
-  // CHECK: %[[Q:.*]] = "tile.warp_part"(%{{.*}}) {column = 32 : i64} : (!{{.*}}) -> !{{.*}}
-  %q = "tile.warp_part"(%s) {column = 32} : (!S) -> !P
+  // CHECK: %[[P:.*]] = tile.warp_part %{{.*}} column 64 : !{{.*}} -> !{{.*}}
+  %p = tile.warp_part %d column 64 : !D -> !P
+  // CHECK: %[[Q:.*]] = tile.warp_part %{{.*}} column 32 : !{{.*}} -> !{{.*}}
+  %q = tile.warp_part %s column 32 : !S -> !P
   // CHECK: return %[[P]], %[[Q]]
   return %p, %q : !P, !P
 }

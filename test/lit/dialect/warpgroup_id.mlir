@@ -2,8 +2,8 @@
 
 // CHECK-LABEL: func.func @number(
 func.func @number() -> index {
-  // CHECK: %[[N:.*]] = "tile.warpgroup_id"() : () -> index
-  %n = "tile.warpgroup_id"() : () -> index
+  // CHECK: %[[N:.*]] = tile.warpgroup_id
+  %n = tile.warpgroup_id
   // CHECK: return %[[N]]
   return %n : index
 }

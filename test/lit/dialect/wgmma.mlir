@@ -10,8 +10,9 @@
 func.func @both_in_memory(%a: !A, %b: !B, %c: !D, %first: i1, %stage: index) -> !D {
   %c0 = arith.constant 0 : index
   %c16 = arith.constant 16 : index
-  // CHECK: %[[D:.*]] = "tile.wgmma"(%{{.*}}) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (memref<4x64x64xf16, #{{.*}}>, memref<4x128x64xf16, #{{.*}}>, !{{.*}}, i1, index, index, index, index, index, index) -> !{{.*}}
-  %d = "tile.wgmma"(%a, %b, %c, %first, %stage, %c0, %c16, %stage, %c0, %c16) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  // CHECK: %[[D:.*]] = tile.wgmma %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}], %{{.*}} if %{{.*}} {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : memref<4x64x64xf16, #{{.*}}>, memref<4x128x64xf16, #{{.*}}>, !{{.*}}
+  %d = tile.wgmma %a[%stage, %c0, %c16], %b[%stage, %c0, %c16], %c if %first
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   // CHECK: return %[[D]]
   return %d : !D
 }
@@ -20,8 +21,8 @@ func.func @both_in_memory(%a: !A, %b: !B, %c: !D, %first: i1, %stage: index) -> 
 func.func @a_in_registers(%a: !R, %b: !B, %c: !D, %stage: index) -> !D {
   %c0 = arith.constant 0 : index
   %true = arith.constant true
-  // CHECK: "tile.wgmma"({{.*}}a::registers", imm_scale_a = -1 : i64
-  %d = "tile.wgmma"(%a, %b, %c, %true, %stage, %c0, %c0) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::registers", imm_scale_a = -1} : (!R, !B, !D, i1, index, index, index) -> !D
+  // CHECK: tile.wgmma {{.*}}a::registers", imm_scale_a = -1 : i64
+  %d = tile.wgmma %a, %b[%stage, %c0, %c0], %c if %true {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::registers", imm_scale_a = -1} : !R, !B, !D
   return %d : !D
 }
 
@@ -32,7 +33,7 @@ func.func @transposed(%a: !A, %b: memref<4x64x64xf16, #tile.shared<"128B">>, %c:
   %c2 = arith.constant 2 : index
   %true = arith.constant true
   // CHECK: imm_trans_b = 1 : i64
-  %d = "tile.wgmma"(%a, %b, %c, %true, %c0, %c0, %c0, %c2, %c0, %c0) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_trans_b = 1} : (!A, !A, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%c0, %c0, %c0], %b[%c2, %c0, %c0], %c if %true {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_trans_b = 1} : !A, !A, !D
   return %d : !D
 }
 
@@ -41,6 +42,7 @@ func.func @columns_that_are_no_power_of_two(%a: !A, %b: !B, %c: !S) -> !S {
   %c0 = arith.constant 0 : index
   %true = arith.constant true
   // CHECK: m64n96k16
-  %d = "tile.wgmma"(%a, %b, %c, %true, %c0, %c0, %c0, %c0, %c0, %c0) {form = "wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16.a::descriptor"} : (!A, !B, !S, i1, index, index, index, index, index, index) -> !S
+  %d = tile.wgmma %a[%c0, %c0, %c0], %b[%c0, %c0, %c0], %c if %true
+      {form = "wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16.a::descriptor"} : !A, !B, !S
   return %d : !S
 }

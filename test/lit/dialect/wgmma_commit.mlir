@@ -2,7 +2,7 @@
 
 // CHECK-LABEL: func.func @group(
 func.func @group() {
-  // CHECK: "tile.wgmma_commit"() : () -> ()
-  "tile.wgmma_commit"() : () -> ()
+  // CHECK: tile.wgmma_commit
+  tile.wgmma_commit
   return
 }

@@ -2,6 +2,6 @@
 
 func.func @unknown_attribute() {
   // expected-error @below {{'tile.wgmma_commit' op}}
-  "tile.wgmma_commit"() {group = 1} : () -> ()
+  tile.wgmma_commit {group = 1}
   return
 }

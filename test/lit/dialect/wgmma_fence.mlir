@@ -5,10 +5,10 @@
 
 // CHECK-LABEL: func.func @order(
 func.func @order(%d: !D, %e: !D, %a: !A) -> (!D, !D, !A) {
-  // CHECK: %[[O:.*]]:2 = "tile.wgmma_fence"(%{{.*}}, %{{.*}}) : (!{{.*}}, !{{.*}}) -> (!{{.*}}, !{{.*}})
-  %o:2 = "tile.wgmma_fence"(%d, %e) : (!D, !D) -> (!D, !D)
-  // CHECK: %[[A:.*]] = "tile.wgmma_fence"(%{{.*}}) : (!{{.*}}) -> !{{.*}}
-  %p = "tile.wgmma_fence"(%a) : (!A) -> !A
+  // CHECK: %[[O:.*]]:2 = tile.wgmma_fence %{{.*}}, %{{.*}} : !{{.*}}, !{{.*}}
+  %o:2 = tile.wgmma_fence %d, %e : !D, !D
+  // CHECK: %[[A:.*]] = tile.wgmma_fence %{{.*}} : !{{.*}}
+  %p = tile.wgmma_fence %a : !A
   // CHECK: return %[[O]]#0, %[[O]]#1, %[[A]]
   return %o#0, %o#1, %p : !D, !D, !A
 }

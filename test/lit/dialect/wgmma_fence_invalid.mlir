@@ -2,7 +2,7 @@
 
 func.func @no_fragment(%n: index) {
   // expected-error @below {{'tile.wgmma_fence' op operand 0 must be a !tile.frag that a warpgroup holds}}
-  %0 = "tile.wgmma_fence"(%n) : (index) -> index
+  %0 = tile.wgmma_fence %n : index
   return
 }
 

@@ -5,7 +5,8 @@
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @unknown_form(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{'tile.wgmma' op unknown wgmma form 'wgmma.mma_async.m64n128'; nearest legal: wgmma.mma_async}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.m64n128"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t {form = "wgmma.mma_async.m64n128"}
+      : !A, !B, !D
   return
 }
 
@@ -16,7 +17,8 @@ func.func @unknown_form(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @open_form(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{a::descriptor}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f1"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f1"} : !A, !B, !D
   return
 }
 
@@ -27,7 +29,8 @@ func.func @open_form(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @family(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{'tile.wgmma' op takes a form of wgmma; mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 is one of mma}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !D
   return
 }
 
@@ -38,7 +41,8 @@ func.func @family(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x64xf32>, #tile.layout<"m64n64k16 d f32">>
 func.func @accumulator(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{operand c of wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor is a fragment of tensor<64x128xf32>, not}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -49,7 +53,8 @@ func.func @accumulator(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @one_warp(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{operand c must be a !tile.frag that a warpgroup holds, such as}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -60,7 +65,7 @@ func.func @one_warp(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @no_such_selector(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{has no imm_trans_a; it has imm_scale_a, imm_scale_b, imm_trans_b}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::registers", imm_trans_a = 1} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::registers", imm_trans_a = 1} : !A, !B, !D
   return
 }
 
@@ -71,7 +76,7 @@ func.func @no_such_selector(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @scale(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{imm_scale_a of wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor is 1, -1, not 2}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_scale_a = 2} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_scale_a = 2} : !A, !B, !D
   return
 }
 
@@ -93,7 +98,8 @@ func.func @scale_d(%a: !A, %b: !B, %c: !D, %t: i32, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @a_in_memory(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{operand a must be a !tile.frag that a warpgroup holds}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::registers"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::registers"} : !A, !B, !D
   return
 }
 
@@ -115,7 +121,8 @@ func.func @too_few_indices(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @global_memory(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{operand a of wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor is a memref in #tile.shared<"…">, not}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -126,7 +133,8 @@ func.func @global_memory(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @element_type(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{operand a of wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor has elements of type f16, not bf16}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -137,7 +145,8 @@ func.func @element_type(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @swizzle(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{with swizzle 64B it must be eight lines 64 bytes apart along M, then one offset on}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -148,7 +157,8 @@ func.func @swizzle(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @swizzle_of_its_own(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{operand a lies in #tile.shared<"swizzle<3,4,4>">; descriptors tell none, 32B, 64B, 128B}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -159,7 +169,8 @@ func.func @swizzle_of_its_own(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @too_few_rows(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{operand b of wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor has 128 cols, more than the 64 rows of the memref}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -171,7 +182,8 @@ func.func @too_few_rows(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 func.func @row(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   %k = arith.constant 4 : index
   // expected-error @below {{operand a starts at row 4; rows start at multiples of 8}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %k, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %k, %i], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -183,7 +195,8 @@ func.func @row(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 func.func @column(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   %k = arith.constant 4 : index
   // expected-error @below {{operand b starts at column 4; columns start at multiples of 8}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %k) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %k], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -195,7 +208,8 @@ func.func @column(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 func.func @columns_end(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   %k = arith.constant 56 : index
   // expected-error @below {{operand a takes columns 56 to 71 of a matrix of 64}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %k, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %k], %b[%i, %i, %i], %c if %t
+      {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
   return
 }
 
@@ -207,7 +221,7 @@ func.func @columns_end(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 func.func @matrices_end(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   %k = arith.constant 3 : index
   // expected-error @below {{operand b takes 2 matrices from 3 on, of 4}}
-  %d = "tile.wgmma"(%a, %a, %c, %t, %i, %i, %i, %k, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_trans_b = 1} : (!A, !A, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %a[%k, %i, %i], %c if %t {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_trans_b = 1} : !A, !A, !D
   return
 }
 
@@ -218,6 +232,6 @@ func.func @matrices_end(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k32 d f32">>
 func.func @bytes_have_no_trans(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
   // expected-error @below {{has no imm_trans_b; it has imm_scale_a, imm_scale_b}}
-  %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3.a::descriptor", imm_trans_b = 1} : (!A, !B, !D, i1, index, index, index, index, index, index) -> !D
+  %d = tile.wgmma %a[%i, %i, %i], %b[%i, %i, %i], %c if %t {form = "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3.a::descriptor", imm_trans_b = 1} : !A, !B, !D
   return
 }

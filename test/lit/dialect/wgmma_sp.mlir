@@ -7,8 +7,8 @@
 
 // CHECK-LABEL: func.func @half_of_a(
 func.func @half_of_a(%a: !A, %b: !B, %c: !D, %t: i1, %e: !E, %i: index) -> !D {
-  // CHECK: %[[D:.*]] = "tile.wgmma_sp"(%{{.*}}) {form = "wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16.a::descriptor", selector = 1 : i64} : (memref<64x32xf16, #{{.*}}>, memref<128x64xf16, #{{.*}}>, !{{.*}}, i1, !{{.*}}, index, index, index, index) -> !{{.*}}
-  %d = "tile.wgmma_sp"(%a, %b, %c, %t, %e, %i, %i, %i, %i) {form = "wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16.a::descriptor", selector = 1} : (!A, !B, !D, i1, !E, index, index, index, index) -> !D
+  // CHECK: %[[D:.*]] = tile.wgmma_sp %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}[%{{.*}}, %{{.*}}], %{{.*}}, %{{.*}} if %{{.*}} {form = "wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16.a::descriptor", selector = 1 : i64} : memref<64x32xf16, #{{.*}}>, memref<128x64xf16, #{{.*}}>, !{{.*}}, !{{.*}}
+  %d = tile.wgmma_sp %a[%i, %i], %b[%i, %i], %c, %e if %t {form = "wgmma.mma_async.sp.sync.aligned.m64n128k32.f32.f16.f16.a::descriptor", selector = 1} : !A, !B, !D, !E
   // CHECK: return %[[D]]
   return %d : !D
 }

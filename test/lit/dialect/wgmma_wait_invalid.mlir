@@ -3,7 +3,7 @@
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @negative(%x: !D) {
   // expected-error @below {{'tile.wgmma_wait' op pending must be 0 or more, not -1}}
-  %d = "tile.wgmma_wait"(%x) {pending = -1} : (!D) -> !D
+  %d = tile.wgmma_wait -1 %x : !D
   return
 }
 
@@ -21,6 +21,6 @@ func.func @dropped(%x: !D) {
 !W = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @one_warp(%x: !W) {
   // expected-error @below {{operand 0 must be a !tile.frag that a warpgroup holds}}
-  %d = "tile.wgmma_wait"(%x) {pending = 0} : (!W) -> !W
+  %d = tile.wgmma_wait 0 %x : !W
   return
 }

@@ -8,7 +8,7 @@
 !H = !tile.wmma<"m16n16k16 c f16">
 func.func @accumulator_to_halves(%c: !C) {
   // expected-error @below {{'tile.cast' op source is a wmma fragment: which element is where in it is not defined, so only the tile.wmma ops take it}}
-  %0 = "tile.cast"(%c) {fn = "arith.truncf"} : (!C) -> !H
+  %0 = tile.cast arith.truncf %c : !C to !H
   return
 }
 
@@ -18,7 +18,7 @@ func.func @accumulator_to_halves(%c: !C) {
 !H = !tile.wmma<"m16n16k16 c f16">
 func.func @accumulator_to_floats_in_place(%h: !H) {
   // expected-error @below {{'tile.wmma_elementwise' op operands and result must be of one type: !tile.wmma<"m16n16k16 c f16"> and !tile.wmma<"m16n16k16 c f32">}}
-  %0 = "tile.wmma_elementwise"(%h) {fn = "arith.negf"} : (!H) -> !C
+  %0 = tile.wmma_elementwise arith.negf %h : !H -> !C
   return
 }
 
@@ -27,7 +27,7 @@ func.func @accumulator_to_floats_in_place(%h: !H) {
 !C = !tile.wmma<"m16n16k16 c f32">
 func.func @elementwise(%c: !C) {
   // expected-error @below {{is a wmma fragment: which element is where in it is not defined}}
-  %0 = "tile.elementwise"(%c, %c) {fn = "arith.addf"} : (!C, !C) -> !C
+  %0 = tile.elementwise arith.addf %c, %c : !C
   return
 }
 
@@ -37,7 +37,7 @@ func.func @elementwise(%c: !C) {
 !F = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @slice(%c: !C) {
   // expected-error @below {{'tile.slice' op whole is a wmma fragment: which element is where in it is not defined}}
-  %0 = "tile.slice"(%c) {index = 0} : (!C) -> !F
+  %0 = tile.slice %c[0] : !C -> !F
   return
 }
 
@@ -47,7 +47,7 @@ func.func @slice(%c: !C) {
 !F = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @concat(%c: !C) {
   // expected-error @below {{'tile.concat' op part is a wmma fragment: which element is where in it is not defined}}
-  %0 = "tile.concat"(%c) : (!C) -> !F
+  %0 = tile.concat %c : !C -> !F
   return
 }
 
@@ -57,7 +57,7 @@ func.func @concat(%c: !C) {
 !F = !tile.frag<tensor<16x16xf32>, #tile.layout<"register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 16">>
 func.func @convert_layout(%c: !C) {
   // expected-error @below {{'tile.convert_layout' op source is a wmma fragment: which element is where in it is not defined}}
-  %0 = "tile.convert_layout"(%c) : (!C) -> !F
+  %0 = tile.convert_layout %c : !C -> !F
   return
 }
 
@@ -66,7 +66,7 @@ func.func @convert_layout(%c: !C) {
 !C = !tile.wmma<"m16n16k16 c f32">
 func.func @store(%c: !C, %m: memref<16x16xf32>, %i: index) {
   // expected-error @below {{'tile.store' op value is a wmma fragment: which element is where in it is not defined}}
-  "tile.store"(%c, %m, %i, %i) : (!C, memref<16x16xf32>, index, index) -> ()
+  tile.store %c, %m[%i, %i] : !C, memref<16x16xf32>
   return
 }
 
@@ -77,7 +77,7 @@ func.func @store(%c: !C, %m: memref<16x16xf32>, %i: index) {
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @operand_of_mma(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.mma' op operand a is a wmma fragment: which element is where in it is not defined}}
-  %0 = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+  %0 = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
 
@@ -89,7 +89,8 @@ func.func @operand_of_mma(%a: !A, %b: !B, %c: !C) {
 !C = !tile.wmma<"m16n16k16 c f32">
 func.func @shapes(%a: !A, %b: !B, %c: !C) {
   // expected-error @below {{'tile.wmma_mma' op operand a of wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 is a !tile.wmma<"m16n16k16 a row f16">, not !tile.wmma<"m32n8k16 a row f16">}}
-  %d = "tile.wmma_mma"(%a, %b, %c) {form = "wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32"} : (!A, !B, !C) -> !C
+  %d = tile.wmma_mma %a, %b, %c {form = "wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32"}
+      : !A, !B, !C
   return
 }
 
@@ -100,7 +101,8 @@ func.func @shapes(%a: !A, %b: !B, %c: !C) {
 !B = !tile.wmma<"m16n16k16 b row f16">
 func.func @accumulator_as_operand(%h: !H, %b: !B) {
   // expected-error @below {{'tile.wmma_mma' op operand a of wmma.mma.sync.aligned.row.row.m16n16k16.f16.f16 is a !tile.wmma<"m16n16k16 a row f16">, not !tile.wmma<"m16n16k16 c f16">}}
-  %d = "tile.wmma_mma"(%h, %b, %h) {form = "wmma.mma.sync.aligned.row.row.m16n16k16.f16.f16"} : (!H, !B, !H) -> !H
+  %d = tile.wmma_mma %h, %b, %h {form = "wmma.mma.sync.aligned.row.row.m16n16k16.f16.f16"}
+      : !H, !B, !H
   return
 }
 
@@ -110,6 +112,7 @@ func.func @accumulator_as_operand(%h: !H, %b: !B) {
 !A = !tile.wmma<"m16n16k16 a col f16">
 func.func @layout_of_a_load(%m: memref<16x16xf16>, %i: index) {
   // expected-error @below {{'tile.wmma_load' op operand a of wmma.load.a.sync.aligned.row.m16n16k16.f16 is a !tile.wmma<"m16n16k16 a row f16">, not !tile.wmma<"m16n16k16 a col f16">}}
-  %0 = "tile.wmma_load"(%m, %i, %i) {form = "wmma.load.a.sync.aligned.row.m16n16k16.f16"} : (memref<16x16xf16>, index, index) -> !A
+  %0 = tile.wmma_load %m[%i, %i] {form = "wmma.load.a.sync.aligned.row.m16n16k16.f16"}
+      : memref<16x16xf16> -> !A
   return
 }

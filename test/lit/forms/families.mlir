@@ -46,11 +46,12 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %c_global: memref<16x8xf32>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 8} : (memref<16x16xf16>, index, index) -> !a
-    %b = "tile.load"(%b_global, %c0, %c0) {vector = 8} : (memref<16x8xf16>, index, index) -> !b
-    %c = "tile.load"(%c_global, %c0, %c0) {vector = 4} : (memref<16x8xf32>, index, index) -> !c
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!a, !b, !c) -> !c
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 4} : (!c, memref<16x8xf32>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 8} : memref<16x16xf16> -> !a
+    %b = tile.load %b_global[%c0, %c0] {vector = 8} : memref<16x8xf16> -> !b
+    %c = tile.load %c_global[%c0, %c0] {vector = 4} : memref<16x8xf32> -> !c
+    %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !a, !b, !c
+    tile.store %d, %d_global[%c0, %c0] {vector = 4} : !c, memref<16x8xf32>
     gpu.return
   }
 
@@ -65,11 +66,12 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %c_global: memref<16x8xi32>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 16} : (memref<16x32xi8>, index, index) -> !a2
-    %b = "tile.load"(%b_global, %c0, %c0) {transposed, vector = 16} : (memref<8x32xi8>, index, index) -> !b2
-    %c = "tile.load"(%c_global, %c0, %c0) {vector = 4} : (memref<16x8xi32>, index, index) -> !c2
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.u4.s32"} : (!a2, !b2, !c2) -> !c2
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 4} : (!c2, memref<16x8xi32>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 16} : memref<16x32xi8> -> !a2
+    %b = tile.load %b_global[%c0, %c0] transposed {vector = 16} : memref<8x32xi8> -> !b2
+    %c = tile.load %c_global[%c0, %c0] {vector = 4} : memref<16x8xi32> -> !c2
+    %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k64.row.col.satfinite.s32.s4.u4.s32"}
+        : !a2, !b2, !c2
+    tile.store %d, %d_global[%c0, %c0] {vector = 4} : !c2, memref<16x8xi32>
     gpu.return
   }
 
@@ -84,11 +86,12 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %c_global: memref<16x8xi32>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 16} : (memref<16x32xi8>, index, index) -> !a3
-    %b = "tile.load"(%b_global, %c0, %c0) {transposed, vector = 16} : (memref<8x32xi8>, index, index) -> !b3
-    %c = "tile.load"(%c_global, %c0, %c0) {vector = 4} : (memref<16x8xi32>, index, index) -> !c2
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc"} : (!a3, !b3, !c2) -> !c2
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 4} : (!c2, memref<16x8xi32>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 16} : memref<16x32xi8> -> !a3
+    %b = tile.load %b_global[%c0, %c0] transposed {vector = 16} : memref<8x32xi8> -> !b3
+    %c = tile.load %c_global[%c0, %c0] {vector = 4} : memref<16x8xi32> -> !c2
+    %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc"}
+        : !a3, !b3, !c2
+    tile.store %d, %d_global[%c0, %c0] {vector = 4} : !c2, memref<16x8xi32>
     gpu.return
   }
 
@@ -103,11 +106,12 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %c_global: memref<16x8xf32>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 16} : (memref<16x32xi8>, index, index) -> !a4
-    %b = "tile.load"(%b_global, %c0, %c0) {vector = 8} : (memref<32x8xi8>, index, index) -> !b4
-    %c = "tile.load"(%c_global, %c0, %c0) {vector = 4} : (memref<16x8xf32>, index, index) -> !c
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m1.f32"} : (!a4, !b4, !c) -> !c
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 4} : (!c, memref<16x8xf32>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 16} : memref<16x32xi8> -> !a4
+    %b = tile.load %b_global[%c0, %c0] {vector = 8} : memref<32x8xi8> -> !b4
+    %c = tile.load %c_global[%c0, %c0] {vector = 4} : memref<16x8xf32> -> !c
+    %d = tile.mma %a, %b, %c
+        {form = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e3m2.e2m1.f32"} : !a4, !b4, !c
+    tile.store %d, %d_global[%c0, %c0] {vector = 4} : !c, memref<16x8xf32>
     gpu.return
   }
 
@@ -124,13 +128,13 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %sfb_global: memref<4x32xf8E8M0FNU>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 16} : (memref<16x32xi8>, index, index) -> !a5
-    %b = "tile.load"(%b_global, %c0, %c0) {transposed, vector = 16} : (memref<8x32xi8>, index, index) -> !b5
-    %c = "tile.load"(%c_global, %c0, %c0) {vector = 4} : (memref<16x8xf32>, index, index) -> !c
-    %sfa = "tile.load"(%sfa_global, %c0, %c0) {vector = 4} : (memref<32x4xf8E8M0FNU>, index, index) -> !sfa
-    %sfb = "tile.load"(%sfb_global, %c0, %c0) {vector = 16} : (memref<4x32xf8E8M0FNU>, index, index) -> !sfb
-    %d = "tile.mma_scaled"(%a, %b, %c, %sfa, %sfb) {form = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", byte_id_a = 0, thread_id_a = 0, byte_id_b = 0, thread_id_b = 0} : (!a5, !b5, !c, !sfa, !sfb) -> !c
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 4} : (!c, memref<16x8xf32>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 16} : memref<16x32xi8> -> !a5
+    %b = tile.load %b_global[%c0, %c0] transposed {vector = 16} : memref<8x32xi8> -> !b5
+    %c = tile.load %c_global[%c0, %c0] {vector = 4} : memref<16x8xf32> -> !c
+    %sfa = tile.load %sfa_global[%c0, %c0] {vector = 4} : memref<32x4xf8E8M0FNU> -> !sfa
+    %sfb = tile.load %sfb_global[%c0, %c0] {vector = 16} : memref<4x32xf8E8M0FNU> -> !sfb
+    %d = tile.mma_scaled %a, %b, %c, %sfa, %sfb {form = "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", byte_id_a = 0, thread_id_a = 0, byte_id_b = 0, thread_id_b = 0} : !a5, !b5, !c, !sfa, !sfb
+    tile.store %d, %d_global[%c0, %c0] {vector = 4} : !c, memref<16x8xf32>
     gpu.return
   }
 
@@ -146,12 +150,12 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %e_global: memref<16x8xi8>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 8} : (memref<16x16xf16>, index, index) -> !a
-    %b = "tile.load"(%b_global, %c0, %c0) {vector = 8} : (memref<32x8xf16>, index, index) -> !b6
-    %c = "tile.load"(%c_global, %c0, %c0) {vector = 4} : (memref<16x8xf32>, index, index) -> !c
-    %e = "tile.load"(%e_global, %c0, %c0) {vector = 8} : (memref<16x8xi8>, index, index) -> !e
-    %d = "tile.mma_sp"(%a, %b, %c, %e) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 0} : (!a, !b6, !c, !e) -> !c
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 4} : (!c, memref<16x8xf32>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 8} : memref<16x16xf16> -> !a
+    %b = tile.load %b_global[%c0, %c0] {vector = 8} : memref<32x8xf16> -> !b6
+    %c = tile.load %c_global[%c0, %c0] {vector = 4} : memref<16x8xf32> -> !c
+    %e = tile.load %e_global[%c0, %c0] {vector = 8} : memref<16x8xi8> -> !e
+    %d = tile.mma_sp %a, %b, %c, %e {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 0} : !a, !b6, !c, !e
+    tile.store %d, %d_global[%c0, %c0] {vector = 4} : !c, memref<16x8xf32>
     gpu.return
   }
 
@@ -169,14 +173,14 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %sfb_global: memref<4x32xf8E8M0FNU>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 16} : (memref<16x32xi8>, index, index) -> !a5
-    %b = "tile.load"(%b_global, %c0, %c0) {transposed, vector = 16} : (memref<8x64xi8>, index, index) -> !b7
-    %c = "tile.load"(%c_global, %c0, %c0) {vector = 4} : (memref<16x8xf32>, index, index) -> !c
-    %e = "tile.load"(%e_global, %c0, %c0) {vector = 8} : (memref<16x8xi8>, index, index) -> !e2
-    %sfa = "tile.load"(%sfa_global, %c0, %c0) {vector = 4} : (memref<32x4xf8E8M0FNU>, index, index) -> !sfa
-    %sfb = "tile.load"(%sfb_global, %c0, %c0) {vector = 16} : (memref<4x32xf8E8M0FNU>, index, index) -> !sfb
-    %d = "tile.mma_sp_scaled"(%a, %b, %c, %e, %sfa, %sfb) {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", selector = 0, byte_id_a = 0, thread_id_a = 0, byte_id_b = 0, thread_id_b = 0} : (!a5, !b7, !c, !e2, !sfa, !sfb) -> !c
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 4} : (!c, memref<16x8xf32>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 16} : memref<16x32xi8> -> !a5
+    %b = tile.load %b_global[%c0, %c0] transposed {vector = 16} : memref<8x64xi8> -> !b7
+    %c = tile.load %c_global[%c0, %c0] {vector = 4} : memref<16x8xf32> -> !c
+    %e = tile.load %e_global[%c0, %c0] {vector = 8} : memref<16x8xi8> -> !e2
+    %sfa = tile.load %sfa_global[%c0, %c0] {vector = 4} : memref<32x4xf8E8M0FNU> -> !sfa
+    %sfb = tile.load %sfb_global[%c0, %c0] {vector = 16} : memref<4x32xf8E8M0FNU> -> !sfb
+    %d = tile.mma_sp_scaled %a, %b, %c, %e, %sfa, %sfb {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", selector = 0, byte_id_a = 0, thread_id_a = 0, byte_id_b = 0, thread_id_b = 0} : !a5, !b7, !c, !e2, !sfa, !sfb
+    tile.store %d, %d_global[%c0, %c0] {vector = 4} : !c, memref<16x8xf32>
     gpu.return
   }
 
@@ -189,12 +193,15 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %memory_global: memref<32x8xi16>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %memory_shared = "tile.alloc_shared"() : () -> memref<32x8xi16, #tile.shared<"none">>
-    %memory_copy = "tile.load"(%memory_global, %c0, %c0) {vector = 8} : (memref<32x8xi16>, index, index) -> !memory_copy
-    "tile.store"(%memory_copy, %memory_shared, %c0, %c0) {vector = 8} : (!memory_copy, memref<32x8xi16, #tile.shared<"none">>, index, index) -> ()
+    %memory_shared = tile.alloc_shared : memref<32x8xi16, #tile.shared<"none">>
+    %memory_copy = tile.load %memory_global[%c0, %c0] {vector = 8}
+        : memref<32x8xi16> -> !memory_copy
+    tile.store %memory_copy, %memory_shared[%c0, %c0] {vector = 8}
+        : !memory_copy, memref<32x8xi16, #tile.shared<"none">>
     gpu.barrier
-    %r = "tile.ldmatrix"(%memory_shared, %c0, %c0) {form = "ldmatrix.sync.aligned.m8n8.x4.trans.b16"} : (memref<32x8xi16, #tile.shared<"none">>, index, index) -> !r
-    "tile.store"(%r, %r_global, %c0, %c0) {vector = 8} : (!r, memref<32x8xi16>, index, index) -> ()
+    %r = tile.ldmatrix %memory_shared[%c0, %c0] {form = "ldmatrix.sync.aligned.m8n8.x4.trans.b16"}
+        : memref<32x8xi16, #tile.shared<"none">> -> !r
+    tile.store %r, %r_global[%c0, %c0] {vector = 8} : !r, memref<32x8xi16>
     gpu.return
   }
 
@@ -207,12 +214,14 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %memory_global: memref<16x16xi8>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %memory_shared = "tile.alloc_shared"() : () -> memref<16x16xi8, #tile.shared<"none">>
-    %memory_copy = "tile.load"(%memory_global, %c0, %c0) {vector = 16} : (memref<16x16xi8>, index, index) -> !memory_copy2
-    "tile.store"(%memory_copy, %memory_shared, %c0, %c0) {vector = 16} : (!memory_copy2, memref<16x16xi8, #tile.shared<"none">>, index, index) -> ()
+    %memory_shared = tile.alloc_shared : memref<16x16xi8, #tile.shared<"none">>
+    %memory_copy = tile.load %memory_global[%c0, %c0] {vector = 16}
+        : memref<16x16xi8> -> !memory_copy2
+    tile.store %memory_copy, %memory_shared[%c0, %c0] {vector = 16}
+        : !memory_copy2, memref<16x16xi8, #tile.shared<"none">>
     gpu.barrier
-    %r = "tile.ldmatrix"(%memory_shared, %c0, %c0) {form = "ldmatrix.sync.aligned.m8n16.x2.b8x16.b6x16_p32"} : (memref<16x16xi8, #tile.shared<"none">>, index, index) -> !r2
-    "tile.store"(%r, %r_global, %c0, %c0) {vector = 16} : (!r2, memref<16x16xi8>, index, index) -> ()
+    %r = tile.ldmatrix %memory_shared[%c0, %c0] {form = "ldmatrix.sync.aligned.m8n16.x2.b8x16.b6x16_p32"} : memref<16x16xi8, #tile.shared<"none">> -> !r2
+    tile.store %r, %r_global[%c0, %c0] {vector = 16} : !r2, memref<16x16xi8>
     gpu.return
   }
 
@@ -225,12 +234,15 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %memory_global: memref<16x16xi8>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %memory_shared = "tile.alloc_shared"() : () -> memref<16x16xi8, #tile.shared<"none">>
-    %r = "tile.load"(%r_global, %c0, %c0) {vector = 16} : (memref<16x16xi8>, index, index) -> !r3
-    "tile.stmatrix"(%r, %memory_shared, %c0, %c0) {form = "stmatrix.sync.aligned.m16n8.x2.trans.b8"} : (!r3, memref<16x16xi8, #tile.shared<"none">>, index, index) -> ()
+    %memory_shared = tile.alloc_shared : memref<16x16xi8, #tile.shared<"none">>
+    %r = tile.load %r_global[%c0, %c0] {vector = 16} : memref<16x16xi8> -> !r3
+    tile.stmatrix %r, %memory_shared[%c0, %c0] {form = "stmatrix.sync.aligned.m16n8.x2.trans.b8"}
+        : !r3, memref<16x16xi8, #tile.shared<"none">>
     gpu.barrier
-    %memory_copy = "tile.load"(%memory_shared, %c0, %c0) {vector = 16} : (memref<16x16xi8, #tile.shared<"none">>, index, index) -> !memory_copy2
-    "tile.store"(%memory_copy, %memory_global, %c0, %c0) {vector = 16} : (!memory_copy2, memref<16x16xi8>, index, index) -> ()
+    %memory_copy = tile.load %memory_shared[%c0, %c0] {vector = 16}
+        : memref<16x16xi8, #tile.shared<"none">> -> !memory_copy2
+    tile.store %memory_copy, %memory_global[%c0, %c0] {vector = 16}
+        : !memory_copy2, memref<16x16xi8>
     gpu.return
   }
 
@@ -243,9 +255,9 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %a_global: memref<8x8xi16>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%a_global, %c0, %c0) {vector = 8} : (memref<8x8xi16>, index, index) -> !a6
-    %d = "tile.movmatrix"(%a) {form = "movmatrix.sync.aligned.m8n8.trans.b16"} : (!a6) -> !d
-    "tile.store"(%d, %d_global, %c0, %c0) {vector = 8} : (!d, memref<8x8xi16>, index, index) -> ()
+    %a = tile.load %a_global[%c0, %c0] {vector = 8} : memref<8x8xi16> -> !a6
+    %d = tile.movmatrix %a {form = "movmatrix.sync.aligned.m8n8.trans.b16"} : !a6 -> !d
+    tile.store %d, %d_global[%c0, %c0] {vector = 8} : !d, memref<8x8xi16>
     gpu.return
   }
 
@@ -264,11 +276,16 @@ gpu.module @forms [#nvvm.target<chip = "sm_120a">] {
       %c_global: memref<16x16xf32>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.wmma_load"(%a_global, %c0, %c0) {form = "wmma.load.a.sync.aligned.row.m16n16k16.f16"} : (memref<16x16xf16>, index, index) -> !a7
-    %b = "tile.wmma_load"(%b_global, %c0, %c0) {form = "wmma.load.b.sync.aligned.col.m16n16k16.f16"} : (memref<16x16xf16>, index, index) -> !b8
-    %c = "tile.wmma_load"(%c_global, %c0, %c0) {form = "wmma.load.c.sync.aligned.row.m16n16k16.f32"} : (memref<16x16xf32>, index, index) -> !c3
-    %d = "tile.wmma_mma"(%a, %b, %c) {form = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"} : (!a7, !b8, !c3) -> !c3
-    "tile.wmma_store"(%d, %d_global, %c0, %c0) {form = "wmma.store.d.sync.aligned.row.m16n16k16.f32"} : (!c3, memref<16x16xf32>, index, index) -> ()
+    %a = tile.wmma_load %a_global[%c0, %c0] {form = "wmma.load.a.sync.aligned.row.m16n16k16.f16"}
+        : memref<16x16xf16> -> !a7
+    %b = tile.wmma_load %b_global[%c0, %c0] {form = "wmma.load.b.sync.aligned.col.m16n16k16.f16"}
+        : memref<16x16xf16> -> !b8
+    %c = tile.wmma_load %c_global[%c0, %c0] {form = "wmma.load.c.sync.aligned.row.m16n16k16.f32"}
+        : memref<16x16xf32> -> !c3
+    %d = tile.wmma_mma %a, %b, %c {form = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"}
+        : !a7, !b8, !c3
+    tile.wmma_store %d, %d_global[%c0, %c0] {form = "wmma.store.d.sync.aligned.row.m16n16k16.f32"}
+        : !c3, memref<16x16xf32>
     gpu.return
   }
 }

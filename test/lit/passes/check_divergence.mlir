@@ -116,8 +116,9 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %p = arith.cmpi eq, %lane, %c0 : index
     scf.if %p {
-      %f = "tile.fill"(%x) : (f16) -> !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
-      "tile.store"(%f, %m, %c0, %c0) : (!tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>, memref<?x?xf16>, index, index) -> ()
+      %f = tile.fill %x : f16 -> !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
+      tile.store %f, %m[%c0, %c0]
+          : !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>, memref<?x?xf16>
     }
     gpu.return
   }

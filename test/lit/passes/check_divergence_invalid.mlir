@@ -11,12 +11,12 @@
 !S = memref<64x64xf16, #tile.shared<"128B">>
 gpu.module @m {
   gpu.func @k(%g: memref<64x64xf16>, %f: memref<64x64xf32>, %i: index, %h: f16, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    %s = "tile.alloc_shared"() : () -> !S
-    %a = "tile.fill"(%h) : (f16) -> !A
-    %b = "tile.fill"(%h) : (f16) -> !B
-    %c = "tile.fill"(%x) : (f32) -> !C
-    %ta = "tile.fill"(%h) : (f16) -> !TA
-    %tb = "tile.fill"(%h) : (f16) -> !TB
+    %s = tile.alloc_shared : !S
+    %a = tile.fill %h : f16 -> !A
+    %b = tile.fill %h : f16 -> !B
+    %c = tile.fill %x : f32 -> !C
+    %ta = tile.fill %h : f16 -> !TA
+    %tb = tile.fill %h : f16 -> !TB
     %lane = gpu.lane_id
     %p = arith.cmpi eq, %lane, %i : index
     // expected-note @below {{the divergent control flow is here}}
@@ -35,21 +35,23 @@ gpu.module @m {
       // expected-error @below {{'nvvm.barrier' op is executed by whole warps}}
       nvvm.barrier
       // expected-error @below {{'tile.mma' op is executed by whole warps}}
-      %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+      %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+          : !A, !B, !C
       // expected-error @below {{'tile.ldmatrix' op is executed by whole warps}}
-      %l = "tile.ldmatrix"(%s, %i, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !A
+      %l = tile.ldmatrix %s[%i, %i] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !A
       // expected-error @below {{'tile.stmatrix' op is executed by whole warps}}
-      "tile.stmatrix"(%a, %s, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!A, !S, index, index) -> ()
+      tile.stmatrix %a, %s[%i, %i] {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : !A, !S
       // expected-error @below {{'tile.async_copy' op is executed by all warps of a CTA, but stands under a 'scf.if' that may send them different ways; legal: conditions and bounds that are the same in all threads, such as those of block numbers}}
-      "tile.async_copy"(%g, %s, %i, %i, %i, %i) {shape = array<i64: 64, 64>, vector = 8} : (memref<64x64xf16>, !S, index, index, index, index) -> ()
+      tile.async_copy %g[%i, %i] to %s[%i, %i] shape [64, 64] {vector = 8} : memref<64x64xf16> to !S
       // expected-error @below {{'tile.load' op is executed by whole warps}}
-      %t = "tile.load"(%f, %i, %i) : (memref<64x64xf32>, index, index) -> !T
+      %t = tile.load %f[%i, %i] : memref<64x64xf32> -> !T
       // expected-error @below {{'tile.dot' op is executed by whole warps}}
-      %e = "tile.dot"(%ta, %tb, %t) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!TA, !TB, !T) -> !T
+      %e = tile.dot %ta, %tb, %t {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+          : !TA, !TB, !T
       // expected-error @below {{'tile.convert_layout' op is executed by all warps of a CTA}}
-      %r = "tile.convert_layout"(%e) : (!T) -> !R
+      %r = tile.convert_layout %e : !T -> !R
       // expected-error @below {{'tile.store' op is executed by whole warps}}
-      "tile.store"(%r, %f, %i, %i) : (!R, memref<64x64xf32>, index, index) -> ()
+      tile.store %r, %f[%i, %i] : !R, memref<64x64xf32>
     }
     gpu.return
   }
@@ -494,27 +496,27 @@ gpu.module @m {
 !G = !tile.frag<tensor<16x8xf32>, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
 gpu.module @m {
   gpu.func @warps(%n: index, %x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %t = "tile.fill"(%x) : (f32) -> !T
-    %f = "tile.fill"(%x) : (f32) -> !F
+    %t = tile.fill %x : f32 -> !T
+    %f = tile.fill %x : f32 -> !F
     %w = gpu.subgroup_id : index
     %p = arith.cmpi eq, %w, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
       // expected-error @below {{'tile.convert_layout' op is executed by all warps of a CTA}}
-      %r = "tile.convert_layout"(%t) : (!T) -> !R
+      %r = tile.convert_layout %t : !T -> !R
       // A fragment's is its warp's.
-      %g = "tile.convert_layout"(%f) : (!F) -> !G
+      %g = tile.convert_layout %f : !F -> !G
     }
     gpu.return
   }
 
   // The only warp is the CTA.
   gpu.func @one_warp(%n: index, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    %t = "tile.fill"(%x) : (f32) -> tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
+    %t = tile.fill %x : f32 -> tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
     %w = gpu.subgroup_id : index
     %p = arith.cmpi eq, %w, %n : index
     scf.if %p {
-      %r = "tile.convert_layout"(%t) : (tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>) -> tensor<16x8xf32, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
+      %r = tile.convert_layout %t : tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">> -> tensor<16x8xf32, #tile.layout<"register [8,0] [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
     }
     gpu.return
   }
@@ -527,11 +529,12 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %lane = gpu.thread_id x
     %warp = gpu.subgroup_id : index
     // expected-error @below {{'tile.load' op moves a tile of the whole CTA, but index 0 may differ between threads; legal: indices that are the same in all threads, such as those made of block numbers}}
-    %t = "tile.load"(%g, %lane, %n) {masked} : (memref<?x64xf32>, index, index) -> tensor<16x8xf32>
+    %t = tile.load %g[%lane, %n] masked : memref<?x64xf32> -> tensor<16x8xf32>
     // expected-error @below {{'tile.store' op moves a tile of the whole CTA, but index 1 may differ}}
-    "tile.store"(%t, %g, %n, %warp) {masked} : (tensor<16x8xf32>, memref<?x64xf32>, index, index) -> ()
+    tile.store %t, %g[%n, %warp] masked : tensor<16x8xf32>, memref<?x64xf32>
     // A fragment's place is its warp's.
-    %f = "tile.load"(%g, %warp, %n) : (memref<?x64xf32>, index, index) -> !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+    %f = tile.load %g[%warp, %n]
+        : memref<?x64xf32> -> !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
     gpu.return
   }
 }

@@ -12,7 +12,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      %x = "tile.load"(%a, %i, %c0) {tile.direct} : (memref<?x?xf16>, index, index) -> tensor<64x64xf16>
+      %x = tile.load %a[%i, %c0] {tile.direct} : memref<?x?xf16> -> tensor<64x64xf16>
     } {tile.stages = 3 : i64, tile.unroll = 2 : i64}
     // Other dialects' are not ours to judge.
     scf.for %i = %c0 to %n step %n {

@@ -24,9 +24,9 @@ gpu.module @m {
     // expected-error @below {{'arith.addi' op does not take tile.layout, an attribute of ops that give a tile}}
     %n = arith.addi %c0, %c0 {tile.layout = 0 : i64} : index
     // expected-error @below {{'tile.load' op tile.direct is a unit attribute: it has no value; leave it out for no}}
-    %x = "tile.load"(%a, %n) {tile.direct = false} : (memref<64xf16>, index) -> tensor<64xf16>
+    %x = tile.load %a[%n] {tile.direct = false} : memref<64xf16> -> tensor<64xf16>
     // expected-error @below {{'tile.store' op does not take tile.direct, an attribute of tile.load}}
-    "tile.store"(%x, %a, %n) {tile.direct} : (tensor<64xf16>, memref<64xf16>, index) -> ()
+    tile.store %x, %a[%n] {tile.direct} : tensor<64xf16>, memref<64xf16>
     gpu.return
   }
 }

@@ -9,9 +9,10 @@
 // CHECK: gpu.module @bf16 [#nvvm.target<chip = "sm_80">]
 // OPTION: gpu.module @bf16 [#nvvm.target<chip = "sm_90a">]
 gpu.module @bf16 [#nvvm.target<chip = "sm_80">] {
-  // CHECK: "tile.mma"
+  // CHECK: tile.mma
   gpu.func @k(%a: !A, %b: !B, %c: !C) {
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"} : (!A, !B, !C) -> !C
+    %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
+        : !A, !B, !C
     gpu.return
   }
 }
@@ -21,7 +22,7 @@ gpu.module @bf16 [#nvvm.target<chip = "sm_80">] {
 // OPTION: gpu.module @none [#nvvm.target<chip = "sm_90a">]
 gpu.module @none [#nvvm.target<chip = "sm_70">] {
   gpu.func @k(%a: !A, %x: f32) {
-    %c = "tile.fill"(%x) : (f32) -> !C
+    %c = tile.fill %x : f32 -> !C
     gpu.return
   }
 }

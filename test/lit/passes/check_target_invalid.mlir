@@ -6,7 +6,8 @@
 gpu.module @bf16 [#nvvm.target<chip = "sm_75">] {
   gpu.func @k(%a: !A, %b: !B, %c: !C) {
     // expected-error @below {{'tile.mma' op mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 does not exist on sm_75; it needs sm_80 (PTX 7.0); nearest on sm_75: mma.sync.aligned.}}
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"} : (!A, !B, !C) -> !C
+    %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
+        : !A, !B, !C
     gpu.return
   }
 }
@@ -20,13 +21,13 @@ gpu.module @volta [#nvvm.target<chip = "sm_70">] {
   gpu.func @k(%m: !S, %i: index, %p: i1) {
     scf.if %p {
       // expected-error @below {{'tile.ldmatrix' op ldmatrix.sync.aligned.m8n8.x4.b16 does not exist on sm_70; it needs sm_75 (PTX 6.5); sm_70 has no form of ldmatrix}}
-      %f = "tile.ldmatrix"(%m, %i, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !F
+      %f = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !F
     }
     gpu.return
   }
   gpu.func @l(%m: !S, %i: index, %f: !F) {
     // expected-error @below {{'tile.stmatrix' op stmatrix.sync.aligned.m8n8.x4.b16 does not exist on sm_70; it needs sm_90 (PTX 7.8); sm_70 has no form of stmatrix}}
-    "tile.stmatrix"(%f, %m, %i, %i) {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : (!F, !S, index, index) -> ()
+    tile.stmatrix %f, %m[%i, %i] {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : !F, !S
     gpu.return
   }
 }
@@ -39,7 +40,8 @@ gpu.module @volta [#nvvm.target<chip = "sm_70">] {
 gpu.module @dot [#nvvm.target<chip = "sm_75">] {
   gpu.func @k(%a: !A, %b: !B, %c: !C) {
     // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 does not exist on sm_75}}
-    %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !A, !B, !C
     gpu.return
   }
 }
@@ -61,7 +63,7 @@ gpu.module @unknown [#nvvm.target<chip = "sm_81">] {
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @update(%t: tensor<8x8xbf16>, %g: memref<8x8xbf16>, %z: index) kernel {
     // expected-error @below {{'tile.atomic' op arith.addf of bf16 does not exist on sm_80; it needs sm_90 (PTX 7.8)}}
-    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf"} : (tensor<8x8xbf16>, memref<8x8xbf16>, index, index) -> ()
+    tile.atomic arith.addf %t, %g[%z, %z] : tensor<8x8xbf16>, memref<8x8xbf16>
     gpu.return
   }
 }
@@ -80,8 +82,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @tile(%g: memref<?x?xf32>, %z: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // expected-error @below {{'tile.load' op gives tensor<512x256xf32>, 524288 bytes; the registers of an SM hold 262144: take smaller tiles}}
-    %t = "tile.load"(%g, %z, %z) {masked} : (memref<?x?xf32>, index, index) -> tensor<512x256xf32>
-    %s = "tile.load"(%g, %z, %z) {masked} : (memref<?x?xf32>, index, index) -> tensor<256x256xf32>
+    %t = tile.load %g[%z, %z] masked : memref<?x?xf32> -> tensor<512x256xf32>
+    %s = tile.load %g[%z, %z] masked : memref<?x?xf32> -> tensor<256x256xf32>
     gpu.return
   }
 }

@@ -6,7 +6,8 @@
 gpu.module @m [#nvvm.target<chip = "sm_90">] {
   gpu.func @plain_hopper(%a: !A, %b: !B, %c: !D, %k: index, %t: i1) {
     // expected-error @below {{'tile.wgmma' op wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor does not exist on sm_90; it needs sm_90a (PTX 8.0); sm_90 has no form of wgmma}}
-    %d = "tile.wgmma"(%a, %b, %c, %t, %k, %k, %k, %k) {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index) -> !D
+    %d = tile.wgmma %a[%k, %k], %b[%k, %k], %c if %t
+        {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     gpu.return
   }
 }
@@ -18,9 +19,9 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @ampere(%b: !Bars, %i: index, %d: !D) {
     // expected-error @below {{'tile.barrier_arrive' op does not exist on sm_80; it needs sm_90 or later}}
-    "tile.barrier_arrive"(%b, %i) : (!Bars, index) -> ()
+    tile.barrier_arrive %b[%i] : !Bars
     // expected-error @below {{'tile.wgmma_wait' op does not exist on sm_80; it needs sm_90a}}
-    %w = "tile.wgmma_wait"(%d) {pending = 0} : (!D) -> !D
+    %w = tile.wgmma_wait 0 %d : !D
     gpu.return
   }
 }
@@ -30,9 +31,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 !M = memref<?x?xf16>
 gpu.module @m [#nvvm.target<chip = "sm_100a">] {
   gpu.func @blackwell(%m: !M, %i: index) {
-    "tile.tma_prefetch"(%m, %i, %i) {shape = array<i64: 64, 64>} : (!M, index, index) -> ()
+    tile.tma_prefetch %m[%i, %i] shape [64, 64] : !M
     // expected-error @below {{'tile.wgmma_commit' op does not exist on sm_100a; it needs sm_90a}}
-    "tile.wgmma_commit"() : () -> ()
+    tile.wgmma_commit
     gpu.return
   }
 }

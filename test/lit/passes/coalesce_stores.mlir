@@ -9,18 +9,18 @@
 !G = memref<?x?xf16, strided<[?, 1]>>
 !G32 = memref<?x?xf32, strided<[?, 1]>>
 
-// CHECK: #[[R:[a-z0-9]+]] = #tile.layout<"register [0,1] [0,2] [0,4]
+// CHECK: #[[R:[A-Za-z0-9_]+]] = #tile.layout<"register [0,1] [0,2] [0,4]
 
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // Four lanes have half a sector of a row: 16 bytes a lane fill four sectors of two rows instead.
   // CHECK-LABEL: gpu.func @half(
-  // CHECK: %[[C:.*]] = "tile.convert_layout"(%{{.*}}) : (tensor<128x128xf16, #{{.*}}>) -> tensor<128x128xf16, #[[R]]>
-  // CHECK-NEXT: "tile.store"(%[[C]], %{{.*}}) {masked, vector = 8 : i64}
+  // CHECK: %[[C:.*]] = tile.convert_layout %{{.*}} : tensor<128x128xf16, #{{.*}}> -> tensor<128x128xf16, #[[R]]>
+  // CHECK-NEXT: tile.store %[[C]], %{{.*}}[%{{.*}}] masked {vector = 8 : i64}
   // REMARK: 'tile.store' op in its tile's own layout takes 32 instructions and 256 sectors a warp, coalesced 8 and 128: worth a conversion, which costs {{[0-9]+}}
   gpu.func @half(%g: !G, %v: f16) kernel attributes {tile.automatic, known_block_size = array<i32: 256, 1, 1>} {
     %z = arith.constant 0 : index
-    %t = "tile.fill"(%v) : (f16) -> !Half
-    "tile.store"(%t, %g, %z, %z) {masked, vector = 8 : i64} : (!Half, !G, index, index) -> ()
+    %t = tile.fill %v : f16 -> !Half
+    tile.store %t, %g[%z, %z] masked {vector = 8 : i64} : !Half, !G
     gpu.return
   }
 
@@ -30,12 +30,12 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK: gpu.return
   gpu.func @stays(%g: !G, %s: !G32, %v: f16, %w: f32) kernel attributes {tile.automatic, known_block_size = array<i32: 256, 1, 1>} {
     %z = arith.constant 0 : index
-    %t = "tile.fill"(%w) : (f32) -> !Single
-    "tile.store"(%t, %s, %z, %z) {vector = 2 : i64} : (!Single, !G32, index, index) -> ()
-    %r = "tile.fill"(%v) : (f16) -> !Row
-    "tile.store"(%r, %g, %z, %z) {vector = 8 : i64} : (!Row, !G, index, index) -> ()
-    %b = "tile.alloc_shared"() : () -> memref<128x128xf32, #tile.shared<"none">>
-    "tile.store"(%t, %b, %z, %z) : (!Single, memref<128x128xf32, #tile.shared<"none">>, index, index) -> ()
+    %t = tile.fill %w : f32 -> !Single
+    tile.store %t, %s[%z, %z] {vector = 2 : i64} : !Single, !G32
+    %r = tile.fill %v : f16 -> !Row
+    tile.store %r, %g[%z, %z] {vector = 8 : i64} : !Row, !G
+    %b = tile.alloc_shared : memref<128x128xf32, #tile.shared<"none">>
+    tile.store %t, %b[%z, %z] : !Single, memref<128x128xf32, #tile.shared<"none">>
     gpu.return
   }
 
@@ -46,11 +46,11 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // REMARK: coalesced 8 and 128: no room in shared memory for a conversion
   gpu.func @full(%g: !G, %v: f16) kernel attributes {tile.automatic, known_block_size = array<i32: 256, 1, 1>} {
     %z = arith.constant 0 : index
-    %b = "tile.alloc_shared"() : () -> !B
-    %t = "tile.fill"(%v) : (f16) -> !Half
-    "tile.store"(%t, %b, %z, %z, %z) : (!Half, !B, index, index, index) -> ()
-    "tile.store"(%t, %g, %z, %z) {vector = 8 : i64} : (!Half, !G, index, index) -> ()
-    %u = "tile.load"(%b, %z, %z, %z) : (!B, index, index, index) -> !Half
+    %b = tile.alloc_shared : !B
+    %t = tile.fill %v : f16 -> !Half
+    tile.store %t, %b[%z, %z, %z] : !Half, !B
+    tile.store %t, %g[%z, %z] {vector = 8 : i64} : !Half, !G
+    %u = tile.load %b[%z, %z, %z] : !B -> !Half
     gpu.return
   }
 
@@ -59,8 +59,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK: gpu.return
   gpu.func @by_hand(%g: !G, %v: f16) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %z = arith.constant 0 : index
-    %t = "tile.fill"(%v) : (f16) -> !Half
-    "tile.store"(%t, %g, %z, %z) {vector = 8 : i64} : (!Half, !G, index, index) -> ()
+    %t = tile.fill %v : f16 -> !Half
+    tile.store %t, %g[%z, %z] {vector = 8 : i64} : !Half, !G
     gpu.return
   }
 }

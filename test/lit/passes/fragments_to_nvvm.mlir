@@ -19,7 +19,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-DAG: llvm.func @llvm.nvvm.mma.m16n8k16.row.col.f32.f32(vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>, vector<2xf16>, f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
   // CHECK-DAG: llvm.func @llvm.nvvm.mma.m16n8k16.row.col.bf16(i32, i32, i32, i32, i32, i32, f32, f32, f32, f32) -> !llvm.struct<(f32, f32, f32, f32)>
   // CHECK-LABEL: gpu.func @products(
-  // CHECK-SAME: %[[X:[a-z0-9]+]]: f16, %[[Y:[a-z0-9]+]]: f32, %[[BF:[a-z0-9]+]]: bf16, %[[D:[a-z0-9]+]]: f64)
+  // CHECK-SAME: %[[X:[A-Za-z0-9_]+]]: f16, %[[Y:[A-Za-z0-9_]+]]: f32, %[[BF:[A-Za-z0-9_]+]]: bf16, %[[D:[A-Za-z0-9_]+]]: f64)
   gpu.func @products(%x: f16, %y: f32, %bf: bf16, %d: f64) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // A fill is one register.
     // CHECK: %[[A:.*]] = vector.from_elements %[[X]], %[[X]] : vector<2xf16>
@@ -30,64 +30,68 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[D2:.*]] = llvm.extractvalue %[[R]][2]
     // CHECK: %[[D3:.*]] = llvm.extractvalue %[[R]][3]
     // CHECK: llvm.call @llvm.nvvm.mma.m16n8k16.row.col.f32.f32(%[[A]], %[[A]], %[[A]], %[[A]], %[[B]], %[[B]], %[[D0]], %[[D1]], %[[D2]], %[[D3]]) {convergent}
-    %a = "tile.fill"(%x) : (f16) -> !A
-    %b = "tile.fill"(%x) : (f16) -> !B
-    %c = "tile.fill"(%y) : (f32) -> !C
-    %r = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
-    %s = "tile.mma"(%a, %b, %r) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    %a = tile.fill %x : f16 -> !A
+    %b = tile.fill %x : f16 -> !B
+    %c = tile.fill %y : f32 -> !C
+    %r = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !A, !B, !C
+    %s = tile.mma %a, %b, %r {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !A, !B, !C
     // The intrinsic of bf16 takes the registers as integers.
     // CHECK: %[[BA:.*]] = llvm.bitcast %{{.*}} : vector<2xbf16> to i32
     // CHECK: llvm.call @llvm.nvvm.mma.m16n8k16.row.col.bf16(%[[BA]], %{{.*}}) {convergent}
-    %ba = "tile.fill"(%bf) : (bf16) -> !BA
-    %bb = "tile.fill"(%bf) : (bf16) -> !BB
-    %t = "tile.mma"(%ba, %bb, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"} : (!BA, !BB, !C) -> !C
+    %ba = tile.fill %bf : bf16 -> !BA
+    %bb = tile.fill %bf : bf16 -> !BB
+    %t = tile.mma %ba, %bb, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"}
+        : !BA, !BB, !C
     // No intrinsic rounds: assembly does, which nothing may duplicate or drop.
     // CHECK: llvm.inline_asm has_side_effects "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz {$0, $1}, {$2}, {$3}, {$4, $5};", "=d,=d,d,d,d,d" %[[D]], %[[D]], %[[D]], %[[D]] : (f64, f64, f64, f64) -> !llvm.struct<(f64, f64)>
-    %da = "tile.fill"(%d) : (f64) -> !DA
-    %db = "tile.fill"(%d) : (f64) -> !DB
-    %dc = "tile.fill"(%d) : (f64) -> !DC
-    %dd = "tile.mma"(%da, %db, %dc) {form = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz"} : (!DA, !DB, !DC) -> !DC
+    %da = tile.fill %d : f64 -> !DA
+    %db = tile.fill %d : f64 -> !DB
+    %dc = tile.fill %d : f64 -> !DC
+    %dd = tile.mma %da, %db, %dc {form = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64.rz"}
+        : !DA, !DB, !DC
     // CHECK: gpu.return
     gpu.return
   }
 
   // An upstream op on each register: two halves or four bytes at once.
   // CHECK-LABEL: gpu.func @elementwise(
-  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[I:[a-z0-9]+]]: i8, %[[E:[a-z0-9]+]]: f8E4M3FN)
+  // CHECK-SAME: %[[X:[A-Za-z0-9_]+]]: f32, %[[I:[A-Za-z0-9_]+]]: i8, %[[E:[A-Za-z0-9_]+]]: f8E4M3FN)
   gpu.func @elementwise(%x: f32, %i: i8, %e: f8E4M3FN) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[N0:.*]] = math.exp2 %[[X]] fastmath<afn> : f32
     // CHECK: %[[N1:.*]] = math.exp2 %[[X]] fastmath<afn> : f32
     // CHECK: %[[N2:.*]] = math.exp2
     // CHECK: %[[N3:.*]] = math.exp2
-    %c = "tile.fill"(%x) : (f32) -> !C
-    %n = "tile.elementwise"(%c) {fn = "math.exp2", fastmath = #arith.fastmath<afn>} : (!C) -> !C
+    %c = tile.fill %x : f32 -> !C
+    %n = tile.elementwise math.exp2 %c {fastmath = #arith.fastmath<afn>} : !C
     // A cast takes as many elements as the packed side has in a register, in their order.
     // CHECK: %[[P0:.*]] = vector.from_elements %[[N0]], %[[N1]] : vector<2xf32>
     // CHECK: %[[P1:.*]] = vector.from_elements %[[N2]], %[[N3]] : vector<2xf32>
     // CHECK: %[[H0:.*]] = arith.truncf %[[P0]] : vector<2xf32> to vector<2xf16>
     // CHECK: %[[H1:.*]] = arith.truncf %[[P1]] : vector<2xf32> to vector<2xf16>
-    %h = "tile.cast"(%n) {fn = "arith.truncf"} : (!C) -> !H
+    %h = tile.cast arith.truncf %n : !C to !H
     // Joining and cutting only name registers: part 1 of (h, h·h) is h·h.
     // CHECK: %[[Q0:.*]] = arith.mulf %[[H0]], %[[H0]] : vector<2xf16>
     // CHECK: %[[Q1:.*]] = arith.mulf %[[H1]], %[[H1]] : vector<2xf16>
     // CHECK-NEXT: %[[S0:.*]] = arith.addf %[[Q0]], %[[H0]] : vector<2xf16>
     // CHECK-NEXT: %[[S1:.*]] = arith.addf %[[Q1]], %[[H1]] : vector<2xf16>
-    %q = "tile.elementwise"(%h, %h) {fn = "arith.mulf"} : (!H, !H) -> !H
-    %hh = "tile.concat"(%h, %q) : (!H, !H) -> !HH
-    %p0 = "tile.slice"(%hh) {index = 0} : (!HH) -> !H
-    %p1 = "tile.slice"(%hh) {index = 1} : (!HH) -> !H
-    %s = "tile.elementwise"(%p1, %p0) {fn = "arith.addf"} : (!H, !H) -> !H
+    %q = tile.elementwise arith.mulf %h, %h : !H
+    %hh = tile.concat %h, %q : !H -> !HH
+    %p0 = tile.slice %hh[0] : !HH -> !H
+    %p1 = tile.slice %hh[1] : !HH -> !H
+    %s = tile.elementwise arith.addf %p1, %p0 : !H
     // CHECK: %[[BYTES:.*]] = vector.from_elements %[[I]], %[[I]], %[[I]], %[[I]] : vector<4xi8>
     // CHECK: arith.addi %{{.*}}, %{{.*}} overflow<nsw> : vector<4xi8>
     // CHECK: %[[WIDE:.*]] = arith.extsi %{{.*}} : vector<4xi8> to vector<4xi32>
     // CHECK: vector.to_elements %[[WIDE]] : vector<4xi32>
-    %b = "tile.fill"(%i) : (i8) -> !I
-    %bb = "tile.elementwise"(%b, %b) {fn = "arith.addi", overflowFlags = #arith.overflow<nsw>} : (!I, !I) -> !I
-    %w = "tile.cast"(%bb) {fn = "arith.extsi"} : (!I) -> !I32
+    %b = tile.fill %i : i8 -> !I
+    %bb = tile.elementwise arith.addi %b, %b {overflowFlags = #arith.overflow<nsw>} : !I
+    %w = tile.cast arith.extsi %bb : !I to !I32
     // Narrow floats are their bits.
     // CHECK: %[[BITS:.*]] = arith.bitcast %[[E]] : f8E4M3FN to i8
     // CHECK: vector.from_elements %[[BITS]], %[[BITS]], %[[BITS]], %[[BITS]] : vector<4xi8>
-    %f = "tile.fill"(%e) : (f8E4M3FN) -> !E
+    %f = tile.fill %e : f8E4M3FN -> !E
     gpu.return
   }
 
@@ -102,10 +106,10 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: } else {
     // CHECK: scf.yield %[[R0]], %[[R1]] : vector<2xf16>, vector<2xf16>
     // CHECK: scf.yield %[[IF]]#0, %[[IF]]#1 : vector<2xf16>, vector<2xf16>
-    %b = "tile.fill"(%x) : (f16) -> !B
+    %b = tile.fill %x : f16 -> !B
     %r = scf.for %k = %n to %n step %n iter_args(%acc = %b) -> (!B) {
       %i = scf.if %p -> !B {
-        %m = "tile.elementwise"(%acc) {fn = "arith.negf"} : (!B) -> !B
+        %m = tile.elementwise arith.negf %acc : !B
         scf.yield %m : !B
       } else {
         scf.yield %acc : !B

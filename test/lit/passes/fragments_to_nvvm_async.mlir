@@ -7,7 +7,7 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
   // Eight lanes a row of 64 halves: thread t takes column 8·(t % 8) of row t / 8, and of the row
   // 16 further down. In shared memory row r's columns are moved by 8·(r % 8).
   // CHECK-LABEL: gpu.func @sixteen_bytes(
-  // CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x?xf16>, %[[I:[a-z0-9]+]]: index, %[[J:[a-z0-9]+]]: index)
+  // CHECK-SAME: %[[G:[A-Za-z0-9_]+]]: memref<?x?xf16>, %[[I:[A-Za-z0-9_]+]]: index, %[[J:[A-Za-z0-9_]+]]: index)
   gpu.func @sixteen_bytes(%g: memref<?x?xf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[T:.*]] = gpu.thread_id x
     // CHECK-NEXT: %[[A3:.*]] = arith.constant 3 : index
@@ -51,12 +51,13 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK-NOT: cp.async.shared
     %z = arith.constant 0 : index
     %one = arith.constant 1 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %j, %one, %z, %z) {shape = array<i64: 32, 64>, vector = 8} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %j] to %s[%one, %z, %z] shape [32, 64] {vector = 8}
+        : memref<?x?xf16> to !S
     // CHECK: nvvm.cp.async.commit.group
-    "tile.async_commit"() : () -> ()
+    tile.async_commit
     // CHECK: nvvm.cp.async.wait.group 1
-    "tile.async_wait"() {pending = 1} : () -> ()
+    tile.async_wait 1
     gpu.return
   }
 
@@ -88,8 +89,9 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[SIZE:.*]] = llvm.select %[[R]], %[[INROW]], %[[NONE]] : i1, i32
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca, %[[SIZE]] : !llvm.ptr<3>, !llvm.ptr<1>, i32
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 16, 16>, vector = 4, masked} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %j] to %s[%z, %z, %z] shape [16, 16] masked {vector = 4}
+        : memref<?x?xf16> to !S
     gpu.return
   }
 
@@ -105,8 +107,9 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     %z = arith.constant 0 : index
     %c4 = arith.constant 4 : index
     %col = arith.muli %j, %c4 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %col, %z, %z, %z) {shape = array<i64: 16, 16>, vector = 4, masked} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %col] to %s[%z, %z, %z] shape [16, 16] masked {vector = 4}
+        : memref<?x?xf16> to !S
     gpu.return
   }
 
@@ -114,8 +117,8 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
   gpu.func @four_bytes(%g: memref<?x?xf16>, %i: index, %j: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 4, cache = ca : !llvm.ptr<3>, !llvm.ptr<1>
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 16, 16>, vector = 2} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %j] to %s[%z, %z, %z] shape [16, 16] {vector = 2} : memref<?x?xf16> to !S
     gpu.return
   }
 
@@ -127,8 +130,8 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: llvm.store %[[X]], %{{.*}} {alignment = 2 : i64} : i16, !llvm.ptr<3>
     // CHECK-NOT: llvm.load
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 8, 16>} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %j] to %s[%z, %z, %z] shape [8, 16] : memref<?x?xf16> to !S
     gpu.return
   }
 
@@ -141,8 +144,8 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[X:.*]] = llvm.inline_asm has_side_effects "mov.b16 $0, 0;\0A\09@$1 ld.global.b16 $0, [$2];", "=h,b,l,~{memory}" %[[INSIDE]], %{{.*}} : (i1, !llvm.ptr<1>) -> i16
     // CHECK: llvm.store %[[X]], %{{.*}} : i16, !llvm.ptr<3>
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 8, 16>, masked} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %j] to %s[%z, %z, %z] shape [8, 16] masked : memref<?x?xf16> to !S
     gpu.return
   }
 
@@ -152,8 +155,9 @@ gpu.module @ampere [#nvvm.target<chip = "sm_80">] {
     // CHECK-NOT: addrspacecast
     // CHECK: nvvm.cp.async.shared.global
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %z, %z, %z, %z, %z) {shape = array<i64: 32, 64>, vector = 8} : (memref<32x64xf16, 1>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%z, %z] to %s[%z, %z, %z] shape [32, 64] {vector = 8}
+        : memref<32x64xf16, 1> to !S
     // CHECK: gpu.return
     gpu.return
   }
@@ -171,10 +175,10 @@ gpu.module @turing [#nvvm.target<chip = "sm_75">] {
     // CHECK-NOT: nvvm.cp.async
     // CHECK: gpu.return
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 32, 64>, vector = 8} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
-    "tile.async_commit"() : () -> ()
-    "tile.async_wait"() {pending = 0} : () -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %j] to %s[%z, %z, %z] shape [32, 64] {vector = 8} : memref<?x?xf16> to !S
+    tile.async_commit
+    tile.async_wait 0
     gpu.return
   }
 
@@ -185,8 +189,9 @@ gpu.module @turing [#nvvm.target<chip = "sm_75">] {
     // CHECK-NOT: scf.if
     // CHECK: gpu.return
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %i, %j, %z, %z, %z) {shape = array<i64: 16, 64>, vector = 8, masked} : (memref<?x?xf16>, !S, index, index, index, index, index) -> ()
+    %s = tile.alloc_shared : !S
+    tile.async_copy %g[%i, %j] to %s[%z, %z, %z] shape [16, 64] masked {vector = 8}
+        : memref<?x?xf16> to !S
     gpu.return
   }
 }

@@ -7,10 +7,10 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @pairs(
   gpu.func @pairs(%x: f16, %g: memref<8x16xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %t = "tile.fill"(%x) : (f16) -> !H
+    %t = tile.fill %x : f16 -> !H
     // CHECK: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.f16x2 [$0], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<1>, vector<2xf16>) -> ()
     // CHECK: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.f16x2 [$0+4], $1;", "l,r,~{memory}" %{{.*}} : (!llvm.ptr<1>, vector<2xf16>) -> ()
-    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf", vector = 4 : i64} : (!H, memref<8x16xf16>, index, index) -> ()
+    tile.atomic arith.addf %t, %g[%z, %z] {vector = 4 : i64} : !H, memref<8x16xf16>
     gpu.return
   }
 }
@@ -22,10 +22,10 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
   // CHECK-LABEL: gpu.func @two_pairs(
   gpu.func @two_pairs(%x: f16, %g: memref<8x16xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %t = "tile.fill"(%x) : (f16) -> !H
+    %t = tile.fill %x : f16 -> !H
     // CHECK: llvm.inline_asm has_side_effects "red.relaxed.gpu.global.add.noftz.v2.f16x2 [$0], {$1, $2};", "l,r,r,~{memory}"
     // CHECK-NOT: llvm.inline_asm
-    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.addf", vector = 4 : i64} : (!H, memref<8x16xf16>, index, index) -> ()
+    tile.atomic arith.addf %t, %g[%z, %z] {vector = 4 : i64} : !H, memref<8x16xf16>
     gpu.return
   }
 }
@@ -41,16 +41,16 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[BIT:.*]] = arith.andi %[[LANE]], %{{.*}} : index
     // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[BIT]],
     %z = arith.constant 0 : index
-    %t = "tile.fill"(%x) : (i32) -> !C
+    %t = tile.fill %x : i32 -> !C
     // CHECK: "@$0 red.relaxed.gpu.global.max.s32 [$1], $2;", "b,l,r,~{memory}" %[[FIRST]],
-    "tile.atomic"(%t, %g, %z, %z) {fn = "arith.maxsi"} : (!C, memref<1x16xi32>, index, index) -> ()
+    tile.atomic arith.maxsi %t, %g[%z, %z] : !C, memref<1x16xi32>
     // CHECK: "@$0 st.global.b32 [$1], $2;", "b,l,r,~{memory}" %[[FIRST]],
-    "tile.store"(%t, %g, %z, %z) : (!C, memref<1x16xi32>, index, index) -> ()
+    tile.store %t, %g[%z, %z] : !C, memref<1x16xi32>
     // Of those in bounds.
     // CHECK: %[[IN:.*]] = llvm.and %[[FIRST]], %{{.*}} : i1
     // CHECK: %[[BOTH:.*]] = llvm.and %[[IN]], %{{.*}} : i1
     // CHECK: "@$0 st.global.b32 [$1], $2;", "b,l,r,~{memory}" %[[BOTH]],
-    "tile.store"(%t, %g, %z, %z) {masked} : (!C, memref<1x16xi32>, index, index) -> ()
+    tile.store %t, %g[%z, %z] masked : !C, memref<1x16xi32>
     gpu.return
   }
 }

@@ -15,7 +15,7 @@ gpu.module @sequences [#nvvm.target<chip = "sm_75">] {
   // CHECK-LABEL: gpu.func @narrow(
   gpu.func @narrow(%m: memref<8x8xf32>, %n: memref<8x8xi8>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %f = "tile.load"(%m, %z, %z) : (memref<8x8xf32>, index, index) -> !F32
+    %f = tile.load %m[%z, %z] : memref<8x8xf32> -> !F32
     // The bits of 448, the largest number, and of the smallest normal one.
     // CHECK: %[[BITS:.*]] = llvm.bitcast %{{.*}} : f32 to i32
     // CHECK: %[[A:.*]] = arith.andi %[[BITS]], %c2147483647_i32
@@ -31,22 +31,22 @@ gpu.module @sequences [#nvvm.target<chip = "sm_75">] {
     // A NaN becomes 0x7f.
     // CHECK: %[[NAN:.*]] = arith.cmpi ugt, %[[A]], %{{.*}} : i32
     // CHECK: arith.select %[[NAN]], %c127_i32
-    %e = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !E4M3
-    "tile.store"(%e, %n, %z, %z) : (!E4M3, memref<8x8xi8>, index, index) -> ()
+    %e = tile.cast arith.truncf %f : !F32 to !E4M3
+    tile.store %e, %n[%z, %z] : !E4M3, memref<8x8xi8>
     gpu.return
   }
 
   // CHECK-LABEL: gpu.func @widen(
   gpu.func @widen(%m: memref<8x8xi8>, %n: memref<8x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %e = "tile.load"(%m, %z, %z) : (memref<8x8xi8>, index, index) -> !E4M3
+    %e = tile.load %m[%z, %z] : memref<8x8xi8> -> !E4M3
     // CHECK: %[[WORD:.*]] = llvm.call @llvm.nvvm.prmt(%{{.*}}, %{{.*}}, %c5124_i32)
     // CHECK: %[[MAG:.*]] = arith.andi %[[WORD]], %c2130738944_i32
     // CHECK: arith.shrui %[[MAG]], %c1_i32
     // CHECK: arith.constant dense<2.560000e+02> : vector<2xf16>
     // CHECK: arith.mulf %{{.*}} : vector<2xf16>
-    %f = "tile.cast"(%e) {fn = "arith.extf"} : (!E4M3) -> !F16
-    "tile.store"(%f, %n, %z, %z) : (!F16, memref<8x8xf16>, index, index) -> ()
+    %f = tile.cast arith.extf %e : !E4M3 to !F16
+    tile.store %f, %n[%z, %z] : !F16, memref<8x8xf16>
     gpu.return
   }
 
@@ -54,12 +54,12 @@ gpu.module @sequences [#nvvm.target<chip = "sm_75">] {
   // CHECK-LABEL: gpu.func @widen_by_a_shift(
   gpu.func @widen_by_a_shift(%m: memref<8x8xi8>, %n: memref<8x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %e = "tile.load"(%m, %z, %z) : (memref<8x8xi8>, index, index) -> !E5M2
+    %e = tile.load %m[%z, %z] : memref<8x8xi8> -> !E5M2
     // CHECK: llvm.call @llvm.nvvm.prmt
     // CHECK-NOT: arith.mulf
     // CHECK: llvm.store
-    %f = "tile.cast"(%e) {fn = "arith.extf"} : (!E5M2) -> !F16
-    "tile.store"(%f, %n, %z, %z) : (!F16, memref<8x8xf16>, index, index) -> ()
+    %f = tile.cast arith.extf %e : !E5M2 to !F16
+    tile.store %f, %n[%z, %z] : !F16, memref<8x8xf16>
     gpu.return
   }
 
@@ -68,7 +68,7 @@ gpu.module @sequences [#nvvm.target<chip = "sm_75">] {
   // CHECK-LABEL: gpu.func @integers(
   gpu.func @integers(%m: memref<8x4xi8>, %n: memref<8x8xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %i = "tile.load"(%m, %z, %z) : (memref<8x4xi8>, index, index) -> !I4
+    %i = tile.load %m[%z, %z] : memref<8x4xi8> -> !I4
     // CHECK: %[[X:.*]] = arith.xori %{{.*}}, %c-2004318072_i32
     // CHECK: %[[P:.*]] = llvm.call @llvm.nvvm.prmt(%[[X]], %c100_i32,
     // CHECK: %[[A:.*]] = arith.andi %[[P]], %c-983281_i32
@@ -76,19 +76,19 @@ gpu.module @sequences [#nvvm.target<chip = "sm_75">] {
     // CHECK: arith.constant dense<[1.000000e+00, 6.250000e-02]> : vector<2xf16>
     // CHECK: arith.constant dense<[-1.032000e+03, -7.200000e+01]> : vector<2xf16>
     // CHECK: llvm.intr.fma(%[[H]],
-    %f = "tile.cast"(%i) {fn = "arith.sitofp"} : (!I4) -> !F16
-    "tile.store"(%f, %n, %z, %z) : (!F16, memref<8x8xf16>, index, index) -> ()
+    %f = tile.cast arith.sitofp %i : !I4 to !F16
+    tile.store %f, %n[%z, %z] : !F16, memref<8x8xf16>
     gpu.return
   }
 
   // CHECK-LABEL: gpu.func @tf32(
   gpu.func @tf32(%m: memref<8x8xf32>, %n: memref<8x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %f = "tile.load"(%m, %z, %z) : (memref<8x8xf32>, index, index) -> !F32
+    %f = tile.load %m[%z, %z] : memref<8x8xf32> -> !F32
     // CHECK: arith.addi %{{.*}}, %c4096_i32
     // CHECK: arith.andi %{{.*}}, %c-8192_i32
-    %t = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !T32
-    "tile.store"(%t, %n, %z, %z) : (!T32, memref<8x8xf32>, index, index) -> ()
+    %t = tile.cast arith.truncf %f : !F32 to !T32
+    tile.store %t, %n[%z, %z] : !T32, memref<8x8xf32>
     gpu.return
   }
 }
@@ -97,24 +97,24 @@ gpu.module @instructions [#nvvm.target<chip = "sm_100a">] {
   // CHECK-LABEL: gpu.func @narrow(
   gpu.func @narrow(%m: memref<8x8xf32>, %n: memref<8x8xi8>, %o: memref<8x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %f = "tile.load"(%m, %z, %z) : (memref<8x8xf32>, index, index) -> !F32
+    %f = tile.load %m[%z, %z] : memref<8x8xf32> -> !F32
     // CHECK: llvm.call @llvm.nvvm.ff.to.e4m3x2.rn(%{{.*}}, %{{.*}}) : (f32, f32) -> i16
-    %e = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !E4M3
-    "tile.store"(%e, %n, %z, %z) : (!E4M3, memref<8x8xi8>, index, index) -> ()
+    %e = tile.cast arith.truncf %f : !F32 to !E4M3
+    tile.store %e, %n[%z, %z] : !E4M3, memref<8x8xi8>
     // From f16 and to it there are instructions, too.
     // CHECK: llvm.call @llvm.nvvm.e4m3x2.to.f16x2.rn(%{{.*}}) : (i16) -> vector<2xf16>
     // CHECK-NEXT: llvm.call @llvm.nvvm.f16x2.to.e5m2x2.rn(%{{.*}}) : (vector<2xf16>) -> i16
-    %g = "tile.cast"(%e) {fn = "arith.convertf"} : (!E4M3) -> !E5M2
-    "tile.store"(%g, %n, %z, %z) : (!E5M2, memref<8x8xi8>, index, index) -> ()
+    %g = tile.cast arith.convertf %e : !E4M3 to !E5M2
+    tile.store %g, %n[%z, %z] : !E5M2, memref<8x8xi8>
     // Two elements of 4 bits come in one byte; here each has its own, in bits 5 to 2.
     // CHECK: %[[C:.*]] = llvm.call @llvm.nvvm.ff.to.e2m1x2.rn.satfinite(%{{.*}}, %{{.*}}) : (f32, f32) -> i16
     // CHECK: arith.andi %{{.*}}, %c15_i32
     // CHECK: arith.shli %{{.*}}, %c2_i32
-    %b = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !E2M1
-    "tile.store"(%b, %n, %z, %z) : (!E2M1, memref<8x8xi8>, index, index) -> ()
+    %b = tile.cast arith.truncf %f : !F32 to !E2M1
+    tile.store %b, %n[%z, %z] : !E2M1, memref<8x8xi8>
     // CHECK-COUNT-2: llvm.call @llvm.nvvm.f2tf32.rna(%{{.*}}) : (f32) -> i32
-    %t = "tile.cast"(%f) {fn = "arith.truncf"} : (!F32) -> !T32
-    "tile.store"(%t, %o, %z, %z) : (!T32, memref<8x8xf32>, index, index) -> ()
+    %t = tile.cast arith.truncf %f : !F32 to !T32
+    tile.store %t, %o[%z, %z] : !T32, memref<8x8xf32>
     gpu.return
   }
 
@@ -122,12 +122,12 @@ gpu.module @instructions [#nvvm.target<chip = "sm_100a">] {
   // CHECK-LABEL: gpu.func @widen(
   gpu.func @widen(%m: memref<8x4xi8>, %n: memref<8x8xbf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %e = "tile.load"(%m, %z, %z) : (memref<8x4xi8>, index, index) -> !P2M1
+    %e = tile.load %m[%z, %z] : memref<8x4xi8> -> !P2M1
     // CHECK: %[[H:.*]] = llvm.call @llvm.nvvm.e2m1x2.to.f16x2.rn(%{{.*}}) : (i16) -> vector<2xf16>
     // CHECK-NEXT: %[[F:.*]] = arith.extf %[[H]] : vector<2xf16> to vector<2xf32>
     // CHECK-NEXT: arith.truncf %[[F]] : vector<2xf32> to vector<2xbf16>
-    %f = "tile.cast"(%e) {fn = "arith.extf"} : (!P2M1) -> !BF16
-    "tile.store"(%f, %n, %z, %z) : (!BF16, memref<8x8xbf16>, index, index) -> ()
+    %f = tile.cast arith.extf %e : !P2M1 to !BF16
+    tile.store %f, %n[%z, %z] : !BF16, memref<8x8xbf16>
     gpu.return
   }
 }

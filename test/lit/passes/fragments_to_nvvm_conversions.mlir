@@ -20,9 +20,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[N2:.*]] = arith.negf %[[V1]] : f32
     // CHECK: %[[N3:.*]] = arith.negf %[[V3]] : f32
     %z = arith.constant 0 : index
-    %c = "tile.load"(%g, %z, %z) : (memref<16x8xf32>, index, index) -> !C
-    %p = "tile.convert_layout"(%c) : (!C) -> !P
-    %n = "tile.elementwise"(%p) {fn = "arith.negf"} : (!P) -> !P
+    %c = tile.load %g[%z, %z] : memref<16x8xf32> -> !C
+    %p = tile.convert_layout %c : !C -> !P
+    %n = tile.elementwise arith.negf %p : !P
     gpu.return
   }
 
@@ -50,8 +50,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-COUNT-3: nvvm.shfl.sync
     // CHECK-NOT: nvvm.shfl.sync
     %z = arith.constant 0 : index
-    %c = "tile.load"(%g, %z, %z) : (memref<16x8xf32>, index, index) -> !C
-    %x = "tile.convert_layout"(%c) : (!C) -> !X
+    %c = tile.load %g[%z, %z] : memref<16x8xf32> -> !C
+    %x = tile.convert_layout %c : !C -> !X
     gpu.return
   }
 
@@ -61,8 +61,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[I:.*]] = llvm.bitcast %{{.*}} : vector<2xf16> to i32
     // CHECK: %[[T:.*]] = llvm.inline_asm has_side_effects "movmatrix.sync.aligned.m8n8.trans.b16 $0, $1;", "=r,r" %[[I]] : (i32) -> i32
     // CHECK: llvm.bitcast %[[T]] : i32 to vector<2xf16>
-    %f = "tile.fill"(%h) : (f16) -> !H
-    %t = "tile.convert_layout"(%f) : (!H) -> !HT
+    %f = tile.fill %h : f16 -> !H
+    %t = tile.convert_layout %f : !H -> !HT
     gpu.return
   }
 }

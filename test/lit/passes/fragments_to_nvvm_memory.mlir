@@ -35,19 +35,19 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[P3:.*]] = llvm.getelementptr %[[P]][272] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     // CHECK: %[[V3:.*]] = llvm.load %[[P3]] {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
     %z = arith.constant 0 : index
-    %a = "tile.load"(%g, %z, %z) {vector = 2} : (memref<16x16xf16>, index, index) -> !A
+    %a = tile.load %g[%z, %z] {vector = 2} : memref<16x16xf16> -> !A
     // Without the promise they come one by one.
     // CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> f16
-    %b = "tile.load"(%g, %z, %z) : (memref<16x16xf16>, index, index) -> !A
+    %b = tile.load %g[%z, %z] : memref<16x16xf16> -> !A
     // B's neighbours lie in different rows of memory, which no promise joins.
     // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> f16
-    %c = "tile.load"(%g, %z, %z) {vector = 8} : (memref<16x16xf16>, index, index) -> !B
+    %c = tile.load %g[%z, %z] {vector = 8} : memref<16x16xf16> -> !B
     // In the transpose they are neighbours: column l / 4 is the row of memory.
     // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
-    %d = "tile.load"(%g, %z, %z) {transposed, vector = 8} : (memref<16x16xf16>, index, index) -> !B
+    %d = tile.load %g[%z, %z] transposed {vector = 8} : memref<16x16xf16> -> !B
     // Sixteen bytes are the widest.
     // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<8xf16>
-    %e = "tile.load"(%g, %z, %z) {vector = 16} : (memref<16x16xf16>, index, index) -> !W
+    %e = tile.load %g[%z, %z] {vector = 16} : memref<16x16xf16> -> !W
     // CHECK-NOT: llvm.load
     // CHECK: gpu.return
     gpu.return
@@ -56,7 +56,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // What the type does not say comes from the descriptor; an index that is no known multiple breaks
   // the promise.
   // CHECK-LABEL: gpu.func @dynamic(
-  // CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x?xf16, strided<[?, 1], offset: ?>, 1>, %[[I:[a-z0-9]+]]: index
+  // CHECK-SAME: %[[G:[A-Za-z0-9_]+]]: memref<?x?xf16, strided<[?, 1], offset: ?>, 1>, %[[I:[A-Za-z0-9_]+]]: index
   gpu.func @dynamic(%g: memref<?x?xf16, strided<[?, 1], offset: ?>, 1>, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[D:.*]] = builtin.unrealized_conversion_cast %[[G]] : {{.*}} to !llvm.struct<(ptr<1>, ptr<1>, i64, array<2 x i64>, array<2 x i64>)>
     // CHECK: %[[P:.*]] = llvm.extractvalue %[[D]][1]
@@ -72,13 +72,13 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[DOWN8:.*]] = llvm.mul %[[C8]], %[[S]] : i64
     // CHECK: llvm.getelementptr %{{.*}}[%[[DOWN8]]]
     %z = arith.constant 0 : index
-    %a = "tile.load"(%g, %i, %z) {vector = 8} : (memref<?x?xf16, strided<[?, 1], offset: ?>, 1>, index, index) -> !A
+    %a = tile.load %g[%i, %z] {vector = 8} : memref<?x?xf16, strided<[?, 1], offset: ?>, 1> -> !A
     // CHECK-COUNT-8: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> f16
-    %b = "tile.load"(%g, %z, %i) {vector = 8} : (memref<?x?xf16, strided<[?, 1], offset: ?>, 1>, index, index) -> !A
+    %b = tile.load %g[%z, %i] {vector = 8} : memref<?x?xf16, strided<[?, 1], offset: ?>, 1> -> !A
     // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
     %c4 = arith.constant 4 : index
     %j = arith.muli %i, %c4 : index
-    %c = "tile.load"(%g, %z, %j) {vector = 8} : (memref<?x?xf16, strided<[?, 1], offset: ?>, 1>, index, index) -> !A
+    %c = tile.load %g[%z, %j] {vector = 8} : memref<?x?xf16, strided<[?, 1], offset: ?>, 1> -> !A
     // CHECK-NOT: llvm.load
     // CHECK: gpu.return
     gpu.return
@@ -86,7 +86,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 
   // Outside the extents nothing is read or written; what is loaded is zero there.
   // CHECK-LABEL: gpu.func @masked(
-  // CHECK-SAME: %[[G:[a-z0-9]+]]: memref<?x7xf32>, %[[I:[a-z0-9]+]]: index
+  // CHECK-SAME: %[[G:[A-Za-z0-9_]+]]: memref<?x7xf32>, %[[I:[A-Za-z0-9_]+]]: index
   gpu.func @masked(%g: memref<?x7xf32>, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[ROWI:.*]] = arith.addi %[[I]], %{{.*}} : index
     // CHECK: %[[R:.*]] = arith.index_cast %[[ROWI]] : index to i64
@@ -105,14 +105,14 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[IN02:.*]] = llvm.and %[[IN0]], %[[IN2]] : i1
     // CHECK: llvm.inline_asm has_side_effects "{{.*}} ld.global.b32 $0, [$2+4];", {{.*}} %[[IN02]], %[[ADDR]] :
     %z = arith.constant 0 : index
-    %c = "tile.load"(%g, %i, %z) {masked} : (memref<?x7xf32>, index, index) -> !C
+    %c = tile.load %g[%i, %z] masked : memref<?x7xf32> -> !C
     // CHECK: llvm.inline_asm has_side_effects "@$0 st.global.b32 [$1], $2;", "b,l,r,~{memory}" %{{.*}}, %[[ADDR]], %{{.*}} : (i1, !llvm.ptr<1>, f32) -> ()
     // CHECK: llvm.inline_asm has_side_effects "@$0 st.global.b32 [$1+4], $2;", {{.*}} %[[ADDR]],
     // Eight rows of seven.
     // CHECK: llvm.inline_asm has_side_effects "@$0 st.global.b32 [$1+224], $2;", {{.*}} %[[ADDR]],
     // CHECK: llvm.inline_asm has_side_effects "@$0 st.global.b32 [$1+228], $2;", {{.*}} %[[ADDR]],
     // CHECK-NOT: scf.if
-    "tile.store"(%c, %g, %i, %z) {masked} : (!C, memref<?x7xf32>, index, index) -> ()
+    tile.store %c, %g[%i, %z] masked : !C, memref<?x7xf32>
     gpu.return
   }
 
@@ -132,8 +132,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %b = gpu.block_id x
     %first = arith.muli %b, %c64 : index
     %row = arith.addi %first, %c32 : index
-    %c = "tile.fill"(%x) : (f32) -> !C
-    "tile.store"(%c, %g, %row, %z) {masked} : (!C, memref<?x16xf32>, index, index) -> ()
+    %c = tile.fill %x : f32 -> !C
+    tile.store %c, %g[%row, %z] masked : !C, memref<?x16xf32>
     gpu.return
   }
 
@@ -144,8 +144,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[P1:.*]] = llvm.getelementptr %[[P]][256] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
     // CHECK: llvm.store %{{.*}}, %[[P1]] {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<1>
     %z = arith.constant 0 : index
-    %c = "tile.fill"(%x) : (f32) -> !C
-    "tile.store"(%c, %g, %z, %z) {vector = 2} : (!C, memref<16x8xf32>, index, index) -> ()
+    %c = tile.fill %x : f32 -> !C
+    tile.store %c, %g[%z, %z] {vector = 2} : !C, memref<16x8xf32>
     gpu.return
   }
 
@@ -156,8 +156,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: llvm.inline_asm has_side_effects "@$0 st.b32 [$1], $2;", "b,l,r,~{memory}" %{{.*}} : (i1, !llvm.ptr, f32) -> ()
     %z = arith.constant 0 : index
     %g = memref.alloca() : memref<16x7xf32>
-    %c = "tile.fill"(%x) : (f32) -> !C
-    "tile.store"(%c, %g, %i, %z) {masked} : (!C, memref<16x7xf32>, index, index) -> ()
+    %c = tile.fill %x : f32 -> !C
+    tile.store %c, %g[%i, %z] masked : !C, memref<16x7xf32>
     gpu.return
   }
 }

@@ -10,17 +10,17 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @halves(%m: memref<8x16xi8>, %n: memref<8x8xi8>, %o: memref<8x16xi8>)
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %w = "tile.load"(%m, %z, %z) : (memref<8x16xi8>, index, index) -> !Whole
+    %w = tile.load %m[%z, %z] : memref<8x16xi8> -> !Whole
     // CHECK: %[[W:.*]] = llvm.bitcast %{{.*}} : vector<8xi4> to vector<2xi16>
     // CHECK-NOT: llvm.lshr
     // CHECK: %[[H:.*]] = vector.extract %[[W]][1]
     // CHECK: llvm.bitcast %[[H]] : i16 to vector<4xi4>
-    %p = "tile.slice"(%w) {index = 1 : i64} : (!Whole) -> !Part
-    "tile.store"(%p, %n, %z, %z) : (!Part, memref<8x8xi8>, index, index) -> ()
+    %p = tile.slice %w[1] : !Whole -> !Part
+    tile.store %p, %n[%z, %z] : !Part, memref<8x8xi8>
     // CHECK: vector.from_elements %{{.*}} : vector<2xi16>
     // CHECK: llvm.bitcast %{{.*}} : vector<2xi16> to vector<8xi4>
-    %q = "tile.concat"(%p, %p) : (!Part, !Part) -> !Whole
-    "tile.store"(%q, %o, %z, %z) : (!Whole, memref<8x16xi8>, index, index) -> ()
+    %q = tile.concat %p, %p : !Part -> !Whole
+    tile.store %q, %o[%z, %z] : !Whole, memref<8x16xi8>
     gpu.return
   }
 }

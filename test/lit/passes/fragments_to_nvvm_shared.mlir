@@ -17,9 +17,9 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     // CHECK: %[[S1:.*]] = llvm.mlir.addressof @buffers_shared : !llvm.ptr<3>
     // CHECK: %[[B1:.*]] = llvm.getelementptr %[[S1]][1024] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
     // CHECK: llvm.getelementptr %{{.*}}[2048] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
-    %s = "tile.alloc_shared"() : () -> memref<8x8xf16, #tile.shared<"none">>
-    %t = "tile.alloc_shared"() : () -> memref<32x16xf16, #tile.shared<"32B">>
-    %u = "tile.alloc_shared"() : () -> memref<2x8x8xi8, #tile.shared<"none">>
+    %s = tile.alloc_shared : memref<8x8xf16, #tile.shared<"none">>
+    %t = tile.alloc_shared : memref<32x16xf16, #tile.shared<"32B">>
+    %u = tile.alloc_shared : memref<2x8x8xi8, #tile.shared<"none">>
     gpu.return
   }
 
@@ -27,15 +27,15 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
   // CHECK-SAME: kernel attributes {known_block_size = array<i32: 32, 1, 1>, tile.dynamic_shared = 50176 : i64}
   gpu.func @large() kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: llvm.mlir.addressof @large_shared : !llvm.ptr<3>
-    %s = "tile.alloc_shared"() : () -> memref<3x128x64xf16, #tile.shared<"128B">>
-    %t = "tile.alloc_shared"() : () -> memref<8x8xf16, #tile.shared<"none">>
+    %s = tile.alloc_shared : memref<3x128x64xf16, #tile.shared<"128B">>
+    %t = tile.alloc_shared : memref<8x8xf16, #tile.shared<"none">>
     gpu.return
   }
 
   // Lane l supplies row l % 16 of the matrices at column 8·(l / 16); the swizzle moves the columns of
   // row r by 8·(r % 8): offset 64·(l % 16) ^ 8·(l / 16) ^ 8·(l % 8) in elements.
   // CHECK-LABEL: gpu.func @ldmatrix(
-  // CHECK-SAME: %[[I:[a-z0-9]+]]: index)
+  // CHECK-SAME: %[[I:[A-Za-z0-9_]+]]: index)
   gpu.func @ldmatrix(%i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[T:.*]] = gpu.thread_id x
     // CHECK-NEXT: %[[C31:.*]] = arith.constant 31 : index
@@ -71,8 +71,8 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     %c1 = arith.constant 1 : index
     %c16 = arith.constant 16 : index
     %c48 = arith.constant 48 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    %a = "tile.ldmatrix"(%s, %c1, %c16, %c48) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index, index) -> !A
+    %s = tile.alloc_shared : !S
+    %a = tile.ldmatrix %s[%c1, %c16, %c48] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !A
     // Which buffer, and the column, at run time: i·4096 bytes, and 16·i among the lane's bits.
     // CHECK: %[[K:.*]] = arith.muli %[[I]], %{{.*}} : index
     // CHECK: %[[I64:.*]] = arith.index_castui %[[I]] : index to i64
@@ -85,7 +85,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     // CHECK: %[[Q:.*]] = llvm.getelementptr %[[BUFFER]][%[[KB]]]
     // CHECK: llvm.call @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x4.b16.p3(%[[Q]]) {convergent}
     %k = arith.muli %i, %c16 : index
-    %b = "tile.ldmatrix"(%s, %i, %z, %k) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index, index) -> !A
+    %b = tile.ldmatrix %s[%i, %z, %k] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !A
     gpu.return
   }
 
@@ -98,26 +98,26 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     // CHECK-NOT: arith.constant 4 : index
     // CHECK: llvm.call @llvm.nvvm.ldmatrix.sync.aligned.m8n8.x2.trans.b16.p3(%[[P:.*]]) {convergent} : (!llvm.ptr<3>) -> !llvm.struct<(i32, i32)>
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    %b = "tile.ldmatrix"(%s, %z, %z, %z) {form = "ldmatrix.sync.aligned.m8n8.x2.trans.b16"} : (!S, index, index, index) -> !B
+    %s = tile.alloc_shared : !S
+    %b = tile.ldmatrix %s[%z, %z, %z] {form = "ldmatrix.sync.aligned.m8n8.x2.trans.b16"} : !S -> !B
     // CHECK: %[[R0:.*]] = llvm.bitcast %{{.*}} : vector<2xf16> to i32
     // CHECK: %[[R1:.*]] = llvm.bitcast %{{.*}} : vector<2xf16> to i32
     // CHECK: llvm.call @llvm.nvvm.stmatrix.sync.aligned.m8n8.x2.trans.b16.p3(%[[P]], %[[R0]], %[[R1]]) {convergent} : (!llvm.ptr<3>, i32, i32) -> ()
-    "tile.stmatrix"(%b, %s, %z, %z, %z) {form = "stmatrix.sync.aligned.m8n8.x2.trans.b16"} : (!B, !S, index, index, index) -> ()
+    tile.stmatrix %b, %s[%z, %z, %z] {form = "stmatrix.sync.aligned.m8n8.x2.trans.b16"} : !B, !S
     gpu.return
   }
 
   // Plain loads as wide as the swizzle leaves neighbours together: here two words, not across rows.
   // CHECK-LABEL: gpu.func @words(
-  // CHECK-SAME: %[[I:[a-z0-9]+]]: index)
+  // CHECK-SAME: %[[I:[A-Za-z0-9_]+]]: index)
   gpu.func @words(%i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[V:.*]] = llvm.load %[[P:.*]] {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
     // Eight rows of 256 bytes on.
     // CHECK: %[[P1:.*]] = llvm.getelementptr %[[P]][2048]
     // CHECK: llvm.load %[[P1]] {alignment = 8 : i64} : !llvm.ptr<3> -> vector<2xf32>
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !F
-    %c = "tile.load"(%s, %z, %z) : (!F, index, index) -> !C
+    %s = tile.alloc_shared : !F
+    %c = tile.load %s[%z, %z] : !F -> !C
     // A column that may be odd: sum first, then the swizzle, word by word.
     // CHECK: %[[SUM:.*]] = arith.addi %{{.*}}, %[[I]] : index
     // CHECK: %[[C5:.*]] = arith.constant 5 : index
@@ -129,7 +129,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
     // CHECK-COUNT-3: llvm.store %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<3>
     // CHECK-NOT: llvm.store
     // CHECK: gpu.return
-    "tile.store"(%c, %s, %z, %i) : (!C, !F, index, index) -> ()
+    tile.store %c, %s[%z, %i] : !C, !F
     gpu.return
   }
 }

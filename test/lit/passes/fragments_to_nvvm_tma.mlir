@@ -15,30 +15,31 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %true = arith.constant true
-    %s = "tile.alloc_shared"() : () -> !S
-    %b = "tile.alloc_shared"() : () -> !Bars
+    %s = tile.alloc_shared : !S
+    %b = tile.alloc_shared : !Bars
     // CHECK: llvm.inline_asm has_side_effects "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}"
-    "tile.barrier_init"(%b, %c1) {count = 2} : (!Bars, index) -> ()
+    tile.barrier_init %b[%c1] count 2 : !Bars
     // CHECK: llvm.inline_asm has_side_effects "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}"
-    "tile.barrier_expect"(%b, %c1) {bytes = 8192} : (!Bars, index) -> ()
+    tile.barrier_expect %b[%c1] bytes 8192 : !Bars
     // CHECK: llvm.inline_asm has_side_effects "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}"
-    "tile.barrier_arrive"(%b, %c1) : (!Bars, index) -> ()
+    tile.barrier_arrive %b[%c1] : !Bars
     // Coordinates stand with that of the contiguous dimension first.
     // CHECK: %[[COLUMN:.*]] = arith.index_cast %c0{{.*}} : index to i32
     // CHECK: %[[ROW:.*]] = arith.index_cast %[[N]] : index to i32
     // CHECK: llvm.inline_asm has_side_effects "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$2, $3}], [$4];", "r,l,r,r,r,~{memory}" %{{.*}}, %[[MAP]], %[[COLUMN]], %[[ROW]]
-    "tile.tma_load"(%m, %s, %b, %n, %c0, %c1, %c0, %c0, %c1) {shape = array<i64: 64, 64>} : (!M, !S, !Bars, index, index, index, index, index, index) -> ()
+    tile.tma_load %m[%n, %c0] to %s[%c1, %c0, %c0] signal %b[%c1] shape [64, 64]
+        : !M to !S signal !Bars
     // CHECK: scf.while : () -> () {
     // CHECK: %[[DONE:.*]] = llvm.inline_asm has_side_effects "mbarrier.try_wait.parity.shared::cta.b64 $0, [$1], $2;", "=b,r,r,~{memory}"
     // CHECK: %[[AGAIN:.*]] = llvm.xor %[[DONE]]
     // CHECK: scf.condition(%[[AGAIN]])
-    "tile.barrier_wait"(%b, %c1, %true) : (!Bars, index, i1) -> ()
+    tile.barrier_wait %b[%c1] parity %true : !Bars
     // CHECK: "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [$1, {$2, $3}], [$0];", "r,l,r,r,~{memory}" %{{.*}}, %[[MAP]]
-    "tile.tma_store"(%s, %m, %c0, %c0, %c1, %c0, %c0) {shape = array<i64: 64, 64>} : (!S, !M, index, index, index, index, index) -> ()
+    tile.tma_store %m[%c0, %c0] from %s[%c1, %c0, %c0] shape [64, 64] : !M from !S
     // CHECK: "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [$1, {$2, $3}], [$0];"
-    "tile.tma_reduce"(%s, %m, %c0, %c0, %c1, %c0, %c0) {fn = "add", shape = array<i64: 64, 64>} : (!S, !M, index, index, index, index, index) -> ()
+    tile.tma_reduce add %m[%c0, %c0] from %s[%c1, %c0, %c0] shape [64, 64] : !M from !S
     // CHECK: shfl
-    %g = "tile.warpgroup_id"() : () -> index
+    %g = tile.warpgroup_id
     gpu.return
   }
 }

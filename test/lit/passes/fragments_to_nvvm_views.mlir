@@ -36,11 +36,11 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: arith.subf %[[V2]], %[[C1]] : f32
     // CHECK: arith.subf %[[V3]], %[[C1]] : f32
     %z = arith.constant 0 : index
-    %c = "tile.load"(%g, %z, %z) : (memref<16x8xf32>, index, index) -> !C
-    %r = "tile.reduce"(%c) {axis = 1, fn = "arith.addf"} : (!C) -> !R
-    %e = "tile.expand"(%r) {axis = 1} : (!R) -> !E
-    %b = "tile.broadcast"(%e) : (!E) -> !C
-    %d = "tile.elementwise"(%c, %b) {fn = "arith.subf"} : (!C, !C) -> !C
+    %c = tile.load %g[%z, %z] : memref<16x8xf32> -> !C
+    %r = tile.reduce arith.addf %c axis 1 : !C -> !R
+    %e = tile.expand %r axis 1 : !R -> !E
+    %b = tile.broadcast %e : !E -> !C
+    %d = tile.elementwise arith.subf %c, %b : !C
     gpu.return
   }
 
@@ -62,9 +62,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: nvvm.shfl.sync
     // CHECK: arith.maximumf %{{.*}}, %{{.*}} : vector<2xf16>
     // CHECK-NOT: nvvm.shfl.sync
-    %c = "tile.fill"(%h) : (f16) -> !H
-    %r = "tile.reduce"(%c) {axis = 1, fn = "arith.addf"} : (!H) -> !HR
-    %k = "tile.reduce"(%c) {axis = 0, fn = "arith.maximumf"} : (!H) -> !HC
+    %c = tile.fill %h : f16 -> !H
+    %r = tile.reduce arith.addf %c axis 1 : !H -> !HR
+    %k = tile.reduce arith.maximumf %c axis 0 : !H -> !HC
     gpu.return
   }
 
@@ -75,9 +75,9 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK-NOT: nvvm.shfl.sync
     // CHECK-COUNT-4: llvm.store
     %z = arith.constant 0 : index
-    %c = "tile.load"(%g, %z, %z) {vector = 2} : (memref<16x8xf16>, index, index) -> !H
-    %t = "tile.transpose"(%c) {permutation = array<i64: 1, 0>} : (!H) -> !HT
-    "tile.store"(%t, %h, %z, %z) : (!HT, memref<8x16xf16>, index, index) -> ()
+    %c = tile.load %g[%z, %z] {vector = 2} : memref<16x8xf16> -> !H
+    %t = tile.transpose %c [1, 0] : !H -> !HT
+    tile.store %t, %h[%z, %z] : !HT, memref<8x16xf16>
     gpu.return
   }
 
@@ -89,8 +89,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[R:.*]] = nvvm.redux.sync umax %[[V]], %{{.*}} : i32 -> i32
     // CHECK: arith.addi %[[R]], %{{.*}} : i32
     %z = arith.constant 0 : index
-    %v = "tile.load"(%g, %z) : (memref<64xi32>, index) -> !V
-    %s = "tile.reduce"(%v) {axis = 0, fn = "arith.maxui"} : (!V) -> i32
+    %v = tile.load %g[%z] : memref<64xi32> -> !V
+    %s = tile.reduce arith.maxui %v axis 0 : !V -> i32
     %t = arith.addi %s, %n : i32
     gpu.return
   }
@@ -103,8 +103,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[L1:.*]] = llvm.xor %[[L]], %[[ONE]] : i32
     // CHECK: arith.muli %[[L]], %[[L]] : i32
     // CHECK: arith.muli %[[L1]], %[[L1]] : i32
-    %i = "tile.iota"() {axis = 1} : () -> !I
-    %s = "tile.elementwise"(%i, %i) {fn = "arith.muli"} : (!I, !I) -> !I
+    %i = tile.iota axis 1 : !I
+    %s = tile.elementwise arith.muli %i, %i : !I
     gpu.return
   }
 }

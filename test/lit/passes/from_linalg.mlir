@@ -13,11 +13,11 @@
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<128x128xf32>
 // CHECK: %[[DEPTH:.*]] = memref.dim %[[A]], %c1
 // CHECK: %[[SUM:.*]] = scf.for %[[K:.*]] = %c0 to %[[DEPTH]] step %c64{{.*}} iter_args(%[[ACC:.*]] = %[[ZERO]])
-// CHECK: %[[TA:.*]] = "tile.load"(%[[A]], %[[ROW]], %[[K]]) {masked} : {{.*}} -> tensor<128x64xf16>
-// CHECK: %[[TB:.*]] = "tile.load"(%[[B]], %[[K]], %[[COL]]) {masked} : {{.*}} -> tensor<64x128xf16>
-// CHECK: %[[D:.*]] = "tile.dot"(%[[TA]], %[[TB]], %[[ACC]]) :
+// CHECK: %[[TA:.*]] = tile.load %[[A]][%[[ROW]], %[[K]]] masked : {{.*}} -> tensor<128x64xf16>
+// CHECK: %[[TB:.*]] = tile.load %[[B]][%[[K]], %[[COL]]] masked : {{.*}} -> tensor<64x128xf16>
+// CHECK: %[[D:.*]] = tile.dot %[[TA]], %[[TB]], %[[ACC]]
 // CHECK: scf.yield %[[D]]
-// CHECK: "tile.store"(%[[SUM]], %[[C]], %[[ROW]], %[[COL]]) {masked}
+// CHECK: tile.store %[[SUM]], %[[C]][%[[ROW]], %[[COL]]] masked
 // CHECK: gpu.return
 func.func @matmul(%a: memref<?x?xf16> {tile.aligned = 16 : i64}, %b: memref<?x?xf16>, %c: memref<?x?xf32>) attributes {tile.mine} {
   %zero = arith.constant 0.0 : f32
@@ -33,11 +33,11 @@ func.func @matmul(%a: memref<?x?xf16> {tile.aligned = 16 : i64}, %b: memref<?x?x
 // CHECK: gpu.module @mine
 // CHECK: gpu.func @transposed(%[[A:.*]]: memref<32x100xi8>, %[[B:.*]]: memref<200x32xi8>, %[[C:.*]]: memref<100x200xi32>)
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 2, 1, 1>
-// CHECK: %[[C0:.*]] = "tile.load"(%[[C]], %[[ROW:.*]], %[[COL:.*]]) {masked} : {{.*}} -> tensor<128x128xi32>
+// CHECK: %[[C0:.*]] = tile.load %[[C]][%[[ROW:.*]], %[[COL:.*]]] masked : {{.*}} -> tensor<128x128xi32>
 // CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%{{.*}} = %[[C0]])
-// CHECK: "tile.load"(%[[A]], %[[K]], %[[ROW]]) {masked, transposed} : {{.*}} -> tensor<128x32xi8>
-// CHECK: "tile.load"(%[[B]], %[[COL]], %[[K]]) {masked, transposed} : {{.*}} -> tensor<32x128xi8>
-// CHECK: "tile.dot"{{.*}} {unsigned_a, unsigned_b}
+// CHECK: tile.load %[[A]][%[[K]], %[[ROW]]] masked transposed : {{.*}} -> tensor<128x32xi8>
+// CHECK: tile.load %[[B]][%[[COL]], %[[K]]] masked transposed : {{.*}} -> tensor<32x128xi8>
+// CHECK: tile.dot{{.*}} unsigned_a unsigned_b
 gpu.module @mine {
   gpu.func @transposed(%a: memref<32x100xi8>, %b: memref<200x32xi8>, %c: memref<100x200xi32>)
       kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
@@ -57,14 +57,14 @@ gpu.module @mine {
 // CHECK: %[[COL:.*]] = arith.muli
 // CHECK: %[[ROW:.*]] = arith.muli
 // CHECK: %[[Z:.*]] = gpu.block_id z
-// CHECK: %[[OLD:.*]] = "tile.load"(%[[C]], %[[Z]], %[[ROW]], %[[COL]])
+// CHECK: %[[OLD:.*]] = tile.load %[[C]][%[[Z]], %[[ROW]], %[[COL]]]
 // CHECK: %[[START:.*]] = arith.extf %[[OLD]] : tensor<128x128xbf16> to tensor<128x128xf32>
 // CHECK: %[[DEPTH:.*]] = memref.dim %[[A]], %c2
 // CHECK: %[[SUM:.*]] = scf.for %[[K:.*]] = {{.*}} to %[[DEPTH]] {{.*}} iter_args(%{{.*}} = %[[START]])
-// CHECK: "tile.load"(%[[A]], %[[Z]], %[[ROW]], %[[K]])
-// CHECK: "tile.load"(%[[B]], %[[Z]], %[[K]], %[[COL]])
+// CHECK: tile.load %[[A]][%[[Z]], %[[ROW]], %[[K]]]
+// CHECK: tile.load %[[B]][%[[Z]], %[[K]], %[[COL]]]
 // CHECK: %[[OUT:.*]] = arith.truncf %[[SUM]]
-// CHECK: "tile.store"(%[[OUT]], %[[C]], %[[Z]], %[[ROW]], %[[COL]])
+// CHECK: tile.store %[[OUT]], %[[C]][%[[Z]], %[[ROW]], %[[COL]]]
 func.func @batch(%a: memref<?x?x?xbf16>, %b: memref<?x?x?xbf16>, %c: memref<?x?x?xbf16>) {
   linalg.batch_matmul ins(%a, %b : memref<?x?x?xbf16>, memref<?x?x?xbf16>) outs(%c : memref<?x?x?xbf16>)
   return
@@ -82,9 +82,9 @@ func.func @batch(%a: memref<?x?x?xbf16>, %b: memref<?x?x?xbf16>, %c: memref<?x?x
 // CHECK: %[[HEADS:.*]] = memref.dim %[[B]], %c0
 // CHECK: %[[H:.*]] = arith.remui %[[Z]], %[[HEADS]]
 // CHECK: %[[I:.*]] = arith.divui %[[Z]], %[[HEADS]]
-// CHECK: "tile.load"(%[[B]], %[[H]], %[[ROW]], %[[K:.*]]) {masked} : {{.*}} -> tensor<128x64xf16>
-// CHECK: "tile.load"(%[[A]], %[[I]], %[[H]], %[[COL]], %[[K]]) {masked, transposed} : {{.*}} -> tensor<64x128xf16>
-// CHECK: "tile.store"(%{{.*}}, %[[C]], %[[I]], %[[H]], %[[ROW]], %[[COL]]) {masked}
+// CHECK: tile.load %[[B]][%[[H]], %[[ROW]], %[[K:.*]]] masked : {{.*}} -> tensor<128x64xf16>
+// CHECK: tile.load %[[A]][%[[I]], %[[H]], %[[COL]], %[[K]]] masked transposed : {{.*}} -> tensor<64x128xf16>
+// CHECK: tile.store %{{.*}}, %[[C]][%[[I]], %[[H]], %[[ROW]], %[[COL]]] masked
 func.func @contract(%a: memref<?x?x?x?xf16>, %b: memref<?x?x?xf16>, %c: memref<?x?x?x?xf16>) {
   linalg.contract indexing_maps = [affine_map<(i, h, m, n, k) -> (i, h, m, k)>,
                                    affine_map<(i, h, m, n, k) -> (h, n, k)>,
@@ -98,10 +98,10 @@ func.func @contract(%a: memref<?x?x?x?xf16>, %b: memref<?x?x?xf16>, %c: memref<?
 // f32 that may be tf32, by linalg.generic; the sum begins with a scalar.
 // CHECK-LABEL: gpu.func @generic(
 // CHECK-SAME: %[[START:[^ ]*]]: f32
-// CHECK: %[[FILL:.*]] = "tile.fill"(%[[START]]) : (f32) -> tensor<128x128xf32>
+// CHECK: %[[FILL:.*]] = tile.fill %[[START]] : f32 -> tensor<128x128xf32>
 // CHECK: iter_args(%{{.*}} = %[[FILL]])
-// CHECK: "tile.load"{{.*}} -> tensor<128x32xtf32>
-// CHECK: "tile.load"{{.*}} -> tensor<32x128xtf32>
+// CHECK: tile.load{{.*}} -> tensor<128x32xtf32>
+// CHECK: tile.load{{.*}} -> tensor<32x128xtf32>
 func.func @generic(%a: memref<?x?xf32>, %b: memref<?x?xf32>, %c: memref<?x?xf32>, %start: f32) {
   linalg.fill ins(%start : f32) outs(%c : memref<?x?xf32>)
   linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>,

@@ -3,7 +3,7 @@
 
 // CHECK: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 7, 2, 3>
 // CHECK: step %c16
-// CHECK: "tile.dot"{{.*}} : (tensor<64x16xf64>, tensor<16x32xf64>, tensor<64x32xf64>)
+// CHECK: tile.dot{{.*}} : tensor<64x16xf64>, tensor<16x32xf64>, tensor<64x32xf64>
 
 // REMARK: remark: 'linalg.batch_matmul' op becomes tiles of 64x64x16 (M, N, K) for 4 warps; its grid is (4, 2, 3)
 // REMARK: linalg.batch_matmul

@@ -3,9 +3,9 @@
 // A function on tensors, bufferized by upstream's passes so that the result is an argument.
 // CHECK: gpu.func @product(%[[A:.*]]: memref<?x?xf16>, %[[B:.*]]: memref<?x?xf16>, %[[C:.*]]: memref<?x?xf32>)
 // CHECK: arith.constant dense<0.000000e+00>
-// CHECK: "tile.load"(%[[A]],
-// CHECK: "tile.load"(%[[B]],
-// CHECK: "tile.store"({{.*}}, %[[C]],
+// CHECK: tile.load %[[A]][
+// CHECK: tile.load %[[B]][
+// CHECK: tile.store {{.*}}, %[[C]][
 func.func @product(%a: tensor<?x?xf16>, %b: tensor<?x?xf16>) -> tensor<?x?xf32> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -12,11 +12,11 @@ gpu.module @m {
   // CHECK-SAME: %[[A:[^:]*]]: {{[^%]*}}%[[B:[^:]*]]: {{[^%]*}}%[[C:[^:]*]]:
   // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
   // CHECK: %[[SUM:.*]] = scf.for %[[K:.*]] = {{.*}} iter_args(%[[ACC:.*]] = %[[ZERO]]) -> (tensor<64x64xf32>)
-  // CHECK: %[[X:.*]] = "tile.load"(%[[A]], %[[I:.*]], %[[K]]) {masked} : {{.*}} -> tensor<64x32xf16>
-  // CHECK: %[[Y:.*]] = "tile.load"(%[[B]], %[[K]], %[[I]]) : {{.*}} -> tensor<32x64xf16>
-  // CHECK: %[[D:.*]] = "tile.dot"(%[[X]], %[[Y]], %[[ACC]]) :
+  // CHECK: %[[X:.*]] = tile.load %[[A]][%[[I:.*]], %[[K]]] masked : {{.*}} -> tensor<64x32xf16>
+  // CHECK: %[[Y:.*]] = tile.load %[[B]][%[[K]], %[[I]]] : {{.*}} -> tensor<32x64xf16>
+  // CHECK: %[[D:.*]] = tile.dot %[[X]], %[[Y]], %[[ACC]]
   // CHECK: scf.yield %[[D]] : tensor<64x64xf32>
-  // CHECK: "tile.store"(%[[SUM]], %[[C]], %[[I]], %[[I]]) {masked}
+  // CHECK: tile.store %[[SUM]], %[[C]][%[[I]], %[[I]]] masked
   gpu.func @product(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %c: memref<?x?xf32>, %n: index) kernel {
     %i = arith.constant 0 : index
     %step = arith.constant 32 : index
@@ -36,10 +36,10 @@ gpu.module @m {
   // Transposed operands, a transposed result (the product the other way round), integers widened
   // by hand, of which one has no sign.
   // CHECK-LABEL: gpu.func @transposed(
-  // CHECK: %[[X:.*]] = "tile.load"(%arg0, {{.*}} {transposed} : {{.*}} -> tensor<16x32xi8>
-  // CHECK: %[[Y:.*]] = "tile.load"(%arg1, {{.*}} -> tensor<8x32xi8>
-  // CHECK: %[[XT:.*]] = "tile.transpose"(%[[X]]) {permutation = array<i64: 1, 0>} : (tensor<16x32xi8>) -> tensor<32x16xi8>
-  // CHECK: %[[D:.*]] = "tile.dot"(%[[Y]], %[[XT]], %{{.*}}) {unsigned_a} : (tensor<8x32xi8>, tensor<32x16xi8>, tensor<8x16xi32>)
+  // CHECK: %[[X:.*]] = tile.load %arg0[{{.*}} transposed : {{.*}} -> tensor<16x32xi8>
+  // CHECK: %[[Y:.*]] = tile.load %arg1[{{.*}} -> tensor<8x32xi8>
+  // CHECK: %[[XT:.*]] = tile.transpose %[[X]] [1, 0] : tensor<16x32xi8> -> tensor<32x16xi8>
+  // CHECK: %[[D:.*]] = tile.dot %[[Y]], %[[XT]], %{{.*}} unsigned_a : tensor<8x32xi8>, tensor<32x16xi8>, tensor<8x16xi32>
   gpu.func @transposed(%a: memref<32x16xi8>, %b: memref<8x32xi8>, %c: memref<8x16xi32>) kernel {
     %i = arith.constant 0 : index
     %pad = arith.constant 0 : i8
@@ -58,9 +58,9 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @elements(
   // CHECK: arith.truncf %{{.*}} : tensor<16x8xf32> to tensor<16x8xtf32>
   // CHECK: arith.truncf %{{.*}} : tensor<8x8xf32> to tensor<8x8xtf32>
-  // CHECK: "tile.dot"{{.*}} : (tensor<16x8xtf32>, tensor<8x8xtf32>, tensor<16x8xf32>)
+  // CHECK: tile.dot{{.*}} : tensor<16x8xtf32>, tensor<8x8xtf32>, tensor<16x8xf32>
   // CHECK: %[[SUM:.*]] = arith.extf %{{.*}} : tensor<16x16xbf16> to tensor<16x16xf32>
-  // CHECK: %[[D:.*]] = "tile.dot"(%{{.*}}, %{{.*}}, %[[SUM]])
+  // CHECK: %[[D:.*]] = tile.dot %{{.*}}, %{{.*}}, %[[SUM]]
   // CHECK: arith.truncf %[[D]] : tensor<16x16xf32> to tensor<16x16xbf16>
   gpu.func @elements(%a: memref<16x8xf32>, %b: memref<8x8xf32>, %e: memref<16x16xbf16>) kernel {
     %i = arith.constant 0 : index
@@ -80,19 +80,19 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @others(
-  // CHECK: %[[X:.*]] = "tile.load"
-  // CHECK: %[[R:.*]] = "tile.reduce"(%[[X]]) {axis = 1 : i64, fn = "arith.maximumf"} : (tensor<32x16xf32>) -> tensor<32xf32>
+  // CHECK: %[[X:.*]] = tile.load
+  // CHECK: %[[R:.*]] = tile.reduce arith.maximumf %[[X]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
   // CHECK: %[[M:.*]] = arith.maximumf %[[R]], %cst
-  // CHECK: %[[C:.*]] = "tile.reduce"(%[[X]]) {axis = 1 : i64, fn = "arith.addf"} : (tensor<32x16xf32>) -> tensor<32xf32>
-  // CHECK: %[[S:.*]] = "tile.reduce"(%[[C]]) {axis = 0 : i64, fn = "arith.addf"} : (tensor<32xf32>) -> f32
+  // CHECK: %[[C:.*]] = tile.reduce arith.addf %[[X]] axis 1 : tensor<32x16xf32> -> tensor<32xf32>
+  // CHECK: %[[S:.*]] = tile.reduce arith.addf %[[C]] axis 0 : tensor<32xf32> -> f32
   // CHECK: %[[ALL:.*]] = arith.addf %[[S]], %{{.*}} : f32
-  // CHECK: %[[ONE:.*]] = "tile.reduce"(%[[M]]) {axis = 0 : i64, fn = "arith.mulf"} : (tensor<32xf32>) -> f32
-  // CHECK: "tile.fill"(%[[ALL]]) : (f32) -> tensor<32x16xf32>
-  // CHECK: %[[COL:.*]] = "tile.reshape"(%[[M]]) : (tensor<32xf32>) -> tensor<32x1xf32>
-  // CHECK: "tile.broadcast"(%[[COL]]) : (tensor<32x1xf32>) -> tensor<32x16xf32>
-  // CHECK: %[[ROW:.*]] = "tile.expand"(%[[M]]) {axis = 0 : i64} : (tensor<32xf32>) -> tensor<1x32xf32>
-  // CHECK: %[[ROWS:.*]] = "tile.broadcast"(%[[ROW]]) : (tensor<1x32xf32>) -> tensor<16x32xf32>
-  // CHECK: "tile.transpose"(%[[ROWS]]) {permutation = array<i64: 1, 0>} : (tensor<16x32xf32>) -> tensor<32x16xf32>
+  // CHECK: %[[ONE:.*]] = tile.reduce arith.mulf %[[M]] axis 0 : tensor<32xf32> -> f32
+  // CHECK: tile.fill %[[ALL]] : f32 -> tensor<32x16xf32>
+  // CHECK: %[[COL:.*]] = tile.reshape %[[M]] : tensor<32xf32> -> tensor<32x1xf32>
+  // CHECK: tile.broadcast %[[COL]] : tensor<32x1xf32> -> tensor<32x16xf32>
+  // CHECK: %[[ROW:.*]] = tile.expand %[[M]] axis 0 : tensor<32xf32> -> tensor<1x32xf32>
+  // CHECK: %[[ROWS:.*]] = tile.broadcast %[[ROW]] : tensor<1x32xf32> -> tensor<16x32xf32>
+  // CHECK: tile.transpose %[[ROWS]] [1, 0] : tensor<16x32xf32> -> tensor<32x16xf32>
   // CHECK: math.fma
   // CHECK: %[[LESS:.*]] = arith.cmpf olt, {{.*}} : tensor<32x16xf32>
   // CHECK: arith.select %[[LESS]], {{.*}} : tensor<32x16xi1>, tensor<32x16xf32>

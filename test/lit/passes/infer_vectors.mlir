@@ -15,35 +15,35 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
                   %offset: memref<?x?xf16, strided<[?, 1], offset: 4>> {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
                   %apart: !S {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 8>})
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // CHECK: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {vector = 4 : i64} : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {vector = 8 : i64} : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {transposed, vector = 8 : i64} : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {vector = 8 : i64} : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {masked, vector = 2 : i64} : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {vector = 4 : i64} : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) : (
+    // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}]
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {vector = 4 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {vector = 8 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] transposed {vector = 8 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {vector = 8 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] masked {vector = 2 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {vector = 4 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}]
     %z = arith.constant 0 : index
-    %0 = "tile.load"(%none, %z, %z) : (!G, index, index) -> !T
-    %1 = "tile.load"(%half, %z, %z) : (!G, index, index) -> !T
-    %2 = "tile.load"(%most, %z, %z) : (!G, index, index) -> !T
-    %3 = "tile.load"(%most, %z, %z) {transposed} : (!G, index, index) -> !T
-    %4 = "tile.load"(%even, %z, %z) : (!G, index, index) -> !T
-    %5 = "tile.load"(%even, %z, %z) {masked} : (!G, index, index) -> !T
-    %6 = "tile.load"(%offset, %z, %z) : (memref<?x?xf16, strided<[?, 1], offset: 4>>, index, index) -> !T
-    %7 = "tile.load"(%apart, %z, %z) : (!S, index, index) -> !T
+    %0 = tile.load %none[%z, %z] : !G -> !T
+    %1 = tile.load %half[%z, %z] : !G -> !T
+    %2 = tile.load %most[%z, %z] : !G -> !T
+    %3 = tile.load %most[%z, %z] transposed : !G -> !T
+    %4 = tile.load %even[%z, %z] : !G -> !T
+    %5 = tile.load %even[%z, %z] masked : !G -> !T
+    %6 = tile.load %offset[%z, %z] : memref<?x?xf16, strided<[?, 1], offset: 4>> -> !T
+    %7 = tile.load %apart[%z, %z] : !S -> !T
 
     // No wider than a row of the tile; what is said stays; the alignment of what is assumed.
-    // CHECK: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {vector = 2 : i64} : (
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {vector = 1 : i64} : (
+    // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {vector = 2 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {vector = 1 : i64}
     // CHECK-NEXT: memref.assume_alignment
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {vector = 4 : i64} : (
-    %8 = "tile.load"(%most, %z, %z) : (!G, index, index) -> tensor<8x2xf16>
-    %9 = "tile.load"(%most, %z, %z) {vector = 1} : (!G, index, index) -> !T
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}] {vector = 4 : i64}
+    %8 = tile.load %most[%z, %z] : !G -> tensor<8x2xf16>
+    %9 = tile.load %most[%z, %z] {vector = 1} : !G -> !T
     %a = memref.assume_alignment %half, 32 : !G
-    %10 = "tile.load"(%a, %z, %z) : (!G, index, index) -> !T
-    // CHECK-NEXT: "tile.store"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) {masked, vector = 2 : i64} : (
-    "tile.store"(%10, %even, %z, %z) {masked} : (!T, !G, index, index) -> ()
+    %10 = tile.load %a[%z, %z] : !G -> !T
+    // CHECK-NEXT: tile.store %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] masked {vector = 2 : i64}
+    tile.store %10, %even[%z, %z] masked : !T, !G
     gpu.return
   }
 
@@ -52,16 +52,16 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @static(%a: memref<64x48xf32> {tile.aligned = 64 : i64}, %v: memref<?xf32> {tile.aligned = 16 : i64},
                    %w: memref<?x?xi8, strided<[?, 1]>> {tile.aligned = 16 : i64, tile.strides = array<i64: 32, 1>})
       kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // CHECK: {masked, vector = 4 : i64} : (memref<64x48xf32>
-    // CHECK-NEXT: {vector = 4 : i64} : (memref<?xf32>
-    // CHECK-NEXT: {vector = 16 : i64} : (memref<?x?xi8
-    // CHECK-NEXT: {vector = 8 : i64} : (memref<?x?xi8
+    // CHECK: masked {vector = 4 : i64} : memref<64x48xf32>
+    // CHECK-NEXT: tile.load {{.*}} {vector = 4 : i64} : memref<?xf32>
+    // CHECK-NEXT: tile.load {{.*}} {vector = 16 : i64} : memref<?x?xi8
+    // CHECK-NEXT: tile.load {{.*}} {vector = 8 : i64} : memref<?x?xi8
     %z = arith.constant 0 : index
     %x = gpu.block_id x
-    %0 = "tile.load"(%a, %x, %z) {masked} : (memref<64x48xf32>, index, index) -> tensor<16x64xf32>
-    %1 = "tile.load"(%v, %z) : (memref<?xf32>, index) -> tensor<128xf32>
-    %2 = "tile.load"(%w, %z, %z) : (memref<?x?xi8, strided<[?, 1]>>, index, index) -> tensor<16x64xi4>
-    %3 = "tile.load"(%w, %z, %z) : (memref<?x?xi8, strided<[?, 1]>>, index, index) -> tensor<16x16xi4>
+    %0 = tile.load %a[%x, %z] masked : memref<64x48xf32> -> tensor<16x64xf32>
+    %1 = tile.load %v[%z] : memref<?xf32> -> tensor<128xf32>
+    %2 = tile.load %w[%z, %z] : memref<?x?xi8, strided<[?, 1]>> -> tensor<16x64xi4>
+    %3 = tile.load %w[%z, %z] : memref<?x?xi8, strided<[?, 1]>> -> tensor<16x16xi4>
     gpu.return
   }
 
@@ -80,39 +80,39 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %y = gpu.block_id y
     %col = arith.muli %x, %c16 : index
     %row = arith.muli %y, %c16 : index
-    // CHECK: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) : (
-    // CHECK-NEXT: {masked}
+    // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}]
+    // CHECK-NEXT: masked
     // CHECK: scf.for
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) : (
-    // CHECK-NEXT: {masked}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %{{.*}}]
+    // CHECK-NEXT: masked
     // CHECK: scf.for
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}) : (
-    // CHECK-NEXT: {masked}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}]
+    // CHECK-NEXT: masked
     // CHECK: scf.for
-    // CHECK-NEXT: {masked}
-    %0 = "tile.load"(%a, %c0, %col) {masked} : (memref<64x64xf16>, index, index) -> tensor<64x16xf16>
-    %1 = "tile.load"(%a, %row, %c0) {masked} : (memref<64x64xf16>, index, index) -> tensor<16x64xf16>
+    // CHECK-NEXT: masked
+    %0 = tile.load %a[%c0, %col] masked : memref<64x64xf16> -> tensor<64x16xf16>
+    %1 = tile.load %a[%row, %c0] masked : memref<64x64xf16> -> tensor<16x64xf16>
     scf.for %k = %c0 to %c60 step %c16 {
-      %2 = "tile.load"(%a, %k, %c0) {masked} : (memref<64x64xf16>, index, index) -> tensor<16x64xf16>
-      %3 = "tile.load"(%a, %k, %c0) {masked} : (memref<64x64xf16>, index, index) -> tensor<32x64xf16>
+      %2 = tile.load %a[%k, %c0] masked : memref<64x64xf16> -> tensor<16x64xf16>
+      %3 = tile.load %a[%k, %c0] masked : memref<64x64xf16> -> tensor<32x64xf16>
     }
     %size = memref.dim %v, %c0 : memref<?xf16>
     scf.for %k = %c0 to %size step %c32 {
-      %4 = "tile.load"(%v, %k) {masked} : (memref<?xf16>, index) -> tensor<32xf16>
-      %5 = "tile.load"(%v, %k) {masked} : (memref<?xf16>, index) -> tensor<128xf16>
+      %4 = tile.load %v[%k] masked : memref<?xf16> -> tensor<32xf16>
+      %5 = tile.load %v[%k] masked : memref<?xf16> -> tensor<128xf16>
     }
     scf.for %k = %c0 to %n step %c32 {
-      %6 = "tile.load"(%v, %k) {masked} : (memref<?xf16>, index) -> tensor<32xf16>
+      %6 = tile.load %v[%k] masked : memref<?xf16> -> tensor<32xf16>
     }
     gpu.return
   }
 
   // Later levels say for themselves.
   // CHECK-LABEL: gpu.func @layouts(
-  // CHECK: "tile.load"(%{{.*}}, %{{.*}}, %{{.*}}) {masked} : (
+  // CHECK: tile.load %{{.*}}[%{{.*}}, %{{.*}}] masked
   gpu.func @layouts(%a: memref<16x16xf16> {tile.aligned = 16 : i64}) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %0 = "tile.load"(%a, %z, %z) {masked} : (memref<16x16xf16>, index, index) -> !L
+    %0 = tile.load %a[%z, %z] masked : memref<16x16xf16> -> !L
     gpu.return
   }
 }

@@ -4,10 +4,10 @@
 gpu.module @m {
   // Of each memref a pointer, then what its type leaves open: sizes, strides, offset.
   // CHECK-LABEL: gpu.func @memrefs(
-  // CHECK-SAME: %[[A:[a-z0-9]+]]: !llvm.ptr, %[[A0:[a-z0-9]+]]: i64,
-  // CHECK-SAME: %[[B:[a-z0-9]+]]: !llvm.ptr,
-  // CHECK-SAME: %[[C:[a-z0-9]+]]: !llvm.ptr, %[[C0:[a-z0-9]+]]: i64, %[[C1:[a-z0-9]+]]: i64, %[[CS:[a-z0-9]+]]: i64, %[[CO:[a-z0-9]+]]: i64,
-  // CHECK-SAME: %[[D:[a-z0-9]+]]: !llvm.ptr<1>, %[[E:[a-z0-9]+]]: !llvm.ptr) kernel
+  // CHECK-SAME: %[[A:[A-Za-z0-9_]+]]: !llvm.ptr, %[[A0:[A-Za-z0-9_]+]]: i64,
+  // CHECK-SAME: %[[B:[A-Za-z0-9_]+]]: !llvm.ptr,
+  // CHECK-SAME: %[[C:[A-Za-z0-9_]+]]: !llvm.ptr, %[[C0:[A-Za-z0-9_]+]]: i64, %[[C1:[A-Za-z0-9_]+]]: i64, %[[CS:[A-Za-z0-9_]+]]: i64, %[[CO:[A-Za-z0-9_]+]]: i64,
+  // CHECK-SAME: %[[D:[A-Za-z0-9_]+]]: !llvm.ptr<1>, %[[E:[A-Za-z0-9_]+]]: !llvm.ptr) kernel
   // CHECK-SAME: {\22name\22: \22arg0\22, \22kind\22: \22memref\22, \22type\22: \22f16\22, \22shape\22: [null, 64], \22strides\22: [64, 1], \22offset\22: 0, \22space\22: 0}
   // CHECK-SAME: {\22name\22: \22arg1\22, \22kind\22: \22memref\22, \22type\22: \22f32\22, \22shape\22: [16, 8], \22strides\22: [8, 1], \22offset\22: 0, \22space\22: 0}
   // CHECK-SAME: {\22name\22: \22arg2\22, \22kind\22: \22memref\22, \22type\22: \22i8\22, \22shape\22: [null, null], \22strides\22: [null, 1], \22offset\22: null, \22space\22: 0}
@@ -46,7 +46,7 @@ gpu.module @m {
 
   // Scalars stay; an index is 64 bits.
   // CHECK-LABEL: gpu.func @scalars(
-  // CHECK-SAME: %[[N:[a-z0-9]+]]: i64, %{{[a-z0-9]+}}: f32, %{{[a-z0-9]+}}: bf16, %{{[a-z0-9]+}}: i32, %{{[a-z0-9]+}}: !llvm.ptr<1>) kernel
+  // CHECK-SAME: %[[N:[A-Za-z0-9_]+]]: i64, %{{[A-Za-z0-9_]+}}: f32, %{{[A-Za-z0-9_]+}}: bf16, %{{[A-Za-z0-9_]+}}: i32, %{{[A-Za-z0-9_]+}}: !llvm.ptr<1>) kernel
   // CHECK-SAME: {\22name\22: \22arg0\22, \22kind\22: \22scalar\22, \22type\22: \22i64\22}
   // CHECK-SAME: {\22name\22: \22arg1\22, \22kind\22: \22scalar\22, \22type\22: \22f32\22}
   // CHECK-SAME: {\22name\22: \22arg2\22, \22kind\22: \22scalar\22, \22type\22: \22bf16\22}
@@ -61,7 +61,7 @@ gpu.module @m {
 
   // Buffers that a kernel declares for itself are no arguments.
   // CHECK-LABEL: gpu.func @buffers(
-  // CHECK-SAME: %[[N:[a-z0-9]+]]: i64) workgroup(%[[W:[a-z0-9]+]] : memref<32xf32, 3>) private(%[[P:[a-z0-9]+]] : memref<4xf32, 5>) kernel
+  // CHECK-SAME: %[[N:[A-Za-z0-9_]+]]: i64) workgroup(%[[W:[A-Za-z0-9_]+]] : memref<32xf32, 3>) private(%[[P:[A-Za-z0-9_]+]] : memref<4xf32, 5>) kernel
   // CHECK-SAME: tile.abi = "[{\22name\22: \22arg0\22, \22kind\22: \22scalar\22, \22type\22: \22i64\22}]"
   gpu.func @buffers(%n: index) workgroup(%w: memref<32xf32, 3>) private(%p: memref<4xf32, 5>) kernel {
     // CHECK: %[[X:.*]] = memref.load %[[W]]
@@ -72,7 +72,7 @@ gpu.module @m {
   }
 
   // CHECK-LABEL: gpu.func @no_kernel(
-  // CHECK-SAME: %{{[a-z0-9]+}}: memref<?xf16>) {
+  // CHECK-SAME: %{{[A-Za-z0-9_]+}}: memref<?xf16>) {
   gpu.func @no_kernel(%a: memref<?xf16>) {
     gpu.return
   }

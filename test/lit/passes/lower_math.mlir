@@ -5,7 +5,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-DAG: llvm.func @llvm.fma.v2f16(vector<2xf16>, vector<2xf16>, vector<2xf16>) -> vector<2xf16>
   // CHECK-DAG: llvm.func @llvm.abs.i32(i32, i1) -> i32
   // CHECK-LABEL: gpu.func @exact(
-  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[I:[a-z0-9]+]]: i32, %[[H:[a-z0-9]+]]: vector<2xf16>
+  // CHECK-SAME: %[[X:[A-Za-z0-9_]+]]: f32, %[[I:[A-Za-z0-9_]+]]: i32, %[[H:[A-Za-z0-9_]+]]: vector<2xf16>
   gpu.func @exact(%x: f32, %i: i32, %h: vector<2xf16>, %p: i1) kernel {
     scf.if %p {
       // CHECK: %[[A:.*]] = llvm.call @llvm.fabs.f32(%[[X]]) : (f32) -> f32
@@ -27,7 +27,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   }
 
   // CHECK-LABEL: gpu.func @approximate(
-  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[H:[a-z0-9]+]]: vector<2xf16>
+  // CHECK-SAME: %[[X:[A-Za-z0-9_]+]]: f32, %[[H:[A-Za-z0-9_]+]]: vector<2xf16>
   gpu.func @approximate(%x: f32, %h: vector<2xf16>) kernel {
     // CHECK: llvm.call @llvm.exp2.f32(%[[X]]) : (f32) -> f32
     %e = math.exp2 %x : f32
@@ -46,7 +46,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 
   // What no instruction is takes several; with leave to approximate, few.
   // CHECK-LABEL: gpu.func @sequences(
-  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[H:[a-z0-9]+]]: vector<2xbf16>
+  // CHECK-SAME: %[[X:[A-Za-z0-9_]+]]: f32, %[[H:[A-Za-z0-9_]+]]: vector<2xbf16>
   gpu.func @sequences(%x: f32, %h: vector<2xbf16>) kernel {
     // CHECK: %[[LOG2E:.*]] = arith.constant 1.44269502 : f32
     // CHECK-NEXT: %[[TIMES:.*]] = arith.mulf %[[X]], %[[LOG2E]] : f32
@@ -70,7 +70,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   }
 
   // CHECK-LABEL: gpu.func @divisions(
-  // CHECK-SAME: %[[A:[a-z0-9]+]]: index, %[[B:[a-z0-9]+]]: index
+  // CHECK-SAME: %[[A:[A-Za-z0-9_]+]]: index, %[[B:[A-Za-z0-9_]+]]: index
   gpu.func @divisions(%a: index, %b: index, %v: vector<4xi8>) kernel {
     // CHECK: %[[QUOTIENT:.*]] = arith.divui %[[A]], %[[B]] : index
     // CHECK: %[[REST:.*]] = arith.remui %[[A]], %[[B]] : index
@@ -85,7 +85,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 
   // Floats that the integer does not reach become the nearest one, NaN 0.
   // CHECK-LABEL: gpu.func @integers(
-  // CHECK-SAME: %[[X:[a-z0-9]+]]: f32, %[[D:[a-z0-9]+]]: f64, %[[H:[a-z0-9]+]]: vector<2xf16>
+  // CHECK-SAME: %[[X:[A-Za-z0-9_]+]]: f32, %[[D:[A-Za-z0-9_]+]]: f64, %[[H:[A-Za-z0-9_]+]]: vector<2xf16>
   gpu.func @integers(%x: f32, %d: f64, %h: vector<2xf16>) kernel {
     // CHECK: llvm.call @llvm.nvvm.f2i.rz(%[[X]]) : (f32) -> i32
     %i = arith.fptosi %x : f32 to i32
@@ -112,7 +112,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-LABEL: gpu.func @tile(
   gpu.func @tile(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: math.exp2 %{{.*}} : tensor<16x8xf32,
-    %t = "tile.fill"(%x) : (f32) -> tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
+    %t = tile.fill %x : f32 -> tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
     %u = math.exp2 %t : tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
     gpu.return
   }

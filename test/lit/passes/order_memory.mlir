@@ -24,10 +24,10 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c32 = arith.constant 32 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
-    "tile.store"(%x, %g, %c32, %c0) {masked} : (!T, !G, index, index) -> ()
-    %a = "tile.load"(%g, %c1, %c0) {masked} : (!G, index, index) -> !T
-    %b = "tile.load"(%g, %c32, %c0) {masked} : (!G, index, index) -> !U
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
+    tile.store %x, %g[%c32, %c0] masked : !T, !G
+    %a = tile.load %g[%c1, %c0] masked : !G -> !T
+    %b = tile.load %g[%c32, %c0] masked : !G -> !U
     gpu.return
   }
 
@@ -38,8 +38,8 @@ gpu.module @m {
   // CHECK-NEXT: tile.store
   gpu.func @load_then_store(%g: !G) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%g, %c0, %c0) {masked, transposed} : (!G, index, index) -> tensor<32x16xf32, #R>
-    "tile.store"(%a, %g, %c0, %c0) {masked} : (!U, !G, index, index) -> ()
+    %a = tile.load %g[%c0, %c0] masked transposed : !G -> tensor<32x16xf32, #R>
+    tile.store %a, %g[%c0, %c0] masked : !U, !G
     gpu.return
   }
 
@@ -50,8 +50,8 @@ gpu.module @m {
   // CHECK-NEXT: tile.store
   gpu.func @stores(%x: !T, %y: !U, %g: !G) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
-    "tile.store"(%y, %g, %c0, %c0) {masked} : (!U, !G, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
+    tile.store %y, %g[%c0, %c0] masked : !U, !G
     gpu.return
   }
 
@@ -61,10 +61,10 @@ gpu.module @m {
   // CHECK: gpu.return
   gpu.func @own(%g: !G, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%g, %i, %c0) {masked} : (!G, index, index) -> !T
-    "tile.store"(%a, %g, %i, %c0) {masked} : (!T, !G, index, index) -> ()
-    %b = "tile.load"(%g, %i, %c0) {masked, vector = 2 : i64} : (!G, index, index) -> !T
-    "tile.store"(%b, %g, %i, %c0) {masked} : (!T, !G, index, index) -> ()
+    %a = tile.load %g[%i, %c0] masked : !G -> !T
+    tile.store %a, %g[%i, %c0] masked : !T, !G
+    %b = tile.load %g[%i, %c0] masked {vector = 2 : i64} : !G -> !T
+    tile.store %b, %g[%i, %c0] masked : !T, !G
     gpu.return
   }
 
@@ -77,9 +77,9 @@ gpu.module @m {
   // CHECK-NEXT: gpu.return
   gpu.func @copies(%g: memref<?xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%g, %c0) {masked} : (memref<?xf32>, index) -> !V
-    "tile.store"(%a, %g, %c0) {masked} : (!V, memref<?xf32>, index) -> ()
-    "tile.store"(%a, %g, %c0) {masked} : (!V, memref<?xf32>, index) -> ()
+    %a = tile.load %g[%c0] masked : memref<?xf32> -> !V
+    tile.store %a, %g[%c0] masked : !V, memref<?xf32>
+    tile.store %a, %g[%c0] masked : !V, memref<?xf32>
     gpu.return
   }
 
@@ -91,9 +91,9 @@ gpu.module @m {
   // CHECK-NEXT: tile.store
   gpu.func @arguments(%g: !G, %h: !G, %alone: !G {llvm.noalias}) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%g, %c0, %c0) {masked} : (!G, index, index) -> !T
-    "tile.store"(%a, %alone, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
-    "tile.store"(%a, %h, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    %a = tile.load %g[%c0, %c0] masked : !G -> !T
+    tile.store %a, %alone[%c0, %c0] masked : !T, !G
+    tile.store %a, %h[%c0, %c0] masked : !T, !G
     gpu.return
   }
 
@@ -106,8 +106,8 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %m = arith.select %p, %g, %alone : !G
-    %a = "tile.load"(%alone, %c1, %c0) {masked} : (!G, index, index) -> !T
-    "tile.store"(%a, %m, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    %a = tile.load %alone[%c1, %c0] masked : !G -> !T
+    tile.store %a, %m[%c0, %c0] masked : !T, !G
     gpu.return
   }
 
@@ -128,11 +128,11 @@ gpu.module @m {
     %next = arith.addi %row2, %c32 : index
     %shift = arith.addi %i, %c16 : index
     %before = arith.subi %c0, %c32 : index
-    "tile.store"(%x, %g, %c0, %row, %i) {masked} : (!T, memref<?x?x?xf32>, index, index, index) -> ()
-    %a = "tile.load"(%g, %c1, %row, %i) {masked} : (memref<?x?x?xf32>, index, index, index) -> !T
-    %b = "tile.load"(%g, %c0, %next, %i) {masked} : (memref<?x?x?xf32>, index, index, index) -> !T
-    %c = "tile.load"(%g, %c0, %row, %shift) {masked} : (memref<?x?x?xf32>, index, index, index) -> !T
-    %d = "tile.load"(%g, %c0, %before, %i) {masked} : (memref<?x?x?xf32>, index, index, index) -> !U
+    tile.store %x, %g[%c0, %row, %i] masked : !T, memref<?x?x?xf32>
+    %a = tile.load %g[%c1, %row, %i] masked : memref<?x?x?xf32> -> !T
+    %b = tile.load %g[%c0, %next, %i] masked : memref<?x?x?xf32> -> !T
+    %c = tile.load %g[%c0, %row, %shift] masked : memref<?x?x?xf32> -> !T
+    %d = tile.load %g[%c0, %before, %i] masked : memref<?x?x?xf32> -> !U
     gpu.return
   }
 
@@ -144,8 +144,8 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c31 = arith.constant 31 : index
     %next = arith.addi %i, %c31 : index
-    "tile.store"(%x, %g, %i, %c0) {masked} : (!T, !G, index, index) -> ()
-    %a = "tile.load"(%g, %next, %c0) {masked} : (!G, index, index) -> !T
+    tile.store %x, %g[%i, %c0] masked : !T, !G
+    %a = tile.load %g[%next, %c0] masked : !G -> !T
     gpu.return
   }
 
@@ -161,9 +161,9 @@ gpu.module @m {
     %c32 = arith.constant 32 : index
     scf.for %i = %c0 to %n step %c32 {
       scf.if %p {
-        "tile.store"(%x, %g, %i, %c0) {masked} : (!T, !G, index, index) -> ()
+        tile.store %x, %g[%i, %c0] masked : !T, !G
       } else {
-        "tile.store"(%y, %g, %i, %c0) {masked} : (!U, !G, index, index) -> ()
+        tile.store %y, %g[%i, %c0] masked : !U, !G
       }
     }
     scf.for %i = %c0 to %n step %c1 {
@@ -171,9 +171,9 @@ gpu.module @m {
       scf.for %j = %c0 to %c2 step %c1 {
         %col = arith.muli %j, %c16 : index
         scf.if %p {
-          "tile.store"(%x, %h, %row, %col) {masked} : (!T, !G, index, index) -> ()
+          tile.store %x, %h[%row, %col] masked : !T, !G
         } else {
-          "tile.store"(%y, %h, %row, %col) {masked} : (!U, !G, index, index) -> ()
+          tile.store %y, %h[%row, %col] masked : !U, !G
         }
       }
     }
@@ -190,7 +190,7 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c16 = arith.constant 16 : index
     scf.for %i = %c0 to %n step %c16 {
-      "tile.store"(%x, %g, %i, %c0) {masked} : (!T, !G, index, index) -> ()
+      tile.store %x, %g[%i, %c0] masked : !T, !G
     }
     gpu.return
   }
@@ -212,13 +212,13 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %i = %c0 to %n step %c1 {
-      %a = "tile.load"(%h, %c0, %c0) {masked} : (!G, index, index) -> !T
-      "tile.store"(%a, %h, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+      %a = tile.load %h[%c0, %c0] masked : !G -> !T
+      tile.store %a, %h[%c0, %c0] masked : !T, !G
     }
     scf.for %i = %c0 to %n step %c1 {
-      %a = "tile.load"(%g, %c0, %c0) {masked} : (!G, index, index) -> !T
-      %b = "tile.convert_layout"(%a) : (!T) -> !U
-      "tile.store"(%b, %g, %c0, %c0) {masked} : (!U, !G, index, index) -> ()
+      %a = tile.load %g[%c0, %c0] masked : !G -> !T
+      %b = tile.convert_layout %a : !T -> !U
+      tile.store %b, %g[%c0, %c0] masked : !U, !G
     }
     gpu.return
   }
@@ -236,13 +236,13 @@ gpu.module @m {
   gpu.func @before_a_loop(%x: !T, %g: !G, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
     scf.for %i = %c0 to %n step %c1 {
       scf.for %j = %c0 to %n step %c1 {
-        %a = "tile.load"(%g, %i, %j) {masked} : (!G, index, index) -> !T
+        %a = tile.load %g[%i, %j] masked : !G -> !T
       }
     }
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
     gpu.return
   }
 
@@ -259,12 +259,12 @@ gpu.module @m {
   gpu.func @barriers_that_are_there(%x: !T, %g: !G, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
     scf.for %i = %c0 to %n step %c1 {
       gpu.barrier
-      %a = "tile.load"(%g, %i, %c0) {masked} : (!G, index, index) -> !T
+      %a = tile.load %g[%i, %c0] masked : !G -> !T
       gpu.barrier
-      "tile.store"(%a, %g, %c0, %i) {masked} : (!T, !G, index, index) -> ()
+      tile.store %a, %g[%c0, %i] masked : !T, !G
     }
     gpu.return
   }
@@ -277,9 +277,9 @@ gpu.module @m {
   gpu.func @barrier_of_shared_memory(%x: !T, %g: !G) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
     gpu.barrier memfence [#gpu.address_space<workgroup>]
-    %a = "tile.load"(%g, %c1, %c0) {masked} : (!G, index, index) -> !T
+    %a = tile.load %g[%c1, %c0] masked : !G -> !T
     gpu.return
   }
 
@@ -298,13 +298,13 @@ gpu.module @m {
   gpu.func @branches(%x: !T, %g: !G, %p: i1) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
     scf.if %p {
-      %a = "tile.load"(%g, %c1, %c0) {masked} : (!G, index, index) -> !T
+      %a = tile.load %g[%c1, %c0] masked : !G -> !T
     }
-    %b = "tile.load"(%g, %c1, %c0) {masked} : (!G, index, index) -> !T
+    %b = tile.load %g[%c1, %c0] masked : !G -> !T
     scf.if %p {
-      "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+      tile.store %x, %g[%c0, %c0] masked : !T, !G
     }
     gpu.return
   }
@@ -321,12 +321,12 @@ gpu.module @m {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %r = scf.while (%i = %c0) : (index) -> index {
-      %a = "tile.load"(%g, %i, %c0) {masked} : (!G, index, index) -> !T
+      %a = tile.load %g[%i, %c0] masked : !G -> !T
       %go = arith.cmpi slt, %i, %n : index
       scf.condition(%go) %i : index
     } do {
     ^bb0(%i: index):
-      "tile.store"(%x, %g, %i, %c0) {masked} : (!T, !G, index, index) -> ()
+      tile.store %x, %g[%i, %c0] masked : !T, !G
       %next = arith.addi %i, %c1 : index
       scf.yield %next : index
     }
@@ -336,31 +336,31 @@ gpu.module @m {
   // A copy that is under way still reads: its own thread waits for it first, but not for groups that
   // were begun later, and closes its group if it is open.
   // CHECK-LABEL: gpu.func @copies_under_way(
-  // CHECK: "tile.async_copy"(%[[G:arg[0-9]+]]
-  // CHECK-NEXT: "tile.async_commit"
-  // CHECK-NEXT: "tile.async_copy"
-  // CHECK-NEXT: "tile.async_commit"
+  // CHECK: tile.async_copy %[[G:arg[0-9]+]]
+  // CHECK-NEXT: tile.async_commit
+  // CHECK-NEXT: tile.async_copy
+  // CHECK-NEXT: tile.async_commit
   // CHECK-NEXT: gpu.barrier
-  // CHECK-NEXT: "tile.async_wait"() {pending = 1
+  // CHECK-NEXT: tile.async_wait 1
   // CHECK-NEXT: gpu.barrier
   // CHECK-NEXT: tile.store
-  // CHECK-NEXT: "tile.async_copy"
-  // CHECK-NEXT: "tile.async_commit"
-  // CHECK-NEXT: "tile.async_wait"() {pending = 0
+  // CHECK-NEXT: tile.async_copy
+  // CHECK-NEXT: tile.async_commit
+  // CHECK-NEXT: tile.async_wait 0
   // CHECK-NEXT: gpu.barrier
   // CHECK-NEXT: tile.store
   gpu.func @copies_under_way(%g: memref<?x16xf32>, %h: memref<?x16xf32> {llvm.noalias}, %x: tensor<32x16xf32, #L>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    %t = "tile.alloc_shared"() : () -> !S
-    "tile.async_copy"(%g, %s, %c0, %c0, %c0, %c0) {shape = array<i64: 32, 16>} : (memref<?x16xf32>, !S, index, index, index, index) -> ()
-    "tile.async_commit"() : () -> ()
-    "tile.async_copy"(%h, %t, %c0, %c0, %c0, %c0) {shape = array<i64: 32, 16>} : (memref<?x16xf32>, !S, index, index, index, index) -> ()
-    "tile.async_commit"() : () -> ()
+    %s = tile.alloc_shared : !S
+    %t = tile.alloc_shared : !S
+    tile.async_copy %g[%c0, %c0] to %s[%c0, %c0] shape [32, 16] : memref<?x16xf32> to !S
+    tile.async_commit
+    tile.async_copy %h[%c0, %c0] to %t[%c0, %c0] shape [32, 16] : memref<?x16xf32> to !S
+    tile.async_commit
     gpu.barrier
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, memref<?x16xf32>, index, index) -> ()
-    "tile.async_copy"(%h, %t, %c0, %c0, %c0, %c0) {shape = array<i64: 32, 16>} : (memref<?x16xf32>, !S, index, index, index, index) -> ()
-    "tile.store"(%x, %h, %c0, %c0) {masked} : (!T, memref<?x16xf32>, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, memref<?x16xf32>
+    tile.async_copy %h[%c0, %c0] to %t[%c0, %c0] shape [32, 16] : memref<?x16xf32> to !S
+    tile.store %x, %h[%c0, %c0] masked : !T, memref<?x16xf32>
     gpu.return
   }
 
@@ -369,55 +369,56 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @staged(
   // CHECK: tile.store
   // CHECK-NEXT: gpu.barrier
-  // CHECK-NEXT: "tile.async_copy"
-  // CHECK-NEXT: "tile.async_commit"
-  // CHECK-NEXT: "tile.async_wait"
+  // CHECK-NEXT: tile.async_copy
+  // CHECK-NEXT: tile.async_commit
+  // CHECK-NEXT: tile.async_wait
   // CHECK-NEXT: gpu.barrier
   // CHECK-NEXT: tile.store
   gpu.func @staged(%g: memref<?x16xf32>, %x: tensor<32x16xf32, #L>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, memref<?x16xf32>, index, index) -> ()
-    "tile.async_copy"(%g, %s, %c0, %c0, %c0, %c0) {shape = array<i64: 32, 16>} : (memref<?x16xf32>, !S, index, index, index, index) -> ()
-    "tile.async_commit"() : () -> ()
-    "tile.async_wait"() {pending = 0} : () -> ()
+    %s = tile.alloc_shared : !S
+    tile.store %x, %g[%c0, %c0] masked : !T, memref<?x16xf32>
+    tile.async_copy %g[%c0, %c0] to %s[%c0, %c0] shape [32, 16] : memref<?x16xf32> to !S
+    tile.async_commit
+    tile.async_wait 0
     gpu.barrier
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, memref<?x16xf32>, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, memref<?x16xf32>
     gpu.return
   }
 
   // Copies that are no cp.async, of two bytes, have read when the next op begins.
   // CHECK-LABEL: gpu.func @narrow_copies(
-  // CHECK: "tile.async_copy"
+  // CHECK: tile.async_copy
   // CHECK-NEXT: gpu.barrier
   // CHECK-NEXT: tile.store
   gpu.func @narrow_copies(%g: memref<?x16xf16>, %x: tensor<32x16xf16, #L>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> memref<32x16xf16, #tile.shared<"none">>
-    "tile.async_copy"(%g, %s, %c0, %c0, %c0, %c0) {shape = array<i64: 32, 16>} : (memref<?x16xf16>, memref<32x16xf16, #tile.shared<"none">>, index, index, index, index) -> ()
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (tensor<32x16xf16, #L>, memref<?x16xf16>, index, index) -> ()
+    %s = tile.alloc_shared : memref<32x16xf16, #tile.shared<"none">>
+    tile.async_copy %g[%c0, %c0] to %s[%c0, %c0] shape [32, 16]
+        : memref<?x16xf16> to memref<32x16xf16, #tile.shared<"none">>
+    tile.store %x, %g[%c0, %c0] masked : tensor<32x16xf16, #L>, memref<?x16xf16>
     gpu.return
   }
 
   // Updates by one function come in any order; by different ones, and against loads and stores, in
   // that of the program.
   // CHECK-LABEL: gpu.func @updates(
-  // CHECK: fn = "arith.addf"
-  // CHECK-NEXT: fn = "arith.addf"
+  // CHECK: tile.atomic arith.addf
+  // CHECK-NEXT: tile.atomic arith.addf
   // CHECK-NEXT: gpu.barrier
   // CHECK-NEXT: tile.load
   // CHECK-NEXT: gpu.barrier
-  // CHECK-NEXT: fn = "arith.addi"
+  // CHECK-NEXT: tile.atomic arith.addi
   // CHECK-NEXT: gpu.barrier
-  // CHECK-NEXT: fn = "arith.maxsi"
+  // CHECK-NEXT: tile.atomic arith.maxsi
   gpu.func @updates(%x: !T, %i: tensor<32x16xi32, #R>, %g: memref<?x16xf32>, %h: memref<?x16xi32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    "tile.atomic"(%x, %g, %c0, %c0) {masked, fn = "arith.addf"} : (!T, memref<?x16xf32>, index, index) -> ()
-    "tile.atomic"(%x, %g, %c1, %c0) {masked, fn = "arith.addf"} : (!T, memref<?x16xf32>, index, index) -> ()
-    %a = "tile.load"(%g, %c0, %c0) {masked} : (memref<?x16xf32>, index, index) -> !T
-    "tile.atomic"(%i, %h, %c0, %c0) {masked, fn = "arith.addi"} : (tensor<32x16xi32, #R>, memref<?x16xi32>, index, index) -> ()
-    "tile.atomic"(%i, %h, %c1, %c0) {masked, fn = "arith.maxsi"} : (tensor<32x16xi32, #R>, memref<?x16xi32>, index, index) -> ()
+    tile.atomic arith.addf %x, %g[%c0, %c0] masked : !T, memref<?x16xf32>
+    tile.atomic arith.addf %x, %g[%c1, %c0] masked : !T, memref<?x16xf32>
+    %a = tile.load %g[%c0, %c0] masked : memref<?x16xf32> -> !T
+    tile.atomic arith.addi %i, %h[%c0, %c0] masked : tensor<32x16xi32, #R>, memref<?x16xi32>
+    tile.atomic arith.maxsi %i, %h[%c1, %c0] masked : tensor<32x16xi32, #R>, memref<?x16xi32>
     gpu.return
   }
 
@@ -437,7 +438,7 @@ gpu.module @m {
     %c1 = arith.constant 1 : index
     %thread = gpu.thread_id x
     %next = arith.addi %thread, %c1 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, memref<?x16xf32>, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, memref<?x16xf32>
     %s = memref.load %g[%c0, %c1] : memref<?x16xf32>
     memref.store %s, %g[%c0, %c1] : memref<?x16xf32>
     memref.store %s, %h[%thread] : memref<?xf32>
@@ -457,9 +458,9 @@ gpu.module @m {
     %c1 = arith.constant 1 : index
     %warp = gpu.subgroup_id : index
     %first = arith.cmpi eq, %warp, %c0 : index
-    "tile.store"(%x, %g, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    tile.store %x, %g[%c0, %c0] masked : !T, !G
     scf.if %first {
-      %a = "tile.load"(%g, %c1, %c0) {masked} : (!G, index, index) -> !T
+      %a = tile.load %g[%c1, %c0] masked : !G -> !T
     }
     gpu.return
   }
@@ -470,8 +471,8 @@ gpu.module @m {
   // CHECK: gpu.return
   gpu.func @fragments(%x: !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>, %g: !G) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    "tile.store"(%x, %g, %c0, %c0) : (!tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>, !G, index, index) -> ()
-    %a = "tile.load"(%g, %c0, %c0) : (!G, index, index) -> !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
+    tile.store %x, %g[%c0, %c0] : !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>, !G
+    %a = tile.load %g[%c0, %c0] : !G -> !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
     gpu.return
   }
 
@@ -480,8 +481,8 @@ gpu.module @m {
   // CHECK-SAME: tile.written = array<i64: 1>
   gpu.func @written(%g: !G {llvm.noalias}, %h: !G {llvm.noalias}) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
-    %a = "tile.load"(%g, %c0, %c0) {masked} : (!G, index, index) -> !T
-    "tile.store"(%a, %h, %c0, %c0) {masked} : (!T, !G, index, index) -> ()
+    %a = tile.load %g[%c0, %c0] masked : !G -> !T
+    tile.store %a, %h[%c0, %c0] masked : !T, !G
     gpu.return
   }
 }

@@ -11,53 +11,53 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // TWO-LABEL: gpu.func @dynamic(
   gpu.func @dynamic(%a: !G, %b: !G, %lower: index, %upper: index, %step: index)
       kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
-    // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<{{[^:]*}}: memref<{{[^:]*}}, %[[LOWER:[a-z0-9]+]]: index, %[[UPPER:[a-z0-9]+]]: index, %[[STEP:[a-z0-9]+]]: index)
-    // CHECK-NEXT: %[[S:.*]] = "tile.alloc_shared"() : () -> memref<3x64x32xf16, #shared>
-    // TWO: "tile.alloc_shared"() : () -> memref<2x64x32xf16, #shared>
+    // CHECK-SAME: %[[A:[A-Za-z0-9_]+]]: memref<{{[^:]*}}: memref<{{[^:]*}}, %[[LOWER:[A-Za-z0-9_]+]]: index, %[[UPPER:[A-Za-z0-9_]+]]: index, %[[STEP:[A-Za-z0-9_]+]]: index)
+    // CHECK-NEXT: %[[S:.*]] = tile.alloc_shared : memref<3x64x32xf16, #tile.shared<"64B">>
+    // TWO: tile.alloc_shared : memref<2x64x32xf16, #tile.shared<"64B">>
     // CHECK-NOT: gpu.barrier
     // CHECK: %[[ANY0:.*]] = arith.cmpi slt, %[[LOWER]], %[[UPPER]]
     // CHECK-NEXT: scf.if %[[ANY0]] {
-    // CHECK: "tile.async_copy"(%[[A]], %[[S]], %{{.*}}, %[[LOWER]], %{{.*}}, %{{.*}}, %{{.*}}) {masked, shape = array<i64: 64, 32>, vector = 8 : i64}
+    // CHECK: tile.async_copy %[[A]][%{{.*}}, %[[LOWER]]] to %[[S]][%{{.*}}, %{{.*}}, %{{.*}}] shape [64, 32] masked {vector = 8 : i64}
     // CHECK-NEXT: }
-    // CHECK-NEXT: "tile.async_commit"()
+    // CHECK-NEXT: tile.async_commit
     // CHECK: %[[MORE:.*]] = arith.muli %[[STEP]], %{{.*}}
     // CHECK-NEXT: %[[FIRST:.*]] = arith.addi %[[LOWER]], %[[MORE]]
     // CHECK: %[[ANY1:.*]] = arith.cmpi slt, %[[FIRST]], %[[UPPER]]
     // CHECK-NEXT: scf.if %[[ANY1]] {
-    // CHECK: "tile.async_copy"(%[[A]], %[[S]], %{{.*}}, %[[FIRST]], %{{.*}}
+    // CHECK: tile.async_copy %[[A]][%{{.*}}, %[[FIRST]]] to %[[S]][%{{.*}}] shape [{{.*}}]
     // CHECK-NEXT: }
-    // CHECK-NEXT: "tile.async_commit"()
+    // CHECK-NEXT: tile.async_commit
     // CHECK: scf.for %[[K:.*]] = %[[LOWER]] to %[[UPPER]] step %[[STEP]] iter_args(%[[READ:.*]] = %{{.*}}, %[[WRITE:.*]] = %{{.*}}) ->
-    // CHECK-NEXT: "tile.async_wait"() {pending = 1 : i64}
+    // CHECK-NEXT: tile.async_wait 1
     // TWO: scf.for
-    // TWO-NEXT: "tile.async_wait"() {pending = 0 : i64}
+    // TWO-NEXT: tile.async_wait 0
     // CHECK-NEXT: gpu.barrier
     // CHECK: %[[AHEAD:.*]] = arith.addi %[[K]],
     // CHECK-NEXT: %[[THERE:.*]] = arith.cmpi slt, %[[AHEAD]], %[[UPPER]]
     // CHECK-NEXT: scf.if %[[THERE]] {
     // CHECK: %[[ROW:.*]] = arith.addi %[[AHEAD]], %[[AHEAD]]
-    // CHECK: "tile.async_copy"(%[[A]], %[[S]], %[[ROW]], %[[AHEAD]], %[[WRITE]], %{{.*}}
+    // CHECK: tile.async_copy %[[A]][%[[ROW]], %[[AHEAD]]] to %[[S]][%[[WRITE]], %{{.*}}] shape [{{.*}}]
     // CHECK-NEXT: }
-    // CHECK-NEXT: "tile.async_commit"()
+    // CHECK-NEXT: tile.async_commit
     // CHECK-NOT: gpu.barrier
-    // CHECK: %[[T:.*]] = "tile.load"(%[[S]], %[[READ]], %{{.*}}, %{{.*}}) : (
-    // CHECK-NEXT: "tile.store"(%[[T]],
+    // CHECK: %[[T:.*]] = tile.load %[[S]][%[[READ]], %{{.*}}, %{{.*}}]
+    // CHECK-NEXT: tile.store %[[T]],
     // CHECK: %[[NEXT:.*]] = arith.addi %[[READ]],
     // CHECK: %[[WRAPS:.*]] = arith.cmpi eq, %[[NEXT]],
     // CHECK: %[[FOLLOWING:.*]] = arith.select %[[WRAPS]], %{{.*}}, %[[NEXT]]
     // CHECK-NEXT: scf.yield %[[FOLLOWING]], %[[READ]]
-    %s = "tile.alloc_shared"() : () -> !S
-    %p = "tile.alloc_shared"() : () -> memref<64x32xf16, #tile.shared<"none">>
+    %s = tile.alloc_shared : !S
+    %p = tile.alloc_shared : memref<64x32xf16, #tile.shared<"none">>
     scf.for %k = %lower to %upper step %step {
       %z = arith.constant 0 : index
       gpu.barrier
       %row = arith.addi %k, %k : index
-      "tile.async_copy"(%a, %s, %row, %k, %z, %z) {masked, shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%row, %k] to %s[%z, %z] shape [64, 32] masked {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
-      "tile.store"(%t, %p, %z, %z) : (!A, memref<64x32xf16, #tile.shared<"none">>, index, index) -> ()
+      %t = tile.load %s[%z, %z] : !S -> !A
+      tile.store %t, %p[%z, %z] : !A, memref<64x32xf16, #tile.shared<"none">>
     }
     gpu.return
   }
@@ -66,18 +66,18 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // attribute says how many stages, to kernels written by hand, too.
   // CHECK-LABEL: gpu.func @static(
   gpu.func @static(%a: !G, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    // CHECK-NEXT: %[[S:.*]] = "tile.alloc_shared"() : () -> memref<2x64x32xf16, #shared>
+    // CHECK-NEXT: %[[S:.*]] = tile.alloc_shared : memref<2x64x32xf16, #tile.shared<"64B">>
     // CHECK: scf.for
     // CHECK: gpu.barrier
     // CHECK-NOT: scf.if
-    // CHECK: "tile.async_copy"
-    // CHECK-NEXT: "tile.async_commit"
+    // CHECK: tile.async_copy
+    // CHECK-NEXT: tile.async_commit
     // CHECK: scf.for
-    // CHECK: "tile.async_wait"() {pending = 0 : i64}
+    // CHECK: tile.async_wait 0
     // CHECK: scf.if
     // CHECK-NOT: tile.stages
     // CHECK: gpu.return
-    %s = "tile.alloc_shared"() : () -> !S
+    %s = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c64 = arith.constant 64 : index
@@ -85,11 +85,11 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     scf.for %i = %z to %n step %c1 {
       scf.for %k = %z to %c256 step %c64 {
         gpu.barrier
-        "tile.async_copy"(%a, %s, %i, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-        "tile.async_commit"() : () -> ()
-        "tile.async_wait"() {pending = 0 : i64} : () -> ()
+        tile.async_copy %a[%i, %k] to %s[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+        tile.async_commit
+        tile.async_wait 0
         gpu.barrier
-        %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+        %t = tile.load %s[%z, %z] : !S -> !A
       } {tile.stages = 2 : i64}
     }
     gpu.return
@@ -98,18 +98,18 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // No more stages than rounds.
   // CHECK-LABEL: gpu.func @two_rounds(
   gpu.func @two_rounds(%a: !G) kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
-    // CHECK-NEXT: "tile.alloc_shared"() : () -> memref<2x64x32xf16, #shared>
-    %s = "tile.alloc_shared"() : () -> !S
+    // CHECK-NEXT: tile.alloc_shared : memref<2x64x32xf16, #tile.shared<"64B">>
+    %s = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c32 = arith.constant 32 : index
     %c40 = arith.constant 40 : index
     scf.for %k = %z to %c40 step %c32 {
       gpu.barrier
-      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+      %t = tile.load %s[%z, %z] : !S -> !A
     }
     gpu.return
   }
@@ -123,60 +123,60 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // CHECK-NOT: memref<3x64x32xf16
   // CHECK: gpu.return
   gpu.func @stays(%a: !G, %u: !G {llvm.noalias}, %n: index) kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
-    %s0 = "tile.alloc_shared"() : () -> !S
-    %s1 = "tile.alloc_shared"() : () -> !S
-    %s2 = "tile.alloc_shared"() : () -> !S
-    %s3 = "tile.alloc_shared"() : () -> !S
+    %s0 = tile.alloc_shared : !S
+    %s1 = tile.alloc_shared : !S
+    %s2 = tile.alloc_shared : !S
+    %s3 = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %k = %z to %n step %c1 {
       gpu.barrier
-      "tile.async_copy"(%a, %s0, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s0[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s0, %z, %z) : (!S, index, index) -> !A
+      %t = tile.load %s0[%z, %z] : !S -> !A
     } {tile.stages = 1 : i64}
     scf.for %k = %z to %n step %c1 {
       gpu.barrier
-      "tile.async_copy"(%u, %s1, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %u[%z, %k] to %s1[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s1, %z, %z) : (!S, index, index) -> !A
-      "tile.store"(%t, %u, %z, %z) : (!A, !G, index, index) -> ()
+      %t = tile.load %s1[%z, %z] : !S -> !A
+      tile.store %t, %u[%z, %z] : !A, !G
     }
     %last = scf.for %k = %z to %n step %c1 iter_args(%at = %z) -> (index) {
       gpu.barrier
-      "tile.async_copy"(%a, %s2, %z, %at, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %at] to %s2[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s2, %z, %z) : (!S, index, index) -> !A
+      %t = tile.load %s2[%z, %z] : !S -> !A
       %next = arith.muli %at, %n : index
       scf.yield %next : index
     }
     scf.for %k = %z to %n step %c1 {
       gpu.barrier
-      "tile.async_copy"(%a, %s3, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s3[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
     }
-    %t = "tile.load"(%s3, %z, %z) : (!S, index, index) -> !A
+    %t = tile.load %s3[%z, %z] : !S -> !A
     gpu.return
   }
   gpu.func @by_hand(%a: !G, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %s = "tile.alloc_shared"() : () -> !S
+    %s = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     scf.for %k = %z to %n step %c1 {
       gpu.barrier
-      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+      %t = tile.load %s[%z, %z] : !S -> !A
     }
     gpu.return
   }
@@ -186,34 +186,34 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 gpu.module @turing [#nvvm.target<chip = "sm_75">] {
   // CHECK-LABEL: gpu.func @registers(
   gpu.func @registers(%a: !G, %b: !G, %n: index) kernel attributes {tile.automatic, known_block_size = array<i32: 128, 1, 1>} {
-    // CHECK-NEXT: %[[S:.*]] = "tile.alloc_shared"() : () -> memref<2x64x32xf16, #shared>
+    // CHECK-NEXT: %[[S:.*]] = tile.alloc_shared : memref<2x64x32xf16, #tile.shared<"64B">>
     // CHECK: scf.if
-    // CHECK: "tile.async_copy"(%{{.*}}, %[[S]],
+    // CHECK: tile.async_copy %{{.*}} to %[[S]][
     // CHECK: scf.for %[[K:.*]] = {{.*}} iter_args(%[[READ:.*]] = %{{.*}})
     // CHECK-NEXT: gpu.barrier
     // CHECK: %[[AHEAD:.*]] = arith.addi %[[K]],
     // CHECK: %[[NEXT:.*]] = scf.if %{{.*}} -> (tensor<64x32xf16, #[[ROWS:.*]]>) {
-    // CHECK-NEXT: "tile.load"(%{{.*}}, %{{.*}}, %[[AHEAD]]) {masked, vector = 8 : i64}
+    // CHECK-NEXT: tile.load %{{.*}}[%{{.*}}, %[[AHEAD]]] masked {vector = 8 : i64}
     // CHECK: } else {
-    // CHECK: %[[T:.*]] = "tile.load"(%[[S]], %[[READ]],
-    // CHECK-NEXT: "tile.store"(%[[T]],
+    // CHECK: %[[T:.*]] = tile.load %[[S]][%[[READ]],
+    // CHECK-NEXT: tile.store %[[T]],
     // CHECK: %[[WRITE:.*]] = arith.select
-    // CHECK: "tile.store"(%[[NEXT]], %[[S]], %[[WRITE]],
+    // CHECK: tile.store %[[NEXT]], %[[S]][%[[WRITE]],
     // CHECK-NEXT: scf.yield %[[WRITE]]
     // CHECK-NOT: gpu.barrier
     // CHECK: gpu.return
-    %s = "tile.alloc_shared"() : () -> !S
+    %s = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c32 = arith.constant 32 : index
-    %p = "tile.alloc_shared"() : () -> memref<64x32xf16, #tile.shared<"none">>
+    %p = tile.alloc_shared : memref<64x32xf16, #tile.shared<"none">>
     scf.for %k = %z to %n step %c32 {
       gpu.barrier
-      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {masked, shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s[%z, %z] shape [64, 32] masked {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
-      "tile.store"(%t, %p, %z, %z) : (!A, memref<64x32xf16, #tile.shared<"none">>, index, index) -> ()
+      %t = tile.load %s[%z, %z] : !S -> !A
+      tile.store %t, %p[%z, %z] : !A, memref<64x32xf16, #tile.shared<"none">>
     }
     gpu.return
   }

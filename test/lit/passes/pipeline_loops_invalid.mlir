@@ -5,17 +5,17 @@
 !S = memref<64x32xf16, #tile.shared<"64B">>
 gpu.module @m [#nvvm.target<chip = "sm_86">] {
   gpu.func @too_many(%a: !G, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %s = "tile.alloc_shared"() : () -> !S
+    %s = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     // expected-error @below {{'scf.for' op tile.stages = 32 takes 131072 bytes of shared memory, and there are 101376 of 101376; 24 of 4096 each would fit}}
     scf.for %k = %z to %n step %c1 {
       gpu.barrier
-      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+      %t = tile.load %s[%z, %z] : !S -> !A
     } {tile.stages = 32 : i64}
     gpu.return
   }
@@ -28,17 +28,17 @@ gpu.module @m [#nvvm.target<chip = "sm_86">] {
 !S = memref<64x32xf16, #tile.shared<"64B">>
 gpu.module @m [#nvvm.target<chip = "sm_86">] {
   gpu.func @none(%a: !G, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %s = "tile.alloc_shared"() : () -> !S
+    %s = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     // expected-error @below {{'scf.for' op tile.stages must be a positive integer, not 0 : i64}}
     scf.for %k = %z to %n step %c1 {
       gpu.barrier
-      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+      %t = tile.load %s[%z, %z] : !S -> !A
     } {tile.stages = 0 : i64}
     gpu.return
   }
@@ -51,17 +51,17 @@ gpu.module @m [#nvvm.target<chip = "sm_86">] {
 !S = memref<64x32xf16, #tile.shared<"64B">>
 gpu.module @m [#nvvm.target<chip = "sm_86">] {
   gpu.func @text(%a: !G, %n: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %s = "tile.alloc_shared"() : () -> !S
+    %s = tile.alloc_shared : !S
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     // expected-error @below {{'scf.for' op tile.stages must be a positive integer, not "3"}}
     scf.for %k = %z to %n step %c1 {
       gpu.barrier
-      "tile.async_copy"(%a, %s, %z, %k, %z, %z) {shape = array<i64: 64, 32>, vector = 8 : i64} : (!G, !S, index, index, index, index) -> ()
-      "tile.async_commit"() : () -> ()
-      "tile.async_wait"() {pending = 0 : i64} : () -> ()
+      tile.async_copy %a[%z, %k] to %s[%z, %z] shape [64, 32] {vector = 8 : i64} : !G to !S
+      tile.async_commit
+      tile.async_wait 0
       gpu.barrier
-      %t = "tile.load"(%s, %z, %z) : (!S, index, index) -> !A
+      %t = tile.load %s[%z, %z] : !S -> !A
     } {tile.stages = "3"}
     gpu.return
   }

@@ -2,9 +2,9 @@
 
 gpu.module @m {
   gpu.func @some() {
-    %a = "tile.alloc_shared"() {offset = 0 : i64} : () -> memref<8x16xf16, #tile.shared<"none">>
+    %a = tile.alloc_shared at 0 : memref<8x16xf16, #tile.shared<"none">>
     // expected-error @below {{either every buffer of a kernel says its offset or none does}}
-    %b = "tile.alloc_shared"() : () -> memref<8x16xf16, #tile.shared<"none">>
+    %b = tile.alloc_shared : memref<8x16xf16, #tile.shared<"none">>
     gpu.return
   }
 }
@@ -14,7 +14,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @alignment() {
     // expected-error @below {{offset 256 is no multiple of 1024, as swizzles need}}
-    %a = "tile.alloc_shared"() {offset = 256 : i64} : () -> memref<8x16xf16, #tile.shared<"none">>
+    %a = tile.alloc_shared at 256 : memref<8x16xf16, #tile.shared<"none">>
     gpu.return
   }
 }

@@ -8,9 +8,10 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %z = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : !C
     // expected-error @below {{'tile.load' op needs the kernel's attribute known_block_size = array<i32: X, Y, Z>}}
-    %ta = "tile.load"(%a, %z, %z) : (memref<16x16xf16>, index, index) -> !A
-    %tb = "tile.load"(%b, %z, %z) : (memref<16x8xf16>, index, index) -> !B
-    %d = "tile.dot"(%ta, %tb, %zero) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    %ta = tile.load %a[%z, %z] : memref<16x16xf16> -> !A
+    %tb = tile.load %b[%z, %z] : memref<16x8xf16> -> !B
+    %d = tile.dot %ta, %tb, %zero {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !A, !B, !C
     gpu.return
   }
 }
@@ -25,9 +26,10 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %z = arith.constant 0 : index
     %zero = arith.constant dense<0.0> : !C
     // expected-error @below {{'tile.load' op tile.aligned must be a positive integer, not "16"}}
-    %ta = "tile.load"(%a, %z, %z) : (memref<16x16xf16>, index, index) -> !A
-    %tb = "tile.load"(%b, %z, %z) : (memref<16x8xf16>, index, index) -> !B
-    %d = "tile.dot"(%ta, %tb, %zero) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
+    %ta = tile.load %a[%z, %z] : memref<16x16xf16> -> !A
+    %tb = tile.load %b[%z, %z] : memref<16x8xf16> -> !B
+    %d = tile.dot %ta, %tb, %zero {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !A, !B, !C
     gpu.return
   }
 }

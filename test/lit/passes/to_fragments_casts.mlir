@@ -6,18 +6,18 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
   // CHECK-LABEL: gpu.func @casts(
   gpu.func @casts(%p: memref<16x32xi8>, %q: memref<16x16xi8>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
-    // CHECK: %[[A:.*]] = "tile.load"
-    %a = "tile.load"(%p, %z, %z) : (memref<16x32xi8>, index, index) -> tensor<16x32xf8E4M3FN, #L>
-    // CHECK-NEXT: %[[B:.*]] = "tile.cast"(%[[A]]) {fn = "arith.convertf"}
+    // CHECK: %[[A:.*]] = tile.load
+    %a = tile.load %p[%z, %z] : memref<16x32xi8> -> tensor<16x32xf8E4M3FN, #L>
+    // CHECK-NEXT: %[[B:.*]] = tile.cast arith.convertf %[[A]]
     %b = arith.convertf %a : tensor<16x32xf8E4M3FN, #L> to tensor<16x32xf8E5M2, #L>
-    // CHECK-NEXT: %[[C:.*]] = "tile.cast"(%[[B]]) {fn = "arith.extf"}
+    // CHECK-NEXT: %[[C:.*]] = tile.cast arith.extf %[[B]]
     %c = arith.extf %b : tensor<16x32xf8E5M2, #L> to tensor<16x32xf32, #L>
-    // CHECK-NEXT: %[[D:.*]] = "tile.cast"(%[[C]]) {fn = "arith.truncf"}
+    // CHECK-NEXT: %[[D:.*]] = tile.cast arith.truncf %[[C]]
     %d = arith.truncf %c : tensor<16x32xf32, #L> to tensor<16x32xtf32, #L>
-    // CHECK-NEXT: %[[E:.*]] = "tile.cast"(%[[D]]) {fn = "arith.truncf"}
+    // CHECK-NEXT: %[[E:.*]] = tile.cast arith.truncf %[[D]]
     %e = arith.truncf %d : tensor<16x32xtf32, #L> to tensor<16x32xf4E2M1FN, #L>
-    // CHECK: "tile.store"(%[[E]],
-    "tile.store"(%e, %q, %z, %z) : (tensor<16x32xf4E2M1FN, #L>, memref<16x16xi8>, index, index) -> ()
+    // CHECK: tile.store %[[E]],
+    tile.store %e, %q[%z, %z] : tensor<16x32xf4E2M1FN, #L>, memref<16x16xi8>
     gpu.return
   }
 }

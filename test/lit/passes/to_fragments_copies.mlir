@@ -7,19 +7,19 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @once(
   gpu.func @once(%g: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     // CHECK: %[[WARP:.*]] = arith.shrui
-    // CHECK: %[[X:.*]] = "tile.load"
+    // CHECK: %[[X:.*]] = tile.load
     %z = arith.constant 0 : index
-    %x = "tile.load"(%g, %z, %z) : (memref<16x8xf32>, index, index) -> !T
+    %x = tile.load %g[%z, %z] : memref<16x8xf32> -> !T
     // CHECK: %[[TWO:.*]] = arith.constant 2 : index
     // CHECK: %[[BIT:.*]] = arith.andi %[[WARP]], %[[TWO]] : index
     // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %[[BIT]],
     // CHECK: scf.if %[[FIRST]] {
-    // CHECK-NEXT: "tile.store"(%[[X]],
+    // CHECK-NEXT: tile.store %[[X]],
     // CHECK-NEXT: }
-    "tile.store"(%x, %g, %z, %z) : (!T, memref<16x8xf32>, index, index) -> ()
+    tile.store %x, %g[%z, %z] : !T, memref<16x8xf32>
     // CHECK: scf.if
-    // CHECK-NEXT: "tile.atomic"(%[[X]], %{{.*}}) {fn = "arith.addf", masked}
-    "tile.atomic"(%x, %g, %z, %z) {fn = "arith.addf", masked} : (!T, memref<16x8xf32>, index, index) -> ()
+    // CHECK-NEXT: tile.atomic arith.addf %[[X]], %{{.*}}[%{{.*}}] masked
+    tile.atomic arith.addf %x, %g[%z, %z] masked : !T, memref<16x8xf32>
     gpu.return
   }
 }

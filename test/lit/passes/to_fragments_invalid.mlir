@@ -15,7 +15,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @warps(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     // expected-error @below {{'tile.fill' op the layout of tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">> is of 1 warps, but the kernel has 2}}
-    %t = "tile.fill"(%x) : (f32) -> !T
+    %t = tile.fill %x : f32 -> !T
     gpu.return
   }
 }
@@ -26,7 +26,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @no_block_size(%x: f32) kernel {
     // expected-error @below {{'tile.fill' op needs the kernel's attribute known_block_size = array<i32: X, Y, Z>}}
-    %t = "tile.fill"(%x) : (f32) -> !T
+    %t = tile.fill %x : f32 -> !T
     gpu.return
   }
 }
@@ -37,7 +37,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @part_of_a_warp(%x: f32) kernel attributes {known_block_size = array<i32: 48, 1, 1>} {
     // expected-error @below {{'tile.fill' op a block of 48 threads is no whole number of warps}}
-    %t = "tile.fill"(%x) : (f32) -> !T
+    %t = tile.fill %x : f32 -> !T
     gpu.return
   }
 }
@@ -50,7 +50,7 @@ gpu.module @m {
   gpu.func @ops(%x: i32, %p: i1, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // expected-error @below {{'arith.constant' op of a tile must be the same number everywhere (a splat)}}
     %c = arith.constant dense<[[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 4, 5, 6, 7]]> : !T
-    %t = "tile.fill"(%x) : (i32) -> !T
+    %t = tile.fill %x : i32 -> !T
     // expected-error @below {{'tensor.extract' op cannot be lowered with a value of type tensor<4x8xi32,}}
     %e = tensor.extract %t[%i, %i] : !T
     // expected-error @below {{'scf.execute_region' op cannot be lowered with a value of type tensor<4x8xi32,}}
@@ -67,9 +67,9 @@ gpu.module @m {
 !R = tensor<32x8xf32, #tile.layout<"register [0,1] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 32, col 8">>
 gpu.module @m {
   gpu.func @between_warps(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    %t = "tile.fill"(%x) : (f32) -> !T
+    %t = tile.fill %x : f32 -> !T
     // expected-error @below {{'tile.convert_layout' op moves elements between warps: run tile-stage-conversions first}}
-    %r = "tile.convert_layout"(%t) : (!T) -> !R
+    %r = tile.convert_layout %t : !T -> !R
     gpu.return
   }
 }
@@ -80,7 +80,7 @@ gpu.module @m {
 !T = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 gpu.module @m {
   gpu.func @branches(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    %t = "tile.fill"(%x) : (f32) -> !T
+    %t = tile.fill %x : f32 -> !T
     // expected-error @below {{'cf.br' op cannot be lowered with a value of type tensor<16x8xf32,}}
     cf.br ^bb1(%t : !T)
   ^bb1(%u: !T):
@@ -95,11 +95,11 @@ gpu.module @m {
   gpu.func @no_layout(%x: f32, %g: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
     // expected-error @below {{'tile.fill' op tensor<16x8xf32> has no #tile.layout that says who holds it: run tile-assign-layouts first}}
-    %t = "tile.fill"(%x) : (f32) -> tensor<16x8xf32>
+    %t = tile.fill %x : f32 -> tensor<16x8xf32>
     // expected-error @below {{'arith.addf' op tensor<16x8xf32> has no #tile.layout}}
     %u = arith.addf %t, %t : tensor<16x8xf32>
     // expected-error @below {{'tile.store' op tensor<16x8xf32> has no #tile.layout}}
-    "tile.store"(%u, %g, %z, %z) : (tensor<16x8xf32>, memref<16x8xf32>, index, index) -> ()
+    tile.store %u, %g[%z, %z] : tensor<16x8xf32>, memref<16x8xf32>
     gpu.return
   }
 }
@@ -111,7 +111,7 @@ gpu.module @m {
   gpu.func @registers_and_warps(%g: memref<8x16xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     // expected-error @below {{'tile.load' op addresses memory by the layout 'register [1,0]; lane [0,1] [0,2] [0,4] [2,0] [4,0]; warp [1,8] -> row 8, col 16', two of whose inputs set the same bit of a row or column}}
-    %t = "tile.load"(%g, %z, %z) : (memref<8x16xf32>, index, index) -> !T
+    %t = tile.load %g[%z, %z] : memref<8x16xf32> -> !T
     gpu.return
   }
 }
@@ -123,11 +123,11 @@ gpu.module @m {
 gpu.module @older [#nvvm.target<chip = "sm_80">] {
   gpu.func @another_form(%i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
-    %s = "tile.alloc_shared"() : () -> !S
+    %s = tile.alloc_shared : !S
     // expected-error @below {{'tile.load' op cannot move 'register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 16' by ldmatrix.sync.aligned.m8n8.x4.trans.b16; legal: ldmatrix.sync.aligned.m8n8.x4.b16, none}}
-    %t = "tile.load"(%s, %z, %z) {form = "ldmatrix.sync.aligned.m8n8.x4.trans.b16"} : (!S, index, index) -> !H
+    %t = tile.load %s[%z, %z] {form = "ldmatrix.sync.aligned.m8n8.x4.trans.b16"} : !S -> !H
     // expected-error @below {{by ldmatrix.sync.aligned.m8n8.x4.b16; legal: none}}
-    %u = "tile.load"(%s, %z, %i) {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : (!S, index, index) -> !H
+    %u = tile.load %s[%z, %i] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !H
     gpu.return
   }
 }

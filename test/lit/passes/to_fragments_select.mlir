@@ -5,21 +5,21 @@
 
 gpu.module @m {
   // CHECK-LABEL: gpu.func @clip(
-  // CHECK-SAME: %[[G:[a-z0-9]+]]: memref<32x8xf32>, %[[P:[a-z0-9]+]]: i1
+  // CHECK-SAME: %[[G:[A-Za-z0-9_]+]]: memref<32x8xf32>, %[[P:[A-Za-z0-9_]+]]: i1
   gpu.func @clip(%g: memref<32x8xf32>, %p: i1) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
-    // CHECK: %[[ZERO:.*]] = "tile.fill"
+    // CHECK: %[[ZERO:.*]] = tile.fill
     %zero = arith.constant dense<0.0> : !T
-    // CHECK: %[[X:.*]] = "tile.load"
-    %x = "tile.load"(%g, %z, %z) : (memref<32x8xf32>, index, index) -> !T
-    // CHECK: %[[LESS:.*]] = "tile.elementwise"(%[[X]], %[[ZERO]]) {fastmath = #arith.fastmath<none>, fn = "arith.cmpf", predicate = 4 : i64}
+    // CHECK: %[[X:.*]] = tile.load
+    %x = tile.load %g[%z, %z] : memref<32x8xf32> -> !T
+    // CHECK: %[[LESS:.*]] = tile.elementwise arith.cmpf %[[X]], %[[ZERO]] {fastmath = #arith.fastmath<none>, predicate = 4 : i64}
     %m = arith.cmpf olt, %x, %zero : !T
-    // CHECK: %[[Y:.*]] = "tile.select"(%[[LESS]], %[[ZERO]], %[[X]])
+    // CHECK: %[[Y:.*]] = tile.select %[[LESS]], %[[ZERO]], %[[X]]
     %y = arith.select %m, %zero, %x : !M, !T
-    // CHECK: %[[R:.*]] = "tile.select"(%[[P]], %[[X]], %[[Y]])
+    // CHECK: %[[R:.*]] = tile.select %[[P]], %[[X]], %[[Y]]
     %r = arith.select %p, %x, %y : !T
-    // CHECK: "tile.store"(%[[R]],
-    "tile.store"(%r, %g, %z, %z) : (!T, memref<32x8xf32>, index, index) -> ()
+    // CHECK: tile.store %[[R]],
+    tile.store %r, %g[%z, %z] : !T, memref<32x8xf32>
     gpu.return
   }
 
@@ -30,8 +30,8 @@ gpu.module @m {
     %m = arith.cmpi slt, %i, %j : index
     // CHECK: arith.select %{{.*}}, %{{.*}}, %{{.*}} : index
     %r = arith.select %m, %i, %j : index
-    %x = "tile.load"(%g, %r, %r) : (memref<32x8xf32>, index, index) -> !T
-    "tile.store"(%x, %g, %r, %r) : (!T, memref<32x8xf32>, index, index) -> ()
+    %x = tile.load %g[%r, %r] : memref<32x8xf32> -> !T
+    tile.store %x, %g[%r, %r] : !T, memref<32x8xf32>
     gpu.return
   }
 }

@@ -13,51 +13,52 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
   // Each op on what a warp holds.
   // CHECK-LABEL: gpu.func @views(
   gpu.func @views(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // CHECK: %[[T:.*]] = "tile.fill"(%{{.*}}) : (f32) -> ![[TYT:[a-z0-9]+]]{{$}}
-    // CHECK-NEXT: %[[R:.*]] = "tile.reduce"(%[[T]]) {axis = 1 : i64, fn = "arith.addf"} : (![[TYT]]) -> ![[TYR:[a-z0-9]+]]{{$}}
-    // CHECK-NEXT: %[[E:.*]] = "tile.expand"(%[[R]]) {axis = 1 : i64} : (![[TYR]]) -> ![[TYE:[a-z0-9]+]]{{$}}
-    // CHECK-NEXT: "tile.broadcast"(%[[E]]) : (![[TYE]]) -> ![[TYT]]{{$}}
-    // CHECK-NEXT: "tile.transpose"(%[[T]]) {permutation = array<i64: 1, 0>}
-    %t = "tile.fill"(%x) : (f32) -> !T
-    %r = "tile.reduce"(%t) {axis = 1, fn = "arith.addf"} : (!T) -> !R
-    %e = "tile.expand"(%r) {axis = 1} : (!R) -> !E
-    %b = "tile.broadcast"(%e) : (!E) -> !T
-    %u = "tile.transpose"(%t) {permutation = array<i64: 1, 0>} : (!T) -> !TT
+    // CHECK: %[[T:.*]] = tile.fill %{{.*}} : f32 -> ![[TYT:[A-Za-z0-9_]+]]{{$}}
+    // CHECK-NEXT: %[[R:.*]] = tile.reduce arith.addf %[[T]] axis 1 : ![[TYT]] -> ![[TYR:[A-Za-z0-9_]+]]{{$}}
+    // CHECK-NEXT: %[[E:.*]] = tile.expand %[[R]] axis 1 : ![[TYR]] -> ![[TYE:[A-Za-z0-9_]+]]{{$}}
+    // CHECK-NEXT: tile.broadcast %[[E]] : ![[TYE]] -> ![[TYT]]{{$}}
+    // CHECK-NEXT: tile.transpose %[[T]] [1, 0]
+    %t = tile.fill %x : f32 -> !T
+    %r = tile.reduce arith.addf %t axis 1 : !T -> !R
+    %e = tile.expand %r axis 1 : !R -> !E
+    %b = tile.broadcast %e : !E -> !T
+    %u = tile.transpose %t [1, 0] : !T -> !TT
     gpu.return
   }
 
   // A warp's indices are those of the first, changed by where its own begin.
   // CHECK-LABEL: gpu.func @iota(
   gpu.func @iota() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // CHECK: %[[I:.*]] = "tile.iota"() {axis = 0 : i64} : () -> ![[TYI:[a-z0-9]+]]{{$}}
-    // CHECK: %[[W:.*]] = "tile.fill"(%{{.*}}) : (i32) -> ![[TYI]]{{$}}
-    // CHECK-NEXT: "tile.elementwise"(%[[I]], %[[W]]) {fn = "arith.xori"}
-    // CHECK-NEXT: "tile.iota"() {axis = 1 : i64}
+    // CHECK: %[[I:.*]] = tile.iota axis 0 : ![[TYI:[A-Za-z0-9_]+]]{{$}}
+    // CHECK: %[[W:.*]] = tile.fill %{{.*}} : i32 -> ![[TYI]]{{$}}
+    // CHECK-NEXT: tile.elementwise arith.xori %[[I]], %[[W]]
+    // CHECK-NEXT: tile.iota axis 1
     // CHECK-NEXT: gpu.return
-    %i = "tile.iota"() {axis = 0} : () -> !TI
-    %j = "tile.iota"() {axis = 1} : () -> !TI
+    %i = tile.iota axis 0 : !TI
+    %j = tile.iota axis 1 : !TI
     gpu.return
   }
 
   // The accumulators of a dot are joined for it, and cut again.
   // CHECK-LABEL: gpu.func @accumulators(
   gpu.func @accumulators(%h: f16, %x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // CHECK: "tile.mma"
-    // CHECK-NEXT: %[[D:.*]] = "tile.mma"
-    // CHECK-NEXT: %[[J:.*]] = "tile.concat"(%{{.*}}, %[[D]])
-    // CHECK-NEXT: %[[R:.*]] = "tile.reduce"(%[[J]]) {axis = 1 : i64, fn = "arith.maximumf"}
-    // CHECK-NEXT: %[[E:.*]] = "tile.expand"(%[[R]]) {axis = 1 : i64}
-    // CHECK-NEXT: %[[B:.*]] = "tile.broadcast"(%[[E]])
-    // CHECK-NEXT: %[[S:.*]] = "tile.slice"(%[[B]]) {index = 0 : i64}
-    // CHECK-NEXT: "tile.slice"(%[[B]]) {index = 1 : i64}
-    // CHECK-NEXT: "tile.elementwise"(%{{.*}}, %[[S]]) {{.*}}fn = "arith.subf"
-    %a = "tile.fill"(%h) : (f16) -> !A
-    %b = "tile.fill"(%h) : (f16) -> !B
-    %c = "tile.fill"(%x) : (f32) -> !C
-    %d = "tile.dot"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : (!A, !B, !C) -> !C
-    %m = "tile.reduce"(%d) {axis = 1, fn = "arith.maximumf"} : (!C) -> !R
-    %e = "tile.expand"(%m) {axis = 1} : (!R) -> !E
-    %w = "tile.broadcast"(%e) : (!E) -> !C
+    // CHECK: tile.mma
+    // CHECK-NEXT: %[[D:.*]] = tile.mma
+    // CHECK-NEXT: %[[J:.*]] = tile.concat %{{.*}}, %[[D]]
+    // CHECK-NEXT: %[[R:.*]] = tile.reduce arith.maximumf %[[J]] axis 1
+    // CHECK-NEXT: %[[E:.*]] = tile.expand %[[R]] axis 1
+    // CHECK-NEXT: %[[B:.*]] = tile.broadcast %[[E]]
+    // CHECK-NEXT: %[[S:.*]] = tile.slice %[[B]][0]
+    // CHECK-NEXT: tile.slice %[[B]][1]
+    // CHECK-NEXT: tile.elementwise arith.subf %{{.*}}, %[[S]]
+    %a = tile.fill %h : f16 -> !A
+    %b = tile.fill %h : f16 -> !B
+    %c = tile.fill %x : f32 -> !C
+    %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}
+        : !A, !B, !C
+    %m = tile.reduce arith.maximumf %d axis 1 : !C -> !R
+    %e = tile.expand %m axis 1 : !R -> !E
+    %w = tile.broadcast %e : !E -> !C
     %s = arith.subf %d, %w : !C
     gpu.return
   }

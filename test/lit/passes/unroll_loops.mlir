@@ -6,7 +6,7 @@ gpu.module @m {
   // Two rounds in one, values carried from one to the next; then the rounds that are left. A loop
   // that counts up to less than it begins with has no round.
   // CHECK-LABEL: gpu.func @dynamic(
-  // CHECK-SAME: %[[A:[a-z0-9]+]]: memref<16x8xf32>, %[[LOWER:[a-z0-9]+]]: index, %[[UPPER:[a-z0-9]+]]: index)
+  // CHECK-SAME: %[[A:[A-Za-z0-9_]+]]: memref<16x8xf32>, %[[LOWER:[A-Za-z0-9_]+]]: index, %[[UPPER:[A-Za-z0-9_]+]]: index)
   gpu.func @dynamic(%a: memref<16x8xf32>, %lower: index, %upper: index) kernel {
     // CHECK: arith.maxsi %[[LOWER]], %[[UPPER]]
     // CHECK: %[[MOST:.*]] = scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}})
@@ -17,7 +17,7 @@ gpu.module @m {
     // CHECK-NEXT: %[[S2:.*]] = arith.addf %[[REST]], %[[REST]]
     // CHECK-NEXT: scf.yield %[[S2]]
     // CHECK-NOT: tile.unroll
-    // CHECK: "tile.store"(%[[ALL]],
+    // CHECK: tile.store %[[ALL]],
     %z = arith.constant 0 : index
     %step = arith.constant 3 : index
     %zero = arith.constant dense<0.0> : !T
@@ -25,7 +25,7 @@ gpu.module @m {
       %s = arith.addf %acc, %acc : !T
       scf.yield %s : !T
     } {tile.unroll = 2 : i64}
-    "tile.store"(%r, %a, %z, %z) : (!T, memref<16x8xf32>, index, index) -> ()
+    tile.store %r, %a[%z, %z] : !T, memref<16x8xf32>
     gpu.return
   }
 
@@ -33,8 +33,8 @@ gpu.module @m {
   // CHECK-LABEL: gpu.func @nest(
   gpu.func @nest(%a: memref<16x8xf32>) kernel {
     // CHECK: scf.for
-    // CHECK-COUNT-8: "tile.store"
-    // CHECK-NOT: "tile.store"
+    // CHECK-COUNT-8: tile.store
+    // CHECK-NOT: tile.store
     // CHECK: gpu.return
     %z = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -42,7 +42,7 @@ gpu.module @m {
     %zero = arith.constant dense<0.0> : !T
     scf.for %i = %z to %c4 step %c1 {
       scf.for %j = %z to %c4 step %c1 {
-        "tile.store"(%zero, %a, %z, %z) : (!T, memref<16x8xf32>, index, index) -> ()
+        tile.store %zero, %a[%z, %z] : !T, memref<16x8xf32>
       } {tile.unroll = 4 : i64}
     } {tile.unroll = 2 : i64}
     scf.for %i = %z to %c4 step %c1 {

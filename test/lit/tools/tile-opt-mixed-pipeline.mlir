@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: gpu.module @m
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
-  // CHECK: gpu.func @add(%{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: !llvm.ptr<1>) kernel
+  // CHECK: gpu.func @add(%{{[A-Za-z0-9_]+}}: i64, %{{[A-Za-z0-9_]+}}: !llvm.ptr<1>) kernel
   gpu.func @add(%n: index, %p: !llvm.ptr<1>) kernel {
     // CHECK-NOT: arith.addi
     %zero = arith.constant 0 : i32

@@ -6,9 +6,9 @@
 // RUN: tile-opt %s --canonicalize --tile-kernel-abi --mlir-timing -o %t 2>&1 | FileCheck %s --check-prefix=TIMING
 
 // ALL: // -----// IR Dump After {{[A-Za-z]+}} (canonicalize) //----- //
-// ALL: gpu.func @k(%{{[a-z0-9]+}}: index)
+// ALL: gpu.func @k(%{{[A-Za-z0-9_]+}}: index)
 // ALL: // -----// IR Dump After KernelAbi (tile-kernel-abi) //----- //
-// ALL: gpu.func @k(%{{[a-z0-9]+}}: i64)
+// ALL: gpu.func @k(%{{[A-Za-z0-9_]+}}: i64)
 
 // BEFORE-NOT: Dump After
 // BEFORE: // -----// IR Dump Before {{[A-Za-z]+}} (cse) //----- //

@@ -25,11 +25,12 @@
 gpu.module @emulated [#nvvm.target<chip = "sm_90">] {
   gpu.func @k(%x: memref<32x32xi8>, %y: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %a = "tile.load"(%x, %z, %z) : (memref<32x32xi8>, index, index) -> !A
-    %b = "tile.load"(%x, %z, %z) : (memref<32x32xi8>, index, index) -> !B
-    %c = "tile.load"(%y, %z, %z) : (memref<16x8xf32>, index, index) -> !C
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"} : (!A, !B, !C) -> !C
-    "tile.store"(%d, %y, %z, %z) : (!C, memref<16x8xf32>, index, index) -> ()
+    %a = tile.load %x[%z, %z] : memref<32x32xi8> -> !A
+    %b = tile.load %x[%z, %z] : memref<32x32xi8> -> !B
+    %c = tile.load %y[%z, %z] : memref<16x8xf32> -> !C
+    %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"}
+        : !A, !B, !C
+    tile.store %d, %y[%z, %z] : !C, memref<16x8xf32>
     gpu.return
   }
 }

@@ -14,13 +14,14 @@
 gpu.module @emulated [#nvvm.target<chip = "sm_90">] {
   gpu.func @k(%x: memref<32x32xi8>, %y: memref<16x8xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
-    %a = "tile.load"(%x, %z, %z) : (memref<32x32xi8>, index, index) -> !A
-    %b = "tile.load"(%x, %z, %z) : (memref<32x32xi8>, index, index) -> !B
-    %c = "tile.load"(%y, %z, %z) : (memref<16x8xf32>, index, index) -> !C
+    %a = tile.load %x[%z, %z] : memref<32x32xi8> -> !A
+    %b = tile.load %x[%z, %z] : memref<32x32xi8> -> !B
+    %c = tile.load %y[%z, %z] : memref<16x8xf32> -> !C
     // CHECK: tilec-remarks.mlir:{{[0-9]+}}:10: remark: 'tile.mma' op mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 is emulated on sm_90, by 2 HMMA
-    // CHECK-NEXT: %d = "tile.mma"
-    %d = "tile.mma"(%a, %b, %c) {form = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"} : (!A, !B, !C) -> !C
-    "tile.store"(%d, %y, %z, %z) : (!C, memref<16x8xf32>, index, index) -> ()
+    // CHECK-NEXT: %d = tile.mma
+    %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"}
+        : !A, !B, !C
+    tile.store %d, %y[%z, %z] : !C, memref<16x8xf32>
     gpu.return
   }
 }

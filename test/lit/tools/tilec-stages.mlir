@@ -7,8 +7,8 @@
 // RUN: tilec %S/Inputs/scale.mlir --target sm_90a -O1 | FileCheck %s --check-prefix=HOPPER
 // RUN: tilec %S/Inputs/scale.mlir --target sm_120f -O0 | FileCheck %s --check-prefix=BLACKWELL
 
-// TILE: gpu.func @scale(%{{[a-z0-9]+}}: memref<?x64xf32, strided<[?, 1]>>, %{{[a-z0-9]+}}: f32) kernel
-// NVVM: llvm.func @scale(%{{[a-z0-9]+}}: !llvm.ptr, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: i64, %{{[a-z0-9]+}}: f32)
+// TILE: gpu.func @scale(%{{[A-Za-z0-9_]+}}: memref<?x64xf32, strided<[?, 1]>>, %{{[A-Za-z0-9_]+}}: f32) kernel
+// NVVM: llvm.func @scale(%{{[A-Za-z0-9_]+}}: !llvm.ptr, %{{[A-Za-z0-9_]+}}: i64, %{{[A-Za-z0-9_]+}}: i64, %{{[A-Za-z0-9_]+}}: f32)
 // NVVM: nvvm.read.ptx.sreg.ctaid.x
 // LLVM: target triple = "nvptx64-nvidia-cuda"
 // LLVM: define ptx_kernel void @scale(ptr %{{.*}}, i64 %{{.*}}, i64 %{{.*}}, float %{{.*}})

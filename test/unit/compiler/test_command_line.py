@@ -43,7 +43,7 @@ BAD_TEXT = {
     ),
     "pretty tile op": (
         NO_TARGET.replace("gpu.return", "\n    tile.mma %a\n gpu.return"),
-        '<stdin>:3:5: error: operations of the tile dialect are written generically: "tile.mma"',
+        "<stdin>:3:16: error: custom op 'tile.mma' expected ','",
     ),
     "pretty tile op with a result": (
         NO_TARGET.replace("gpu.return", "\n    %d = tile.mmma %a\n gpu.return"),

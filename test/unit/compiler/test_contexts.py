@@ -19,6 +19,7 @@ from tilec.frontend import contexts
 from tilec.ir import state
 from tilec.ir.mlir import ir
 from tilec.isa import target
+from tilec.mlir import parse
 from tilec.pipelines import pipeline
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -121,7 +122,7 @@ def as_text(text: str) -> None:
 
 
 def as_module(text: str) -> None:
-    tilec.compile(ir.Module.parse(text, contexts.new_context())).ptx  # noqa: B018
+    tilec.compile(parse(text, contexts.new_context())).ptx  # noqa: B018
 
 
 def transformed(text: str) -> None:
@@ -142,7 +143,10 @@ def with_passes(text: str) -> None:
 
 
 def refused(text: str) -> None:
-    for wrong in (text.replace("gpu.block_id", "gpu.blok_id"), text.replace('"tile.', '"tile.no_')):
+    for wrong in (
+        text.replace("gpu.block_id", "gpu.blok_id"),
+        text.replace("= tile.", "= tile.no_"),
+    ):
         with pytest.raises(tilec.TilecError):
             tilec.compile(wrong)
 

@@ -10,6 +10,7 @@ from tilec import dialects
 from tilec.dialects.tile import ops
 from tilec.dialects.tile.dialect import ByteType, FragType, LayoutAttr, SharedAttr, WmmaType
 from tilec.dialects.tile.ops.base import TileOp
+from tilec.ir.assembly import to_generic
 from tilec.ir.mlir import ext, ir
 from tilec.passes.base import walk
 
@@ -32,7 +33,7 @@ def context() -> Iterator[ir.Context]:
 def found(context: ir.Context) -> Iterator[list[ir.OpView]]:
     """The ops of the lit tests of the dialect, whose modules live as long."""
     modules = [
-        ir.Module.parse(part, context)
+        ir.Module.parse(to_generic(part).text, context)
         for path in sorted(LIT.glob("*.mlir"))
         if "invalid" not in path.name
         for part in path.read_text().split("// -----")

@@ -8,11 +8,13 @@ itself, without effects, may be touched.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from tilec import dialects
 from tilec.dialects.tile import ops
+from tilec.ir.assembly import to_generic
 from tilec.ir.mlir import ir, passmanager
 
 FOLDER = Path(__file__).parents[2] / "lit" / "dialect"
@@ -32,7 +34,8 @@ def _programs(name: str) -> list[str]:
     """The programs of the dialect's lit tests with an op."""
     files = (f for f in sorted(FOLDER.glob("*.mlir")) if "invalid" not in f.name)
     texts = (text for file in files for text in file.read_text().split("// -----"))
-    return [text for text in texts if f'"{name}"' in text]
+    used = re.compile(rf'^ *(%.* = )?"?{name}(?![\w.])', re.MULTILINE)
+    return [text for text in texts if used.search(text)]
 
 
 def _walk(op: ir.OpView) -> list[ir.OpView]:
@@ -75,7 +78,7 @@ def test_clean_up(name: str) -> None:
         with ir.Context() as context, ir.Location.unknown():
             dialects.load(context)
             context.allow_unregistered_dialects = True
-            module = ir.Module.parse(text)
+            module = ir.Module.parse(to_generic(text).text)
             found = [op for op in _walk(module.operation) if op.operation.name == name]
             # Of one kind of function one op: the passes find no more with several.
             for op in found[:1]:

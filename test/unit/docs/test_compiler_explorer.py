@@ -28,7 +28,7 @@ SHOWS = {
     "tileclines": "\t.loc\t1 ",
     "tilecllvm": "define ptx_kernel void @mma(",
     "tilecnvvm": "llvm.func @mma(",
-    "tilectile": '"tile.mma"(',
+    "tilectile": "= tile.mma ",
 }
 
 

@@ -27,8 +27,8 @@ def lines_of(source: str, pattern: str) -> set[int]:
     return {n for n, line in enumerate(source.splitlines(), 1) if re.search(pattern, line)}
 
 
-PRODUCTS = r'"tile\.(mma|dot)"'
-FROM_SHARED = r'"tile\.load"\(%s[ab],'
+PRODUCTS = r"= tile\.(mma|dot) "
+FROM_SHARED = r"= tile\.load %s[ab]\["
 
 
 def instructions(ptx: str) -> list[str]:

@@ -16,7 +16,7 @@ import tilec
 from hypothesis import given
 from hypothesis import strategies as st
 from tilec.frontend.contexts import new_context
-from tilec.ir.mlir import ir
+from tilec.frontend.parsing import parse
 from tilec.isa import target
 from tilec.passes import Pass, PassError, register, registry, remark, walk
 from tilec.passes.base import ProgramError
@@ -24,6 +24,7 @@ from tilec.passes.pipeline import make_pass, run_pipeline
 from tilec.passes.pipeline_text import PipelineError
 from tilec.passes.remove_dead import RemoveDead
 from tilec.pipelines import pipeline
+from tilec.report.diagnostics import Source
 from tilec.report.printing import to_text
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -165,7 +166,7 @@ def test_what_is_no_pipeline(given: Any, message: str) -> None:
 def test_transform_leaves_its_source_alone(tmp_path: Path) -> None:
     passes = ("tile-check-target", Watch(), "tile-fragments-to-nvvm,cse")
     context = new_context()
-    module = ir.Module.parse(MMA, context)
+    module = parse(Source("-", MMA), context)
     before = str(module)
     first = tilec.transform(module, *passes)
     assert str(module) == before
