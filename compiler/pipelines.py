@@ -101,7 +101,9 @@ _MMA_SYNC = Pipeline(
 )
 
 
+_HOPPER = Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
+
+
 def pipeline(target: Target) -> Pipeline:
-    """The passes for `target`: those of `mma.sync` for every generation so far."""
-    del target
-    return _MMA_SYNC
+    """The passes for `target`: those of `mma.sync`, and on sm_90a a check of `wgmma`."""
+    return _HOPPER if target.name == "sm_90a" else _MMA_SYNC

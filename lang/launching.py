@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tilec.isa import LaunchError
-from tilec.launch.abi import Scalar
+from tilec.launch.abi import MemRef
 
 from .array import Assumption, Facts
 from .array_arguments import array_argument, broken_fact
@@ -82,7 +82,7 @@ def _check_assumed(
     (kernel,) = compiled.kernels
     known = (one for one in specialization.arguments if not isinstance(one[1], ConstantValue))
     for argument, (name, type_) in zip(kernel.arguments, known, strict=True):
-        if isinstance(argument, Scalar) or not isinstance(type_, ArrayType):
+        if not isinstance(argument, MemRef) or not isinstance(type_, ArrayType):
             continue
         promised = argument.promised
         facts = Facts(promised.aligned, promised.sizes, promised.strides)

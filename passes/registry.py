@@ -39,6 +39,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-reuse-shared": "tilec.passes.reuse_shared:ReuseShared",
         "tile-order-memory": "tilec.passes.order_memory:OrderMemory",
         "tile-to-fragments": "tilec.passes.to_fragments:ToFragments",
+        "tile-check-wgmma": "tilec.passes.check_wgmma:CheckWgmma",
         "tile-fragments-to-nvvm": "tilec.passes.fragments_to_nvvm:FragmentsToNvvm",
         "tile-lower-math": "tilec.passes.lower_math:LowerMath",
         "tile-kernel-abi": "tilec.passes.kernel_abi:KernelAbi",
