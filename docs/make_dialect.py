@@ -59,6 +59,8 @@ _GROUPS = {
     "Matrix loads and stores": "matrix_memory",
     "Transposition": "movmatrix",
     "Products of warpgroups": "wgmma",
+    "Barriers in shared memory": "barrier",
+    "Copies of boxes": "tma",
     "wmma": "wmma",
 }
 """Headings of the files in `dialects/tile/ops/`."""

@@ -15,7 +15,7 @@ from .kernel_pass import Kernel, KernelPass
 
 _LIMITS = {
     Scope.WARP: Spread.WARP,
-    Scope.WARPGROUP: Spread.CTA,
+    Scope.WARPGROUP: Spread.WARPGROUP,
     Scope.CTA: Spread.CTA,
     Scope.CLUSTER: Spread.CTA,
 }

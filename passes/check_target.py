@@ -64,9 +64,21 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
         if isinstance(op, AtomicOp):
             with report.at(op):
                 updates(op.fn.value, any_tile_of(op.tile, "value").element, chosen)
+        if isinstance(op, TileOp) and op.NEEDS:
+            with report.at(op):
+                _check_needs(op, chosen)
         if isinstance(op, TileOp) and "form" in op.attributes:
             with report.at(op):
                 _check_form(op, chosen, report)
+
+
+def _check_needs(op: TileOp, chosen: Target) -> None:
+    """Refuse an op that the target has no instruction for."""
+    needed = target(op.NEEDS)
+    there = chosen == needed if needed.scope else chosen.number >= needed.number
+    if not there:
+        later = "" if needed.scope else " or later"
+        raise TilecError(f"does not exist on {chosen}; it needs {needed}{later}")
 
 
 def _check_form(op: TileOp, chosen: Target, report: Report) -> None:

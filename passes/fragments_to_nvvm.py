@@ -18,6 +18,7 @@ from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
 from .nvvm.atomics import Atomics
+from .nvvm.barriers import Barriers
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
 from .nvvm.lowering import Lowering
@@ -27,6 +28,7 @@ from .nvvm.products import Products
 from .nvvm.reductions import Reductions
 from .nvvm.registers import Packing, packing
 from .nvvm.shared_buffers import SHARED, SharedBuffers
+from .nvvm.tma import BoxCopies
 from .nvvm.views import Iotas, view
 from .nvvm.wgmma import Wgmmas, warpgroup_packing
 from .nvvm.wmma import Wmma, wmma_packing
@@ -75,6 +77,7 @@ def _lower(kernel: Lowering) -> None:
     memory, moves = Memory(kernel), MatrixMoves(kernel)
     products, copies = Products(kernel), AsyncCopies(kernel)
     wmma, wgmma = Wmma(kernel), Wgmmas(kernel)
+    barriers, boxes = Barriers(kernel), BoxCopies(kernel)
     handlers = dict(
         (
             *lowerings.to_registers().items(),
@@ -84,6 +87,10 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.AsyncCopyOp, copies.copy),
             lowers(ops.AsyncWaitOp, copies.wait),
             lowers(ops.AtomicOp, Atomics(kernel).atomic),
+            lowers(ops.BarrierArriveOp, barriers.arrive),
+            lowers(ops.BarrierExpectOp, barriers.expect),
+            lowers(ops.BarrierInitOp, barriers.init),
+            lowers(ops.BarrierWaitOp, barriers.wait),
             lowers(ops.BroadcastOp, view),
             lowers(ops.CastOp, Casts(kernel).cast),
             lowers(ops.ConcatOp, elementwise.concat),
@@ -106,8 +113,13 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.SliceOp, elementwise.cut),
             lowers(ops.StmatrixOp, moves.stmatrix),
             lowers(ops.StoreOp, memory.store),
+            lowers(ops.TmaLoadOp, boxes.load),
+            lowers(ops.TmaPrefetchOp, boxes.prefetch),
+            lowers(ops.TmaReduceOp, boxes.reduce),
+            lowers(ops.TmaStoreOp, boxes.store),
             lowers(ops.TransposeOp, view),
             lowers(ops.WarpPartOp, wgmma.part),
+            lowers(ops.WarpgroupIdOp, barriers.warpgroup),
             lowers(ops.WgmmaCommitOp, wgmma.commit),
             lowers(ops.WgmmaFenceOp, wgmma.fence),
             lowers(ops.WgmmaOp, wgmma.product),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, WRITTEN
+from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, TENSOR_MAPS, WRITTEN
 from tilec.ir.aliases import Block, Value
-from tilec.ir.attributes import signature
+from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import gpu, ir
 from tilec.ir.ops import arith, builtin, llvm
 from tilec.isa import TilecError
@@ -27,7 +27,9 @@ class KernelAbi(KernelPass):
     as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
     null standing for what is passed; `{"promised"}` gives the argument's attributes `tile.aligned`,
     `tile.sizes` and `tile.strides`, and of one that is `llvm.noalias` as `disjoint` the memrefs
-    that it must share no memory with, one of the two being written.
+    that it must share no memory with, one of the two being written. Tensor maps follow all others:
+    `{"name", "kind", "type", "array", "box", "swizzle"}`, `array` the number of the argument that
+    the map describes, the box's extents in its order.
     """
 
     name: ClassVar[str] = "tile-kernel-abi"
@@ -42,7 +44,8 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
     block = function.entry_block
     old = list(block.arguments)
     attributes = function.attributes
-    count = len(signature(function).inputs)
+    maps = _tensor_maps(function)
+    count = len(signature(function).inputs) - len(maps)
     disjoint = disjoint_arguments(function)
     described = []
     with ir.InsertionPoint.at_block_begin(block):
@@ -51,17 +54,30 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
             if number in disjoint:
                 found.setdefault("promised", {})["disjoint"] = disjoint[number]
             described.append(found)
+        for argument, map_ in zip(old[count : count + len(maps)], maps, strict=True):
+            argument.replace_all_uses_with(block.add_argument(argument.type, argument.location))
+            array = described[map_["array"]]
+            name = f"{array['name']}_map"
+            described.append({"name": name, "kind": "tensor_map", "type": array["type"], **map_})
     types = [argument.type for argument in list(block.arguments)[len(old) :]]
     # Behind the arguments stand buffers that the function declares for itself.
-    for buffer in old[count:]:
+    for buffer in old[count + len(maps) :]:
         buffer.replace_all_uses_with(block.add_argument(buffer.type, buffer.location))
     for _ in old:
         block.erase_argument(0)
     attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(types, []))
-    for name in ("arg_attrs", "res_attrs", WRITTEN):
+    for name in ("arg_attrs", "res_attrs", WRITTEN, TENSOR_MAPS):
         if name in attributes:
             del attributes[name]
     attributes[ABI] = ir.StringAttr.get(json.dumps(described))
+
+
+def _tensor_maps(function: gpu.GPUFuncOp) -> list[dict[str, Any]]:
+    """The tensor maps that the last arguments are."""
+    if TENSOR_MAPS not in function.attributes:
+        return []
+    found: list[dict[str, Any]] = json.loads(attribute(function, TENSOR_MAPS, ir.StringAttr).value)
+    return found
 
 
 def _name(argument: Value) -> str | None:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from tilec.dialects.semantics import Resource, Scope, orders, scope_of, touches
 from tilec.dialects.tile.emit import emit_effect, i64
 from tilec.dialects.tile.ops import AllocSharedOp, AsyncWaitOp
-from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.shared import allocated_bytes
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 from tilec.ir.ops import gpu
@@ -68,7 +68,7 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
 
 
 def _size(buffer: Lifetime) -> int:
-    return aligned(shared_buffer(memref_of(buffer.alloc.results[0])).bytes)
+    return aligned(allocated_bytes(memref_of(buffer.alloc.results[0])))
 
 
 def _first_gap(buffer: Lifetime, placed: list[tuple[int, Lifetime]]) -> int:

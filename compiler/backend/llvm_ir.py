@@ -13,6 +13,7 @@ from tilec.ir.mlir import ir, rewrite, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError, walk
 
 from .llvm_22 import for_llvm_22
+from .tensor_maps import pass_by_value
 from .translation_check import try_translation
 
 TRIPLE = "nvptx64-nvidia-cuda"
@@ -73,6 +74,8 @@ def to_llvm_ir(gpu_module: Any) -> str:
         if name not in _OUTSIDE_FUNCTIONS:
             faults.append(Diagnostic(op.location, f"'{name}' stands outside a function"))
             continue
+        if name == "llvm.func":
+            pass_by_value(op.operation)
         if _is_usual(op.operation):
             continue
         names = _names(op.operation)

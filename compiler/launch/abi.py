@@ -114,7 +114,41 @@ class Scalar(NamedTuple):
         return {"name": self.name, "kind": kind, "type": self.type}
 
 
-Argument = MemRef | Scalar
+class TensorMap(NamedTuple):
+    """A tensor map, which the launch makes of another argument; it stands behind all others.
+
+    Attributes:
+        name: its name.
+        type: element type of the array, as MLIR writes it.
+        array: the number of the argument that it describes.
+        box: elements of a copy along each dimension of the array.
+        swizzle: of the box in shared memory.
+    """
+
+    name: str
+    type: str
+    array: int
+    box: tuple[int, ...]
+    swizzle: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """128 bytes by value."""
+        return ("tensor_map",)
+
+    def json(self) -> dict[str, Any]:
+        """The argument as JSON has it."""
+        return {
+            "name": self.name,
+            "kind": "tensor_map",
+            "type": self.type,
+            "array": self.array,
+            "box": list(self.box),
+            "swizzle": self.swizzle,
+        }
+
+
+Argument = MemRef | Scalar | TensorMap
 
 
 class Extent(NamedTuple):
@@ -234,6 +268,9 @@ def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ..
 
 
 def _argument(fields: Mapping[str, Any]) -> Argument:
+    if fields["kind"] == "tensor_map":
+        numbers = fields["array"], tuple(fields["box"]), fields["swizzle"]
+        return TensorMap(fields["name"], fields["type"], *numbers)
     if fields["kind"] != "memref":
         return Scalar(fields["name"], fields["type"])
     return MemRef(

@@ -13,8 +13,9 @@ from tilec.isa.host_memory import HostBlock, host_blocks
 from tilec.isa.overlap import Extent, extent, overlap
 from tilec.runtime.cuda.streams import handle
 from tilec.runtime.cuda.views import View, is_shared, view
+from tilec.runtime.tensor_maps import BoxedArray
 
-from .abi import Argument, KernelEntry, MemRef
+from .abi import Argument, KernelEntry, MemRef, TensorMap
 
 
 def passed(kernel: KernelEntry, values: Sequence[Any], stream: Any = None) -> list[Any]:
@@ -28,19 +29,38 @@ def passed(kernel: KernelEntry, values: Sequence[Any], stream: Any = None) -> li
     Raises:
         LaunchError: naming the argument that does not fit.
     """
-    if len(values) != len(kernel.arguments):
-        listed = ", ".join(f"{a.name}: {_written(a)}" for a in kernel.arguments)
+    taken = [one for one in kernel.arguments if not isinstance(one, TensorMap)]
+    if len(values) != len(taken):
+        listed = ", ".join(f"{a.name}: {_written(a)}" for a in taken)
         raise LaunchError(
-            f"kernel '{kernel.name}' takes {len(kernel.arguments)} arguments ({listed}), "
-            f"not {len(values)}"
+            f"kernel '{kernel.name}' takes {len(taken)} arguments ({listed}), not {len(values)}"
         )
     blocks = [block for block in host_blocks(values) if block.is_shared]
     given = [
         _passed(argument, value, number, blocks, stream)
-        for number, (argument, value) in enumerate(zip(kernel.arguments, values, strict=True))
+        for number, (argument, value) in enumerate(zip(taken, values, strict=True))
     ]
     _check_disjoint(kernel, [first for first, *_ in given])
-    return [parameter for parameters in given for parameter in parameters]
+    maps = (one for one in kernel.arguments if isinstance(one, TensorMap))
+    boxed = [_boxed(one, given[one.array][0], blocks) for one in maps]
+    return [*(parameter for parameters in given for parameter in parameters), *boxed]
+
+
+def _boxed(map_: TensorMap, array: Any, blocks: Sequence[HostBlock]) -> BoxedArray:
+    """The array of a tensor map, which fits it.
+
+    Raises:
+        LaunchError: naming the dimension that does not.
+    """
+    if isinstance(array, np.ndarray):
+        size, strides, address = array.itemsize, array.strides, _copied_to(array, blocks)
+    else:
+        size = max(8, element_type(map_.type).bits) // 8
+        strides = tuple(step * size for step in array.strides)
+        address = array.pointer
+    found = BoxedArray(array, map_.type, size, array.shape, strides, map_.box, map_.swizzle)
+    found.check(f"argument {map_.array}", address)
+    return found
 
 
 def _written(argument: Argument) -> str:

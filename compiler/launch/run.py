@@ -10,6 +10,7 @@ from tilec.isa import LaunchError, Target, TilecError, nearest
 from tilec.isa.launch import Extents, extents
 from tilec.runtime import cuda
 from tilec.runtime.cuda.views import is_shared
+from tilec.runtime.tensor_maps import BoxedArray
 
 from .abi import KernelEntry
 from .arguments import passed
@@ -60,7 +61,12 @@ def launch(
                 raise LaunchError(
                     f"argument {number} is on a GPU; the simulator takes numpy arrays"
                 )
-        parameters = passed(found, args)
+        parameters = [
+            sim.TensorMap(given.array, box=given.box, swizzle=given.swizzle)
+            if isinstance(given, BoxedArray)
+            else given
+            for given in passed(found, args)
+        ]
         return sim.launch(
             compiled.ptx,
             found.name,

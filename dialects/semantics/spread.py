@@ -10,11 +10,13 @@ class Spread(IntEnum):
 
     CTA = 0
     """One value a CTA."""
-    WARP = 1
+    WARPGROUP = 1
+    """One value a warpgroup: four consecutive warps."""
+    WARP = 2
     """One value a warp."""
-    THREAD = 2
+    THREAD = 3
     """The thread number along x: all but its low five bits are one value a warp."""
-    DIVERGENT = 3
+    DIVERGENT = 4
     """Anything."""
 
 
@@ -27,6 +29,8 @@ class Variation(Enum):
     """As the operand, whose value they have in another type."""
     CTA = "CTA"
     """One value a CTA, whatever the operands are."""
+    WARPGROUP = "warpgroup"
+    """One value a warpgroup, whatever the operands are."""
     WARP = "warp"
     """One value a warp, whatever the operands are."""
     WARP_AT_MOST = "warp at most"

@@ -1,4 +1,4 @@
-"""Operands of an op by the names that its class declares."""
+"""Operands and results of an op by the names that its class declares."""
 
 from functools import partial
 
@@ -6,12 +6,14 @@ from tilec.ir.mlir import ext, ir
 
 
 def define_operands(cls: type[ext.Operation]) -> None:
-    """Let each operand be found by its place.
+    """Let each operand be found by its place, and all results where they are a group.
 
     The bindings look for the sizes of groups where one of the operands stands for several, and
     an op that has but one such group carries no sizes.
     """
-    operands, _, _, _ = ext.partition_fields(cls._fields)
+    operands, _, results, _ = ext.partition_fields(cls._fields)
+    if len(results) == 1 and results[0].variadicity is not ext.Variadicity.single:
+        setattr(cls, results[0].name, property(_results))
     groups = [o.variadicity is not ext.Variadicity.single for o in operands]
     if sum(groups) != 1:
         return
@@ -23,6 +25,10 @@ def define_operands(cls: type[ext.Operation]) -> None:
             at = number if number < first else number - len(operands)
             found = property(partial(_operand, at=at))
         setattr(cls, operand.name, found)
+
+
+def _results(op: ext.Operation) -> tuple[ir.Value, ...]:
+    return tuple(op.results)
 
 
 def _operand(op: ext.Operation, at: int) -> ir.Value:

@@ -20,6 +20,7 @@ ABI = "tile.abi"
 DYNAMIC_SHARED = "tile.dynamic_shared"
 GRID = "tile.grid"
 WRITTEN = "tile.written"
+TENSOR_MAPS = "tile.tensor_maps"
 STAGES = "tile.stages"
 UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
@@ -134,6 +135,13 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "DenseI64ArrayAttr",
                 "array<i64: …>, as tile-order-memory writes it",
                 "The numbers of the arguments that the kernel may write; without it, any.",
+            ),
+            Discardable(
+                TENSOR_MAPS,
+                Bearer.FUNCTION,
+                "StringAttr",
+                "a string, as tile-fragments-to-nvvm writes it",
+                "JSON of the tensor maps that the last arguments are, for `tile-kernel-abi`.",
             ),
             Discardable(
                 STAGES,

@@ -78,6 +78,29 @@ def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
     return SharedBuffer(prod(leading), rows, cols, bits // 8, offsets)
 
 
+def is_barriers(type_: ir.MemRefType) -> bool:
+    """Whether a memref holds mbarriers: words of 64 bits in a row, without a swizzle."""
+    space = type_.memory_space
+    return (
+        isinstance(space, SharedAttr)
+        and space.swizzle.value == "none"
+        and type_.rank == 1
+        and type_.has_static_shape
+        and type_.shape[0] > 0
+        and str(type_.element_type) == "i64"
+        and _is_row_major(type_)
+    )
+
+
+def allocated_bytes(type_: ir.MemRefType) -> int:
+    """Bytes of shared memory that a memref takes, of matrices or of mbarriers.
+
+    Raises:
+        TilecError: as `shared_buffer`.
+    """
+    return 8 * type_.shape[0] if is_barriers(type_) else shared_buffer(type_).bytes
+
+
 @lru_cache(maxsize=1024)
 def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
     """(row, col) -> offset, in elements, of a swizzle's name or the text of its inverse."""

@@ -77,6 +77,11 @@ def constant_i64(value: int) -> ir.OpResult:
     return create("llvm.mlir.constant", (), type_, value=ir.IntegerAttr.get(type_, wrapped))
 
 
+def zero(type_: Type) -> ir.OpResult:
+    """The value whose bits are all zero."""
+    return create("llvm.mlir.zero", (), type_)
+
+
 def poison(type_: Type) -> ir.OpResult:
     """A value of which nothing is known."""
     return create("llvm.mlir.poison", (), type_)

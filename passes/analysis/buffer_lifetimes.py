@@ -82,11 +82,11 @@ def _begins_anew(uses: list[ir.Operation], buffer: Value) -> bool:
     first = uses[0]
     if any(use.block != first.block for use in uses):
         return False
-    whole = shared_buffer(memref_of(buffer))
     op = first.opview
     region = op.overwritten() if isinstance(op, TileOp) else None
     if region is None:
         return False
+    whole = shared_buffer(memref_of(buffer))
     return (
         whole.count == 1
         and region.shape == (whole.rows, whole.cols)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, ReduceOp
 from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.shared import allocated_bytes
 from tilec.dialects.tile.tiles import TileValue, bits_of, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
@@ -45,7 +45,7 @@ class SharedSpace:
             (
                 buffer.first,
                 buffer.last,
-                aligned(shared_buffer(memref_of(buffer.alloc.result)).bytes),
+                aligned(allocated_bytes(memref_of(buffer.alloc.result))),
             )
             for buffer in lifetimes(allocs, self._places, target)
         ]

@@ -98,6 +98,8 @@ class Uniformity:
         match variation:
             case Variation.CTA:
                 return Spread.CTA
+            case Variation.WARPGROUP:
+                return min(self._warp, Spread.WARPGROUP)
             case Variation.WARP:
                 return self._warp
             case Variation.DIVERGENT:

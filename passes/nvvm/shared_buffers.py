@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tilec.dialects.tile.attributes import DYNAMIC_SHARED
 from tilec.dialects.tile.ops import AllocSharedOp
-from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.shared import allocated_bytes
 from tilec.ir.attributes import attribute, i64_attribute
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
@@ -33,7 +33,7 @@ class SharedBuffers:
 
     def alloc(self, op: AllocSharedOp, _: Expansion) -> list[Values]:
         """`tile.alloc_shared`: the array's address and the buffer's place in it."""
-        size = shared_buffer(memref_of(op.buffer)).bytes
+        size = allocated_bytes(memref_of(op.buffer))
         at = self._place(op)
         end = (at + size + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         self._bytes = max(self._bytes, end)

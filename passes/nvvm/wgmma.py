@@ -12,6 +12,7 @@ from functools import reduce
 from tilec.dialects.tile.ops.wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
+    PassingOp,
     WarpPartOp,
     WgmmaCommitOp,
     WgmmaFenceOp,
@@ -79,10 +80,9 @@ class Wgmmas:
             return list(expansion.values(value))
         return [_descriptor(op, form, name, value, expansion.one(value))]
 
-    def fence(self, _: WgmmaFenceOp, __: Expansion) -> list[Values]:
-        """`tile.wgmma_fence`."""
-        llvm.inline_asm("wgmma.fence.sync.aligned;", "~{memory}", [], None)
-        return []
+    def fence(self, op: WgmmaFenceOp, expansion: Expansion) -> list[Values]:
+        """`tile.wgmma_fence`: what it orders goes through its assembly."""
+        return _passed("wgmma.fence.sync.aligned;", op, expansion)
 
     def commit(self, _: WgmmaCommitOp, __: Expansion) -> list[Values]:
         """`tile.wgmma_commit`."""
@@ -91,21 +91,14 @@ class Wgmmas:
 
     def wait(self, op: WgmmaWaitOp, expansion: Expansion) -> list[Values]:
         """`tile.wgmma_wait`: all accumulators go through its assembly."""
-        groups = [expansion.values(value) for value in op.operands]
-        registers = [register for group in groups for register in group]
-        code = f"wgmma.wait_group.sync.aligned {ir.IntegerAttr(op.attributes['pending']).value};"
-        waited = _through(code, registers)
-        found = []
-        for group in groups:
-            found.append(waited[: len(group)])
-            waited = waited[len(group) :]
-        return found
+        pending = ir.IntegerAttr(op.attributes["pending"]).value
+        return _passed(f"wgmma.wait_group.sync.aligned {pending};", op, expansion)
 
     def accumulator(self, op: AccumulatorOp, _: Expansion) -> list[Values]:
         """`tile.accumulator`: zeros."""
         packed = warpgroup_packing(op.results[0].type)
         assert packed is not None
-        return [[_zero(packed)] * packed.registers]
+        return [[llvm.zero(packed.type)] * packed.registers]
 
     def part(self, op: WarpPartOp, expansion: Expansion) -> list[Values]:
         """`tile.warp_part`: a run of registers."""
@@ -125,14 +118,11 @@ class Wgmmas:
         return [list(expansion.values(op.operands[0]))]
 
 
-def _zero(packed: Packing) -> Value:
-    """A register of zeros."""
-    if isinstance(packed.element, ir.IntegerType):
-        return llvm.constant(packed.type, 0)
-    number = ir.FloatAttr.get(packed.element, 0.0)
-    if packed.per_register == 1:
-        return llvm.constant_of(packed.type, number)
-    return llvm.constant_of(packed.type, ir.DenseElementsAttr.get_splat(packed.type, number))
+def _passed(code: str, op: PassingOp, expansion: Expansion) -> list[Values]:
+    """What an op gives back of the fragments that it takes, through the assembly of both."""
+    groups = [expansion.values(value) for value in op.operands]
+    left = iter(_through(code, [register for group in groups for register in group]))
+    return [[next(left) for _ in group] for group in groups]
 
 
 def _through(code: str, registers: Values) -> Values:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tilec.isa import LaunchError
 from tilec.isa.host_memory import HostBlock, host_blocks
 
+from ..tensor_maps import BoxedArray
 from .device import Device
 from .memory import allocate
 from .views import View, is_shared, view
@@ -61,6 +62,16 @@ class Arrays:
         if isinstance(value, np.ndarray) and value.ndim:
             return self._copied(value)
         return self._shared(value, name) if is_shared(value) or isinstance(value, View) else None
+
+    def mapped(self, value: Any) -> Any:
+        """An argument as it is, of an array's tensor map the bytes."""
+        if not isinstance(value, BoxedArray):
+            return value
+        from .tensor_map import encode_map  # noqa: PLC0415 (for Hopper only)
+
+        address = self.address(value.array, "the array of a tensor map")
+        assert address is not None
+        return encode_map(value, address)
 
     def _copied(self, array: NDArray[Any]) -> int:
         for block, pointer in self._copies:

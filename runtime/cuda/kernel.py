@@ -156,5 +156,6 @@ class Kernel(Function):
         check_extents(self, ctas, threads, clustered)
         config = configuration(self, ctas, threads, dynamic_smem, clustered, arrays.stream)
         arrays.copy(args)
-        packed, offsets = encode(self.name, self.parameters, args, arrays.address)
+        given = [arrays.mapped(value) for value in args]
+        packed, offsets = encode(self.name, self.parameters, given, arrays.address)
         return Launch(self, config, packed, offsets, arrays.kept)

@@ -13,6 +13,17 @@ names; a layout is a `LinearLayout`, or the text of a `#tile.layout`. Every func
 not verify. Control flow and scalars are upstream's: `tilec.ir.mlir.dialect("scf")` and so on.
 """
 
+from .barrier import (
+    barrier_arrive,
+    barrier_expect,
+    barrier_init,
+    barrier_wait,
+    tma_load,
+    tma_prefetch,
+    tma_reduce,
+    tma_store,
+    warpgroup_id,
+)
 from .caller import BuildError
 from .kernels import kernel, module
 from .memory import (
@@ -70,6 +81,10 @@ __all__ = [
     "async_copy",
     "async_wait",
     "atomic",
+    "barrier_arrive",
+    "barrier_expect",
+    "barrier_init",
+    "barrier_wait",
     "broadcast",
     "cast",
     "concat",
@@ -104,8 +119,13 @@ __all__ = [
     "stmatrix",
     "store",
     "tensor_type",
+    "tma_load",
+    "tma_prefetch",
+    "tma_reduce",
+    "tma_store",
     "transpose",
     "warp_part",
+    "warpgroup_id",
     "warpgroup_type",
     "wgmma",
     "wgmma_commit",

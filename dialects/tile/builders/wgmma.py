@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tilec.dialects.tile.dialect import FragType
-from tilec.ir.aliases import Type, Value
+from tilec.ir.aliases import Attribute, Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import Family, Form, TilecError
 from tilec.layout import LinearLayout, any_fragment_of
@@ -13,11 +15,13 @@ from ..ops.base import check_op
 from ..ops.wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
+    PassingOp,
     WarpPartOp,
     WgmmaCommitOp,
     WgmmaFenceOp,
     WgmmaOp,
     WgmmaSpOp,
+    WgmmaWaitOp,
 )
 from ..tiles import element_name, frag_type, layout_attr
 from ..warpgroup import warp_part as part_layout
@@ -112,9 +116,9 @@ def wgmma_sp(
 
 
 @located
-def wgmma_fence() -> None:
-    """`tile.wgmma_fence`: order registers before the next product."""
-    emit(WgmmaFenceOp, [])
+def wgmma_fence(*registers: Value) -> list[Value]:
+    """`tile.wgmma_fence`: accumulators and fragments of A, ordered before the next product."""
+    return _passed(WgmmaFenceOp, registers)
 
 
 @located
@@ -126,15 +130,7 @@ def wgmma_commit() -> None:
 @located
 def wgmma_wait(*accumulators: Value, pending: int = 0) -> list[Value]:
     """`tile.wgmma_wait`: the accumulators, when at most `pending` groups are under way."""
-    op = ir.Operation.create(
-        "tile.wgmma_wait",
-        results=[value.type for value in accumulators],
-        operands=list(accumulators),
-        attributes={"pending": i64(pending)},
-        loc=ir.Location.current,
-    )
-    check_op(op)
-    return list(op.results)
+    return _passed(WgmmaWaitOp, accumulators, pending=i64(pending))
 
 
 @located
@@ -167,3 +163,18 @@ def _bit(value: Value | bool) -> Value:
         raise TilecError(f"scale_d is a value of type i1 or a bool, not {value!r}")
     type_: Type = ir.IntegerType.get_signless(1)
     return constant(int(value), type_)
+
+
+def _passed(
+    op: type[PassingOp], fragments: Sequence[Value], **attributes: Attribute
+) -> list[Value]:
+    """An op that gives fragments back as it takes them."""
+    made = ir.Operation.create(
+        op.OPERATION_NAME,
+        results=[value.type for value in fragments],
+        operands=list(fragments),
+        attributes=attributes,
+        loc=ir.Location.current,
+    )
+    check_op(made)
+    return list(made.results)

@@ -3,6 +3,13 @@
 from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from .atomic import ATOMICS, AtomicOp
+from .barrier import (
+    BarrierArriveOp,
+    BarrierExpectOp,
+    BarrierInitOp,
+    BarrierWaitOp,
+    WarpgroupIdOp,
+)
 from .dots import DotOp, DotScaledOp, DotSpOp, DotSpScaledOp
 from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
 from .iota import IotaOp
@@ -15,6 +22,7 @@ from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
+from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .wgmma import (
     AccumulatorOp,
@@ -40,6 +48,10 @@ __all__ = [
     "AsyncCopyOp",
     "AsyncWaitOp",
     "AtomicOp",
+    "BarrierArriveOp",
+    "BarrierExpectOp",
+    "BarrierInitOp",
+    "BarrierWaitOp",
     "BroadcastOp",
     "CastOp",
     "ConcatOp",
@@ -66,8 +78,13 @@ __all__ = [
     "SliceOp",
     "StmatrixOp",
     "StoreOp",
+    "TmaLoadOp",
+    "TmaPrefetchOp",
+    "TmaReduceOp",
+    "TmaStoreOp",
     "TransposeOp",
     "WarpPartOp",
+    "WarpgroupIdOp",
     "WgmmaCommitOp",
     "WgmmaFenceOp",
     "WgmmaOp",

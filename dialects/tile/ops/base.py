@@ -56,6 +56,8 @@ class TileOp(Tile.Operation):
         SEMANTICS: what it means, for passes; what is not said is not known.
         assembly_format: how it is written, as `tilec.ir.assembly.declaration` describes.
         inferred_types: of operands and results, types that are not said there.
+        NEEDS: the target that it needs, as `sm_90` or a later one, or `sm_90a` and no other; empty
+            where its form says it, or any will do.
         DECLARED: what its fields say, read once.
     """
 
@@ -64,6 +66,7 @@ class TileOp(Tile.Operation):
     OPTIONAL = frozenset[str]()
     OPEN = False
     SEMANTICS = UNKNOWN
+    NEEDS = ""
     DECLARED = Declaration()
 
     @classmethod

@@ -10,7 +10,7 @@ from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, TilecError
 
 from ..dialect import FragType, SharedAttr
-from ..shared import SharedBuffer, shared_buffer
+from ..shared import SharedBuffer, allocated_bytes, shared_buffer
 from ..stored import stored_elements, stored_tile
 from ..tiles import PlainTile, TileValue, bits_of, tile_value
 from .base import (
@@ -29,7 +29,8 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
     """A buffer in shared memory, uninitialised, for the whole run of the kernel.
 
     The memref is static, row-major, in the space `#tile.shared<"swizzle">`; its last two
-    dimensions are the swizzled matrix, those before count buffers. `offset` (i64) is its place in
+    dimensions are the swizzled matrix, those before count buffers; of rank 1, in `"none"` and of
+    `i64`, it holds mbarriers. `offset` (i64) is its place in
     the kernel's shared memory, in bytes; all buffers of a kernel say theirs, or none, which then
     lie one behind the other.
     """
@@ -48,7 +49,7 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
         type_ = memory(self.results[0], "result")
         if not isinstance(type_.memory_space, SharedAttr):
             raise TilecError(f'result must be in the space #tile.shared<"…">, not {type_}')
-        shared_buffer(type_)
+        allocated_bytes(type_)
         if "offset" in self.attributes and integer(self, "offset") < 0:
             raise TilecError(f"offset must be 0 or more, not {integer(self, 'offset')}")
 

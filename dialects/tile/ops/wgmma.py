@@ -198,39 +198,10 @@ def _check_selectors(form: Form, op: WgmmaProduct) -> None:
                 raise TilecError(f"{name} of {form.ptx} is {legal}, not {value}")
 
 
-class WgmmaFenceOp(TileOp, name="wgmma_fence"):
-    """Order a warpgroup's registers before its next `tile.wgmma` (`wgmma.fence`).
+class PassingOp(TileOp):
+    """What gives each fragment of a warpgroup back as it takes it, ordered."""
 
-    One stands before the first, and again wherever registers that a `tile.wgmma` takes were written
-    since; not between those that go on in one accumulator.
-    """
-
-    assembly_format = "attr-dict"
-
-    SEMANTICS = Semantics(
-        scope=Scope.WARPGROUP, effects=(Touch(Access.ORDER, Resource.ACCUMULATORS),)
-    )
-
-
-class WgmmaCommitOp(TileOp, name="wgmma_commit"):
-    """Close the group of the warpgroup's `tile.wgmma`s so far (`wgmma.commit_group`)."""
-
-    assembly_format = "attr-dict"
-
-    SEMANTICS = Semantics(
-        scope=Scope.WARPGROUP, effects=(Touch(Access.WRITE, Resource.ACCUMULATORS),)
-    )
-
-
-class WgmmaWaitOp(TileOp, name="wgmma_wait"):
-    """Wait until at most `pending` of the warpgroup's latest groups are under way.
-
-    It takes accumulators in flight, and gives back those that nothing works on any more: what reads
-    an accumulator reads the result. Those whose groups may stay under way are not given to it.
-    """
-
-    assembly_format = "$pending $accumulators attr-dict (`:` type($accumulators)^)?"
-    inferred_types = {"results_": "$accumulators"}
+    NEEDS = "sm_90a"
 
     SEMANTICS = Semantics(
         scope=Scope.WARPGROUP,
@@ -238,22 +209,66 @@ class WgmmaWaitOp(TileOp, name="wgmma_wait"):
         varies=Variation.AS_OPERANDS,
     )
 
-    accumulators: Sequence[ext.Operand[Any]]
-    pending: ir.IntegerAttr
-    results_: Sequence[ext.Result[Any]]
-
     def check(self) -> None:
-        """Verify the count, and that the results are as the operands."""
-        if self.pending.value < 0:
-            raise TilecError(f"pending must be 0 or more, not {self.pending.value}")
+        """Verify that the results are as the operands."""
         given, back = [v.type for v in self.operands], [v.type for v in self.results]
         if given != back:
             raise TilecError(
-                f"gives back each accumulator as it takes it: {len(given)} of the same types, not "
+                f"gives back each fragment as it takes it: {len(given)} of the same types, not "
                 f"({', '.join(map(str, back))})"
             )
         for number, value in enumerate(self.operands):
             warpgroup_fragment(value, f"operand {number}")
+
+
+class WgmmaFenceOp(PassingOp, name="wgmma_fence"):
+    """Order registers before the `tile.wgmma`s that take them (`wgmma.fence`).
+
+    It takes the accumulators, and fragments of A, that were written by anything else since the last
+    fence, and gives them back for the next products: fragments of one type, those of another have
+    a fence of their own. One stands before the first product too; none between products that go on
+    in one accumulator.
+    """
+
+    assembly_format = "$registers attr-dict (`:` type($registers)^)?"
+    inferred_types = {"ordered": "$registers"}
+
+    registers: Sequence[ext.Operand[Any]]
+    ordered: Sequence[ext.Result[Any]]
+
+
+class WgmmaCommitOp(TileOp, name="wgmma_commit"):
+    """Close the group of the warpgroup's `tile.wgmma`s so far (`wgmma.commit_group`)."""
+
+    assembly_format = "attr-dict"
+
+    NEEDS = "sm_90a"
+    SEMANTICS = Semantics(
+        scope=Scope.WARPGROUP, effects=(Touch(Access.WRITE, Resource.ACCUMULATORS),)
+    )
+
+
+class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
+    """Wait until at most `pending` of the warpgroup's latest groups are under way.
+
+    It takes accumulators in flight, and gives back those that nothing works on any more: what reads
+    an accumulator reads the result. Those whose groups may stay under way are not given to it. All
+    are of one type; those of another have a wait of their own behind it.
+    """
+
+    assembly_format = "$pending $accumulators attr-dict (`:` type($accumulators)^)?"
+    inferred_types = {"waited": "$accumulators"}
+
+    accumulators: Sequence[ext.Operand[Any]]
+    pending: ir.IntegerAttr
+    waited: Sequence[ext.Result[Any]]
+
+    def check(self) -> None:
+        """Verify the count, and that the results are as the operands."""
+        pending = integer(self, "pending")
+        if pending < 0:
+            raise TilecError(f"pending must be 0 or more, not {pending}")
+        super().check()
 
 
 class AccumulatorOp(TileOp, name="accumulator"):
@@ -291,7 +306,7 @@ class WarpPartOp(TileOp, name="warp_part"):
         result = fragment_value(self.results[0], "result")
         if len(result.shape) != 2:
             raise TilecError(f"result must have rank 2, not {len(result.shape)}")
-        legal = warp_part(source, self.column.value, result.shape[1])
+        legal = warp_part(source, integer(self, "column"), result.shape[1])
         _check_same(result, source.element, legal)
 
 

@@ -1,7 +1,16 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
-func.func @operand(%n: index) {
-  // expected-error @below {{operand}}
-  "tile.wgmma_fence"(%n) : (index) -> ()
+func.func @no_fragment(%n: index) {
+  // expected-error @below {{'tile.wgmma_fence' op operand 0 must be a !tile.frag that a warpgroup holds}}
+  %0 = tile.wgmma_fence %n : index
+  return
+}
+
+// -----
+
+!D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
+func.func @dropped(%d: !D) {
+  // expected-error @below {{gives back each fragment as it takes it: 1 of the same types, not ()}}
+  "tile.wgmma_fence"(%d) : (!D) -> ()
   return
 }

@@ -1,0 +1,123 @@
+"""`tile.barrier_*`: mbarriers in shared memory, on which threads wait for phases."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch, Variation
+from tilec.dialects.semantics.declaration import PURE
+from tilec.dialects.semantics.effects import MEETS
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ext, ir
+from tilec.isa import TilecError
+
+from ..shared import is_barriers
+from .base import TileOp, check_indices, integer, memory
+
+_MOST = (1 << 20) - 1
+"""Arrivals and bytes that an mbarrier counts. PTX ISA 9.7.13.15.2."""
+_SIGNALS = Semantics(scope=Scope.LANE, effects=(*MEETS, Touch(Access.WRITE, Resource.BARRIERS)))
+
+
+def check_barrier(value: Value, indices: Sequence[Value], what: str = "barriers") -> None:
+    """Check an mbarrier: memory of mbarriers, and which of them.
+
+    Raises:
+        TilecError: saying what would be legal.
+    """
+    type_ = memory(value, what)
+    if not is_barriers(type_):
+        raise TilecError(f'{what} are memref<…xi64, #tile.shared<"none">> of rank 1, not {type_}')
+    check_indices(indices, 1, f"an mbarrier of {type_}")
+
+
+class _BarrierOp(TileOp):
+    """What ops on one mbarrier have in common."""
+
+    SEMANTICS = _SIGNALS
+    NEEDS = "sm_90"
+
+    def check(self) -> None:
+        """Verify the memref and the index."""
+        check_barrier(self.operands[0], [self.operands[1]])
+
+
+class BarrierInitOp(_BarrierOp, name="barrier_init"):
+    """Let an mbarrier begin, in phase 0: each phase ends with `count` arrivals (`mbarrier.init`).
+
+    One thread does it, before a barrier of the CTA behind which others use it.
+    """
+
+    assembly_format = "$barriers `[` $index `]` `count` $count attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index"}
+
+    barriers: ext.Operand[Any]
+    index: ext.Operand[Any]
+    count: ir.IntegerAttr
+
+    def check(self) -> None:
+        """Verify the mbarrier and the count."""
+        super().check()
+        if not 1 <= integer(self, "count") <= _MOST:
+            raise TilecError(f"count must be 1 to {_MOST}, not {integer(self, 'count')}")
+
+
+class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
+    """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`)."""
+
+    assembly_format = "$barriers `[` $index `]` attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index"}
+
+    barriers: ext.Operand[Any]
+    index: ext.Operand[Any]
+
+
+class BarrierExpectOp(_BarrierOp, name="barrier_expect"):
+    """Arrive at an mbarrier whose phase ends with `bytes` more (`mbarrier.arrive.expect_tx`)."""
+
+    assembly_format = "$barriers `[` $index `]` `bytes` $bytes attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index"}
+
+    barriers: ext.Operand[Any]
+    index: ext.Operand[Any]
+    bytes: ir.IntegerAttr
+
+    def check(self) -> None:
+        """Verify the mbarrier and the bytes."""
+        super().check()
+        if not 0 <= integer(self, "bytes") <= _MOST:
+            raise TilecError(f"bytes must be 0 to {_MOST}, not {integer(self, 'bytes')}")
+
+
+class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
+    """Wait until the phase of a parity has ended, by a loop of `mbarrier.try_wait.parity`.
+
+    The phase before the first counts as ended: who waits for parity true goes on at once.
+    """
+
+    assembly_format = "$barriers `[` $index `]` `parity` $parity attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index", "parity": "i1"}
+
+    barriers: ext.Operand[Any]
+    index: ext.Operand[Any]
+    parity: ext.Operand[Any]
+
+    def check(self) -> None:
+        """Verify the mbarrier and the parity."""
+        super().check()
+        if str(self.operands[2].type) != "i1":
+            raise TilecError(f"parity must be an i1, not {self.operands[2].type}")
+
+
+class WarpgroupIdOp(TileOp, name="warpgroup_id"):
+    """The number of the warpgroup in its CTA, of type index: the thread number over 128."""
+
+    assembly_format = "attr-dict `:` type($number)"
+
+    SEMANTICS = PURE.but(scope=Scope.WARP, varies=Variation.WARPGROUP)
+
+    number: ext.Result[Any]
+
+    def check(self) -> None:
+        """Verify the type."""
+        if not isinstance(self.results[0].type, ir.IndexType):
+            raise TilecError(f"the number is of type index, not {self.results[0].type}")

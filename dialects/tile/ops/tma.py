@@ -1,0 +1,274 @@
+"""`tile.tma_*`: boxes of arrays copied by the tensor memory accelerator, one instruction each."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Any
+
+from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch
+from tilec.dialects.semantics.effects import reads
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ext, ir
+from tilec.isa import TilecError
+from tilec.layout.swizzle import SWIZZLES
+
+from ..dialect import SharedAttr
+from ..shared import shared_buffer
+from ..tiles import bits_of
+from .barrier import check_barrier
+from .base import TileOp, check_indices, memory
+
+_MOST = 256
+"""Elements of a box along a dimension."""
+_RANKS = range(2, 6)
+_LINE = 16
+"""What TMA moves at once, in bytes."""
+
+
+class Reduction(StrEnum):
+    """What `tile.tma_reduce` does. PTX ISA 9.7.9.25.5.3."""
+
+    ADD = "add"
+    MIN = "min"
+    MAX = "max"
+    INC = "inc"
+    DEC = "dec"
+    AND = "and"
+    OR = "or"
+    XOR = "xor"
+
+
+class BoxOp(TileOp):
+    """What copies of boxes have in common; `shape` is the box's last two extents.
+
+    A box lies in one matrix of the buffer, whose rows are the box's: the swizzle's lines. Further
+    dimensions of the array have an extent of 1 in the box.
+    """
+
+    NEEDS = "sm_90"
+    ARRAY = 0
+    BUFFER = 1  # -1 of an op without
+    FIXED = 2
+    """Operands before the indices: those of the array, of the buffer, and of what follows."""
+
+    @property
+    def array(self) -> Value:
+        """The array in global memory."""
+        return self.operands[self.ARRAY]
+
+    @property
+    def buffer(self) -> Value | None:
+        """The buffer in shared memory, if the op has one."""
+        return None if self.BUFFER < 0 else self.operands[self.BUFFER]
+
+    @property
+    def array_indices(self) -> list[Value]:
+        """Where the box begins in the array."""
+        rank = ir.MemRefType(self.array.type).rank
+        return list(self.operands)[self.FIXED : self.FIXED + rank]
+
+    @property
+    def buffer_indices(self) -> list[Value]:
+        """Where it begins in the buffer."""
+        buffer = self.buffer
+        if buffer is None:
+            return []
+        first = self.FIXED + ir.MemRefType(self.array.type).rank
+        return list(self.operands)[first : first + ir.MemRefType(buffer.type).rank]
+
+    @property
+    def box(self) -> tuple[int, ...]:
+        """The extents of the box, one a dimension of the array."""
+        rank = ir.MemRefType(self.array.type).rank
+        extents = list(ir.DenseI64ArrayAttr(self.attributes["shape"]))
+        return (*(1,) * (rank - len(extents)), *extents)
+
+    @property
+    def swizzle(self) -> str:
+        """The swizzle of the buffer; of no buffer, none."""
+        buffer = self.buffer
+        if buffer is None:
+            return "none"
+        space = ir.MemRefType(buffer.type).memory_space
+        assert isinstance(space, SharedAttr)
+        return space.swizzle.value
+
+    def extra(self) -> int:
+        """Operands behind the indices of array and buffer."""
+        return 0
+
+    def check(self) -> None:
+        """Verify array, buffer, indices and box."""
+        array = memory(self.array, "array")
+        if array.memory_space is not None and not isinstance(array.memory_space, ir.IntegerAttr):
+            raise TilecError(f"array must be in global memory, not {array}")
+        if array.rank not in _RANKS:
+            raise TilecError(f"array must have rank 2 to 5, not {array.rank}")
+        buffer = self.buffer
+        rank = array.rank + (memory(buffer, "buffer").rank if buffer is not None else 0)
+        indices = list(self.operands)[self.FIXED :]
+        check_indices(indices, rank + self.extra(), "the copy")
+        _check_shape(self)
+        if buffer is not None:
+            _check_buffer(self, array, memory(buffer, "buffer"))
+
+
+def _check_shape(op: BoxOp) -> None:
+    given = op.attributes["shape"]
+    if not isinstance(given, ir.DenseI64ArrayAttr) or len(given) != 2:
+        raise TilecError(f"shape must be array<i64: ROWS, COLUMNS>, not {given}")
+    for name, extent in zip(("rows", "columns"), given, strict=True):
+        if not 1 <= extent <= _MOST:
+            raise TilecError(f"a box has 1 to {_MOST} {name}, not {extent}")
+    line = given[1] * bits_of(ir.MemRefType(op.array.type).element_type) // 8
+    if line % _LINE:
+        raise TilecError(f"rows of a box are multiples of {_LINE} bytes; these are of {line}")
+
+
+def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None:
+    if not isinstance(type_.memory_space, SharedAttr):
+        raise TilecError(f'buffer must be in the space #tile.shared<"…">, not {type_}')
+    if array.element_type != type_.element_type:
+        raise TilecError(f"element types differ: {array.element_type} and {type_.element_type}")
+    matrix = shared_buffer(type_)
+    if op.swizzle not in SWIZZLES:
+        raise TilecError(
+            f'the buffer has swizzle "{op.swizzle}"; tensor maps have {", ".join(SWIZZLES)}'
+        )
+    rows, cols = op.box[-2:]
+    if cols != matrix.cols or rows > matrix.rows:
+        raise TilecError(
+            f"a box of {rows}x{cols} does not fill rows of the buffer's {matrix.rows}x"
+            f"{matrix.cols}; it has {matrix.cols} columns, and at most {matrix.rows} rows"
+        )
+    line, wanted = cols * matrix.element_bytes, _LINE << SWIZZLES[op.swizzle].bits
+    if op.swizzle != "none" and line != wanted:
+        raise TilecError(
+            f"rows of {line} bytes are no line of swizzle {op.swizzle}, which is {wanted} bytes"
+        )
+
+
+class TmaLoadOp(BoxOp, name="tma_load"):
+    """Copy a box of an array to shared memory, by one thread (`cp.async.bulk.tensor`).
+
+    Operands: array, buffer, mbarriers, the indices of array, buffer and mbarrier. The mbarrier
+    counts the bytes of the whole box when they are there; elements outside the array are zeros. The
+    array is an argument of the kernel: the launch makes the tensor map of it.
+    """
+
+    assembly_format = (
+        "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, "
+        "$target) `]` `signals` $barriers `[` ranked($indices, $barriers) `]` (`shape` "
+        "list($shape)^)? attr-dict `:` type($source) `to` type($target) `,` "
+        "type($barriers)"
+    )
+    inferred_types = {"indices": "index"}
+
+    SEMANTICS = Semantics(
+        scope=Scope.ONE_THREAD,
+        effects=(
+            Touch(Access.READ, None, 0, asynchronous=True),
+            Touch(Access.WRITE, None, 1, asynchronous=True),
+            Touch(Access.WRITE, Resource.BARRIERS, asynchronous=True),
+        ),
+    )
+    FIXED = 3
+
+    source: ext.Operand[Any]
+    target: ext.Operand[Any]
+    barriers: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    shape: Any
+
+    def extra(self) -> int:
+        """The index of the mbarrier."""
+        return 1
+
+    def check(self) -> None:
+        """Verify the box and the mbarrier."""
+        super().check()
+        check_barrier(self.operands[2], [self.operands[len(self.operands) - 1]])
+
+
+_STORES = Semantics(
+    scope=Scope.ONE_THREAD,
+    effects=(
+        Touch(Access.READ, None, 0, asynchronous=True),
+        Touch(Access.WRITE, None, 1, asynchronous=True),
+        Touch(Access.WRITE, Resource.COPIES),
+    ),
+)
+
+
+class TmaStoreOp(BoxOp, name="tma_store"):
+    """Copy a box from shared memory to an array, by one thread.
+
+    Operands: buffer, array, the indices of array and buffer. What lies outside the array is not
+    stored. It is of the thread's bulk group: `nvvm.cp.async.bulk.commit.group` closes that,
+    `nvvm.cp.async.bulk.wait_group` waits.
+    """
+
+    assembly_format = (
+        "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, "
+        "$target) `]` (`shape` list($shape)^)? attr-dict `:` type($source) `to` "
+        "type($target)"
+    )
+    inferred_types = {"indices": "index"}
+
+    SEMANTICS = _STORES
+    ARRAY = 1
+    BUFFER = 0
+
+    source: ext.Operand[Any]
+    target: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    shape: Any
+
+
+class TmaReduceOp(BoxOp, name="tma_reduce"):
+    """Reduce a box from shared memory into an array, by one thread; as `tile.tma_store`.
+
+    `fn` is one of add, min, max, inc, dec, and, or, xor; each element is updated on its own.
+    """
+
+    assembly_format = (
+        "keyword($fn) $source `[` ranked($indices, $source) `]` `to` $target `[` "
+        "ranked($indices, $target) `]` (`shape` list($shape)^)? attr-dict `:` "
+        "type($source) `to` type($target)"
+    )
+    inferred_types = {"indices": "index"}
+
+    SEMANTICS = _STORES
+    ARRAY = 1
+    BUFFER = 0
+
+    source: ext.Operand[Any]
+    target: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    shape: Any
+    fn: ir.StringAttr
+
+    def check(self) -> None:
+        """Verify the box and the function."""
+        super().check()
+        found = ir.StringAttr(self.attributes["fn"]).value
+        if found not in list(Reduction):
+            raise TilecError(f"fn is one of {', '.join(Reduction)}, not {found}")
+
+
+class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
+    """Ask for a box of an array to be brought to L2."""
+
+    assembly_format = (
+        "$source `[` $indices `]` (`shape` list($shape)^)? attr-dict `:` type($source)"
+    )
+    inferred_types = {"indices": "index"}
+
+    SEMANTICS = Semantics(
+        scope=Scope.ONE_THREAD, effects=(reads(0), Touch(Access.WRITE, Resource.COPIES))
+    )
+    BUFFER = -1
+    FIXED = 1
+
+    source: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    shape: Any

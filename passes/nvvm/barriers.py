@@ -1,0 +1,96 @@
+"""`tile.barrier_*` and `tile.warpgroup_id`. PTX ISA 9.7.13.15, "mbarrier"."""
+
+from __future__ import annotations
+
+from tilec.dialects.tile.ops.barrier import (
+    BarrierArriveOp,
+    BarrierExpectOp,
+    BarrierInitOp,
+    BarrierWaitOp,
+    WarpgroupIdOp,
+)
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, llvm, nvvm, scf
+from tilec.ir.types import i1, i32, i64
+from tilec.isa import WARPGROUP_THREADS
+
+from ..emit import index_constant
+from ..fragments.expansion import Expansion, Values
+from .addresses import advance
+from .lowering import Lowering
+
+_WORD = 64
+"""Bits of an mbarrier."""
+
+
+def barrier_address(barriers: Value, index: Value) -> Value:
+    """The address of an mbarrier in shared memory, an i32."""
+    return address_in_shared(advance(barriers, arith.index_castui(index, i64()), _WORD))
+
+
+def address_in_shared(pointer: Value) -> Value:
+    """The address that a pointer to shared memory is, an i32."""
+    return llvm.ptrtoint(pointer, i32())
+
+
+class Barriers:
+    """Lowering of the mbarriers of one kernel."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+
+    def init(self, op: BarrierInitOp, expansion: Expansion) -> list[Values]:
+        """`tile.barrier_init`."""
+        count = attribute(op, "count", ir.IntegerAttr).value
+        self._emit("mbarrier.init.shared::cta.b64 [$0], $1;", op, expansion, count)
+        return []
+
+    def arrive(self, op: BarrierArriveOp, expansion: Expansion) -> list[Values]:
+        """`tile.barrier_arrive`."""
+        self._emit("mbarrier.arrive.shared::cta.b64 _, [$0];", op, expansion)
+        return []
+
+    def expect(self, op: BarrierExpectOp, expansion: Expansion) -> list[Values]:
+        """`tile.barrier_expect`."""
+        count = attribute(op, "bytes", ir.IntegerAttr).value
+        self._emit("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", op, expansion, count)
+        return []
+
+    def _emit(
+        self,
+        code: str,
+        op: BarrierInitOp | BarrierArriveOp | BarrierExpectOp,
+        expansion: Expansion,
+        number: int | None = None,
+    ) -> None:
+        operands = [barrier_address(expansion.one(op.barriers), op.index)]
+        operands += [] if number is None else [llvm.constant_i32(number)]
+        self._lowering.effect(code, ",".join("r" for _ in operands), operands)
+
+    def wait(self, op: BarrierWaitOp, expansion: Expansion) -> list[Values]:
+        """`tile.barrier_wait`: a try may give up early, so it is made again."""
+        address = barrier_address(expansion.one(op.barriers), op.index)
+        parity = llvm.zext(op.parity, i32())
+        loop = scf.while_([], [])
+        with ir.InsertionPoint(loop.regions[0].blocks.append()):
+            done = llvm.inline_asm(
+                "mbarrier.try_wait.parity.shared::cta.b64 $0, [$1], $2;",
+                "=b,r,r,~{memory}",
+                [address, parity],
+                i1(),
+            )
+            scf.condition(llvm.xor(done, llvm.constant(i1(), 1)), [])
+        with ir.InsertionPoint(loop.regions[1].blocks.append()):
+            scf.yield_()
+        return []
+
+    def warpgroup(self, op: WarpgroupIdOp, _: Expansion) -> list[Values]:
+        """`tile.warpgroup_id`: lane 0's, so that ptxas sees one value a warp."""
+        del op
+        thread = self._lowering.thread.thread
+        number = arith.divui(thread, index_constant(WARPGROUP_THREADS))
+        word = arith.index_cast(number, i32())
+        same = nvvm.shfl_sync(nvvm.Shuffle.IDX, word, llvm.constant_i32(0))
+        return [[arith.index_castui(same, ir.IndexType.get())]]

@@ -1,0 +1,163 @@
+"""`tile.tma_*`: tensor copies, and the tensor maps that the launch makes for them.
+
+A map is an argument of the kernel, 128 bytes by value, behind all others; the kernel's attribute
+`tile.tensor_maps` says of which array each is. PTX ISA 9.7.9.25.5, 5.5.
+"""
+
+from __future__ import annotations
+
+import json
+
+from tilec.dialects.tile.attributes import TENSOR_MAPS
+from tilec.dialects.tile.ops.tma import BoxOp, TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
+from tilec.dialects.tile.shared import shared_buffer
+from tilec.ir.aliases import Value
+from tilec.ir.attributes import attribute, signature
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith, llvm
+from tilec.ir.types import i32, i64, memref_of
+from tilec.isa import TilecError
+
+from ..fragments.expansion import Expansion, Values
+from ..functions import is_kernel
+from .addresses import advance, step
+from .barriers import address_in_shared, barrier_address
+from .indices import split
+from .lowering import Lowering
+
+_BOX_ALIGNMENT = 128
+"""Of a box in shared memory, in bytes; of a swizzled one eight lines."""
+
+
+class BoxCopies:
+    """Lowering of the copies of boxes of one kernel."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        self._lowering = lowering
+        self._maps: dict[tuple[int, tuple[int, ...], str], Value] = {}
+
+    def load(self, op: TmaLoadOp, expansion: Expansion) -> list[Values]:
+        """`tile.tma_load`."""
+        barrier = barrier_address(expansion.one(op.operands[2]), list(op.operands)[-1])
+        self._copy(
+            "cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[$0], [$1, {{{1}}}], [${2}];",
+            op,
+            [_place(op, expansion)],
+            [barrier],
+        )
+        return []
+
+    def store(self, op: TmaStoreOp, expansion: Expansion) -> list[Values]:
+        """`tile.tma_store`."""
+        self._copy(
+            "cp.async.bulk.tensor.{0}d.global.shared::cta.tile.bulk_group [$1, {{{1}}}], [$0];",
+            op,
+            [_place(op, expansion)],
+        )
+        return []
+
+    def reduce(self, op: TmaReduceOp, expansion: Expansion) -> list[Values]:
+        """`tile.tma_reduce`."""
+        fn = attribute(op, "fn", ir.StringAttr).value
+        self._copy(
+            f"cp.reduce.async.bulk.tensor.{{0}}d.global.shared::cta.{fn}.tile.bulk_group "
+            "[$1, {{{1}}}], [$0];",
+            op,
+            [_place(op, expansion)],
+        )
+        return []
+
+    def prefetch(self, op: TmaPrefetchOp, _: Expansion) -> list[Values]:
+        """`tile.tma_prefetch`."""
+        self._copy("cp.async.bulk.prefetch.tensor.{0}d.L2.global.tile [$0, {{{1}}}];", op, [])
+        return []
+
+    def _copy(
+        self, code: str, op: BoxOp, before: list[Value], behind: list[Value] | None = None
+    ) -> None:
+        """Emit a copy: what lies before the map, the map, coordinates, what lies behind."""
+        coordinates = [arith.index_cast(i, i32()) for i in reversed(op.array_indices)]
+        first = len(before) + 1
+        places = ", ".join(f"${first + at}" for at in range(len(coordinates)))
+        operands = [*before, self._map(op), *coordinates, *(behind or [])]
+        constraints = ["l" if at == len(before) else "r" for at in range(len(operands))]
+        text = code.format(len(coordinates), places, first + len(coordinates))
+        self._lowering.effect(text, ",".join(constraints), operands)
+
+    def _map(self, op: BoxOp) -> Value:
+        """The address of the array's map, an argument that the kernel gets."""
+        function = self._lowering.function
+        array, entry = op.array, function.regions[0].blocks[0]
+        is_argument = isinstance(array.owner, ir.Block) and array.owner == entry
+        if not is_argument or not is_kernel(function):
+            raise TilecError(
+                "copies boxes of an argument of the kernel, of which the launch makes a tensor "
+                "map; this array is none"
+            )
+        number = ir.BlockArgument(array).arg_number
+        key = number, op.box, op.swizzle
+        if key not in self._maps:
+            self._maps[key] = self._argument()
+            described = [
+                {"array": n, "box": list(box), "swizzle": swizzle} for n, box, swizzle in self._maps
+            ]
+            function.attributes[TENSOR_MAPS] = ir.StringAttr.get(json.dumps(described))
+        return self._maps[key]
+
+    def _argument(self) -> Value:
+        """A new argument of the kernel, 128 bytes by value, behind those that there are."""
+        function = self._lowering.function
+        inputs = list(signature(function).inputs)
+        pointer = llvm.pointer()
+        block = function.regions[0].blocks[0]
+        if len(block.arguments) > len(inputs):
+            raise TilecError(
+                "copies boxes in a kernel that declares workgroup memory; legal: tile.alloc_shared"
+            )
+        argument = block.add_argument(pointer, ir.Location.unknown())
+        type_ = ir.FunctionType.get([*inputs, pointer], [])
+        attributes = function.attributes
+        attributes["function_type"] = ir.TypeAttr.get(type_)
+        if "arg_attrs" in attributes:
+            given = list(ir.ArrayAttr(attributes["arg_attrs"]))
+            attributes["arg_attrs"] = ir.ArrayAttr.get([*given, ir.DictAttr.get({})])
+        return argument
+
+
+def _place(op: BoxOp, expansion: Expansion) -> Value:
+    """The address in shared memory where a box begins, an i32.
+
+    Raises:
+        TilecError: if it is not known to be one where a box may.
+    """
+    buffer = op.buffer
+    assert buffer is not None
+    type_ = memref_of(buffer)
+    matrix = shared_buffer(type_)
+    *leading, row, col = (split(index) for index in op.buffer_indices)
+    if col.value is not None or col.constant:
+        raise TilecError("a box begins at column 0 of a matrix of the buffer")
+    line = matrix.cols * matrix.element_bytes
+    multiple = max(_BOX_ALIGNMENT // line, 8 if op.swizzle != "none" else 1)
+    if row.constant % multiple or (row.value is not None and row.multiple % multiple):
+        raise TilecError(
+            f"the row where the box begins is not known to be a multiple of {multiple}"
+        )
+    if row.value is None and not 0 <= row.constant <= matrix.rows - op.box[-2]:
+        raise TilecError(
+            f"the box takes rows {row.constant} to {row.constant + op.box[-2] - 1} of a matrix of "
+            f"{matrix.rows}"
+        )
+    pointer, constant = expansion.one(buffer), 0
+    terms = [(row, line)]
+    stride = matrix.matrix_bytes
+    for number, extent in zip(reversed(leading), reversed(list(type_.shape)[:-2]), strict=True):
+        terms.append((number, stride))
+        stride *= extent
+    for index, scale in terms:
+        constant += index.constant * scale
+        if index.value is not None:
+            wide = arith.index_castui(index.value, i64())
+            pointer = advance(pointer, llvm.mul(wide, llvm.constant_i64(scale)))
+    return address_in_shared(step(pointer, constant))

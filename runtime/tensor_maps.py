@@ -1,0 +1,70 @@
+"""What a tensor map is made of: an array and the box that copies of it move.
+
+The driver makes the map of a GPU, `tilec.sim.TensorMap` that of the simulator. PTX ISA 5.5; CUDA
+driver API, `cuTensorMapEncodeTiled`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tilec.isa import LaunchError
+
+ALIGNMENT = 16
+"""Of an array's first element, and of its strides, in bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class BoxedArray:
+    """An array whose tensor map a kernel takes.
+
+    Attributes:
+        array: of the host, or a `View` of one on a GPU.
+        type: of its elements, as MLIR writes it.
+        bytes: of an element.
+        shape: elements along each dimension.
+        strides: bytes from one element to the next along each.
+        box: elements of a copy along each.
+        swizzle: `none`, `32B`, `64B` or `128B`.
+    """
+
+    array: Any
+    type: str
+    bytes: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle: str
+
+    def check(self, name: str, address: int) -> None:
+        """Check what every map demands.
+
+        Args:
+            name: of the array, for the error.
+            address: of its first element.
+
+        Raises:
+            LaunchError: naming the dimension.
+        """
+        if address % ALIGNMENT:
+            raise LaunchError(
+                f"{name} is at {address:#x}; the kernel copies boxes of it, which takes a multiple "
+                f"of {ALIGNMENT} bytes"
+            )
+        last = len(self.shape) - 1
+        for dimension, (extent, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
+            where = f"{name} has {extent} elements along dimension {dimension}"
+            if not 1 <= extent <= 1 << 32:
+                raise LaunchError(f"{where}; the kernel copies boxes of it, of 1 to {1 << 32}")
+            if dimension == last:
+                if extent > 1 and stride != self.bytes:
+                    raise LaunchError(
+                        f"{name} has elements {stride} bytes apart along dimension {dimension}; "
+                        f"the kernel copies boxes of it, whose elements follow each other"
+                    )
+            elif extent > 1 and (stride % ALIGNMENT or not 0 < stride < 1 << 40):
+                raise LaunchError(
+                    f"{name} has a stride of {stride} bytes along dimension {dimension}; the "
+                    f"kernel copies boxes of it, which takes a multiple of {ALIGNMENT}"
+                )

@@ -1,0 +1,10 @@
+// RUN: tile-opt %s | tile-opt | FileCheck %s
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+
+// CHECK-LABEL: func.func @one(
+func.func @one(%b: !Bars, %i: index, %p: i1) {
+  // CHECK: tile.barrier_arrive %{{.*}}[%{{.*}}] : memref<3xi64, #tile.shared<"none">>
+  tile.barrier_arrive %b[%i] : !Bars
+  return
+}

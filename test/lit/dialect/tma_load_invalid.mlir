@@ -1,0 +1,120 @@
+// RUN: tile-opt %s --split-input-file --verify-diagnostics
+
+!M = memref<?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @rank(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{array must have rank 2 to 5, not 1}}
+  "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!M, !S, !Bars, index, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!M = memref<2x64x64xf16, #tile.shared<"128B">>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @source_in_shared(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{array must be in global memory, not}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64, 64] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @indices(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{the copy takes 7 indices, one a dimension, not 6}}
+  "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!M, !S, !Bars, index, index, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @shape(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{shape must be array<i64: ROWS, COLUMNS>, not}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @too_many_rows(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{a box has 1 to 256 rows, not 512}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [512, 64] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @line(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{rows of a box are multiples of 16 bytes; these are of 8}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64, 4] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @part_of_rows(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{a box of 64x32 does not fill rows of the buffer's 64x64; it has 64 columns, and at most 64 rows}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64, 32] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"64B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @swizzle(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{rows of 128 bytes are no line of swizzle 64B, which is 64 bytes}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64, 64] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"swizzle<3,4,4>">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @swizzle_of_its_own(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{the buffer has swizzle "swizzle<3,4,4>"; tensor maps have none, 32B, 64B, 128B}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64, 64] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xbf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @element_types(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{element types differ: f16 and bf16}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64, 64] : !M to !S, !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi32, #tile.shared<"none">>
+func.func @barriers(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{barriers are memref<…xi64, #tile.shared<"none">> of rank 1, not}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signals %b[%i] shape [64, 64] : !M to !S, !Bars
+  return
+}

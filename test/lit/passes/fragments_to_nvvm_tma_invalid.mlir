@@ -1,0 +1,43 @@
+// RUN: tile-opt %s --tile-fragments-to-nvvm --split-input-file --verify-diagnostics
+
+!M = memref<?x?xf16, strided<[?, 1]>>
+!S = memref<64x64xf16, #tile.shared<"128B">>
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @view(%m: !M, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %s = tile.alloc_shared : !S
+    %v = memref.cast %m : !M to memref<?x?xf16, strided<[?, ?], offset: ?>>
+    // expected-error @below {{'tile.tma_store' op copies boxes of an argument of the kernel, of which the launch makes a tensor map; this array is none}}
+    tile.tma_store %s[%c0, %c0] to %v[%c0, %c0] shape [64, 64]
+        : !S to memref<?x?xf16, strided<[?, ?], offset: ?>>
+    gpu.return
+  }
+}
+
+// -----
+
+!M = memref<?x?xf16, strided<[?, 1]>>
+!S = memref<64x64xf16, #tile.shared<"128B">>
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @row(%m: !M, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %s = tile.alloc_shared : !S
+    // expected-error @below {{the row where the box begins is not known to be a multiple of 8}}
+    tile.tma_store %s[%c0, %c0] to %m[%i, %c0] shape [8, 64] : !S to !M
+    gpu.return
+  }
+}
+
+// -----
+
+!M = memref<?x?xf16, strided<[?, 1]>>
+!S = memref<64x64xf16, #tile.shared<"128B">>
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @column(%m: !M, %i: index) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %s = tile.alloc_shared : !S
+    // expected-error @below {{a box begins at column 0 of a matrix of the buffer}}
+    tile.tma_store %s[%c0, %c0] to %m[%c0, %i] shape [8, 64] : !S to !M
+    gpu.return
+  }
+}
