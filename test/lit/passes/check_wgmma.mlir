@@ -11,16 +11,17 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   gpu.func @legal(%a: !A, %b: !B, %n: index, %t: i1) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %z = "tile.accumulator"() : () -> !D
-    %f = "tile.wgmma_fence"(%z) : (!D) -> !D
+    %z = tile.accumulator : !D
+    %f = tile.wgmma_fence %z : !D
     %d = scf.for %i = %c0 to %n step %c1 iter_args(%x = %f) -> (!D) {
-      %y = "tile.wgmma"(%a, %b, %x, %t, %c0, %c0, %c0, %c0) {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index) -> !D
-      "tile.wgmma_commit"() : () -> ()
+      %y = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %x if %t
+          {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
+      tile.wgmma_commit
       scf.yield %y : !D
     }
-    %w = "tile.wgmma_wait"(%d) {pending = 0} : (!D) -> !D
-    // CHECK: "tile.warp_part"
-    %p = "tile.warp_part"(%w) {column = 0} : (!D) -> !P
+    %w = tile.wgmma_wait 0 %d : !D
+    // CHECK: tile.warp_part
+    %p = tile.warp_part %w column 0 : !D -> !P
     gpu.return
   }
 }
