@@ -26,8 +26,8 @@ class Way:
         recorded: whether the snapshot holds it, so that a kernel that reads it is cached.
         values: of what kind they are: `any`, `hashable`, `number`, or `size`, small and positive.
         gives: the value that the kernel reads, by `$v`; empty where that is not so easily said.
-        names: `any` if code takes attributes by names that do not stand in it, `few` if the state
-            can be recorded only where none does.
+        names: `any` if code takes attributes by names that do not stand in it, or of a class that
+            it is given; `few` if the state can be recorded only where none does.
         moves: whether the state is known for the same where the code has moved.
         portable: whether another process can know the state for the same.
     """
@@ -211,6 +211,7 @@ WAYS = (
         "class Config$n:\n    value = $v\n    @classmethod\n    def get(cls): return cls.value",
         "Config$n.get()",
         "Config$n.value = $v",
+        names="any",
     ),
     Way(
         "super",
@@ -283,6 +284,7 @@ WAYS = (
         "config$n = Config$n()\ndef helper$n(config): return type(config)().value",
         "helper$n(config$n)",
         "global value$n; value$n = $v",
+        names="any",
     ),
     Way(
         "item of a dict", "config$n = {'value': $v}", "config$n['value']", "config$n['value'] = $v"
