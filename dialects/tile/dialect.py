@@ -1,6 +1,8 @@
 """The dialect's class, its attributes and its type."""
 
 from functools import partial
+from io import BytesIO
+from typing import ClassVar
 
 from tilec.ir.assembly import ShortForm
 from tilec.ir.mlir import ext, ir
@@ -12,6 +14,20 @@ from tilec.layout.operand_names import operand_name, operand_of
 
 class Tile(ext.Dialect, name="tile"):
     """Tiles, and the fragments of them that a warp's registers hold."""
+
+    _irdl: ClassVar[dict[int, bytes]] = {}
+
+    @classmethod
+    def _emit_module(cls) -> ir.Module:
+        """The dialect in IRDL; written once, and read for each further context: that is cheaper."""
+        declared = len(cls.operations)
+        if declared in cls._irdl:
+            return ir.Module.parse(cls._irdl[declared])
+        module = super()._emit_module()
+        written = BytesIO()
+        module.operation.write_bytecode(written)
+        cls._irdl[declared] = written.getvalue()
+        return module
 
 
 class TileAttr(Tile.Attribute):

@@ -9,7 +9,7 @@ from .base import Attribute as _Attribute
 from .base import Dialect as _Dialect
 from .base import Type as _Type
 from .ir import _Globals
-from .operations import OpAdaptor, OpResult, OpView, Value
+from .operations import Module, OpAdaptor, OpResult, OpView, Value
 from .operations import Region as Region
 from .types import DynamicType
 
@@ -62,6 +62,8 @@ class Dialect(_Dialect):
     def __init_subclass__(cls, *, name: str) -> None: ...
     @classmethod
     def load(cls) -> None: ...
+    @classmethod
+    def _emit_module(cls) -> Module: ...
 
     class Operation(_OperationBase): ...
     class Type(_TypeBase): ...
