@@ -8,6 +8,7 @@
                            unroll_loops, coalesce_stores, check_divergence, remove_dead,
                            stage_reductions, stage_conversions, reuse_shared, order_memory
     to level 3             to_fragments                          of fragments/
+    level 3                check_wgmma
     to registers           fragments_to_nvvm                     of nvvm/
     registers              lower_math, kernel_abi                of math/, nvvm/
 

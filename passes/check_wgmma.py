@@ -8,11 +8,10 @@ from math import prod
 from typing import ClassVar
 
 from tilec.dialects.semantics import control_flow
+from tilec.dialects.semantics.control import last_of
 from tilec.dialects.tile.ops import (
     WgmmaCommitOp,
     WgmmaFenceOp,
-    WgmmaOp,
-    WgmmaSpOp,
     WgmmaWaitOp,
 )
 from tilec.dialects.tile.ops.wgmma import WgmmaProduct
@@ -57,7 +56,7 @@ class CheckWgmma(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Check a kernel."""
-        if not kernel.named(WgmmaOp, WgmmaSpOp):
+        if not kernel.named(*WgmmaProduct.__subclasses__()):
             return
         ops = [op for op in kernel.walk() if _has_fragments(op)]
         states = _states(ops)
@@ -66,11 +65,15 @@ class CheckWgmma(KernelPass):
                 _check_product(kernel, op, states)
             elif isinstance(op, WgmmaWaitOp):
                 _check_wait(kernel, op)
-            elif control_flow(op) is None and op.operation.name not in _CARRIERS:
+            elif control_flow(op) is None and not _hands_on(op):
                 _check_use(kernel, op, states)
 
 
-_CARRIERS = frozenset({"scf.yield", "scf.condition"})
+def _hands_on(op: Op) -> bool:
+    """Whether an op hands its operands to the loop or branch around it."""
+    parent = op.operation.parent
+    carries = parent is not None and control_flow(parent) is not None
+    return carries and last_of(op.operation.block) == op.operation
 
 
 def _is_fragment(value: Value) -> bool:

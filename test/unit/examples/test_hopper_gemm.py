@@ -78,18 +78,18 @@ def test_demands_name_the_dimension(program: tilec.Compiled) -> None:
 
 
 FAULTS = {
-    "no mbarrier expects the bytes": ("{bytes = 49152}", "{bytes = 0}"),
-    "bytes short": ("{bytes = 49152}", "{bytes = 32768}"),
+    "no mbarrier expects the bytes": ("bytes 49152", "bytes 0"),
+    "bytes short": ("bytes 49152", "bytes 32768"),
     "a consumer waits for the other parity": ("%parity = %false)", "%parity = %true)"),
     "the producer waits for the other parity": ("%parity = %true)", "%parity = %false)"),
-    "released by one warp of eight": ("{count = 8}", "{count = 1}"),
-    "one warp too many awaited": ("{count = 8}", "{count = 9}"),
+    "released by one warp of eight": ("count 8", "count 1"),
+    "one warp too many awaited": ("count 8", "count 9"),
     "no proxy fence before the store": ("      nvvm.fence.proxy {kind", "      // {kind"),
-    "wait too weak": ("{pending = 0}", "{pending = 1}"),
+    "wait too weak": ("wgmma_wait 0", "wgmma_wait 1"),
     "the producer has a stage too few": ("arith.cmpi eq, %next, %c3", "arith.cmpi eq, %next, %c2"),
     "no wait before the end": ("nvvm.cp.async.bulk.wait_group 0", ""),
     "no barrier before the store": ("      nvvm.barrier id", "      // id"),
-    "a wrong row of B": ("%mb, %b, %full, %col, %kcol", "%mb, %b, %full, %row, %kcol"),
+    "a wrong row of B": ("%mb[%col, %kcol]", "%mb[%row, %kcol]"),
     "a wrong swizzle": (
         '!A = memref<3x128x64xf16, #tile.shared<"128B">>',
         '!A = memref<3x128x64xf16, #tile.shared<"64B">>',
