@@ -18,19 +18,26 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def installed(source: str | Path, folder: Path) -> Path:
-    """`folder` with the package `tilec` in it, for `PYTHONPATH`.
+def checkout_of(source: str, folder: Path) -> Path:
+    """The folder of a checkout.
 
     Args:
         source: a checkout's folder, or a revision of this one.
-        folder: a new folder.
+        folder: a new folder, for the files of a revision.
 
     Raises:
         ValueError: if `source` is neither.
     """
     checkout = Path(source)
-    if not (checkout / "pyproject.toml").is_file():
-        checkout = _extracted(str(source), folder / "checkout")
+    return checkout if (checkout / "pyproject.toml").is_file() else _extracted(source, folder)
+
+
+def installed(checkout: Path, folder: Path) -> Path:
+    """A folder in `folder` with the package `tilec` in it, for `PYTHONPATH`.
+
+    Raises:
+        ValueError: if Python does not take `tilec` from there.
+    """
     options = tomllib.loads((checkout / "pyproject.toml").read_text())["tool"]["setuptools"]
     site = folder / "site"
     for package, where in sorted(options["package-dir"].items()):

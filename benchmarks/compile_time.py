@@ -16,10 +16,10 @@ GEMM from level 2 on, its layouts and pipeline written out; Triton chooses its o
 `examples/kernels/gemm.py`, at level 1.
 
 `--against` puts another tilec in Triton's place: a revision of this checkout, or another checkout's
-folder. Both are laid out anew as a wheel would install them, take turns at the same source, and go
-first in turn. The ratios are ours to theirs: the median of the turns' own with its quartiles, and
-that of the lower quartiles of the CPU time of all processes, which tells more on a machine that
-others use.
+folder. Both are laid out anew as a wheel would install them, take turns at the program as each
+has it, and go first in turn. The ratios are ours to theirs: the median of the turns' own with its
+quartiles, and that of the lower quartiles of the CPU time of all processes, which tells more on a
+machine that others use.
 """
 
 from __future__ import annotations
@@ -40,12 +40,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import cpu_time
-from checkouts import ROOT, installed
+from checkouts import ROOT, checkout_of, installed
 
 T = TypeVar("T")
 
 HERE = Path(__file__).resolve().parent
-EXAMPLES = HERE.parent / "examples"
 WARM_UP = 2
 WARM_EACH = 5
 """Warm compilations to a cold one where two differ by little; they take a fifth of its time."""
@@ -64,7 +63,7 @@ class Program(NamedTuple):
     """What is compiled.
 
     Attributes:
-        path: its file.
+        path: its file, in a checkout.
         level: at which it enters.
         triton: the kernel of `triton_kernels.py` that it is compared with.
         kernel: the only function that is taken, if the file has several.
@@ -77,18 +76,17 @@ class Program(NamedTuple):
     kernel: str = ""
     python: bool = False
 
-    @property
-    def text(self) -> str:
-        """The source, with one kernel."""
-        head, *functions = self.path.read_text().split("\n  gpu.func @")
+    def text(self, checkout: Path = ROOT) -> str:
+        """The source, with one kernel, as a checkout has it: earlier ones read the generic form."""
+        head, *functions = (checkout / self.path).read_text().split("\n  gpu.func @")
         kept = [f for f in functions if f.startswith(f"{self.kernel}(") or not self.kernel]
         return "\n  gpu.func @".join([head, *kept]).rstrip().removesuffix("\n}") + "\n}\n"
 
 
 PROGRAMS = {
-    "gemm": Program(EXAMPLES / "kernels" / "gemm.mlir", 1, "gemm", python=True),
-    "attention": Program(EXAMPLES / "kernels" / "attention.mlir", 1, "attention", "attention"),
-    "gemm_layouts": Program(EXAMPLES / "gemm.mlir", 2, "gemm"),
+    "gemm": Program(Path("examples/kernels") / "gemm.mlir", 1, "gemm", python=True),
+    "attention": Program(Path("examples/kernels") / "attention.mlir", 1, "attention", "attention"),
+    "gemm_layouts": Program(Path("examples/gemm.mlir"), 2, "gemm"),
 }
 
 
@@ -297,11 +295,11 @@ def main() -> None:
     parser.add_argument("--against", metavar="REVISION|CHECKOUT", help="another tilec as the peer")
     parser.add_argument("--rounds", type=int, default=7, metavar="N")
     parser.add_argument("--json", action="store_true", help="print one object")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--serve", metavar="FILE", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     program = PROGRAMS[arguments.kernel]
     if arguments.serve:
-        serve_tilec(program.text)
+        serve_tilec(arguments.serve.read_text())
         return
     if arguments.against and arguments.rounds < 2:
         parser.error("--against takes at least two rounds")
@@ -311,16 +309,17 @@ def main() -> None:
         folder = Path(name)
         if arguments.against:
             try:
-                theirs = installed(arguments.against, folder / "theirs")
+                checkout = checkout_of(arguments.against, folder / "checkout")
+                theirs = installed(checkout, folder / "theirs")
             except ValueError as error:
                 parser.error(f"--against: {error}")
             ours = installed(ROOT, folder / "ours")
             compilers = [
-                *ways_in(arguments.kernel, folder / "ours", "", ours),
-                *ways_in(arguments.kernel, folder / "theirs", AGAINST, theirs),
+                *ways_in(program, folder / "ours", "", ours),
+                *ways_in(program, folder / "theirs", AGAINST, theirs, checkout),
             ]
         else:
-            compilers = ways_in(arguments.kernel, folder)
+            compilers = ways_in(program, folder)
             if has_triton(arguments.triton_python):
                 compilers.append(triton(program, arguments.triton_python, folder))
         cpu_time.adopt_orphans()
@@ -333,20 +332,24 @@ def main() -> None:
 
 
 def ways_in(
-    kernel: str, folder: Path, suffix: str = "", site: Path | None = None
+    program: Program,
+    folder: Path,
+    suffix: str = "",
+    site: Path | None = None,
+    checkout: Path = ROOT,
 ) -> list[Compiler]:
     """tilec with the program as MLIR, and as Python if it is there.
 
     Args:
-        kernel: the program's name.
+        program: the program.
         folder: for its source and for caches.
         suffix: of the compilers' names.
         site: where tilec is taken from; the environment's own if None.
+        checkout: where the program is taken from.
     """
-    program = PROGRAMS[kernel]
     source, out = folder / "source.mlir", str(folder / "out.ptx")
-    source.write_text(program.text)
-    serve = [str(HERE / "compile_time.py"), "--kernel", kernel, "--serve"]
+    source.write_text(program.text(checkout))
+    serve = [str(HERE / "compile_time.py"), "--serve", str(source)]
     found = [
         Compiler(
             f"tilec{suffix}",
