@@ -43,6 +43,21 @@ class Decomposition:
         )
 
 
+def first_registers(layout: LinearLayout, count: int) -> LinearLayout | None:
+    """(register, lane) -> place of the first `count` registers; None if there are fewer."""
+    held = layout.bases["register"]
+    size = count.bit_length() - 1
+    if not count or size > len(held):
+        return None
+    inner = {"register": held[:size], "lane": layout.bases["lane"]}
+    images = [*inner["register"], *inner["lane"]]
+    extents = {
+        name: 1 << max((image[at].bit_length() for image in images), default=0)
+        for at, name in enumerate(layout.out_sizes)
+    }
+    return LinearLayout.of(inner, extents)
+
+
 @lru_cache(maxsize=1024)
 def decompose(layout: LinearLayout, unit: LinearLayout | None) -> Decomposition:
     """Take a layout apart.

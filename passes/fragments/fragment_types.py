@@ -6,6 +6,7 @@ from functools import cached_property
 
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.dots import DOTS, unit_of
+from tilec.dialects.tile.ops import LoadOp, StoreOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Op, Type
@@ -16,6 +17,7 @@ from tilec.layout import LinearLayout
 from ..base import walk
 from ..functions import threads
 from .decomposition import Decomposition, decompose
+from .matrix_moves import moved_at_once
 
 
 class FragmentTypes:
@@ -91,16 +93,28 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
     """The fragment that each layout repeats, learnt from the function's dots.
 
     Where operands of different shapes have one layout, it is the smallest of their fragments,
-    of which the others are made.
+    of which the others are made. A layout that no dot has, or none any more, repeats what the
+    matrix instruction moves that an access names.
     """
     units: dict[LinearLayout, LinearLayout] = {}
+    named: dict[LinearLayout, LinearLayout] = {}
     for op in walk(function):
+        if isinstance(op, LoadOp | StoreOp) and op.form is not None:
+            tile = tile_value(op.tile.type)
+            moved = moved_at_once(op.form, tile) if tile is not None else None
+            if tile is not None and moved is not None:
+                _learn(named, tile.layout, moved)
         if op.operation.name in DOTS:
             form = dot_form(op)
             for name, value in dot_values(op).items():
                 tile = tile_value(value.type)
                 if tile is not None:
-                    unit = unit_of(form, name, tile.layout)
-                    known = units.setdefault(tile.layout, unit)
-                    units[tile.layout] = min(known, unit, key=lambda u: u.in_size("register"))
-    return units
+                    _learn(units, tile.layout, unit_of(form, name, tile.layout))
+    return named | units
+
+
+def _learn(
+    units: dict[LinearLayout, LinearLayout], layout: LinearLayout, unit: LinearLayout
+) -> None:
+    known = units.setdefault(layout, unit)
+    units[layout] = min(known, unit, key=lambda u: u.in_size("register"))

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from tilec.dialects.tile.matrices import matrices_of
 from tilec.dialects.tile.shared import SharedBuffer
-from tilec.dialects.tile.tiles import TileValue
-from tilec.isa import MatrixMemory, Target, forms_of
+from tilec.dialects.tile.tiles import TileValue, bits_of
+from tilec.isa import LANES, MatrixMemory, Target, forms_of
+from tilec.layout import LinearLayout
 
-from .decomposition import Decomposition
+from .decomposition import Decomposition, first_registers
 
 
 class MatrixMove(NamedTuple):
@@ -60,6 +61,22 @@ def matrix_moves(
         if not rest and 0 < count <= parts.count:
             found.append(MatrixMove(form, count))
     return sorted(found, key=lambda move: -move.fragments)
+
+
+def moved_at_once(form: str, tile: TileValue) -> LinearLayout | None:
+    """(register, lane) -> place of what one matrix instruction moves: a tile's first registers.
+
+    Args:
+        form: the instruction's mnemonic.
+        tile: the tile.
+
+    None where there is no such instruction, or a thread holds less than it moves.
+    """
+    found = next((one for one in forms_of(MatrixMemory) if one.ptx == form), None)
+    if found is None:
+        return None
+    bits = found.matrices * found.rows * found.row_bytes * 8
+    return first_registers(tile.layout, bits // (LANES * bits_of(tile.element)))
 
 
 @cache
