@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import NamedTuple
 
 from tilec.dialects.semantics import Spread, is_function
@@ -12,7 +13,17 @@ from .cta_accesses import CtaAccess
 from .index_forms import Loops
 from .memory_conflicts import Conflicts
 from .memory_steps import Barrier, Choice, Commit, Loop, Step, Steps, Wait
-from .pending_accesses import Pending, begun, committed, joined, met, ordered, passed, waited
+from .pending_accesses import (
+    OPEN,
+    Pending,
+    begun,
+    committed,
+    joined,
+    met,
+    ordered,
+    passed,
+    waited,
+)
 from .uniformity import control_of
 
 
@@ -157,7 +168,9 @@ class MemoryOrder:
             raise _FoundError(hazard)
         place = self._place(hazard).operation
         there = self.barriers.get(place)
-        age = hazard.age if there is None else min(there.age, hazard.age)
+        age = hazard.age
+        if there is not None and there.age <= age:
+            age = _younger(there.age)
         self.barriers[place] = (there or hazard)._replace(age=age)
         self._put += 1
         if place != hazard.before.operation:
@@ -179,6 +192,15 @@ class MemoryOrder:
         if parent is not None and is_function(parent) and block == parent.regions[0].blocks[0]:
             return None
         return control_of(self._conflicts.uniformity, op.operation.opview, Spread.CTA)
+
+
+def _younger(age: float) -> float:
+    """What a barrier must wait for as well that has not ordered enough.
+
+    Copies are younger where it stands than at the access that must wait: groups are closed between.
+    """
+    assert age != OPEN, "a barrier that waits for all copies orders all that is before it"
+    return OPEN if age == inf else age - 1
 
 
 def _is_inside(op: Op, outer: Op) -> bool:
