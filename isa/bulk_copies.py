@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from itertools import product as cross
 
 from .instruction_class import Instruction
+from .limits import TENSOR_REDUCTIONS
 from .targets import Since
 
 HOPPER = (Since.of("sm_90", "8.0"),)
 _OWN_CTA = (Since.of("sm_90", "8.6"),)
 _HINT = ".L2::cache_hint"
 _TX = "mbarrier::complete_tx::bytes"
-_OPS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 
 _TENSOR = "9.7.9.27"
 _BULK = "9.7.9.25"
@@ -75,7 +75,7 @@ def _stores(rank: int) -> Iterator[Instruction]:
         ways = f"{mode}.bulk_group{hint}"
         ptx = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.{ways}"
         yield _make("cp.async.bulk.tensor", ptx, operands, src="shared::cta")
-        for op in _OPS:
+        for op in TENSOR_REDUCTIONS:
             ptx = f"cp.reduce.async.bulk.tensor.{rank}d.global.shared::cta.{op}.{ways}"
             yield _make("cp.reduce.async.bulk.tensor", ptx, operands, src="shared::cta")
 

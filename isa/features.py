@@ -28,6 +28,7 @@ _FEATURES: tuple[tuple[re.Pattern[str], tuple[Since, ...]], ...] = tuple(
             r"try[._]wait|mapa|cluster|griddepcontrol|ex2\.approx.*bf16|tanh\.approx.*bf16",
             _always("7.8"),
         ),
+        (r"mbarrier\.[\w.]*\.(?:release|acquire)\.", _always("8.0")),
         (r"cp\.async\.bulk|setmaxnreg|elect\.sync|fence\.(proxy|mbarrier)", _always("8.0")),
         (r"wgmma|prefetch\.tensormap", _always("8.0")),
         (r"e4m3|e5m2", FLOAT8),

@@ -15,8 +15,7 @@ from enum import StrEnum
 from .errors import TilecError
 from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
 from .operands import Operand, Shape
-from .targets import TARGETS, Since, Target, min_ptx
-from .versions import PtxVersion
+from .targets import Available, Since
 
 
 class Family(StrEnum):
@@ -37,7 +36,7 @@ class Family(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Form:
+class Form(Available):
     """One instruction form.
 
     Attributes:
@@ -133,29 +132,6 @@ class Form:
     def a_kind(self) -> str | None:
         """Where A lies if the mnemonic leaves it open: `descriptor` or `registers`; else None."""
         return None
-
-    # Where it is
-
-    def min_ptx(self, target: Target) -> PtxVersion | None:
-        """The lowest PTX version with which `target` has the form; None if it never does."""
-        return min_ptx(self.since, target)
-
-    def require(self, target: Target) -> PtxVersion:
-        """The lowest PTX version with which `target` has the form.
-
-        Raises:
-            TilecError: if it never does, naming the targets that do.
-        """
-        found = self.min_ptx(target)
-        if found is None:
-            where = ", ".join(f"{t} from PTX {v}" for t, v in self.targets.items())
-            raise TilecError(f"{self.ptx} is not on {target}; it is on {where}")
-        return found
-
-    @property
-    def targets(self) -> dict[str, PtxVersion]:
-        """The target of each clause and the lowest PTX version with which it has the form."""
-        return {s.target: max(s.ptx, TARGETS[s.target].min_ptx) for s in self.since}
 
     # How it is written
 

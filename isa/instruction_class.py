@@ -12,10 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from .errors import TilecError
 from .form_parts import ExecutionScope
-from .targets import TARGETS, Since, Target, min_ptx
-from .versions import PtxVersion
+from .targets import Available, Since
 
 _SPACES = ("shared::cluster", "shared::cta", "shared", "global", "param", "const")
 _ORDERS = ("acquire", "release", "relaxed", "acq_rel", "sc", "weak")
@@ -58,7 +56,7 @@ that is a constant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Available):
     """One instruction that is no matrix instruction.
 
     Attributes:
@@ -119,27 +117,6 @@ class Instruction:
     def names(self) -> tuple[str, ...]:
         """The names in its operands, in order."""
         return tuple(dict.fromkeys(re.findall(r"[a-z]\w*", self.operands)))
-
-    def min_ptx(self, target: Target) -> PtxVersion | None:
-        """The lowest PTX version with which `target` has it; None if it never does."""
-        return min_ptx(self.since, target)
-
-    def require(self, target: Target) -> PtxVersion:
-        """The lowest PTX version with which `target` has it.
-
-        Raises:
-            TilecError: if it never does, naming the targets that do.
-        """
-        found = self.min_ptx(target)
-        if found is None:
-            where = ", ".join(f"{t} from PTX {v}" for t, v in self.targets.items())
-            raise TilecError(f"{self.ptx} is not on {target}; it is on {where}")
-        return found
-
-    @property
-    def targets(self) -> dict[str, PtxVersion]:
-        """The target of each clause and the lowest PTX version with which it has it."""
-        return {s.target: max(s.ptx, TARGETS[s.target].min_ptx) for s in self.since}
 
     def text(self, registers: Mapping[str, str]) -> str:
         """The instruction as PTX text, semicolon included, names replaced by `registers`."""

@@ -14,7 +14,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from .errors import UnknownNameError
+from .errors import TilecError, UnknownNameError
 from .plugins import plugins
 from .versions import PtxVersion
 
@@ -64,6 +64,10 @@ class Target:
 
     def __str__(self) -> str:
         return self.name
+
+    def registers_at_entry(self, threads: int) -> int:
+        """Registers of each thread when a CTA that takes the SM for itself begins, in eights."""
+        return min(self.registers_per_thread, self.registers_per_sm // threads // 8 * 8)
 
     @property
     def has_async_copy(self) -> bool:
@@ -220,3 +224,38 @@ def min_ptx(clauses: tuple[Since, ...], target: Target) -> PtxVersion | None:
     """The lowest PTX version with which one of `clauses` holds on `target`; None if none does."""
     versions = [max(c.ptx, target.min_ptx) for c in clauses if c.covers(target)]
     return min(versions, default=None)
+
+
+class Available:
+    """What some targets have, from a PTX version on.
+
+    Attributes:
+        ptx: its name.
+        since: targets and PTX versions, one clause each.
+    """
+
+    __slots__ = ()
+
+    ptx: str
+    since: tuple[Since, ...]
+
+    def min_ptx(self, target: Target) -> PtxVersion | None:
+        """The lowest PTX version with which `target` has it; None if it never does."""
+        return min_ptx(self.since, target)
+
+    def require(self, target: Target) -> PtxVersion:
+        """The lowest PTX version with which `target` has it.
+
+        Raises:
+            TilecError: if it never does, naming the targets that do.
+        """
+        found = self.min_ptx(target)
+        if found is None:
+            where = ", ".join(f"{t} from PTX {v}" for t, v in self.targets.items())
+            raise TilecError(f"{self.ptx} is not on {target}; it is on {where}")
+        return found
+
+    @property
+    def targets(self) -> dict[str, PtxVersion]:
+        """The target of each clause and the lowest PTX version with which it has it."""
+        return {s.target: max(s.ptx, TARGETS[s.target].min_ptx) for s in self.since}

@@ -21,6 +21,8 @@ _CHUNK = 8 * CHUNK_BYTES
 """Bits of a chunk."""
 _CORE = 8
 """Lines of a core matrix."""
+ADDRESSES = 1 << 18
+"""Bytes of shared memory that a descriptor tells apart, of starts and offsets."""
 UNUSED = CHUNK_BYTES
 """An offset that the hardware does not look at."""
 
@@ -44,9 +46,9 @@ class Descriptor:
 
     def __post_init__(self) -> None:
         for name, value in (("leading", self.leading), ("stride", self.stride)):
-            if value % CHUNK_BYTES or not 0 <= value < 1 << 18:
+            if value % CHUNK_BYTES or not 0 <= value < ADDRESSES:
                 raise LayoutError(
-                    f"a {name} byte offset of {value} is no multiple of 16 below {1 << 18}"
+                    f"a {name} byte offset of {value} is no multiple of 16 below {ADDRESSES}"
                 )
 
     def encode(self, start: int) -> int:
@@ -55,8 +57,8 @@ class Descriptor:
         Raises:
             LayoutError: for an address that is no multiple of 16, or beyond shared memory.
         """
-        if start % CHUNK_BYTES or not 0 <= start < 1 << 18:
-            raise LayoutError(f"a start of {start} is no multiple of 16 below {1 << 18}")
+        if start % CHUNK_BYTES or not 0 <= start < ADDRESSES:
+            raise LayoutError(f"a start of {start} is no multiple of 16 below {ADDRESSES}")
         mode = _CODES[str(self.swizzle)]
         return start >> 4 | self.leading >> 4 << 16 | self.stride >> 4 << 32 | mode << 62
 

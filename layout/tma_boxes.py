@@ -9,14 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tilec.isa.limits import BOX_ALIGNMENT, BOX_EXTENTS
+
 from .linear import LayoutError
 from .shared_matrix import CHUNK_BYTES, SharedMatrix
 from .swizzle import SWIZZLES, Swizzle
 
-_MOST = 256
-"""Elements of a box along a dimension."""
-_ALIGNMENT = 128
-"""Of a box in shared memory, in bytes."""
+_MOST = BOX_EXTENTS[-1]
 
 
 class Copy(NamedTuple):
@@ -69,8 +68,8 @@ def find_boxes(matrix: SharedMatrix) -> Boxes:
                 raise _failed(f"{inner}s {first} to {first + width - 1} are not contiguous")
         for line in range(0, matrix.extents[outer], height):
             offset = (start + matrix.plain(outer, line)) // 8
-            if offset % _ALIGNMENT:
-                raise _failed(f"a box would start at byte {offset}, no multiple of {_ALIGNMENT}")
+            if offset % BOX_ALIGNMENT:
+                raise _failed(f"a box would start at byte {offset}, no multiple of {BOX_ALIGNMENT}")
             copies.append(Copy((first, line), offset))
     elements = width * matrix.bits // 8 if matrix.bits < 8 else width
     if elements > _MOST:

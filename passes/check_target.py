@@ -15,6 +15,7 @@ from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, Form, Target, TilecError, form, forms, nearest, target
 from tilec.isa.sass import execution, sorts_metadata
+from tilec.isa.targets import Available
 
 from .base import Pass, walk
 from .functions import block_size, functions, gpu_modules, known_target
@@ -64,30 +65,34 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
         if isinstance(op, AtomicOp):
             with report.at(op):
                 updates(op.fn.value, any_tile_of(op.tile, "value").element, chosen)
-        if isinstance(op, TileOp) and op.NEEDS:
+        if isinstance(op, TileOp) and op.mnemonic is not None:
             with report.at(op):
-                _check_needs(op, chosen)
+                _check_instruction(op.mnemonic, chosen)
         if isinstance(op, TileOp) and "form" in op.attributes:
             with report.at(op):
                 _check_form(op, chosen, report)
 
 
-def _check_needs(op: TileOp, chosen: Target) -> None:
-    """Refuse an op that the target has no instruction for."""
-    needed = target(op.NEEDS)
-    there = chosen == needed if needed.scope else chosen.number >= needed.number
-    if not there:
-        later = "" if needed.scope else " or later"
-        raise TilecError(f"does not exist on {chosen}; it needs {needed}{later}")
+def _check_instruction(mnemonic: str, chosen: Target) -> None:
+    """Refuse an op whose instruction the target lacks."""
+    from tilec.isa.instructions import instructions  # noqa: PLC0415 (for Hopper only)
+
+    found = instructions()[mnemonic]
+    if found.min_ptx(chosen) is None:
+        raise TilecError(f"{mnemonic} does not exist on {chosen}; it needs {_where(found)}")
+
+
+def _where(found: Available) -> str:
+    return ", ".join(f"{t} (PTX {v})" for t, v in found.targets.items())
 
 
 def _check_form(op: TileOp, chosen: Target, report: Report) -> None:
     """Report a form that the target lacks; remark on one that it is slow at."""
     found = form(attribute(op, "form", ir.StringAttr).value)
     if found.min_ptx(chosen) is None:
-        where = ", ".join(f"{t} (PTX {v})" for t, v in found.targets.items())
         raise TilecError(
-            f"{found.ptx} does not exist on {chosen}; it needs {where}; {_instead(found, chosen)}"
+            f"{found.ptx} does not exist on {chosen}; it needs {_where(found)}; "
+            f"{_instead(found, chosen)}"
         )
     for message in _remarks(found, chosen):
         report.advise(op, message)

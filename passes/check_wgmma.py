@@ -23,9 +23,6 @@ from .kernel_pass import Kernel, KernelPass
 
 _BESIDES = 26
 """Registers that a small kernel needs besides its accumulators."""
-_MOST = 255
-_FILE = 65536
-"""Registers of an SM, which the threads of a CTA share at its entry, in eights."""
 
 
 class _State(Flag):
@@ -123,10 +120,10 @@ def _check_product(kernel: Kernel, op: WgmmaProduct, states: dict[Value, _State]
 
 
 def _check_registers(kernel: Kernel, op: WgmmaProduct) -> None:
-    size = kernel.block_size
-    if size is None:
+    size, target = kernel.block_size, kernel.target
+    if size is None or target is None:
         return
-    entry = min(_MOST, _FILE // prod(size) // 8 * 8)
+    entry = target.registers_at_entry(prod(size))
     needed = op.key.operand("d").registers + _BESIDES
     if needed > entry:
         kernel.error(

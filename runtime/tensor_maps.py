@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilec.isa import LaunchError
-
-ALIGNMENT = 16
-"""Of an array's first element, and of its strides, in bytes."""
+from tilec.isa.limits import MAP_ALIGNMENT, MAP_EXTENTS, MAP_STRIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +45,26 @@ class BoxedArray:
         Raises:
             LaunchError: naming the dimension.
         """
-        if address % ALIGNMENT:
+        if address % MAP_ALIGNMENT:
             raise LaunchError(
                 f"{name} is at {address:#x}; the kernel copies boxes of it, which takes a multiple "
-                f"of {ALIGNMENT} bytes"
+                f"of {MAP_ALIGNMENT} bytes"
             )
         last = len(self.shape) - 1
         for dimension, (extent, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
             where = f"{name} has {extent} elements along dimension {dimension}"
-            if not 1 <= extent <= 1 << 32:
-                raise LaunchError(f"{where}; the kernel copies boxes of it, of 1 to {1 << 32}")
+            if extent not in MAP_EXTENTS:
+                raise LaunchError(
+                    f"{where}; the kernel copies boxes of it, of 1 to {MAP_EXTENTS[-1]}"
+                )
             if dimension == last:
                 if extent > 1 and stride != self.bytes:
                     raise LaunchError(
                         f"{name} has elements {stride} bytes apart along dimension {dimension}; "
                         f"the kernel copies boxes of it, whose elements follow each other"
                     )
-            elif extent > 1 and (stride % ALIGNMENT or not 0 < stride < 1 << 40):
+            elif extent > 1 and (stride % MAP_ALIGNMENT or not 0 < stride < MAP_STRIDES):
                 raise LaunchError(
                     f"{name} has a stride of {stride} bytes along dimension {dimension}; the "
-                    f"kernel copies boxes of it, which takes a multiple of {ALIGNMENT}"
+                    f"kernel copies boxes of it, which takes a multiple of {MAP_ALIGNMENT}"
                 )

@@ -123,7 +123,7 @@ def launch(
     buffers = pack(placement, memory, args)
     resident = resident_ctas(placement, geometry)
     memory.build(placement.shared_bytes, resident, geometry.warps, geometry.cluster_ctas)
-    machine.pool.entry = at_entry(function.directives)
+    machine.pool.entry = at_entry(function.directives, arch)
     program = Program(placement, machine)
     translator = Translator(program)
     findings: list[Finding] = []

@@ -10,8 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from tilec.isa.limits import (
+    BOX_EXTENTS,
+    MAP_ALIGNMENT,
+    MAP_BYTES,
+    MAP_EXTENTS,
+    MAP_RANKS,
+    MAP_STRIDES,
+)
 
-MAP_BYTES = 128
 SWIZZLES = {"none": 1, "32B": 2, "64B": 4, "128B": 8}
 """Chunks of 16 bytes of a line that are swapped with each other, in the order of the codes."""
 INTERLEAVES = ("none", "16B", "32B")
@@ -87,16 +94,16 @@ class Descriptor:
     def problem(self) -> str | None:
         """What is wrong with it, as `cuTensorMapEncodeTiled` would say; None if nothing is."""
         rank, sliced = len(self.dims), self.interleave != "none"
-        unit = 32 if self.interleave == "32B" else 16
-        if not 1 <= rank <= 5 or (sliced and rank < 3):
+        unit = 2 * MAP_ALIGNMENT if self.interleave == "32B" else MAP_ALIGNMENT
+        if rank not in MAP_RANKS or (sliced and rank < 3):
             return f"rank {rank}; legal: {'3 to 5 when interleaved' if sliced else '1 to 5'}"
         if self.address % unit:
             return f"the array begins at {self.address:#x}, which is no multiple of {unit}"
         for number, dim in enumerate(self.dims):
-            if not 1 <= dim <= 1 << 32:
+            if dim not in MAP_EXTENTS:
                 return f"dimension {number} has {dim} elements; legal: 1 to 2^32"
         for number, stride in enumerate(self.strides, 1):
-            if stride % unit or not 0 <= stride < 1 << 40:
+            if stride % unit or not 0 <= stride < MAP_STRIDES:
                 return (
                     f"dimension {number} has a stride of {stride} bytes; "
                     f"legal: multiples of {unit} below 2^40"
@@ -112,7 +119,7 @@ class Descriptor:
         width = 16 * SWIZZLES[self.swizzle]
         if self.im2col is not None:
             row = self.im2col.channels * self.size
-            if not 1 <= self.im2col.channels <= 256 or not 1 <= self.im2col.pixels <= 1024:
+            if self.im2col.channels not in BOX_EXTENTS or not 1 <= self.im2col.pixels <= 1024:
                 return "an im2col box takes 1 to 256 channels and 1 to 1024 pixels"
             if not 3 <= len(self.dims) <= 5:
                 return f"an im2col map of rank {len(self.dims)}; legal: 3 to 5"
@@ -121,10 +128,10 @@ class Descriptor:
         else:
             row = self.box[0] * self.size
             for number, extent in enumerate(self.box):
-                if not 1 <= extent <= 256:
+                if extent not in BOX_EXTENTS:
                     return f"dimension {number} of the box has {extent} elements; legal: 1 to 256"
-        if row % 16:
-            return f"rows of the box have {row} bytes; legal: multiples of 16"
+        if row % MAP_ALIGNMENT:
+            return f"rows of the box have {row} bytes; legal: multiples of {MAP_ALIGNMENT}"
         if width > 16 and row > width:
             return f"rows of the box have {row} bytes; swizzle {self.swizzle} takes {width}"
         return None

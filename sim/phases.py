@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from tilec.isa.limits import COUNT_BITS, MOST_COUNTED
 
 from .alu import Array
 from .ptx.module import Instruction
 from .wave import Wave
 
-COUNT = (1 << 20) - 1
 PHASE_SHIFT, PHASE = 40, 3
 BYTES_SHIFT = 42
 U64 = np.dtype(np.uint64)
@@ -25,7 +25,9 @@ NEVER = -2
 
 def pack(pending: Array, expected: Array, phase: Array, bytes_: Array) -> Array:
     """The object of some counts."""
-    state = pending | expected << 20 | (phase & PHASE) << PHASE_SHIFT | bytes_ << BYTES_SHIFT
+    state = (
+        pending | expected << COUNT_BITS | (phase & PHASE) << PHASE_SHIFT | bytes_ << BYTES_SHIFT
+    )
     return np.asarray(state).astype(np.int64).view(U64)
 
 
@@ -33,8 +35,8 @@ def unpack(state: Array) -> tuple[Array, Array, Array, Array]:
     """Pending and expected arrivals, the phase modulo 4, and the pending bytes."""
     signed = state.view(np.int64)
     return (
-        signed & COUNT,
-        signed >> 20 & COUNT,
+        signed & MOST_COUNTED,
+        signed >> COUNT_BITS & MOST_COUNTED,
         signed >> PHASE_SHIFT & PHASE,
         signed >> BYTES_SHIFT,
     )

@@ -5,28 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from tilec.isa import LANES, WARPGROUP_THREADS, target
 
 from .alu import Array
 from .phases import Phases
 from .warps import whole_warps
 from .wave import Wave
 
-WARPGROUP = 4
+WARPGROUP = WARPGROUP_THREADS // LANES
 """Warps of a warpgroup."""
-_FILE = 65536
-"""Registers of an SM."""
-_MOST, _UNIT = 256, 8
+_UNIT = 8
 
 
-def at_entry(directives: Mapping[str, tuple[int, ...]]) -> int | None:
+def at_entry(directives: Mapping[str, tuple[int, ...]], arch: str) -> int | None:
     """Registers of a thread when a kernel begins; None where nothing says how many.
 
     Without a number of threads or of registers in its directives ptxas drops `setmaxnreg`.
     """
     threads = directives.get("reqntid") or directives.get("maxntid")
     if threads:
-        fit = _FILE // max(int(np.prod(threads)), 1) // _UNIT * _UNIT
-        return min(fit, _MOST)
+        return target(arch).registers_at_entry(max(int(np.prod(threads)), 1))
     most = directives.get("maxnreg")
     return most[0] // _UNIT * _UNIT if most else None
 

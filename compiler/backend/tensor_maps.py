@@ -10,8 +10,8 @@ from typing import Any
 
 from tilec.dialects.tile.attributes import ABI
 from tilec.ir.mlir import ir
+from tilec.isa.limits import MAP_BYTES
 
-MAP_BYTES = 128
 KIND = "tensor_map"
 """What `tile.abi` calls one."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tilec.ir.aliases import Type, Value
 from tilec.ir.state import per_context
-from tilec.isa import LANES, TilecError
+from tilec.isa import LANES, WARPGROUP_THREADS, TilecError
 from tilec.layout import LinearLayout
 
 from .dialect import FragType
@@ -20,7 +20,7 @@ from .tiles import Element, element_of, resolve_any
 if TYPE_CHECKING:
     from tilec.layout.repeated import Fragment
 
-WARPS = 4
+WARPS = WARPGROUP_THREADS // LANES
 """Warps of a warpgroup."""
 
 

@@ -222,5 +222,5 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // CHECK-COUNT-4: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
 
 // LOAD: setmaxnreg.dec.sync.aligned.u32 40;
-// LOAD: mbarrier.arrive.expect_tx.shared::cta.b64
+// LOAD: mbarrier.arrive.expect_tx.release.cta.shared::cta.b64
 // LOAD-COUNT-2: cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes

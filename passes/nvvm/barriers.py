@@ -19,6 +19,7 @@ from tilec.isa import WARPGROUP_THREADS
 from ..emit import index_constant
 from ..fragments.expansion import Expansion, Values
 from .addresses import advance
+from .instructions import emit_instruction
 from .lowering import Lowering
 
 _WORD = 64
@@ -44,30 +45,16 @@ class Barriers:
     def init(self, op: BarrierInitOp, expansion: Expansion) -> list[Values]:
         """`tile.barrier_init`."""
         count = attribute(op, "count", ir.IntegerAttr).value
-        self._emit("mbarrier.init.shared::cta.b64 [$0], $1;", op, expansion, count)
-        return []
+        return _signal(op, expansion, count=llvm.constant_i32(count))
 
     def arrive(self, op: BarrierArriveOp, expansion: Expansion) -> list[Values]:
         """`tile.barrier_arrive`."""
-        self._emit("mbarrier.arrive.shared::cta.b64 _, [$0];", op, expansion)
-        return []
+        return _signal(op, expansion)
 
     def expect(self, op: BarrierExpectOp, expansion: Expansion) -> list[Values]:
         """`tile.barrier_expect`."""
         count = attribute(op, "bytes", ir.IntegerAttr).value
-        self._emit("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", op, expansion, count)
-        return []
-
-    def _emit(
-        self,
-        code: str,
-        op: BarrierInitOp | BarrierArriveOp | BarrierExpectOp,
-        expansion: Expansion,
-        number: int | None = None,
-    ) -> None:
-        operands = [barrier_address(expansion.one(op.barriers), op.index)]
-        operands += [] if number is None else [llvm.constant_i32(number)]
-        self._lowering.effect(code, ",".join("r" for _ in operands), operands)
+        return _signal(op, expansion, bytes=llvm.constant_i32(count))
 
     def wait(self, op: BarrierWaitOp, expansion: Expansion) -> list[Values]:
         """`tile.barrier_wait`: a try may give up early, so it is made again."""
@@ -75,12 +62,9 @@ class Barriers:
         parity = llvm.zext(op.parity, i32())
         loop = scf.while_([], [])
         with ir.InsertionPoint(loop.regions[0].blocks.append()):
-            done = llvm.inline_asm(
-                "mbarrier.try_wait.parity.shared::cta.b64 $0, [$1], $2;",
-                "=b,r,r,~{memory}",
-                [address, parity],
-                i1(),
-            )
+            operands = {"bar": address, "parity": parity}
+            done = emit_instruction(op.mnemonic, operands, ("p", i1()))
+            assert done is not None
             scf.condition(llvm.xor(done, llvm.constant(i1(), 1)), [])
         with ir.InsertionPoint(loop.regions[1].blocks.append()):
             scf.yield_()
@@ -94,3 +78,12 @@ class Barriers:
         word = arith.index_cast(number, i32())
         same = nvvm.shfl_sync(nvvm.Shuffle.IDX, word, llvm.constant_i32(0))
         return [[arith.index_castui(same, ir.IndexType.get())]]
+
+
+def _signal(
+    op: BarrierInitOp | BarrierArriveOp | BarrierExpectOp, expansion: Expansion, **numbers: Value
+) -> list[Values]:
+    """Emit what has no result of an mbarrier."""
+    address = barrier_address(expansion.one(op.barriers), op.index)
+    emit_instruction(op.mnemonic, {"bar": address, **numbers})
+    return []

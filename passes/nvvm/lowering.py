@@ -183,10 +183,6 @@ class Lowering:
         assert value is not None
         return value
 
-    def effect(self, code: str, constraints: str, operands: Sequence[Value]) -> None:
-        """Emit an instruction without results, one that touches memory, as inline assembly."""
-        llvm.inline_asm(code, ",".join(filter(None, (constraints, "~{memory}"))), operands, None)
-
     def _call(
         self, name: str, operands: Sequence[Value], result: Type | None, *, convergent: bool
     ) -> ir.OpResult | None:

@@ -9,24 +9,23 @@ from __future__ import annotations
 import json
 
 from tilec.dialects.tile.attributes import TENSOR_MAPS
-from tilec.dialects.tile.ops.tma import BoxOp, TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
+from tilec.dialects.tile.ops.tma import BoxOp, OutgoingOp, TmaLoadOp, TmaPrefetchOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Value
-from tilec.ir.attributes import attribute, signature
+from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i32, i64, memref_of
 from tilec.isa import TilecError
+from tilec.isa.limits import BOX_ALIGNMENT
 
 from ..fragments.expansion import Expansion, Values
 from ..functions import is_kernel
 from .addresses import advance, step
 from .barriers import address_in_shared, barrier_address
 from .indices import split
+from .instructions import emit_instruction
 from .lowering import Lowering
-
-_BOX_ALIGNMENT = 128
-"""Of a box in shared memory, in bytes; of a swizzled one eight lines."""
 
 
 class BoxCopies:
@@ -39,51 +38,29 @@ class BoxCopies:
     def load(self, op: TmaLoadOp, expansion: Expansion) -> list[Values]:
         """`tile.tma_load`."""
         barrier = barrier_address(expansion.one(op.operands[2]), list(op.operands)[-1])
-        self._copy(
-            "cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-            "[$0], [$1, {{{1}}}], [${2}];",
-            op,
-            [_place(op, expansion)],
-            [barrier],
-        )
-        return []
+        return self._copy(op, {"dst": _place(op, expansion)}, {"bar": barrier})
 
-    def store(self, op: TmaStoreOp, expansion: Expansion) -> list[Values]:
-        """`tile.tma_store`."""
-        self._copy(
-            "cp.async.bulk.tensor.{0}d.global.shared::cta.tile.bulk_group [$1, {{{1}}}], [$0];",
-            op,
-            [_place(op, expansion)],
-        )
-        return []
-
-    def reduce(self, op: TmaReduceOp, expansion: Expansion) -> list[Values]:
-        """`tile.tma_reduce`."""
-        fn = attribute(op, "fn", ir.StringAttr).value
-        self._copy(
-            f"cp.reduce.async.bulk.tensor.{{0}}d.global.shared::cta.{fn}.tile.bulk_group "
-            "[$1, {{{1}}}], [$0];",
-            op,
-            [_place(op, expansion)],
-        )
-        return []
+    def send(self, op: OutgoingOp, expansion: Expansion) -> list[Values]:
+        """`tile.tma_store` and `tile.tma_reduce`."""
+        return self._copy(op, {"src": _place(op, expansion)})
 
     def prefetch(self, op: TmaPrefetchOp, _: Expansion) -> list[Values]:
         """`tile.tma_prefetch`."""
-        self._copy("cp.async.bulk.prefetch.tensor.{0}d.L2.global.tile [$0, {{{1}}}];", op, [])
-        return []
+        return self._copy(op, {})
 
     def _copy(
-        self, code: str, op: BoxOp, before: list[Value], behind: list[Value] | None = None
-    ) -> None:
-        """Emit a copy: what lies before the map, the map, coordinates, what lies behind."""
-        coordinates = [arith.index_cast(i, i32()) for i in reversed(op.array_indices)]
-        first = len(before) + 1
-        places = ", ".join(f"${first + at}" for at in range(len(coordinates)))
-        operands = [*before, self._map(op), *coordinates, *(behind or [])]
-        constraints = ["l" if at == len(before) else "r" for at in range(len(operands))]
-        text = code.format(len(coordinates), places, first + len(coordinates))
-        self._lowering.effect(text, ",".join(constraints), operands)
+        self, op: BoxOp, before: dict[str, Value], behind: dict[str, Value] | None = None
+    ) -> list[Values]:
+        """Emit a copy: operands, its map, coordinates, further operands."""
+        mnemonic = op.mnemonic
+        assert mnemonic is not None
+        coordinates = {
+            f"c{at}": arith.index_cast(index, i32())
+            for at, index in enumerate(reversed(op.array_indices))
+        }
+        operands = {**before, "map": self._map(op), **coordinates, **(behind or {})}
+        emit_instruction(mnemonic, operands)
+        return []
 
     def _map(self, op: BoxOp) -> Value:
         """The address of the array's map, an argument that the kernel gets."""
@@ -139,7 +116,7 @@ def _place(op: BoxOp, expansion: Expansion) -> Value:
     if col.value is not None or col.constant:
         raise TilecError("a box begins at column 0 of a matrix of the buffer")
     line = matrix.cols * matrix.element_bytes
-    multiple = max(_BOX_ALIGNMENT // line, 8 if op.swizzle != "none" else 1)
+    multiple = max(BOX_ALIGNMENT // line, 8 if op.swizzle != "none" else 1)
     if row.constant % multiple or (row.value is not None and row.multiple % multiple):
         raise TilecError(
             f"the row where the box begins is not known to be a multiple of {multiple}"

@@ -29,13 +29,9 @@ from tilec.isa import Form, TilecError
 
 from ..fragments.expansion import Expansion, Values
 from .indices import Index, split
+from .instructions import written
 from .lowering import Lowering, llvm_type
 from .registers import Packing, element_type
-
-_CHUNK = 16
-"""Bytes in which descriptors count."""
-_ADDRESS = 0x3FFFF
-"""Bits of an address of shared memory that a descriptor tells."""
 
 
 def warpgroup_packing(type_: Type) -> Packing | None:
@@ -82,17 +78,17 @@ class Wgmmas:
 
     def fence(self, op: WgmmaFenceOp, expansion: Expansion) -> list[Values]:
         """`tile.wgmma_fence`: what it orders goes through its assembly."""
-        return _passed("wgmma.fence.sync.aligned;", op, expansion)
+        return _passed(written(op.mnemonic), op, expansion)
 
-    def commit(self, _: WgmmaCommitOp, __: Expansion) -> list[Values]:
+    def commit(self, op: WgmmaCommitOp, _: Expansion) -> list[Values]:
         """`tile.wgmma_commit`."""
-        llvm.inline_asm("wgmma.commit_group.sync.aligned;", "~{memory}", [], None)
+        llvm.inline_asm(written(op.mnemonic), "~{memory}", [], None)
         return []
 
     def wait(self, op: WgmmaWaitOp, expansion: Expansion) -> list[Values]:
         """`tile.wgmma_wait`: all accumulators go through its assembly."""
         pending = ir.IntegerAttr(op.attributes["pending"]).value
-        return _passed(f"wgmma.wait_group.sync.aligned {pending};", op, expansion)
+        return _passed(written(op.mnemonic, n=pending), op, expansion)
 
     def accumulator(self, op: AccumulatorOp, _: Expansion) -> list[Values]:
         """`tile.accumulator`: zeros."""
@@ -160,21 +156,24 @@ def _descriptor(op: WgmmaProduct, form: Form, name: str, memref: Value, base: Va
     Raises:
         TilecError: if it is not known to begin where a descriptor can tell.
     """
+    from tilec.layout.descriptors import ADDRESSES  # noqa: PLC0415 (for Hopper only)
+    from tilec.layout.shared_matrix import CHUNK_BYTES  # noqa: PLC0415
+
     matrix = op.matrix(form, name, memref)
     buffer = matrix.buffer
     *leading, row, col = (split(index) for index in op.indices_of(name))
     line = buffer.cols * buffer.element_bytes
-    chunk = _CHUNK // buffer.element_bytes
+    chunk = CHUNK_BYTES // buffer.element_bytes
     _check_multiple(name, "row", row, 8)
     _check_multiple(name, "column", col, chunk)
     shape = ir.MemRefType(memref.type).shape
-    terms = [(row, line // _CHUNK)]
-    stride = buffer.matrix_bytes // _CHUNK
+    terms = [(row, line // CHUNK_BYTES)]
+    stride = buffer.matrix_bytes // CHUNK_BYTES
     for number, extent in zip(reversed(leading), reversed(shape[:-2]), strict=True):
         terms.append((number, stride))
         stride *= extent
-    address = llvm.and_(llvm.ptrtoint(base, i64()), llvm.constant_i64(_ADDRESS))
-    parts = [llvm.lshr(address, llvm.constant_i64(4))]
+    address = llvm.and_(llvm.ptrtoint(base, i64()), llvm.constant_i64(ADDRESSES - 1))
+    parts = [llvm.lshr(address, llvm.constant_i64(CHUNK_BYTES.bit_length() - 1))]
     constant = matrix.described.descriptor.encode(0)
     for index, scale in terms:
         constant += index.constant * scale

@@ -6,11 +6,11 @@ import ctypes
 from typing import Any
 
 from tilec.isa import LaunchError
+from tilec.isa.limits import MAP_ALIGNMENT, MAP_BYTES
 
-from ..tensor_maps import ALIGNMENT, BoxedArray
+from ..tensor_maps import BoxedArray
 from .driver import bindings, call
 
-MAP_BYTES = 128
 _TYPES = {
     "f16": "FLOAT16",
     "bf16": "BFLOAT16",
@@ -48,7 +48,7 @@ def encode_map(boxed: BoxedArray, address: int) -> bytes:
 
     # Of an extent of 1 no second element tells the stride, but the driver wants a legal one.
     strides = [
-        stride if extent > 1 else ALIGNMENT
+        stride if extent > 1 else MAP_ALIGNMENT
         for extent, stride in zip(boxed.shape, boxed.strides, strict=True)
     ]
     made = call(

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from tilec.isa.limits import MOST_COUNTED
 
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
-from ..phases import COUNT, PHASE, U64, pack, unpack
+from ..phases import PHASE, U64, pack, unpack
 from ..ptx.module import Address, Instruction, Operand
 from ..traits import PLAIN, Traits
 from .registry import instruction
@@ -39,7 +40,9 @@ def _arrived(state: Array, count: Array, expect: Array, drop: bool) -> Array:
     pending, expected, phase, bytes_ = unpack(state)
     if drop:
         expected = expected - count
-    return _complete((pending - count) & COUNT, expected & COUNT, phase, bytes_ + expect)
+    return _complete(
+        (pending - count) & MOST_COUNTED, expected & MOST_COUNTED, phase, bytes_ + expect
+    )
 
 
 class MBarrier:

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from tilec.isa.limits import MAP_BYTES
 
 from ..alu import Array
 from ..binding import Binding
 from ..boxes import Elements, im2col, swizzled, tile
 from ..machine import Machine, Step
-from ..map_bytes import MAP_BYTES, Descriptor
+from ..map_bytes import Descriptor
 from ..memory import GLOBAL_BASE
 from ..ptx.module import Address, Operand, Vector
 from .delivery import Courier, Place, places

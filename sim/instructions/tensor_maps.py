@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from tilec.isa.limits import MAP_BYTES
 
 from ..binding import Binding
 from ..machine import Step
 from ..map_bytes import (
-    MAP_BYTES,
     PTX_TYPES,
     TYPES,
     set_box,

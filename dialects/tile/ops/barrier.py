@@ -9,12 +9,11 @@ from tilec.dialects.semantics.effects import MEETS
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
+from tilec.isa.limits import MOST_COUNTED
 
 from ..shared import is_barriers
 from .base import TileOp, check_indices, integer, memory
 
-_MOST = (1 << 20) - 1
-"""Arrivals and bytes that an mbarrier counts. PTX ISA 9.7.13.15.2."""
 _SIGNALS = Semantics(scope=Scope.LANE, effects=(*MEETS, Touch(Access.WRITE, Resource.BARRIERS)))
 
 
@@ -34,7 +33,6 @@ class _BarrierOp(TileOp):
     """What ops on one mbarrier have in common."""
 
     SEMANTICS = _SIGNALS
-    NEEDS = "sm_90"
 
     def check(self) -> None:
         """Verify the memref and the index."""
@@ -54,11 +52,16 @@ class BarrierInitOp(_BarrierOp, name="barrier_init"):
     index: ext.Operand[Any]
     count: ir.IntegerAttr
 
+    @property
+    def mnemonic(self) -> str:
+        """`mbarrier.init`."""
+        return "mbarrier.init.shared::cta.b64"
+
     def check(self) -> None:
         """Verify the mbarrier and the count."""
         super().check()
-        if not 1 <= integer(self, "count") <= _MOST:
-            raise TilecError(f"count must be 1 to {_MOST}, not {integer(self, 'count')}")
+        if not 1 <= integer(self, "count") <= MOST_COUNTED:
+            raise TilecError(f"count must be 1 to {MOST_COUNTED}, not {integer(self, 'count')}")
 
 
 class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
@@ -69,6 +72,11 @@ class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
 
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
+
+    @property
+    def mnemonic(self) -> str:
+        """`mbarrier.arrive`, with the order that it has when none is written."""
+        return "mbarrier.arrive.release.cta.shared::cta.b64"
 
 
 class BarrierExpectOp(_BarrierOp, name="barrier_expect"):
@@ -81,11 +89,16 @@ class BarrierExpectOp(_BarrierOp, name="barrier_expect"):
     index: ext.Operand[Any]
     bytes: ir.IntegerAttr
 
+    @property
+    def mnemonic(self) -> str:
+        """`mbarrier.arrive.expect_tx`, with the order that it has when none is written."""
+        return "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64"
+
     def check(self) -> None:
         """Verify the mbarrier and the bytes."""
         super().check()
-        if not 0 <= integer(self, "bytes") <= _MOST:
-            raise TilecError(f"bytes must be 0 to {_MOST}, not {integer(self, 'bytes')}")
+        if not 0 <= integer(self, "bytes") <= MOST_COUNTED:
+            raise TilecError(f"bytes must be 0 to {MOST_COUNTED}, not {integer(self, 'bytes')}")
 
 
 class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
@@ -100,6 +113,11 @@ class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
     parity: ext.Operand[Any]
+
+    @property
+    def mnemonic(self) -> str:
+        """`mbarrier.try_wait.parity`, with the order that it has when none is written."""
+        return "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64"
 
     def check(self) -> None:
         """Verify the mbarrier and the parity."""

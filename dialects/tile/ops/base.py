@@ -54,8 +54,6 @@ class TileOp(Tile.Operation):
             (which MLIR's bindings cannot make optional).
         OPEN: whether it may have any others.
         SEMANTICS: what it means, for passes; what is not said is not known.
-        NEEDS: the target that it needs, as `sm_90` or a later one, or `sm_90a` and no other; empty
-            where its form says it, or any will do.
         assembly_format: how it is written, as `tilec.ir.assembly.declaration` describes.
         inferred_types: of operands and results, types that are not said there.
         DECLARED: what its fields say, read once.
@@ -66,7 +64,6 @@ class TileOp(Tile.Operation):
     OPTIONAL = frozenset[str]()
     OPEN = False
     SEMANTICS = UNKNOWN
-    NEEDS = ""
     DECLARED = Declaration()
 
     @classmethod
@@ -82,6 +79,11 @@ class TileOp(Tile.Operation):
         Raises:
             TilecError: naming what is wrong and what would be legal.
         """
+
+    @property
+    def mnemonic(self) -> str | None:
+        """Its instruction in `tilec.isa.instructions`; None of others, such as products."""
+        return None
 
     def overwritten(self) -> Region | None:
         """What of the memory that it goes to the op sets, whatever was there; None if not known."""

@@ -1,7 +1,6 @@
 """`tile.tma_*`: boxes of arrays copied by the tensor memory accelerator, one instruction each."""
 
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
 from tilec.dialects.semantics import Access, Resource, Scope, Semantics, Touch
@@ -9,6 +8,7 @@ from tilec.dialects.semantics.effects import reads
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
+from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT, MAP_RANKS, TENSOR_REDUCTIONS
 from tilec.layout.swizzle import SWIZZLES
 
 from ..dialect import SharedAttr
@@ -17,24 +17,8 @@ from ..tiles import bits_of
 from .barrier import check_barrier
 from .base import TileOp, check_indices, memory
 
-_MOST = 256
-"""Elements of a box along a dimension."""
-_RANKS = range(2, 6)
-_LINE = 16
-"""What TMA moves at once, in bytes."""
-
-
-class Reduction(StrEnum):
-    """What `tile.tma_reduce` does. PTX ISA 9.7.9.25.5.3."""
-
-    ADD = "add"
-    MIN = "min"
-    MAX = "max"
-    INC = "inc"
-    DEC = "dec"
-    AND = "and"
-    OR = "or"
-    XOR = "xor"
+_RANKS = MAP_RANKS[1:]
+_SIGNALS = "mbarrier::complete_tx::bytes"
 
 
 class BoxOp(TileOp):
@@ -44,7 +28,6 @@ class BoxOp(TileOp):
     dimensions of the array have an extent of 1 in the box.
     """
 
-    NEEDS = "sm_90"
     ARRAY = 0
     BUFFER = 1  # -1 of an op without
     FIXED = 2
@@ -63,8 +46,7 @@ class BoxOp(TileOp):
     @property
     def array_indices(self) -> list[Value]:
         """Where the box begins in the array."""
-        rank = ir.MemRefType(self.array.type).rank
-        return list(self.operands)[self.FIXED : self.FIXED + rank]
+        return list(self.operands)[self.FIXED : self.FIXED + self.rank]
 
     @property
     def buffer_indices(self) -> list[Value]:
@@ -72,15 +54,14 @@ class BoxOp(TileOp):
         buffer = self.buffer
         if buffer is None:
             return []
-        first = self.FIXED + ir.MemRefType(self.array.type).rank
+        first = self.FIXED + self.rank
         return list(self.operands)[first : first + ir.MemRefType(buffer.type).rank]
 
     @property
     def box(self) -> tuple[int, ...]:
         """The extents of the box, one a dimension of the array."""
-        rank = ir.MemRefType(self.array.type).rank
         extents = list(ir.DenseI64ArrayAttr(self.attributes["shape"]))
-        return (*(1,) * (rank - len(extents)), *extents)
+        return (*(1,) * (self.rank - len(extents)), *extents)
 
     @property
     def swizzle(self) -> str:
@@ -92,6 +73,11 @@ class BoxOp(TileOp):
         assert isinstance(space, SharedAttr)
         return space.swizzle.value
 
+    @property
+    def rank(self) -> int:
+        """Dimensions of the array."""
+        return ir.MemRefType(self.array.type).rank
+
     def extra(self) -> int:
         """Operands behind the indices of array and buffer."""
         return 0
@@ -102,7 +88,7 @@ class BoxOp(TileOp):
         if array.memory_space is not None and not isinstance(array.memory_space, ir.IntegerAttr):
             raise TilecError(f"array must be in global memory, not {array}")
         if array.rank not in _RANKS:
-            raise TilecError(f"array must have rank 2 to 5, not {array.rank}")
+            raise TilecError(f"array must have rank {_RANKS[0]} to {_RANKS[-1]}, not {array.rank}")
         buffer = self.buffer
         rank = array.rank + (memory(buffer, "buffer").rank if buffer is not None else 0)
         indices = list(self.operands)[self.FIXED :]
@@ -117,14 +103,18 @@ def _check_shape(op: BoxOp) -> None:
     if not isinstance(given, ir.DenseI64ArrayAttr) or len(given) != 2:
         raise TilecError(f"shape must be array<i64: ROWS, COLUMNS>, not {given}")
     for name, extent in zip(("rows", "columns"), given, strict=True):
-        if not 1 <= extent <= _MOST:
-            raise TilecError(f"a box has 1 to {_MOST} {name}, not {extent}")
+        if extent not in BOX_EXTENTS:
+            raise TilecError(f"a box has 1 to {BOX_EXTENTS[-1]} {name}, not {extent}")
     line = given[1] * bits_of(ir.MemRefType(op.array.type).element_type) // 8
-    if line % _LINE:
-        raise TilecError(f"rows of a box are multiples of {_LINE} bytes; these are of {line}")
+    if line % MAP_ALIGNMENT:
+        raise TilecError(
+            f"rows of a box are multiples of {MAP_ALIGNMENT} bytes; these are of {line}"
+        )
 
 
 def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None:
+    from tilec.layout.shared_matrix import CHUNK_BYTES  # noqa: PLC0415 (for Hopper only)
+
     if not isinstance(type_.memory_space, SharedAttr):
         raise TilecError(f'buffer must be in the space #tile.shared<"…">, not {type_}')
     if array.element_type != type_.element_type:
@@ -140,7 +130,7 @@ def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None
             f"a box of {rows}x{cols} does not fill rows of the buffer's {matrix.rows}x"
             f"{matrix.cols}; it has {matrix.cols} columns, and at most {matrix.rows} rows"
         )
-    line, wanted = cols * matrix.element_bytes, _LINE << SWIZZLES[op.swizzle].bits
+    line, wanted = cols * matrix.element_bytes, CHUNK_BYTES << SWIZZLES[op.swizzle].bits
     if op.swizzle != "none" and line != wanted:
         raise TilecError(
             f"rows of {line} bytes are no line of swizzle {op.swizzle}, which is {wanted} bytes"
@@ -178,6 +168,11 @@ class TmaLoadOp(BoxOp, name="tma_load"):
     indices: Sequence[ext.Operand[Any]]
     shape: Any
 
+    @property
+    def mnemonic(self) -> str:
+        """A load of its rank, of which an mbarrier counts the bytes."""
+        return f"cp.async.bulk.tensor.{self.rank}d.shared::cluster.global.tile.{_SIGNALS}"
+
     def extra(self) -> int:
         """The index of the mbarrier."""
         return 1
@@ -188,17 +183,22 @@ class TmaLoadOp(BoxOp, name="tma_load"):
         check_barrier(self.operands[2], [self.operands[len(self.operands) - 1]])
 
 
-_STORES = Semantics(
-    scope=Scope.ONE_THREAD,
-    effects=(
-        Touch(Access.READ, None, 0, asynchronous=True),
-        Touch(Access.WRITE, None, 1, asynchronous=True),
-        Touch(Access.WRITE, Resource.COPIES),
-    ),
-)
+class OutgoingOp(BoxOp):
+    """What copies a box from shared memory to an array."""
+
+    SEMANTICS = Semantics(
+        scope=Scope.ONE_THREAD,
+        effects=(
+            Touch(Access.READ, None, 0, asynchronous=True),
+            Touch(Access.WRITE, None, 1, asynchronous=True),
+            Touch(Access.WRITE, Resource.COPIES),
+        ),
+    )
+    ARRAY = 1
+    BUFFER = 0
 
 
-class TmaStoreOp(BoxOp, name="tma_store"):
+class TmaStoreOp(OutgoingOp, name="tma_store"):
     """Copy a box from shared memory to an array, by one thread.
 
     Operands: buffer, array, the indices of array and buffer. What lies outside the array is not
@@ -213,17 +213,18 @@ class TmaStoreOp(BoxOp, name="tma_store"):
     )
     inferred_types = {"indices": "index"}
 
-    SEMANTICS = _STORES
-    ARRAY = 1
-    BUFFER = 0
-
     source: ext.Operand[Any]
     target: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
     shape: Any
 
+    @property
+    def mnemonic(self) -> str:
+        """A store of its rank."""
+        return f"cp.async.bulk.tensor.{self.rank}d.global.shared::cta.tile.bulk_group"
 
-class TmaReduceOp(BoxOp, name="tma_reduce"):
+
+class TmaReduceOp(OutgoingOp, name="tma_reduce"):
     """Reduce a box from shared memory into an array, by one thread; as `tile.tma_store`.
 
     `fn` is one of add, min, max, inc, dec, and, or, xor; each element is updated on its own.
@@ -236,22 +237,24 @@ class TmaReduceOp(BoxOp, name="tma_reduce"):
     )
     inferred_types = {"indices": "index"}
 
-    SEMANTICS = _STORES
-    ARRAY = 1
-    BUFFER = 0
-
     source: ext.Operand[Any]
     target: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
     shape: Any
     fn: ir.StringAttr
 
+    @property
+    def mnemonic(self) -> str:
+        """A reduction of its rank."""
+        fn = ir.StringAttr(self.attributes["fn"]).value
+        return f"cp.reduce.async.bulk.tensor.{self.rank}d.global.shared::cta.{fn}.tile.bulk_group"
+
     def check(self) -> None:
         """Verify the box and the function."""
         super().check()
         found = ir.StringAttr(self.attributes["fn"]).value
-        if found not in list(Reduction):
-            raise TilecError(f"fn is one of {', '.join(Reduction)}, not {found}")
+        if found not in TENSOR_REDUCTIONS:
+            raise TilecError(f"fn is one of {', '.join(TENSOR_REDUCTIONS)}, not {found}")
 
 
 class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
@@ -269,3 +272,8 @@ class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
     shape: Any
+
+    @property
+    def mnemonic(self) -> str:
+        """A prefetch of its rank."""
+        return f"cp.async.bulk.prefetch.tensor.{self.rank}d.L2.global.tile"

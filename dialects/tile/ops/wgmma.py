@@ -201,7 +201,6 @@ def _check_selectors(form: Form, op: WgmmaProduct) -> None:
 class PassingOp(TileOp):
     """What gives each fragment of a warpgroup back as it takes it, ordered."""
 
-    NEEDS = "sm_90a"
     SEMANTICS = Semantics(
         scope=Scope.WARPGROUP,
         effects=(Touch(Access.ORDER, Resource.ACCUMULATORS),),
@@ -235,16 +234,25 @@ class WgmmaFenceOp(PassingOp, name="wgmma_fence"):
     registers: Sequence[ext.Operand[Any]]
     ordered: Sequence[ext.Result[Any]]
 
+    @property
+    def mnemonic(self) -> str:
+        """`wgmma.fence`."""
+        return "wgmma.fence.sync.aligned"
+
 
 class WgmmaCommitOp(TileOp, name="wgmma_commit"):
     """Close the group of the warpgroup's `tile.wgmma`s so far (`wgmma.commit_group`)."""
 
     assembly_format = "attr-dict"
 
-    NEEDS = "sm_90a"
     SEMANTICS = Semantics(
         scope=Scope.WARPGROUP, effects=(Touch(Access.WRITE, Resource.ACCUMULATORS),)
     )
+
+    @property
+    def mnemonic(self) -> str:
+        """`wgmma.commit_group`."""
+        return "wgmma.commit_group.sync.aligned"
 
 
 class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
@@ -261,6 +269,11 @@ class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
     accumulators: Sequence[ext.Operand[Any]]
     pending: ir.IntegerAttr
     waited: Sequence[ext.Result[Any]]
+
+    @property
+    def mnemonic(self) -> str:
+        """`wgmma.wait_group`."""
+        return "wgmma.wait_group.sync.aligned"
 
     def check(self) -> None:
         """Verify the count, and that the results are as the operands."""

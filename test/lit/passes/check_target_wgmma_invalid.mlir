@@ -18,9 +18,10 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
 !D = !tile.frag<tensor<64x8xf32>, #tile.layout<"m64n8k16 d f32">>
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @ampere(%b: !Bars, %i: index, %d: !D) {
-    // expected-error @below {{'tile.barrier_arrive' op does not exist on sm_80; it needs sm_90 or later}}
     tile.barrier_arrive %b[%i] : !Bars
-    // expected-error @below {{'tile.wgmma_wait' op does not exist on sm_80; it needs sm_90a}}
+    // expected-error @below {{'tile.barrier_expect' op mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 does not exist on sm_80; it needs sm_90 (PTX 8.0)}}
+    tile.barrier_expect %b[%i] bytes 16 : !Bars
+    // expected-error @below {{'tile.wgmma_wait' op wgmma.wait_group.sync.aligned does not exist on sm_80; it needs sm_90a (PTX 8.0)}}
     %w = tile.wgmma_wait 0 %d : !D
     gpu.return
   }
@@ -32,7 +33,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 gpu.module @m [#nvvm.target<chip = "sm_100a">] {
   gpu.func @blackwell(%m: !M, %i: index) {
     tile.tma_prefetch %m[%i, %i] shape [64, 64] : !M
-    // expected-error @below {{'tile.wgmma_commit' op does not exist on sm_100a; it needs sm_90a}}
+    // expected-error @below {{'tile.wgmma_commit' op wgmma.commit_group.sync.aligned does not exist on sm_100a; it needs sm_90a (PTX 8.0)}}
     tile.wgmma_commit
     gpu.return
   }

@@ -19,9 +19,9 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %b = tile.alloc_shared : !Bars
     // CHECK: llvm.inline_asm has_side_effects "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}"
     tile.barrier_init %b[%c1] count 2 : !Bars
-    // CHECK: llvm.inline_asm has_side_effects "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}"
+    // CHECK: llvm.inline_asm has_side_effects "mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}"
     tile.barrier_expect %b[%c1] bytes 8192 : !Bars
-    // CHECK: llvm.inline_asm has_side_effects "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}"
+    // CHECK: llvm.inline_asm has_side_effects "mbarrier.arrive.release.cta.shared::cta.b64 _, [$0];", "r,~{memory}"
     tile.barrier_arrive %b[%c1] : !Bars
     // Coordinates stand with that of the contiguous dimension first.
     // CHECK: %[[COLUMN:.*]] = arith.index_cast %c0{{.*}} : index to i32
@@ -30,7 +30,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     tile.tma_load %m[%n, %c0] to %s[%c1, %c0, %c0] signal %b[%c1] shape [64, 64]
         : !M to !S signal !Bars
     // CHECK: scf.while : () -> () {
-    // CHECK: %[[DONE:.*]] = llvm.inline_asm has_side_effects "mbarrier.try_wait.parity.shared::cta.b64 $0, [$1], $2;", "=b,r,r,~{memory}"
+    // CHECK: %[[DONE:.*]] = llvm.inline_asm has_side_effects "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 $0, [$1], $2;", "=b,r,r,~{memory}"
     // CHECK: %[[AGAIN:.*]] = llvm.xor %[[DONE]]
     // CHECK: scf.condition(%[[AGAIN]])
     tile.barrier_wait %b[%c1] parity %true : !Bars

@@ -1,0 +1,26 @@
+"""What tensor maps, the boxes that copies of them move, and mbarriers are limited to.
+
+PTX ISA 5.5, "Tensors", 9.7.13.15.2; CUDA driver API, `cuTensorMapEncodeTiled`.
+"""
+
+from __future__ import annotations
+
+MAP_BYTES = 128
+"""Of a map."""
+MAP_RANKS = range(1, 6)
+"""Dimensions that a map has."""
+MAP_ALIGNMENT = 16
+"""Of an array's first element, of its strides, and of rows of a box; in bytes."""
+MAP_EXTENTS = range(1, (1 << 32) + 1)
+"""Elements of an array along a dimension."""
+MAP_STRIDES = 1 << 40
+"""What strides are below, in bytes."""
+BOX_EXTENTS = range(1, 257)
+"""Elements of a box along a dimension."""
+BOX_ALIGNMENT = 128
+"""Of a box in shared memory, in bytes."""
+TENSOR_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
+"""What a copy of a box may do with what is there."""
+COUNT_BITS = 20
+MOST_COUNTED = (1 << COUNT_BITS) - 1
+"""Arrivals, and bytes to come, that an mbarrier counts."""
