@@ -8,6 +8,9 @@ from typing import TypeVar
 from .aliases import Op
 from .mlir import ir
 
+CLUSTER = "nvvm.cluster_dim"
+"""Of a kernel: CTAs of a cluster. Upstream's `known_cluster_size` of `gpu.func` becomes it."""
+
 A = TypeVar("A", bound=ir.Attribute)
 
 

@@ -7,7 +7,8 @@
        {"name": "n", "kind": "scalar", "type": "i32"}]}]}
 
 A memref whose kernel was promised something of it has `"promised"`, as `Promises` says; a kernel
-whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s.
+whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s; one of clusters has
+`"cluster"`, their CTAs along x, y and z, of which every grid is a multiple.
 
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
@@ -17,13 +18,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from math import prod
 from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
+from tilec.ir.attributes import CLUSTER
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
+from tilec.isa.boxes import Im2col
 
 
 class Promises(NamedTuple):
@@ -121,8 +125,10 @@ class TensorMap(NamedTuple):
         name: its name.
         type: element type of the array, as MLIR writes it.
         array: the number of the argument that it describes.
-        box: elements of a copy along each dimension of the array.
+        box: what a copy spans along each dimension of the array; empty of an im2col map.
         swizzle: of the box in shared memory.
+        element_strides: of each dimension every how-manieth element is copied; empty if each is.
+        im2col: the box of a copy that walks pixels.
     """
 
     name: str
@@ -130,6 +136,8 @@ class TensorMap(NamedTuple):
     array: int
     box: tuple[int, ...]
     swizzle: str
+    element_strides: tuple[int, ...] = ()
+    im2col: Im2col | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -145,7 +153,14 @@ class TensorMap(NamedTuple):
             "array": self.array,
             "box": list(self.box),
             "swizzle": self.swizzle,
+            **({"element_strides": list(self.element_strides)} if self.element_strides else {}),
+            **({"im2col": self._walked(self.im2col)} if self.im2col else {}),
         }
+
+    @staticmethod
+    def _walked(box: Im2col) -> dict[str, Any]:
+        """An im2col box as JSON has it, its corners in the array's order."""
+        return {**asdict(box), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
 
 
 Argument = MemRef | Scalar | TensorMap
@@ -183,6 +198,7 @@ class KernelEntry(NamedTuple):
         dynamic_shared: bytes of dynamic shared memory.
         grid: in x, y, z the extents whose CTAs multiply up to the axis; None where it is for the
             launch to say.
+        cluster: CTAs of a cluster in x, y, z where the kernel fixes them.
     """
 
     name: str
@@ -190,6 +206,7 @@ class KernelEntry(NamedTuple):
     block: tuple[int, int, int] | None = None
     dynamic_shared: int = 0
     grid: tuple[tuple[Extent, ...], ...] | None = None
+    cluster: tuple[int, int, int] | None = None
 
     def ctas(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """The CTAs along x, y and z for arguments of these shapes, one at least.
@@ -219,6 +236,7 @@ class KernelEntry(NamedTuple):
                 if self.grid
                 else {}
             ),
+            **({"cluster": list(self.cluster)} if self.cluster else {}),
         }
 
 
@@ -257,6 +275,7 @@ class Abi(NamedTuple):
                     tuple(kernel["block"]) if kernel["block"] else None,
                     kernel["dynamic_shared"],
                     _grid(kernel["grid"]) if "grid" in kernel else None,
+                    tuple(kernel["cluster"]) if "cluster" in kernel else None,
                 )
                 for kernel in document["kernels"]
             ),
@@ -270,7 +289,11 @@ def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ..
 def _argument(fields: Mapping[str, Any]) -> Argument:
     if fields["kind"] == "tensor_map":
         numbers = fields["array"], tuple(fields["box"]), fields["swizzle"]
-        return TensorMap(fields["name"], fields["type"], *numbers)
+        steps, walked = tuple(fields.get("element_strides", ())), fields.get("im2col")
+        if walked is not None:
+            low, high = (tuple(walked[name][::-1]) for name in ("lower", "upper"))
+            walked = Im2col(low, high, walked["channels"], walked["pixels"])
+        return TensorMap(fields["name"], fields["type"], *numbers, steps, walked)
     if fields["kind"] != "memref":
         return Scalar(fields["name"], fields["type"])
     return MemRef(
@@ -317,7 +340,14 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
         shared = 0
         if DYNAMIC_SHARED in attributes:
             shared = mlir.ir.IntegerAttr(attributes[DYNAMIC_SHARED]).value
-        yield KernelEntry(name, arguments, _block(attributes), shared, _grid_of(attributes))
+        yield KernelEntry(
+            name,
+            arguments,
+            _threads_of(attributes),
+            shared,
+            _grid_of(attributes),
+            _extents(attributes, CLUSTER),
+        )
 
 
 def _llvm_functions(gpu_module: Any) -> list[Any]:
@@ -343,9 +373,15 @@ def _grid_of(attributes: Any) -> tuple[tuple[Extent, ...], ...] | None:
     )
 
 
-def _block(attributes: Any) -> tuple[int, int, int] | None:
-    for name in ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid"):
-        if name in attributes:
-            sizes = [*mlir.ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
-            return sizes[0], sizes[1], sizes[2]
-    return None
+def _threads_of(attributes: Any) -> tuple[int, int, int] | None:
+    names = ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid")
+    given = (_extents(attributes, name) for name in names)
+    return next((one for one in given if one is not None), None)
+
+
+def _extents(attributes: Any, name: str) -> tuple[int, int, int] | None:
+    """Three extents, those that an attribute leaves out being 1; None without it."""
+    if name not in attributes:
+        return None
+    sizes = [*mlir.ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
+    return sizes[0], sizes[1], sizes[2]
