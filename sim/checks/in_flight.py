@@ -62,6 +62,7 @@ class InFlight:
         self.operations: dict[int, Operation] = {}
         self._on: dict[tuple[int, int], list[Operation]] = {}
         self.reads: list[list[Operation]] = [[] for _ in range(ctas)]
+        self._waited: dict[int | None, Instruction | None] = {}
 
     def _follow(self) -> None:
         """Have clocks for every CTA, and times that they can be asked of."""
@@ -302,14 +303,18 @@ class InFlight:
         self._follow()
         operation.settle(warps, int(self.progress.clocks.now[operation.cta]))
 
-    def observed(self, offset: int, threads: Array, phases: Array) -> None:
+    def observed(
+        self, instruction: Instruction | None, offset: int, threads: Array, phases: Array
+    ) -> None:
         """Threads see that a phase of their CTA's mbarrier at an offset is complete.
 
         Args:
+            instruction: the wait.
             offset: where the mbarrier is.
             threads: who, (CTAs, warps, lanes).
             phases: phases that it has completed, (CTAs,).
         """
+        self._waited[offset] = instruction
         some = np.asarray(threads.any(axis=2))
         for cta in np.flatnonzero(some.any(axis=1)).tolist():
             waiting = self._on.get((cta, offset))
@@ -359,15 +364,19 @@ class InFlight:
 
     # In words
 
-    def _of(self, position: int) -> int:
-        return self.findings.module.source.line(position)
+    def _of(self, position: int) -> str:
+        return self.findings.module.written_line(position)
 
     def _unseen(self, operation: Operation) -> str:
         what = f"which '{operation.instruction.mnemonic}' of line"
         line = self._of(operation.instruction.position)
         if operation.complete:
             return f"{what} {line} wrote, without a wait that orders it"
-        return f"{what} {line} writes, before the wait for it"
+        waited = self._waited.get(operation.barrier)
+        before = "before the wait for it"
+        if waited is not None:
+            before = f"though line {self._of(waited.position)} has waited, for a phase before that"
+        return f"{what} {line} writes, {before}"
 
     def _unread(self, operation: Operation) -> str:
         what = f"which '{operation.instruction.mnemonic}' of line"

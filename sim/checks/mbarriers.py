@@ -58,7 +58,7 @@ class MBarrierChecks:
         self.progress.observe(offset, threads)
         known = self.phases.known(offset)
         if self.in_flight is not None and known is not None:
-            self.in_flight.observed(offset, threads, known.phase)
+            self.in_flight.observed(known.waited, offset, threads, known.phase)
 
     def made(self, offset: int, ctas: Array, warps: Array) -> None:
         """Warps of some CTAs have initialised the mbarrier at an offset."""
