@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import copysign
 from typing import TypeVar
 
+from tilec.isa.errors import TilecError
+
 from .aliases import Op
 from .mlir import ir
 
@@ -29,6 +31,25 @@ def attribute(op: Op, name: str, kind: type[A]) -> A:
     found = op.attributes[name]
     if not isinstance(found, kind):
         raise TypeError(f"{name} of {op.name} is {found}, no {kind.__name__}")
+    return found
+
+
+def given_attribute(op: Op, name: str, kind: type[A]) -> A | None:
+    """An attribute that a user may have given the op; None if the op has none of this name.
+
+    Args:
+        op: the op.
+        name: the attribute's name.
+        kind: the class that it must be of.
+
+    Raises:
+        TilecError: if it is of another.
+    """
+    if name not in op.attributes:
+        return None
+    found = op.attributes[name]
+    if not isinstance(found, kind):
+        raise TilecError(f"{name} is {found}, which is no {kind.__name__}")
     return found
 
 

@@ -186,6 +186,13 @@ def _by_value(parameter: Parameter, value: object, index: int) -> bytes:
     return bytes(data)
 
 
+def _shown(value: object) -> str:
+    """A value in a message; Python writes out no integers of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
+
 def _scalar(parameter: Parameter, value: object, index: int) -> bytes:
     type_, bits = parameter.type, TYPE_BITS[parameter.type]
     if isinstance(value, bytes | bytearray):
@@ -193,7 +200,7 @@ def _scalar(parameter: Parameter, value: object, index: int) -> bytes:
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "biufV":
         raise LaunchError(
-            f"argument {index} is {value!r}; parameter '{parameter.name}' takes a .{type_}"
+            f"argument {index} is {_shown(value)}; parameter '{parameter.name}' takes a .{type_}"
         )
     if array.dtype.itemsize * 8 == bits and isinstance(value, np.generic):
         given_float = array.dtype.kind in "fV"
@@ -201,8 +208,11 @@ def _scalar(parameter: Parameter, value: object, index: int) -> bytes:
             return array.tobytes()
     if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b" and bits > 8):
         return np.asarray(value, f"f{bits // 8}").tobytes()
-    number = int(array.item())
-    if number != value:
+    try:
+        number = int(array.item())
+    except (OverflowError, TypeError, ValueError):  # infinite, no number, or of no known type
+        number = None
+    if number is None or number != value:
         raise LaunchError(
             f"argument {index} is {value!r}; parameter '{parameter.name}' takes an integer"
         )

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.ops.atomic import AtomicOp, updates
+from tilec.dialects.tile.ops.atomic import updates
 from tilec.dialects.tile.ops.base import TileOp, any_tile_of
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import bits_of, plain_tile
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import attribute
@@ -65,9 +66,9 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
         _check_cluster(function, chosen, report)
     for op in walk(gpu_module):
         _check_tiles(op, chosen, report)
-        if isinstance(op, AtomicOp):
+        if isinstance(op, MemoryOp) and op.update is not None:
             with report.at(op):
-                updates(op.fn.value, any_tile_of(op.tile, "value").element, chosen)
+                updates(op.update, any_tile_of(op.tile, "value").element, chosen)
         if isinstance(op, TileOp) and op.mnemonic is not None:
             with report.at(op):
                 _check_instruction(op.mnemonic, chosen)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -16,12 +17,13 @@ from tilec.launch.simulated import for_simulator
 from tilec.runtime import cuda
 
 from .common import Parser, run
-from .files import write_outputs
+from .files import check_outputs, write_outputs
 from .run_arguments import FORMS, Array, Value, argument
 from .run_program import LoadedProgram, RefusedError, load
 from .run_progress import ProgressBar
 from .run_reference import Outcome, compare, expected
 
+_COUNT = re.compile("[0-9]{1,18}")
 _EPILOG = f"""\
 {FORMS}
 examples:
@@ -34,20 +36,20 @@ examples:
 
 def _extents(text: str) -> tuple[int, ...]:
     parts = text.split(",")
-    if len(parts) > 3 or not all(p.isdecimal() and int(p) for p in parts):
+    if len(parts) > 3 or not all(_COUNT.fullmatch(p) and int(p) for p in parts):
         raise argparse.ArgumentTypeError(f"'{text}' is not X, X,Y or X,Y,Z of positive integers")
     return tuple(map(int, parts))
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 on")
+    if not _COUNT.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 to 10^18")
     return int(text)
 
 
 def _output(text: str) -> tuple[int, str]:
     number, equals, path = text.partition("=")
-    if not equals or not number.isdecimal() or not path:
+    if not equals or not _COUNT.fullmatch(number) or not path:
         raise argparse.ArgumentTypeError(f"'{text}' is not NUMBER=PATH")
     return int(number), path
 
@@ -103,6 +105,7 @@ def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
 def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
     outputs = _outputs(arguments.out, values)
+    check_outputs(outputs, [arguments.input, arguments.check])
     before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
     wanted = expected(arguments.check, before) if arguments.check else {}
     on_gpu = _on_gpu(program, arguments)

@@ -24,10 +24,12 @@ from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
-from tilec.ir.attributes import CLUSTER
+from tilec.ir.attributes import CLUSTER, given_attribute
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 from tilec.isa.boxes import Im2col
+
+from .schema import SchemaError, check
 
 
 class Promises(NamedTuple):
@@ -263,8 +265,16 @@ class Abi(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Abi:
-        """The ABI that `str` of one wrote."""
-        document = json.loads(text)
+        """The ABI that `str` of one wrote.
+
+        Raises:
+            SchemaError: for what is not as `abi.schema.json` says, or names what is not there.
+            TilecError: for an unknown target.
+        """
+        document = _loaded(text)
+        check(document)
+        for number, kernel in enumerate(document["kernels"]):
+            _check_numbers(kernel, f"kernels[{number}]")
         return cls(
             find_target(document["target"]),
             PtxVersion.parse(document["ptx"]),
@@ -280,6 +290,59 @@ class Abi(NamedTuple):
                 for kernel in document["kernels"]
             ),
         )
+
+
+def _loaded(text: str) -> Any:
+    """What a text of JSON says.
+
+    Raises:
+        SchemaError: for what is none.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"no JSON: {error}") from None
+
+
+def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
+    """Check that arguments and dimensions that others name exist.
+
+    Raises:
+        SchemaError: for the first that does not.
+    """
+    arguments = kernel["arguments"]
+
+    def array(number: int, of: str) -> Mapping[str, Any]:
+        if number >= len(arguments) or arguments[number]["kind"] != "memref":
+            raise SchemaError(f"{at}.{of}: argument {number} is no memref")
+        found: Mapping[str, Any] = arguments[number]
+        return found
+
+    for number, argument in enumerate(arguments):
+        name = f"arguments[{number}]"
+        if argument["kind"] == "memref":
+            promised = argument.get("promised", {})
+            ranks = [len(argument["strides"]), *(len(promised[k]) for k in _LISTS if k in promised)]
+            if any(rank not in (0, len(argument["shape"])) for rank in ranks[1:]) or (
+                ranks[0] != len(argument["shape"])
+            ):
+                raise SchemaError(f"{at}.{name}: its shape and strides have different ranks")
+            for other in promised.get("disjoint", ()):
+                array(other, f"{name}.promised.disjoint")
+        if argument["kind"] == "tensor_map":
+            of = array(argument["array"], f"{name}.array")
+            if len(of["shape"]) != len(argument["box"]):
+                raise SchemaError(f"{at}.{name}.box: has another rank than argument")
+            if any(one["kind"] != "tensor_map" for one in arguments[number:]):
+                raise SchemaError(f"{at}.{name}: tensor maps stand behind all other arguments")
+    for axis in kernel.get("grid", ()):
+        for extent in axis:
+            rank = len(array(extent["argument"], "grid")["shape"])
+            if extent["dimension"] >= rank:
+                raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+
+
+_LISTS = ("sizes", "strides")
 
 
 def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ...], ...]:
@@ -324,30 +387,42 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
             continue
         name = mlir.ir.StringAttr(attributes["sym_name"]).value
         if ABI in attributes:
-            text = mlir.ir.StringAttr(attributes[ABI]).value
-            try:
-                arguments = tuple(map(_argument, json.loads(text)))
-            except (AttributeError, KeyError, TypeError, ValueError):
-                raise TilecError(
-                    f"tile.abi of kernel '{name}' is not what tile-kernel-abi writes: {text}"
-                ) from None
+            arguments = tuple(map(_argument, described_arguments(function)))
         else:
             types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
             arguments = tuple(
                 Scalar(f"arg{i}", "ptr" if "ptr" in type_ else type_)
                 for i, type_ in enumerate(types)
             )
-        shared = 0
-        if DYNAMIC_SHARED in attributes:
-            shared = mlir.ir.IntegerAttr(attributes[DYNAMIC_SHARED]).value
+        shared = given_attribute(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
+        bytes_ = 0 if shared is None else shared.value
         yield KernelEntry(
             name,
             arguments,
-            _threads_of(attributes),
-            shared,
-            _grid_of(attributes),
-            _extents(attributes, CLUSTER),
+            _block(function),
+            bytes_,
+            _grid_of(function),
+            _extents(function, CLUSTER),
         )
+
+
+def described_arguments(function: Any) -> list[dict[str, Any]]:
+    """The arguments of an `llvm.func` by its `tile.abi`, as `abi.schema.json` has them.
+
+    Raises:
+        TilecError: if they are not as `tile-kernel-abi` writes them.
+    """
+    text = given_attribute(function, ABI, mlir.ir.StringAttr)
+    try:
+        given: list[dict[str, Any]] = _loaded(text.value if text is not None else "[]")
+        check(given, "arguments", ABI)
+        _check_numbers({"arguments": given}, ABI)
+    except SchemaError as error:
+        name = mlir.ir.StringAttr(function.attributes["sym_name"]).value
+        raise TilecError(
+            f"{ABI} of kernel '{name}' is not what tile-kernel-abi writes: {error}"
+        ) from None
+    return given
 
 
 def _llvm_functions(gpu_module: Any) -> list[Any]:
@@ -364,24 +439,31 @@ def _llvm_functions(gpu_module: Any) -> list[Any]:
     return found
 
 
-def _grid_of(attributes: Any) -> tuple[tuple[Extent, ...], ...] | None:
-    if GRID not in attributes:
+def _grid_of(function: Any) -> tuple[tuple[Extent, ...], ...] | None:
+    given = given_attribute(function, GRID, mlir.ir.ArrayAttr)
+    if given is None:
         return None
-    axes = [[*mlir.ir.DenseI64ArrayAttr(a)] for a in mlir.ir.ArrayAttr(attributes[GRID])]
+    try:
+        axes = [[*mlir.ir.DenseI64ArrayAttr(axis)] for axis in given]
+    except ValueError:
+        axes = [[0]]
+    if any(len(numbers) % 3 for numbers in axes):
+        raise TilecError(f"{GRID} is not as tile-from-linalg writes it: {given}")
     return tuple(
         tuple(Extent(*numbers[at : at + 3]) for at in range(0, len(numbers), 3)) for numbers in axes
     )
 
 
-def _threads_of(attributes: Any) -> tuple[int, int, int] | None:
+def _block(function: Any) -> tuple[int, int, int] | None:
     names = ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid")
-    given = (_extents(attributes, name) for name in names)
+    given = (_extents(function, name) for name in names)
     return next((one for one in given if one is not None), None)
 
 
-def _extents(attributes: Any, name: str) -> tuple[int, int, int] | None:
+def _extents(function: Any, name: str) -> tuple[int, int, int] | None:
     """Three extents, those that an attribute leaves out being 1; None without it."""
-    if name not in attributes:
+    given = given_attribute(function, name, mlir.ir.DenseI32ArrayAttr)
+    if given is None:
         return None
-    sizes = [*mlir.ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
+    sizes = [*given, 1, 1, 1]
     return sizes[0], sizes[1], sizes[2]

@@ -84,6 +84,8 @@ def _passed(
     if not is_array:
         raise LaunchError(f"argument {number} is no array; the kernel takes {_written(argument)}")
     if isinstance(value, np.ndarray):
+        if not value.itemsize:
+            raise LaunchError(f"argument {number} has elements of {value.dtype!r}, of no bytes")
         strides = tuple(step // value.itemsize for step in value.strides)
     else:
         value = view(value, f"argument {number}", handle(stream))

@@ -43,6 +43,9 @@ class MBarrierChecks:
             some = np.zeros(self.wave.shape, np.bool_)
             some[threads] = own & (offsets == offset)
             self.progress.signal(offset, some)
+        for offset in np.unique(offsets[~own]).tolist():
+            chosen = ~own & (offsets == offset)
+            self.progress.signal_peers(offset, np.argwhere(threads)[chosen], ctas[chosen])
 
     def completed(self, offset: int, ctas: Array) -> None:
         """The mbarrier at an offset has completed a phase in some CTAs."""

@@ -143,7 +143,7 @@ class RegisterRange:
     count: int | None
 
 
-_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)$", re.DOTALL)
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,17})$", re.DOTALL)
 
 
 class Scope:
