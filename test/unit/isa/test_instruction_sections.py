@@ -1,4 +1,4 @@
-"""The section of the PTX ISA (9.1) of each instruction, beside the opcodes of the ISA's contents."""
+"""The section of the PTX ISA 9.1 of each instruction, beside what its contents say."""
 
 from __future__ import annotations
 
