@@ -7,6 +7,7 @@ without.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -162,7 +163,17 @@ class Compiled:
         else:
             from .backend.cubin import assemble  # noqa: PLC0415
         with options.timed("ptxas"):
-            return assemble(ptx, self.target, lineinfo=options.lineinfo)
+            made = assemble(ptx, self.target, lineinfo=options.lineinfo)
+        if made.notes:
+            from .report.assembler_notes import assembler_remarks  # noqa: PLC0415 (they are rare)
+
+            def with_places() -> str:
+                told = replace(options, lineinfo=True, cache=False, instrumentation=None)
+                return self.again(told).ptx
+
+            found = assembler_remarks(made.notes, self.module, ptx, with_places)
+            self._remarks["ptxas"] = found
+        return made
 
     @property
     def cubin(self) -> bytes:

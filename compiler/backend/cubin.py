@@ -56,6 +56,23 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What ptxas has to say of a module that it assembles.
+
+    Attributes:
+        message: its words, its number among them.
+        severity: `remark` or `warning`.
+        line: of the PTX that it names, perhaps roughly; 0 if none.
+        function: the function that it names, or empty.
+    """
+
+    message: str
+    severity: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class Assembled:
     """What ptxas makes of a module.
 
@@ -63,11 +80,13 @@ class Assembled:
         cubin: the binary.
         resources: by kernel.
         assembler: which ptxas it was.
+        notes: what it has to say, besides resources.
     """
 
     cubin: bytes
     resources: dict[str, Resources]
     assembler: Tool
+    notes: tuple[Note, ...] = ()
 
 
 def candidates(name: str) -> Iterator[str]:
@@ -156,7 +175,7 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool = False) -> Assembled:
         if result.returncode:
             lines = [line for line in report.splitlines() if "info" not in line]
             raise AssemblerError("ptxas refuses the module:\n" + "\n".join(lines))
-        return Assembled(binary.read_bytes(), _resources(report), tool)
+        return Assembled(binary.read_bytes(), _resources(report), tool, tuple(_notes(report)))
 
 
 def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:
@@ -181,6 +200,23 @@ def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:
     if result.returncode:
         raise AssemblerError(f"nvdisasm refuses the cubin: {result.stderr.strip()}")
     return result.stdout
+
+
+_NOTE = re.compile(r"ptxas (?:module\.ptx, line (\d+); )?(info|warning)\s*: (.*)")
+_USUAL = re.compile(r"\d+ bytes gmem|Compiling entry|Function properties|Used \d+|Compile time")
+"""What `-v` says of every module."""
+
+
+def _notes(report: str) -> Iterator[Note]:
+    """What a report says besides resources: numbered notes, and warnings."""
+    for line, kind, message in _NOTE.findall(report):
+        if kind == "info" and (_USUAL.match(message) or not message.startswith("(")):
+            continue
+        around = re.search(r"\bline (\d+)", message)
+        number = line or (around[1] if around else 0)
+        function = re.search(r"'([\w$]+)'$", message)
+        severity = "remark" if kind == "info" else "warning"
+        yield Note(message.strip(), severity, int(number), function[1] if function else "")
 
 
 def _resources(report: str) -> dict[str, Resources]:

@@ -18,17 +18,19 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool) -> cubin.Assembled:
         AssemblerError: as `cubin.assemble` does.
     """
     installed = [_state_of(path) for path in cubin.candidates("ptxas")]
-    key = entries.key("cubin", ptx, target.name, lineinfo, installed)
+    key = entries.key("cubin and notes", ptx, target.name, lineinfo, installed)
     found = entries.find(key)
     if found is not None:
         path, version = found["assembler"]
         resources = {name: cubin.Resources(**of) for name, of in found["resources"].items()}
         binary = bytes.fromhex(found["cubin"])
-        return cubin.Assembled(binary, resources, cubin.Tool(path, tuple(version)))
+        notes = tuple(cubin.Note(**of) for of in found["notes"])
+        return cubin.Assembled(binary, resources, cubin.Tool(path, tuple(version)), notes)
     made = cubin.assemble(ptx, target, lineinfo=lineinfo)
     data = {
         "cubin": made.cubin.hex(),
         "resources": {name: asdict(of) for name, of in made.resources.items()},
+        "notes": [asdict(note) for note in made.notes],
         "assembler": (made.assembler.path, made.assembler.version),
     }
     names = ", ".join(made.resources)
