@@ -7,11 +7,11 @@ without.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
+from tilec.isa.lazy import cached_property
 
 from .launch.abi import Abi, KernelEntry
 from .options import Options

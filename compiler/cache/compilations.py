@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tilec.compiled import Compiled, Options
 from tilec.frontend.inputs import IN_PLACE, Relocation
 from tilec.isa import TARGETS
+from tilec.isa.lazy import cached_property
 from tilec.launch.abi import Abi
 from tilec.report.diagnostics import Source
 
