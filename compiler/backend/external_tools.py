@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tilec.ending import undone
 from tilec.isa import TilecError
 
 ANSWERS_WITHIN = 30.0
@@ -95,7 +96,8 @@ def run_tool(
     except OSError as error:
         raise AssemblerError(f"cannot run {command[0]}: {error.strerror}") from None
     try:
-        out, errors = process.communicate(timeout=limit)
+        with undone(lambda: _end(process)):
+            out, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         _end(process)
         raise AssemblerError(f"{command[0]} did not end within {limit:g} s") from None
