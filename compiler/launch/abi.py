@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
-from tilec.ir.attributes import given_attribute
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 
@@ -372,9 +371,15 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
                 Scalar(f"arg{i}", "ptr" if "ptr" in type_ else type_)
                 for i, type_ in enumerate(types)
             )
-        shared = given_attribute(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
+        shared = _given(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
         bytes_ = 0 if shared is None else shared.value
         yield KernelEntry(name, arguments, _block(function), bytes_, _grid_of(function))
+
+
+def _given(op: Any, name: str, kind: Any) -> Any:
+    from tilec.ir.attributes import given_attribute  # noqa: PLC0415 (imports MLIR)
+
+    return given_attribute(op, name, kind)
 
 
 def described_arguments(function: Any) -> list[dict[str, Any]]:
@@ -383,7 +388,7 @@ def described_arguments(function: Any) -> list[dict[str, Any]]:
     Raises:
         TilecError: if they are not as `tile-kernel-abi` writes them.
     """
-    text = given_attribute(function, ABI, mlir.ir.StringAttr)
+    text = _given(function, ABI, mlir.ir.StringAttr)
     try:
         given: list[dict[str, Any]] = _loaded(text.value if text is not None else "[]")
         check(given, "arguments", ABI)
@@ -411,7 +416,7 @@ def _llvm_functions(gpu_module: Any) -> list[Any]:
 
 
 def _grid_of(function: Any) -> tuple[tuple[Extent, ...], ...] | None:
-    given = given_attribute(function, GRID, mlir.ir.ArrayAttr)
+    given = _given(function, GRID, mlir.ir.ArrayAttr)
     if given is None:
         return None
     try:
@@ -427,7 +432,7 @@ def _grid_of(function: Any) -> tuple[tuple[Extent, ...], ...] | None:
 
 def _block(function: Any) -> tuple[int, int, int] | None:
     for name in ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid"):
-        given = given_attribute(function, name, mlir.ir.DenseI32ArrayAttr)
+        given = _given(function, name, mlir.ir.DenseI32ArrayAttr)
         if given is not None:
             sizes = [*given, 1, 1, 1]
             return sizes[0], sizes[1], sizes[2]
