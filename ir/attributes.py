@@ -10,6 +10,9 @@ from tilec.isa.errors import TilecError
 from .aliases import Op
 from .mlir import ir
 
+CLUSTER = "nvvm.cluster_dim"
+"""Of a kernel: CTAs of a cluster. Upstream's `known_cluster_size` of `gpu.func` becomes it."""
+
 A = TypeVar("A", bound=ir.Attribute)
 
 

@@ -6,12 +6,14 @@ PTX ISA, "Kernel Function Parameters". Imported only where kernels are launched:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .errors import LaunchError
+from .limits import LARGEST_CLUSTER
 from .types import TYPE_BITS
 
 Extents = tuple[int, int, int]
@@ -52,6 +54,23 @@ def extents(value: int | Sequence[int], what: str) -> Extents:
         raise LaunchError(f"{what} is {value!r}; it takes one to three positive integers")
     x, y, z = (*(int(n) for n in given), 1, 1)[:3]
     return x, y, z
+
+
+def check_cluster(grid: Extents, cluster: Extents) -> None:
+    """Check that a grid is made of whole clusters, and that these are no larger than any is.
+
+    Raises:
+        LaunchError: naming the dimension.
+    """
+    if prod(cluster) > LARGEST_CLUSTER:
+        raise LaunchError(
+            f"a cluster of {cluster}, {prod(cluster)} CTAs; at most {LARGEST_CLUSTER} are legal"
+        )
+    for axis, ctas, of in zip("xyz", grid, cluster, strict=True):
+        if ctas % of:
+            raise LaunchError(
+                f"a grid of {ctas} CTAs along {axis} in clusters of {of}, which do not divide it"
+            )
 
 
 def span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:

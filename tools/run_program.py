@@ -72,6 +72,12 @@ class LoadedProgram:
         shapes = [getattr(value, "shape", ()) for value in values]
         return (known.ctas(shapes) if known is not None else None) or (1,)
 
+    def cluster(self, name: str) -> tuple[int, int, int] | None:
+        """The CTAs of a cluster, where the kernel fixes them."""
+        required = self.ptx.functions[name].directives.get("reqnctapercluster")
+        x, y, z = (*required, 1, 1)[:3] if required else (0, 0, 0)
+        return (x, y, z) if required else None
+
     def dynamic_shared(self, name: str) -> int:
         """Bytes of dynamic shared memory that a kernel takes, as far as is known."""
         known = self.kernels.get(name)

@@ -15,6 +15,7 @@ import numpy as np
 from tilec import sim
 from tilec.ending import end_on_signals
 from tilec.isa import TilecError, target
+from tilec.launch.simulated import for_simulator
 from tilec.runtime import cuda
 
 from .common import Parser, run
@@ -63,6 +64,8 @@ def parser() -> argparse.ArgumentParser:
     add("--kernel", metavar="NAME", help="default: the only one")
     add("--grid", metavar="X,Y,Z", type=_extents, help="CTAs; default: the kernel's own, or 1")
     add("--block", metavar="X,Y,Z", type=_extents, help="threads; default: the kernel's own")
+    what = "CTAs of a cluster; default: the kernel's own, or 1"
+    add("--cluster", metavar="X,Y,Z", type=_extents, help=what)
     add("--dynamic-smem", metavar="BYTES", type=_count, help="default: the kernel's own, or 0")
     add("--arg", metavar="SPEC", action="append", default=[], help="an argument, in order")
     add("--seed", metavar="N", type=_count, default=0, help="of random arguments; default: 0")
@@ -145,11 +148,12 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """A kernel, its grid, the threads of a CTA, what is passed, and the dynamic shared memory."""
+    """A kernel, grid, threads of a CTA, CTAs of a cluster, arguments, dynamic shared memory."""
 
     name: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
+    cluster: tuple[int, ...] | None
     passed: list[Value]
     shared: int
 
@@ -166,7 +170,8 @@ def _launch_of(
     shared = arguments.dynamic_smem
     if shared is None:
         shared = program.dynamic_shared(name)
-    return _Launch(name, grid, block, passed, shared)
+    cluster = arguments.cluster or program.cluster(name)
+    return _Launch(name, grid, block, cluster, passed, shared)
 
 
 def _run_on_gpu(
@@ -174,7 +179,9 @@ def _run_on_gpu(
 ) -> None:
     to = _launch_of(program, values, arguments)
     ptx = program.ptx.source.original
-    cuda.launch(ptx, to.name, to.grid, to.block, to.passed, dynamic_smem=to.shared)
+    cuda.launch(
+        ptx, to.name, to.grid, to.block, to.passed, dynamic_smem=to.shared, cluster=to.cluster
+    )
 
 
 def _simulated(
@@ -187,9 +194,10 @@ def _simulated(
             to.name,
             to.grid,
             to.block,
-            to.passed,
+            for_simulator(to.passed),
             arch=program.arch,
             dynamic_smem=to.shared,
+            cluster=to.cluster,
             numerics=arguments.numerics,
             checks=arguments.checks,
             max_steps=arguments.max_steps,

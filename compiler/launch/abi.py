@@ -7,7 +7,8 @@
        {"name": "n", "kind": "scalar", "type": "i32"}]}]}
 
 A memref whose kernel was promised something of it has `"promised"`, as `Promises` says; a kernel
-whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s.
+whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s; one of clusters has
+`"cluster"`, their CTAs along x, y and z, of which every grid is a multiple.
 
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from math import prod
 from typing import Any, NamedTuple
 
@@ -24,6 +26,7 @@ from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
+from tilec.isa.boxes import Im2col
 
 from .schema import SchemaError, check
 
@@ -123,8 +126,10 @@ class TensorMap(NamedTuple):
         name: its name.
         type: element type of the array, as MLIR writes it.
         array: the number of the argument that it describes.
-        box: elements of a copy along each dimension of the array.
+        box: what a copy spans along each dimension of the array; empty of an im2col map.
         swizzle: of the box in shared memory.
+        element_strides: of each dimension every how-manieth element is copied; empty if each is.
+        im2col: the box of a copy that walks pixels.
     """
 
     name: str
@@ -132,6 +137,8 @@ class TensorMap(NamedTuple):
     array: int
     box: tuple[int, ...]
     swizzle: str
+    element_strides: tuple[int, ...] = ()
+    im2col: Im2col | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -147,7 +154,14 @@ class TensorMap(NamedTuple):
             "array": self.array,
             "box": list(self.box),
             "swizzle": self.swizzle,
+            **({"element_strides": list(self.element_strides)} if self.element_strides else {}),
+            **({"im2col": self._walked(self.im2col)} if self.im2col else {}),
         }
+
+    @staticmethod
+    def _walked(box: Im2col) -> dict[str, Any]:
+        """An im2col box as JSON has it, its corners in the array's order."""
+        return {**asdict(box), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
 
 
 Argument = MemRef | Scalar | TensorMap
@@ -185,6 +199,7 @@ class KernelEntry(NamedTuple):
         dynamic_shared: bytes of dynamic shared memory.
         grid: in x, y, z the extents whose CTAs multiply up to the axis; None where it is for the
             launch to say.
+        cluster: CTAs of a cluster in x, y, z where the kernel fixes them.
     """
 
     name: str
@@ -192,6 +207,7 @@ class KernelEntry(NamedTuple):
     block: tuple[int, int, int] | None = None
     dynamic_shared: int = 0
     grid: tuple[tuple[Extent, ...], ...] | None = None
+    cluster: tuple[int, int, int] | None = None
 
     def ctas(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """The CTAs along x, y and z for arguments of these shapes, one at least.
@@ -221,6 +237,7 @@ class KernelEntry(NamedTuple):
                 if self.grid
                 else {}
             ),
+            **({"cluster": list(self.cluster)} if self.cluster else {}),
         }
 
 
@@ -267,6 +284,7 @@ class Abi(NamedTuple):
                     tuple(kernel["block"]) if kernel["block"] else None,
                     kernel["dynamic_shared"],
                     _grid(kernel["grid"]) if "grid" in kernel else None,
+                    tuple(kernel["cluster"]) if "cluster" in kernel else None,
                 )
                 for kernel in document["kernels"]
             ),
@@ -333,7 +351,11 @@ def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ..
 def _argument(fields: Mapping[str, Any]) -> Argument:
     if fields["kind"] == "tensor_map":
         numbers = fields["array"], tuple(fields["box"]), fields["swizzle"]
-        return TensorMap(fields["name"], fields["type"], *numbers)
+        steps, walked = tuple(fields.get("element_strides", ())), fields.get("im2col")
+        if walked is not None:
+            low, high = (tuple(walked[name][::-1]) for name in ("lower", "upper"))
+            walked = Im2col(low, high, walked["channels"], walked["pixels"])
+        return TensorMap(fields["name"], fields["type"], *numbers, steps, walked)
     if fields["kind"] != "memref":
         return Scalar(fields["name"], fields["type"])
     return MemRef(
@@ -358,6 +380,8 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
     `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
     parameters say.
     """
+    from tilec.ir.attributes import CLUSTER  # noqa: PLC0415 (imports MLIR)
+
     for function in _llvm_functions(gpu_module):
         attributes = function.attributes
         if "nvvm.kernel" not in attributes:
@@ -373,7 +397,14 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
             )
         shared = _given(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
         bytes_ = 0 if shared is None else shared.value
-        yield KernelEntry(name, arguments, _block(function), bytes_, _grid_of(function))
+        yield KernelEntry(
+            name,
+            arguments,
+            _block(function),
+            bytes_,
+            _grid_of(function),
+            _extents(function, CLUSTER),
+        )
 
 
 def _given(op: Any, name: str, kind: Any) -> Any:
@@ -431,9 +462,15 @@ def _grid_of(function: Any) -> tuple[tuple[Extent, ...], ...] | None:
 
 
 def _block(function: Any) -> tuple[int, int, int] | None:
-    for name in ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid"):
-        given = _given(function, name, mlir.ir.DenseI32ArrayAttr)
-        if given is not None:
-            sizes = [*given, 1, 1, 1]
-            return sizes[0], sizes[1], sizes[2]
-    return None
+    names = ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid")
+    given = (_extents(function, name) for name in names)
+    return next((one for one in given if one is not None), None)
+
+
+def _extents(function: Any, name: str) -> tuple[int, int, int] | None:
+    """Three extents, those that an attribute leaves out being 1; None without it."""
+    given = _given(function, name, mlir.ir.DenseI32ArrayAttr)
+    if given is None:
+        return None
+    sizes = [*given, 1, 1, 1]
+    return sizes[0], sizes[1], sizes[2]

@@ -58,7 +58,8 @@ def _boxed(map_: TensorMap, array: Any, blocks: Sequence[HostBlock]) -> BoxedArr
         size = max(8, element_type(map_.type).bits) // 8
         strides = tuple(step * size for step in array.strides)
         address = array.pointer
-    found = BoxedArray(array, map_.type, size, array.shape, strides, map_.box, map_.swizzle)
+    walk = map_.element_strides, map_.im2col
+    found = BoxedArray(array, map_.type, size, array.shape, strides, map_.box, map_.swizzle, *walk)
     found.check(f"argument {map_.array}", address)
     return found
 
