@@ -22,8 +22,9 @@ _COMMANDS = {
     "stdout": ("tilec", str(_EXAMPLES / "mma.mlir")),
     "tile_opt": ("tile_opt", str(_EXAMPLES / "mma.mlir"), "--canonicalize", "-o", "out.mlir"),
     "tile_run": (
-        "tile_run", str(_EXAMPLES / "gemm.mlir"), "--device", "sim", "--arg", "randn:64x64:f16",
-        "--arg", "randn:64x64:f16", "--arg", "zeros:64x64:f32", "--out", "2=out.npy",
+        "tile_run", str(_EXAMPLES / "mma.mlir"), "--device", "sim", "--arg", "randn:16x16:f16",
+        "--arg", "randn:8x16:f16", "--arg", "zeros:16x8:f32", "--arg", "zeros:16x8:f32",
+        "--out", "3=out.npy",
     ),
     "tile_layout": ("tile_layout", "m16n8k16", "--operand", "a", "--type", "f16", "-o", "out.txt"),
     "tile_isa": ("tile_isa", "list"),
