@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
+from tilec.isa.lazy import cached_property
 
 from .launch.abi import Abi, KernelEntry
 from .options import Options

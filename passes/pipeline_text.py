@@ -128,6 +128,10 @@ def parse_pipeline(text: str) -> tuple[Element, ...]:
     """
     if not text.strip():
         return ()
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PipelineError(f"pipeline: character {error.start} is half of one") from None
     elements = _elements(text)
     if len(elements) == 1 and elements[0].name == _ANCHOR and elements[0].inside is not None:
         return elements[0].inside
