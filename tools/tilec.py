@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -15,6 +17,7 @@ from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
 from .common import Parser, hurry, leave, run, warnings_shown
+from .crash_watch import reported_crashes, watch_for_crashes
 from .files import is_file_name, read_input, write_output, write_outputs
 from .pass_flags import add_pass_flags, instrumented, show_remarks, wants_remarks
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from tilec.compiled import Compiled
     from tilec.options import Options
     from tilec.passes.instrumentation import Instrumentation
+    from tilec.report.diagnostics import Source
 
 _SUFFIXES = {
     Stage.TILE: ".tile.mlir",
@@ -98,7 +102,7 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     errors: tuple[Diagnostic, ...] = ()
     with instrumented(arguments) as watched, reports() as reported, remarks() as found:
         try:
-            with warnings_shown():
+            with warnings_shown(), _crashes_reported(source, arguments):
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
             _give_out(compiled, arguments)
@@ -110,6 +114,18 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
             shown = show_remarks(found, source, arguments)
             sys.stderr.write(render([*reported, *shown, *errors], source))
     return 1 if errors else 0
+
+
+def _crashes_reported(
+    source: Source, arguments: argparse.Namespace
+) -> AbstractContextManager[None]:
+    """Says what ran, and how to run it again, if a pass ends the process."""
+    if path := arguments.mlir_pass_pipeline_crash_reproducer:
+        return reported_crashes("", "tile-opt --run-reproducer", path)
+    flags = {"--target": arguments.target, "--pipeline": arguments.pipeline}
+    words = [word for flag, value in flags.items() if value for word in (flag, shlex.quote(value))]
+    again = ["tilec", *words, "--emit", arguments.emit, f"-O{arguments.level}"]
+    return reported_crashes(source.text, " ".join(again))
 
 
 def _options(arguments: argparse.Namespace, watched: Instrumentation | None) -> Options:
@@ -178,6 +194,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> NoReturn:
     """The command line: `main` in a process of its own."""
     hurry()
+    watch_for_crashes()
     leave(main())
 
 

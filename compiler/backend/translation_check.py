@@ -45,7 +45,7 @@ def try_translation(gpu_module: Any) -> Iterator[Diagnostic]:
 def translate(text: str) -> None:
     """Translate the only operation of `text`, and print what is reported as lines of JSON."""
     from tilec.frontend.contexts import new_context  # noqa: PLC0415
-    from tilec.passes.pipeline import from_mlir_diagnostic  # noqa: PLC0415 (only in the child)
+    from tilec.passes.mlir_diagnostics import from_mlir_diagnostic  # noqa: PLC0415 (only in the child)
     from tilec.report.diagnostics import place  # noqa: PLC0415
 
     def tell(diagnostic: Any) -> bool:
