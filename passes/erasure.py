@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, wraps
-from typing import Concatenate, ParamSpec
+from functools import cache
 
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir, rewrite
-
-P = ParamSpec("P")
 
 
 @cache
@@ -19,24 +16,22 @@ def refuse_uses() -> None:
     It is for the passes of others: tilec's own are tested.
     """
     for kind in (ir.Operation, ir.OpView):
-        kind.erase = _checked(kind.erase)  # type: ignore[method-assign]
+        setattr(kind, "erase", _checked(kind.erase))  # noqa: B010 (a class of the bindings)
     rewriter = rewrite.PatternRewriter
-    rewriter.erase_op = _checked_rewrite(rewriter.erase_op)  # type: ignore[method-assign]
+    setattr(rewriter, "erase_op", _checked_by_rewriter(rewriter.erase_op))  # noqa: B010
 
 
-def _checked(erase: Callable[Concatenate[Op, P], None]) -> Callable[Concatenate[Op, P], None]:
-    @wraps(erase)
-    def checked(op: Op, *args: P.args, **kwargs: P.kwargs) -> None:
+def _checked(erase: Callable[[Op], None]) -> Callable[[Op], None]:
+    def checked(op: Op) -> None:
         _check(op.operation)
-        erase(op, *args, **kwargs)
+        erase(op)
 
     return checked
 
 
-def _checked_rewrite(
+def _checked_by_rewriter(
     erase: Callable[[rewrite.PatternRewriter, Op], None],
 ) -> Callable[[rewrite.PatternRewriter, Op], None]:
-    @wraps(erase)
     def checked(rewriter: rewrite.PatternRewriter, op: Op) -> None:
         _check(op.operation)
         erase(rewriter, op)

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from tilec.frontend.bytecode import read_bytecode, write_bytecode
 from tilec.frontend.parsing import parse
 from tilec.ir.mlir import ir
 from tilec.passes.base import Diagnostic, ProgramError
 from tilec.report.diagnostics import Source
 from tilec.report.printing import Style, print_as, to_text
+
+_FORMS: dict[str, Callable[[ir.Module], str | bytes]] = {
+    "text": to_text,
+    "generic text": partial(to_text, generic=True),
+    "bytecode": write_bytecode,
+}
 
 
 def _fingerprint(module: ir.Module) -> str:
@@ -23,14 +32,13 @@ def check_round_trip(module: ir.Module) -> None:
     """
     expected = _fingerprint(module)
     context = module.context
-    forms = {
-        "text": lambda: parse(Source("round trip", to_text(module)), context),
-        "generic text": lambda: parse(Source("round trip", to_text(module, generic=True)), context),
-        "bytecode": lambda: read_bytecode(write_bytecode(module), context),
-    }
-    for form, read in forms.items():
+    for form, write in _FORMS.items():
         try:
-            found = _fingerprint(read())
+            written = write(module)
+            if isinstance(written, bytes):
+                found = _fingerprint(read_bytecode(written, context))
+            else:
+                found = _fingerprint(parse(Source("round trip", written), context))
         except ProgramError as error:
             raise ProgramError([_failure(module, form), *error.diagnostics]) from None
         if found != expected:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tilec.compiled import Compiled
     from tilec.options import Options
     from tilec.passes.instrumentation import Instrumentation
+    from tilec.pipeline_choice import PipelineLike
     from tilec.report.diagnostics import Source
 
 _SUFFIXES = {
@@ -41,6 +42,24 @@ _EPILOG = """\
 Beside FILE.ptx and FILE.cubin stands FILE.json, which says how to launch the kernels.
 Without --target the program's #nvvm.target counts, and sm_80 where it names none.
 """
+
+
+class _AddEdit(argparse.Action):
+    """Notes a change of the pipeline, in the order in which they are given."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Note the flag and what is behind it."""
+        name, equals, passes = str(values).partition("=")
+        insert = option_string == "--insert-pass"
+        if not name or not equals or (insert and not passes):
+            parser.error(f"argument {option_string}: expected NAME=PASSES, not '{values}'")
+        namespace.edits = [*namespace.edits, (name, passes, insert)]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -66,6 +85,15 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--pipeline", metavar="TEXT", help="passes instead of the target's, or a pipeline's name"
     )
+    for flag, where in (("--insert-pass", "before"), ("--replace-pass", "in place of")):
+        made.add_argument(
+            flag,
+            dest="edits",
+            action=_AddEdit,
+            default=[],
+            metavar="NAME=PASSES",
+            help=f"run PASSES{' or none' * (where != 'before')} {where} the pass NAME",
+        )
     made.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
     made.add_argument(
         "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
@@ -124,6 +152,8 @@ def _crashes_reported(
         return reported_crashes("", "tile-opt --run-reproducer", path)
     flags = {"--target": arguments.target, "--pipeline": arguments.pipeline}
     words = [word for flag, value in flags.items() if value for word in (flag, shlex.quote(value))]
+    for name, passes, insert in arguments.edits:
+        words += ["--insert-pass" if insert else "--replace-pass", shlex.quote(f"{name}={passes}")]
     again = ["tilec", *words, "--emit", arguments.emit, f"-O{arguments.level}"]
     return reported_crashes(source.text, " ".join(again))
 
@@ -138,11 +168,26 @@ def _options(arguments: argparse.Namespace, watched: Instrumentation | None) -> 
         instrumentation=watched,
         lineinfo=arguments.lineinfo,
         cache=False if arguments.save_temps or arguments.emit == _PAGE else None,
-        pipeline=arguments.pipeline,
+        pipeline=_pipeline(arguments),
         target=arguments.target,
         emit=_last_stage(arguments),
         reproducer=arguments.mlir_pass_pipeline_crash_reproducer,
     )
+
+
+def _pipeline(arguments: argparse.Namespace) -> PipelineLike | None:
+    """The passes that the flags ask for; None for the target's."""
+    if not arguments.edits:
+        given: str | None = arguments.pipeline
+        return given
+    from tilec.passes.pipeline_text import parse_pipeline  # noqa: PLC0415
+    from tilec.pipeline_choice import Edit, EditedPipeline  # noqa: PLC0415
+
+    edits = (
+        Edit(name, tuple(map(str, parse_pipeline(passes))), insert)
+        for name, passes, insert in arguments.edits
+    )
+    return EditedPipeline(arguments.pipeline, tuple(edits))
 
 
 def _last_stage(arguments: argparse.Namespace) -> Stage:
