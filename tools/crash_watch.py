@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+from .streams import open_streams
+
 _FATAL = "Fatal Python error: "
 _TOLD = b"tilec:"
 """How a line of the tool begins, not of the fault handler."""
@@ -51,6 +53,7 @@ _watches: list[_Watch] = []
 
 def watch_for_crashes() -> None:
     """Have a process speak for this one if it crashes; to be called while there is one thread."""
+    open_streams()  # else the pipe would be taken for one that is closed
     read, write = os.pipe()
     if os.fork() == 0:
         os.close(write)

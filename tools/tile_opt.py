@@ -16,9 +16,9 @@ from tilec.isa import TilecError
 
 from .common import hurry, leave, run
 from .crash_watch import reported_crashes, watch_for_crashes
-from .files import decoded, read_bytes, write_output
+from .files import check_outputs, decoded, read_bytes, write_outputs
 from .opt_arguments import OptParser, add_opt_flags, style
-from .pass_flags import instrumented, show_remarks
+from .pass_flags import instrumented, shown_remarks, written_remarks
 from .split_input import parts
 
 if TYPE_CHECKING:
@@ -74,7 +74,11 @@ def _main(arguments: argparse.Namespace) -> int:
         print(dialect_list(), end="")
         return 0
     from tilec.frontend.bytecode import MAGIC  # noqa: PLC0415
+    from tilec.report.diagnostics import Source  # noqa: PLC0415
 
+    # The program itself may be written where it was read.
+    reproducer = arguments.mlir_pass_pipeline_crash_reproducer
+    check_outputs([arguments.remarks_output, reproducer], [arguments.input, arguments.output])
     data = read_bytes(arguments.input)
     name = "<stdin>" if arguments.input == "-" else arguments.input
     pipeline, verify_each = _pipeline(arguments), arguments.verify_each
@@ -83,9 +87,7 @@ def _main(arguments: argparse.Namespace) -> int:
 
         sys.stderr.write(dump(pipeline))
     if data.startswith(MAGIC):
-        with instrumented(arguments, style(arguments, name)) as watched:
-            output = _process(data, name, _Job(pipeline, verify_each, watched, arguments))
-        outputs = [output]
+        sources = [Source(name, "")]
     else:
         text = decoded(data, name)
         if arguments.run_reproducer:
@@ -94,39 +96,54 @@ def _main(arguments: argparse.Namespace) -> int:
 
             text, passes, verify_each = read_reproducer(text)
             pipeline = [replace(one, implicit=True) for one in parse_pipeline(passes)]
-        with instrumented(arguments, style(arguments, name)) as watched:
-            job = _Job(pipeline, verify_each, watched, arguments)
-            sources = parts(text, name, arguments.split_input_file)
-            outputs = [_process(source, name, job) for source in sources]
+        sources = list(parts(text, name, arguments.split_input_file))
+    remarked: list[tuple[Sequence[Diagnostic], Source]] = []
+    outputs: list[str | bytes | None] = []
+    with instrumented(arguments, style(arguments, name)) as watched:
+        job = _Job(pipeline, verify_each, watched, arguments)
+        for source in sources:
+            given = data if data.startswith(MAGIC) else source
+            found: list[Diagnostic] = []
+            remarked.append((found, source))
+            outputs.append(_process(given, source, job, found))
     if None in outputs:
         return 1
-    _write(arguments, [output for output in outputs if output is not None])
+    done = _joined([output for output in outputs if output is not None], arguments)
+    write_outputs({arguments.output: done} | written_remarks(remarked, arguments))
     return 0
 
 
-def _write(arguments: argparse.Namespace, outputs: list[str | bytes]) -> None:
-    """Write what became of the parts."""
+def _joined(outputs: list[str | bytes], arguments: argparse.Namespace) -> str | bytes:
+    """What became of the parts, as one."""
     if len(outputs) == 1:
-        write_output(arguments.output, outputs[0])
-        return
+        return outputs[0]
     data = [out.encode() if isinstance(out, str) else out for out in outputs]
-    write_output(arguments.output, f"{arguments.output_split_marker}\n".encode().join(data))
+    return f"{arguments.output_split_marker}\n".encode().join(data)
 
 
-def _process(given: Source | bytes, name: str, job: _Job) -> str | bytes | None:
-    """What becomes of one part of the input; None if it failed."""
+def _process(
+    given: Source | bytes, source: Source, job: _Job, remarked: list[Diagnostic]
+) -> str | bytes | None:
+    """What becomes of one part of the input; None if it failed.
+
+    Args:
+        given: the part.
+        source: its name, and its text if it is text.
+        job: what is done to it.
+        remarked: takes what the passes remark on.
+    """
     from tilec.passes.base import ProgramError, remarks  # noqa: PLC0415
-    from tilec.report.diagnostics import Source, render, reports  # noqa: PLC0415
+    from tilec.report.diagnostics import render, reports  # noqa: PLC0415
 
     errors: tuple[Diagnostic, ...] = ()
     output: str | bytes = ""
-    source = Source(name, "") if isinstance(given, bytes) else given
     with reports() as reported, remarks() as found:
         try:
-            output = _printed(_transformed(given, job), name, job)
+            output = _printed(_transformed(given, job), source.name, job)
         except ProgramError as error:
             errors = error.diagnostics
-    everything = [*reported, *show_remarks(found, source, job.arguments), *errors]
+    remarked += found
+    everything = [*reported, *shown_remarks(found, job.arguments), *errors]
     if job.arguments.verify_diagnostics:
         from .verify_diagnostics import mismatches  # noqa: PLC0415
 

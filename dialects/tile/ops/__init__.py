@@ -12,6 +12,7 @@ from .barrier import (
 )
 from .dots import DotOp, DotScaledOp, DotSpOp, DotSpScaledOp
 from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
+from .gather import AtomicScatterOp, GatherOp, ScatterOp
 from .iota import IotaOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
@@ -48,6 +49,7 @@ __all__ = [
     "AsyncCopyOp",
     "AsyncWaitOp",
     "AtomicOp",
+    "AtomicScatterOp",
     "BarrierArriveOp",
     "BarrierExpectOp",
     "BarrierInitOp",
@@ -63,6 +65,7 @@ __all__ = [
     "ElementwiseOp",
     "ExpandOp",
     "FillOp",
+    "GatherOp",
     "IotaOp",
     "JoinWarpsOp",
     "LdmatrixOp",
@@ -74,6 +77,7 @@ __all__ = [
     "MovmatrixOp",
     "ReduceOp",
     "ReshapeOp",
+    "ScatterOp",
     "SelectOp",
     "SliceOp",
     "StmatrixOp",
