@@ -97,10 +97,11 @@ class Compiled:
     def pipeline(self) -> Pipeline:
         """The passes, those first that lower other packages' dialects, unless they were given."""
         from .dialect_plugins import loaded  # noqa: PLC0415
-        from .pipeline_choice import choose  # noqa: PLC0415
+        from .pipeline_choice import EditedPipeline, choose  # noqa: PLC0415
 
-        chosen = choose(self.options.pipeline, self.target)
-        if self.options.pipeline is not None:
+        given = self.options.pipeline
+        chosen = choose(given, self.target)
+        if (given.base if isinstance(given, EditedPipeline) else given) is not None:
             return chosen
         lowering = (one for plugin in loaded(self.module.context) for one in plugin.lowering)
         return chosen._replace(tile=(*lowering, *chosen.tile))
