@@ -101,7 +101,12 @@ _MMA_SYNC = Pipeline(
 )
 
 
-_HOPPER = Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
+_HOPPER = (
+    Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
+    .inserted("tile-select-wgmma", before="tile-select-mma")
+    .inserted("tile-stage-wgmma", before="tile-assign-layouts")
+    .inserted("tile-order-proxies", before="tile-to-fragments")
+)
 
 
 def pipeline(target: Target) -> Pipeline:

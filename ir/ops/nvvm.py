@@ -91,3 +91,12 @@ def cp_async_commit_group() -> None:
 def cp_async_wait_group(pending: int) -> None:
     """Wait until no more than so many groups are under way."""
     emit("nvvm.cp.async.wait.group", n=i32_attribute(pending))
+
+
+def fence_proxy_async_shared() -> None:
+    """Order a thread's accesses to shared memory before those of the asynchronous proxy."""
+    emit(
+        "nvvm.fence.proxy",
+        kind=ir.Attribute.parse("#nvvm.proxy_kind<async.shared>"),
+        space=ir.Attribute.parse("#nvvm.shared_space<cta>"),
+    )
