@@ -31,6 +31,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-assign-layouts": "tilec.passes.assign_layouts:AssignLayouts",
         "tile-remove-conversions": "tilec.passes.remove_conversions:RemoveConversions",
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
+        "tile-specialize-warps": "tilec.passes.specialize_warps:SpecializeWarps",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
         "tile-unroll": "tilec.passes.unroll_loops:UnrollLoops",
         "tile-coalesce-stores": "tilec.passes.coalesce_stores:CoalesceStores",
@@ -44,6 +45,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-to-fragments": "tilec.passes.to_fragments:ToFragments",
         "tile-check-wgmma": "tilec.passes.check_wgmma:CheckWgmma",
         "tile-fragments-to-nvvm": "tilec.passes.fragments_to_nvvm:FragmentsToNvvm",
+        "tile-split-roles": "tilec.passes.split_roles:SplitRoles",
         "tile-lower-math": "tilec.passes.lower_math:LowerMath",
         "tile-kernel-abi": "tilec.passes.kernel_abi:KernelAbi",
     }

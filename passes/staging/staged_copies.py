@@ -28,9 +28,6 @@ _FRAME: tuple[Callable[[ir.OpView], bool], ...]
 """What the ops of a group are, but for the copies, which follow the first."""
 
 
-_READERS = (LoadOp, WarpgroupDotOp)
-
-
 class StagedCopy(NamedTuple):
     """A copy in a loop's body, and what reads its buffer in the same round.
 
@@ -124,8 +121,10 @@ def _staged(
     assert isinstance(view, AsyncCopyOp)
     if shared_buffer(memref_of(target)).count != view.panels:
         return None
-    users = {use.owner.operation for use in target.uses} - {copy}
-    loads = [op for op in users if isinstance(op.opview, _READERS) and _inside(op, loop)]
+    users = dict.fromkeys(op for use in target.uses if (op := use.owner.operation) != copy)
+    loads = [
+        op for op in users if isinstance(op.opview, LoadOp | WarpgroupDotOp) and _inside(op, loop)
+    ]
     if len(loads) < len(users):
         return None
     block = copy.block

@@ -3,7 +3,8 @@
 Each is a product drawn from what warpgroups take and what they decline: element types, extents of
 the tile and of the matrices, warps, either operand transposed in memory, promised alignment or
 none, bounds or none, A computed on the way, a result that is cast or becomes A of a second product,
-its instruction pinned or left open. More: TILEC_RANDOM_HOPPER=1000 pytest …
+its instruction pinned or left open, warps that load beside those that compute or none. More:
+TILEC_RANDOM_HOPPER=1000 pytest …
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tilec
+from tilec.isa import target
+from tilec.pipelines import pipeline
 
 COUNT = int(os.environ.get("TILEC_RANDOM_HOPPER", "24"))
 
@@ -45,13 +48,14 @@ class Program:
     computed: bool
     chained: bool
     pinned: bool
+    alone: bool
     grid: tuple[int, int]
 
     @classmethod
     def draw(cls, seed: int) -> Program:
         draw = random.Random(seed)
         kind = draw.choice(["f16", "f16", "bf16", "halves", "tf32", "i8", "e4m3"])
-        warps = draw.choice([4, 4, 8])
+        warps = draw.choice([4, 8, 8])
         tile = (
             draw.choice([64, 64, 128, 32]),
             draw.choice([16, 32, 64, 128]),
@@ -73,6 +77,7 @@ class Program:
             kind in ("f16", "bf16") and draw.random() < 0.3,
             kind in ("f16", "bf16") and tile[1] == 64 and draw.random() < 0.6,
             draw.random() < 0.1,
+            draw.random() < 0.5,
             grid,
         )
 
@@ -135,6 +140,14 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
 }}
 """
 
+    def compiled(self) -> tilec.Compiled:
+        """The program, compiled; a single warpgroup may have others load for it, too."""
+        chosen = pipeline(target("sm_90a"))
+        if self.alone:
+            one = "tile-specialize-warps{least=1}"
+            chosen = chosen.replaced("tile-specialize-warps", one)
+        return tilec.compile(self.text(), pipeline=chosen)
+
     def arrays(self, seed: int) -> tuple[list[Any], Any]:
         """A, B, V as memory has them, C; and what C must become."""
         rng = np.random.default_rng(seed)
@@ -170,7 +183,7 @@ def _in_memory(values: Any, type_: Any) -> Any:
 def test_random_program(seed: int) -> None:
     program = Program.draw(seed)
     arrays, (c, wanted) = program.arrays(seed)
-    compiled = tilec.compile(program.text())
+    compiled = program.compiled()
     rows, cols = program.grid
     compiled.launch(*arrays, program.extents[2], grid=(cols, rows), device="sim")
     n = program.extents[1]
@@ -180,5 +193,6 @@ def test_random_program(seed: int) -> None:
 
 def test_what_is_drawn_meets_both() -> None:
     drawn = [Program.draw(seed) for seed in range(COUNT)]
-    found = {"wgmma" in tilec.compile(program.text()).ptx for program in drawn[:12]}
-    assert found == {True, False}
+    texts = [program.compiled().ptx for program in drawn[:12]]
+    for instruction in ("wgmma", "cp.async.bulk.tensor", "setmaxnreg"):
+        assert {instruction in text for text in texts} == {True, False}
