@@ -45,6 +45,7 @@ that nobody uses.
 _GROUPS = {
     "Memory": "memory",
     "Atomic updates": "atomic",
+    "Tiles of indices": "gather",
     "Asynchronous copies": "async_copy",
     "Registers": "elementwise",
     "Choice": "select",
@@ -157,6 +158,7 @@ def _functions(op: Any) -> str:
         return ""
     named = {
         ops.AtomicOp: ops.ATOMICS,
+        ops.AtomicScatterOp: ops.ATOMICS,
         ops.CastOp: ops.CASTS,
         ops.ElementwiseOp: {**ops.ELEMENTWISE, **ops.COMPARISONS},
         ops.ReduceOp: ops.REDUCTIONS,

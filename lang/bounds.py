@@ -24,7 +24,8 @@ def inside(
 
     Args:
         array: the array.
-        index: of the tile's first element, one for each dimension of the array.
+        index: of the tile's first element, one for each dimension of the array; those of all
+            elements where it is a tile of `shape`.
         shape: of the tile, which lies along the last dimensions.
         element: what the tile's elements are, if not what the array says.
     """
@@ -32,18 +33,33 @@ def inside(
     if per_byte(element) != per_byte(array.dtype):
         sizes[-1] = sizes[-1] * per_byte(element) // per_byte(array.dtype)
     first = len(sizes) - len(shape)
-    ends = [_ends(*three) for three in zip(index[first:], sizes[first:], shape, strict=True)]
-    for place, size in zip(index[:first], sizes[:first], strict=True):
+    starts, own = _apart(index, sizes)
+    ends = [_ends(*three) for three in zip(starts[first:], sizes[first:], shape, strict=True)]
+    for place, size in zip(starts[:first], sizes[:first], strict=True):
         low, high = ends[0]
         ends[0] = low, _chosen(_is_inside(place, size), high)
     found: Tile | None = None
     for axis, ((low, high), extent) in enumerate(zip(ends, shape, strict=True)):
-        held = _between(low, high, extent)
+        held = None if first + axis in own else _between(low, high, extent)
         if held is not None:
             for _ in range(axis + 1, len(shape)):
                 held = expand_dims(held, held.ndim)
             found = held if found is None else found & held
+    for held in own.values():
+        found = held if found is None else found & held
     return found
+
+
+def _apart(
+    index: Sequence[Integer], sizes: Sequence[Integer]
+) -> tuple[list[Integer], dict[int, Tile]]:
+    """The indices of first elements, 0 where each has its own, and which of those are inside."""
+    starts, own = list(index), dict[int, Tile]()
+    for dim, (place, size) in enumerate(zip(index, sizes, strict=True)):
+        if isinstance(place, Tile) and place.shape:
+            starts[dim] = 0
+            own[dim] = (place >= 0) & (place < size)
+    return starts, own
 
 
 def _ends(place: Integer, size: Integer, extent: int) -> tuple[Integer, Integer]:

@@ -155,6 +155,11 @@ def i64s(numbers: Sequence[int]) -> Any:
     return mlir.ir.DenseI64ArrayAttr.get(list(numbers))
 
 
+def i32s(numbers: Sequence[int]) -> Any:
+    """An attribute of several i32."""
+    return mlir.ir.DenseI32ArrayAttr.get(list(numbers))
+
+
 def text(string: str) -> Any:
     """An attribute of text."""
     return mlir.ir.StringAttr.get(string)

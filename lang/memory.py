@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import Any
 
 from tilec.isa import TilecError
 
 from .array import AnyArray, array_of
 from .bounds import Integer, inside
 from .casts import astype, widen
-from .dtypes import DType, bool_, dtype_of, intp, stored, uint8
+from .dtypes import DType, bool_, dtype_of, per_byte, stored, uint8
 from .elementwise import where
-from .emit import constant, result, text, type_of, unit
+from .emit import i32s, i64s, result, text, type_of, unit
 from .emit import operation as _operation
 from .nibbles import check_stored, is_whole_bytes, load_split, stored_places
-from .shapes import Extents, broadcast_to, extents
+from .places import Index, Places, place, places, shape_of
+from .shapes import Extents, broadcast_to, extents, full, reshape
 from .tile import Operand, Shape, Tile
-
-Index: TypeAlias = "int | Tile | Sequence[int | Tile]"
-"""Where a tile begins in an array: an index for each dimension; of a vector, the index alone."""
 
 
 def load(
@@ -28,44 +26,96 @@ def load(
     index: Index,
     shape: Extents,
     *,
+    mask: Tile | bool | None = None,
     dtype: Any = None,
     fill: Operand = 0,
     bounds: bool = True,
 ) -> Tile:
     """A tile from memory: element (r, c) is `array[…, i + r, j + c]`.
 
+    Where an index is a tile, it says of each element which one it is: with a tile of rank 1 as
+    `i` element (r, c) is `array[…, i[r], j + c]`, with one that broadcasts to `shape`
+    `array[…, i[r, c], j + c]`.
+
     Args:
         array: an argument of the kernel.
-        index: of the tile's first element, one for each dimension of the array.
-        shape: of the tile; of a lower rank than the array's it lies along the last dimensions.
+        index: of the tile's first element, one for each dimension of the array, or tiles of
+            indices; negative ones are outside.
+        shape: of the tile; of a lower rank than the array's it lies along the last dimensions. ()
+            gives the one element as a scalar.
+        mask: which elements are read, truth values that broadcast to `shape`.
         dtype: what the elements are, if not what the array says: of elements of 4 bits that lie
             in bytes, tfloat32 in float32.
-        fill: what elements outside the array are.
+        fill: what elements are that lie outside the array, or are not read.
         bounds: whether the tile may reach beyond the array; without, the caller promises that it
             does not.
 
     Raises:
-        TilecError: for an index or a shape that does not fit the array.
+        TilecError: for an index, a mask or a shape that does not fit the array.
     """
     array = array_of(array, "load")
     extent = extents(shape)
+    if not extent:
+        return reshape(load(array, index, 1, mask=mask, dtype=dtype, fill=fill, bounds=bounds), ())
     element = _element(array, dtype)
-    if not 1 <= len(extent) <= array.ndim:
+    if len(extent) > array.ndim:
         raise TilecError(
-            f"a tile of rank {len(extent)} from {array!r}: a tile has a dimension at least, and "
-            "no more than the array"
+            f"a tile of rank {len(extent)} from {array!r}: a tile has no more dimensions than the "
+            "array"
         )
-    given = _given(array, index)
-    places = [_place(part) for part in given]
+    given = places(array, index, extent, mask)
+    if given.of_elements:
+        tile = _gather(array, given, extent, element, bounds=bounds)
+    else:
+        tile = _load(array, given.starts, extent, element, bounds=bounds)
+    return tile if _is_zero(fill) else _fill_outside(tile, array, given, fill, bounds=bounds)
+
+
+def _load(
+    array: AnyArray, starts: list[Integer], shape: Shape, element: type[DType], *, bounds: bool
+) -> Tile:
+    """A tile of consecutive elements."""
+    at = [place(start) for start in starts]
 
     def read(places: list[Tile], shape: Shape, element: type[DType] = uint8) -> Tile:
         return _read(array, places, shape, element, bounds=bounds)
 
-    if is_whole_bytes(places[-1], extent[-1], element):
-        tile = read(stored_places(places, element), extent, element)
-    else:
-        tile = load_split(read, places, element, extent)
-    return _fill_outside(tile, array, given, fill) if bounds and not _is_zero(fill) else tile
+    if is_whole_bytes(at[-1], shape[-1], element):
+        return read(stored_places(at, element), shape, element)
+    return load_split(read, at, element, shape)
+
+
+def _gather(
+    array: AnyArray, given: Places, shape: Shape, element: type[DType], *, bounds: bool
+) -> Tile:
+    """A tile whose elements have indices, or conditions, of their own."""
+    _check_whole(array, element)
+    held = uint8 if element is bool_ else element
+    operands, attributes = _of_elements([array.value], given, bounds=bounds)
+    value = result("tile.gather", operands, type_of(held, shape), attributes)
+    return astype(Tile(value, held, shape), element)
+
+
+def _of_elements(
+    fixed: list[Any], given: Places, *, bounds: bool
+) -> tuple[list[Any], dict[str, Any]]:
+    """Operands and attributes of an op on elements that have places of their own."""
+    groups = [*([value] for value in fixed), *given.operands()]
+    attributes = {"operandSegmentSizes": i32s([len(group) for group in groups])}
+    if given.along:
+        attributes["along"] = i64s(given.along)
+    if bounds:
+        attributes["masked"] = unit()
+    return [value for group in groups for value in group], attributes
+
+
+def _check_whole(array: AnyArray, element: type[DType]) -> None:
+    """Check that elements are moved one by one."""
+    if per_byte(element) > 1:
+        raise TilecError(
+            f"elements of {array!r} share a byte, which no tile of indices and no mask takes "
+            "apart: take the array as tl.uint8, whose elements are pairs of them"
+        )
 
 
 def _read(
@@ -79,8 +129,10 @@ def _read(
     return astype(Tile(value, held, shape), element)
 
 
-def _fill_outside(tile: Tile, array: AnyArray, index: list[Integer], fill: Operand) -> Tile:
-    """The tile with `fill` where it lies outside the array."""
+def _fill_outside(
+    tile: Tile, array: AnyArray, given: Places, fill: Operand, *, bounds: bool
+) -> Tile:
+    """The tile with `fill` where it lies outside the array, or is not read."""
     if isinstance(fill, Tile):
         same = widen(fill, tile.dtype)
         if same is None:
@@ -89,8 +141,10 @@ def _fill_outside(tile: Tile, array: AnyArray, index: list[Integer], fill: Opera
                 f".astype(tl.{tile.dtype!r})"
             )
         fill = same
-    mask = inside(array, index, tile.shape, tile.dtype)
-    return tile if mask is None else where(mask, tile, fill)
+    read = inside(array, given.starts, tile.shape, tile.dtype) if bounds else None
+    if given.mask is not None:
+        read = given.mask if read is None else given.mask & read
+    return tile if read is None else where(read, tile, fill)
 
 
 def _is_zero(fill: Operand) -> bool:
@@ -98,49 +152,77 @@ def _is_zero(fill: Operand) -> bool:
     return not isinstance(fill, Tile) and fill == 0 and math.copysign(1, fill) > 0
 
 
-def store(array: AnyArray, index: Index, tile: Tile, *, bounds: bool = True) -> None:
+def store(
+    array: AnyArray,
+    index: Index,
+    tile: Operand,
+    *,
+    mask: Tile | bool | None = None,
+    bounds: bool = True,
+) -> None:
     """A tile to memory, where `load` would take it from; it has the array's element type.
 
     Args:
         array: an argument of the kernel.
-        index: of the tile's first element, one for each dimension of the array.
-        tile: what to store; what lies outside the array is not.
+        index: of the tile's first element, one for each dimension of the array, or tiles of
+            indices. Of elements that go to one place one is there afterwards.
+        tile: what to store; what lies outside the array is not. A scalar or number goes to each
+            index of a tile of them.
+        mask: which elements are stored, truth values that broadcast to the tile's shape.
         bounds: whether it may reach beyond the array.
 
     Raises:
-        TilecError: for an index, a shape or an element type that does not fit.
+        TilecError: for an index, a mask, a shape or an element type that does not fit.
     """
-    _write("tile.store", array, index, tile, bounds, {})
+    _write("tile.store", "tile.scatter", array, index, tile, mask, bounds, {})
 
 
 def _write(
-    name: str,
+    consecutive: str,
+    of_elements: str,
     array: AnyArray,
     index: Index,
-    tile: Tile,
+    value: Operand,
+    mask: Any,
     bounds: bool,
     attributes: dict[str, Any],
 ) -> None:
-    array = array_of(array, name.removeprefix("tile."))
-    if not isinstance(tile, Tile):
-        raise TilecError(f"what is stored in {array.name} is a tile, not {tile!r}")
+    """Emit one of two ops: on consecutive elements, or on those at indices of their own."""
+    array = array_of(array, consecutive.removeprefix("tile."))
+    tile = _stored(array, value, index, mask)
     element = tile.dtype if _takes(array, tile.dtype) else array.dtype
     if tile.dtype is not element:
         raise TilecError(
             f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
             f".astype({array.name}.dtype)"
         )
-    if not tile.shape:
-        tile = broadcast_to(tile, (1,))
-    places = [_place(part) for part in _given(array, index)]
-    check_stored(places[-1], tile)
-    places = stored_places(places, element)
+    given = places(array, index, tile.shape, mask)
     held = astype(tile, uint8) if element is bool_ else tile
+    array.written = True
+    if given.of_elements:
+        _check_whole(array, element)
+        operands, how = _of_elements([held.value, array.value], given, bounds=bounds)
+        _operation(of_elements, operands, attributes=attributes | how)
+        return
+    at = [place(start) for start in given.starts]
+    check_stored(at[-1], tile)
+    places_ = stored_places(at, element)
     if bounds:
         attributes = attributes | {"masked": unit()}
-    array.written = True
-    operands = [held.value, array.value, *(p.value for p in places)]
-    _operation(name, operands, attributes=attributes)
+    operands = [held.value, array.value, *(part.value for part in places_)]
+    _operation(consecutive, operands, attributes=attributes)
+
+
+def _stored(array: AnyArray, value: object, index: Index, mask: Any) -> Tile:
+    """What is stored, as a tile: a scalar or number for each index or condition there is."""
+    if isinstance(value, Tile) and value.shape:
+        return value
+    if not isinstance(value, Tile | int | float):
+        raise TilecError(f"what is stored in {array.name} is a tile, not {value!r}")
+    shape = shape_of(index, mask)
+    if isinstance(value, Tile):
+        return broadcast_to(value, shape)
+    return full(shape, value, array.dtype)
 
 
 def _takes(array: AnyArray, element: type[DType]) -> bool:
@@ -161,40 +243,64 @@ def _element(array: AnyArray, dtype: Any) -> type[DType]:
     return element
 
 
-def _given(array: AnyArray, index: Index) -> list[Integer]:
-    """An index as integers: Python's, or scalars of intp."""
-    given = [index] if isinstance(index, int | Tile) else list(index)
-    if len(given) != array.ndim:
-        raise TilecError(f"{array!r} takes {array.ndim} indices, not {len(given)}")
-    for part in given:
-        whole = isinstance(part, Tile) and part.dtype.kind in ("int", "uint", "index")
-        if not isinstance(part, int) and not (whole and not part.shape):
-            raise TilecError(f"indices of {array.name} are integers, not {part!r}")
-    return [astype(part, intp) if isinstance(part, Tile) else part for part in given]
+def atomic_add(
+    array: AnyArray,
+    index: Index,
+    tile: Operand,
+    *,
+    mask: Tile | bool | None = None,
+    bounds: bool = True,
+) -> None:
+    """Add a tile to what memory holds, each element at once; the order among CTAs is open.
+
+    Args:
+        array: an argument of the kernel.
+        index: as of `store`; what goes to one place is added up there.
+        tile: what to add.
+        mask: as of `store`.
+        bounds: as of `store`.
+    """
+    _update("add", array, index, tile, mask, bounds)
 
 
-def _place(part: Integer) -> Tile:
-    if isinstance(part, Tile):
-        return part
-    return Tile(constant(part, intp), intp, natural=part >= 0)
-
-
-def atomic_add(array: AnyArray, index: Index, tile: Tile, *, bounds: bool = True) -> None:
-    """Add a tile to what memory holds, each element at once; the order among CTAs is open."""
-    fn = "addf" if tile.dtype.kind == "float" else "addi"
-    _write("tile.atomic", array, index, tile, bounds, {"fn": text(f"arith.{fn}")})
-
-
-def atomic_max(array: AnyArray, index: Index, tile: Tile, *, bounds: bool = True) -> None:
+def atomic_max(
+    array: AnyArray,
+    index: Index,
+    tile: Operand,
+    *,
+    mask: Tile | bool | None = None,
+    bounds: bool = True,
+) -> None:
     """Put the larger of a tile's and memory's elements into memory, each at once."""
-    _write("tile.atomic", array, index, tile, bounds, {"fn": text(_extreme("max", tile))})
+    _update("max", array, index, tile, mask, bounds)
 
 
-def atomic_min(array: AnyArray, index: Index, tile: Tile, *, bounds: bool = True) -> None:
+def atomic_min(
+    array: AnyArray,
+    index: Index,
+    tile: Operand,
+    *,
+    mask: Tile | bool | None = None,
+    bounds: bool = True,
+) -> None:
     """Put the smaller of a tile's and memory's elements into memory, each at once."""
-    _write("tile.atomic", array, index, tile, bounds, {"fn": text(_extreme("min", tile))})
+    _update("min", array, index, tile, mask, bounds)
 
 
-def _extreme(name: str, tile: Tile) -> str:
-    suffix = {"float": "imumf", "uint": "ui"}.get(tile.dtype.kind, "si")
-    return f"arith.{name}{suffix}"
+def _update(
+    name: str, array: AnyArray, index: Index, value: Operand, mask: Any, bounds: bool
+) -> None:
+    array = array_of(array, f"atomic_{name}")
+    kind = value.dtype.kind if isinstance(value, Tile) else array.dtype.kind
+    fn = {"fn": text(f"arith.{_UPDATES[name].get(kind, _UPDATES[name]['int'])}")}
+    _write("tile.atomic", "tile.atomic_scatter", array, index, value, mask, bounds, fn)
+
+
+_UPDATES = MappingProxyType(
+    {
+        # numpy's name: upstream's op by kind of element
+        "add": {"float": "addf", "int": "addi"},
+        "max": {"float": "maximumf", "uint": "maxui", "int": "maxsi"},
+        "min": {"float": "minimumf", "uint": "minui", "int": "minsi"},
+    }
+)

@@ -11,7 +11,8 @@ from tilec.isa import TilecError
 
 from .analysis.contiguity import contiguous, in_bounds, together, why_narrow
 from .analysis.effects import is_shared
-from .analysis.memory_facts import memory_facts
+from .analysis.memory_facts import ANY, memory_facts
+from .analysis.runs import run_of
 from .kernel_pass import Kernel, KernelPass
 
 
@@ -22,7 +23,9 @@ class InferVectors(KernelPass):
     the memrefs' types and, of a kernel's arguments, the attributes `tile.aligned = BYTES : i64`,
     `tile.sizes = array<i64: …>` and `tile.strides = array<i64: …>`, of which each dynamic size or
     stride is a multiple. A masked access is as wide as elements are inside or outside together.
-    `masked` goes where the tile is known to lie inside. A `vector` that is there stays.
+    `masked` goes where the tile is known to lie inside. Where elements have offsets or conditions
+    of their own, an access takes neighbours that have them in common. A `vector` that is there
+    stays.
     """
 
     name: ClassVar[str] = "tile-infer-vectors"
@@ -53,7 +56,7 @@ def _annotate(op: MemoryOp, kernel: Kernel) -> None:
         return
     shape = _in_memory(tile, transposed=op.is_transposed)
     attributes = op.operation.attributes
-    if "masked" in attributes and in_bounds(memref, indices, shape):
+    if "masked" in attributes and not op.by_element and in_bounds(memref, indices, shape):
         del attributes["masked"]
         kernel.remark(op, f"lies inside {memref.type}: no mask")
     if "vector" in attributes:
@@ -62,9 +65,18 @@ def _annotate(op: MemoryOp, kernel: Kernel) -> None:
     vector = min(wide, shape[-1])
     if "masked" in attributes:
         vector = min(vector, together(memref))
+    alike = _alike(op)
+    vector = min(vector, alike)
     if vector > 1:
         attributes["vector"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), vector)
-    _explain(op, kernel, vector, wide)
+    _explain(op, kernel, vector, wide, alike)
+
+
+def _alike(op: MemoryOp) -> int:
+    """Elements in a row that go to consecutive places, and that a mask leaves in or out as one."""
+    if len(op.indices) - 1 in op.along:
+        return 1
+    return min((run_of(tile) for tile in op.by_element), default=ANY)
 
 
 def _in_memory(tile: PlainTile, *, transposed: bool) -> tuple[int, ...]:
@@ -75,10 +87,12 @@ def _in_memory(tile: PlainTile, *, transposed: bool) -> tuple[int, ...]:
     return tuple(shape[-len(tile.shape) :])
 
 
-def _explain(op: MemoryOp, kernel: Kernel, vector: int, wide: int) -> None:
+def _explain(op: MemoryOp, kernel: Kernel, vector: int, wide: int, alike: int) -> None:
     size = bits_of(ir.MemRefType(op.memref.type).element_type) // 8
     found = f"moves {vector * size} bytes at a time"
     reason = why_narrow(op.memref)
     if vector < wide and "masked" in op.attributes:
         reason = "only so many are known to be in bounds together (tile.sizes may say more)"
+    if vector == alike < wide:
+        reason = "only so many are known to have one index and one truth of the mask"
     kernel.remark(op, f"{found}; {reason}" if reason else found)

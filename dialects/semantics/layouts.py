@@ -22,7 +22,8 @@ class LayoutRule(Enum):
     MOVED = "moved"
     """It moves a tile from or to memory, under any layout that the memory allows.
 
-    The op's class says which, as `tilec.dialects.tile.ops.memory.MemoryOp`.
+    The op's class says which, as `tilec.dialects.tile.ops.memory.MemoryOp`. Tiles that say where,
+    or whether, each element is moved have the layout of what is moved.
     """
     PRODUCT = "product"
     """Those of an instruction's fragments; accumulator and result have one."""

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from tilec.ir.assembly.signature import OPERAND_SIZES
 from tilec.ir.mlir import ext, ir
 
 
@@ -9,13 +10,18 @@ def define_operands(cls: type[ext.Operation]) -> None:
     """Let each operand be found by its place, and all results where they are a group.
 
     The bindings look for the sizes of groups where one of the operands stands for several, and
-    an op that has but one such group carries no sizes.
+    an op that has but one such group carries no sizes. Where it has more, each is a tuple, too.
     """
     operands, _, results, _ = ext.partition_fields(cls._fields)
     if len(results) == 1 and results[0].variadicity is not ext.Variadicity.single:
         setattr(cls, results[0].name, property(_results))
     groups = [o.variadicity is not ext.Variadicity.single for o in operands]
-    if sum(groups) != 1:
+    if sum(groups) > 1:
+        for number, operand in enumerate(operands):
+            find = _sized_group if groups[number] else _sized_operand
+            setattr(cls, operand.name, property(partial(find, number=number)))
+        return
+    if not any(groups):
         return
     first, behind = groups.index(True), len(groups) - groups.index(True) - 1
     for number, operand in enumerate(operands):
@@ -33,6 +39,17 @@ def _results(op: ext.Operation) -> tuple[ir.Value, ...]:
 
 def _operand(op: ext.Operation, at: int) -> ir.Value:
     return op.operands[at]
+
+
+def _sized_group(op: ext.Operation, number: int) -> tuple[ir.Value, ...]:
+    sizes = list(ir.DenseI32ArrayAttr(op.attributes[OPERAND_SIZES]))
+    first = sum(sizes[:number])
+    return tuple(op.operands[first : first + sizes[number]])
+
+
+def _sized_operand(op: ext.Operation, number: int) -> ir.Value:
+    (found,) = _sized_group(op, number)
+    return found
 
 
 def _group(op: ext.Operation, first: int, behind: int) -> tuple[ir.Value, ...]:

@@ -39,7 +39,8 @@ and_, or_, xor = binary("llvm.and"), binary("llvm.or"), binary("llvm.xor")
 shl, lshr = binary("llvm.shl"), binary("llvm.lshr")
 smin = binary("llvm.intr.smin")
 fma = ternary("llvm.intr.fma")
-bitcast, trunc, zext = cast("llvm.bitcast"), cast("llvm.trunc"), cast("llvm.zext")
+bitcast, trunc = cast("llvm.bitcast"), cast("llvm.trunc")
+sext, zext = cast("llvm.sext"), cast("llvm.zext")
 addrspacecast, ptrtoint = cast("llvm.addrspacecast"), cast("llvm.ptrtoint")
 
 

@@ -104,6 +104,8 @@ def _of_tile(op: MemoryOp, touched: list[Touch]) -> CtaAccess:
     tile = tile_value(op.tile.type)
     if tile is None or tile.is_fragment:  # a warp's, at a place of its own
         return CtaAccess(op, role, op.memref, function=function)
+    if op.by_element:  # at places that are known when it runs
+        return CtaAccess(op, role, op.memref, of_cta=True, function=function)
     indices, layout = tuple(op.indices), _memory_layout(tile, transposed=op.is_transposed)
     extents = tuple(layout.out_sizes.values())
     leading = (1,) * (len(indices) - len(extents))

@@ -8,6 +8,7 @@ from tilec.dialects.semantics import LayoutRule, carried_values, layout_rule
 from tilec.dialects.semantics import is_free as can_be_free
 from tilec.dialects.tile import ops
 from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
@@ -89,6 +90,9 @@ def joined(op: ir.OpView) -> Iterator[list[Value]]:
         case LayoutRule.JOINED:
             if not is_soft(op):
                 yield [*op.operands, *op.results]
+        case LayoutRule.MOVED:
+            if isinstance(op, MemoryOp) and op.by_element:
+                yield [op.tile, *op.by_element]
         case LayoutRule.PRODUCT:
             yield [op.operands[2], op.results[0]]
         case LayoutRule.CARRIED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tilec.dialects.tile.ops import AtomicOp
+from tilec.dialects.tile.ops import AtomicOp, AtomicScatterOp
 from tilec.dialects.tile.ops.atomic import updates
 from tilec.dialects.tile.tiles import Element
 from tilec.isa.reductions import Reduction
@@ -10,7 +10,7 @@ from tilec.isa.reductions import Reduction
 from ..fragments.expansion import Expansion, Values
 from . import predicated
 from .addresses import Address, in_global
-from .fragment_access import FragmentAccess
+from .fragment_access import access_of
 from .lowering import Lowering
 from .rearrangement import rearranged
 from .registers import Packing, fragment, packing
@@ -22,23 +22,14 @@ class Atomics:
     def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
-    def atomic(self, op: AtomicOp, expansion: Expansion) -> list[Values]:
-        """`tile.atomic` of a fragment."""
-        value, target = op.tile, op.target
+    def atomic(self, op: AtomicOp | AtomicScatterOp, expansion: Expansion) -> list[Values]:
+        """`tile.atomic` or `tile.atomic_scatter` of a fragment."""
+        value = op.tile
         tile = fragment(value)
         forms = self._forms(op.fn.value, tile.element)
         packed = packing(tile)
         size = packed.element.width // 8
-        access = FragmentAccess(
-            self._kernel,
-            op,
-            tile,
-            target,
-            expansion.one(target),
-            op.indices,
-            loads=False,
-            widest=max(forms) * size,
-        )
+        access = access_of(self._kernel, op, tile, expansion, loads=False, widest=max(forms) * size)
         form = forms[access.width]
         held = expansion.values(value)
         moved = Packing(packed.element, access.width // form.registers, form.registers)

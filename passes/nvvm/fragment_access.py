@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.matrices import in_memory
 from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.ops.memory import vector_of
+from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import check_addressable
 from tilec.dialects.tile.tiles import TileValue, bits_of
@@ -18,14 +19,17 @@ from tilec.ir.types import memref_of
 from tilec.layout import LinearLayout
 from tilec.layout.access import Access, vector_access
 
+from ..fragments.expansion import Expansion
 from .addresses import Address
 from .global_memory import GlobalAccess
+from .indexed_memory import Elements, IndexedAccess
 from .lowering import Lowering
-from .registers import Packing
+from .registers import Packing, elements, packing_of
 from .shared_memory import SharedAccess, shared_access
 
 VECTOR_BYTES = 16
 """The widest access of one thread."""
+_NONE: Mapping[int, Elements] = MappingProxyType({})
 
 
 class FragmentAccess:
@@ -38,6 +42,9 @@ class FragmentAccess:
         memref: the memory.
         lowered: what stands for it.
         indices: of the fragment's origin.
+        offsets: by dimension, how far each element lies from the index, where they are not
+            consecutive.
+        mask: whether each element is moved; None if all are.
         loads: whether memory is only read.
         widest: bytes that an access may move.
 
@@ -59,6 +66,8 @@ class FragmentAccess:
         lowered: Value,
         indices: Sequence[Value],
         *,
+        offsets: Mapping[int, Elements] = _NONE,
+        mask: Elements | None = None,
         loads: bool,
         widest: int = VECTOR_BYTES,
     ) -> None:
@@ -68,7 +77,7 @@ class FragmentAccess:
         self._masked = "masked" in op.attributes
         check_addressable(tile.layout)
         lane = _by_lane(self._layout)
-        self._memory: SharedAccess | GlobalAccess
+        self._memory: SharedAccess | GlobalAccess | IndexedAccess
         type_ = memref_of(memref)
         if isinstance(type_.memory_space, SharedAttr):
             shape = tuple(type_.shape)
@@ -77,12 +86,15 @@ class FragmentAccess:
             memory: LinearLayout | None = buffer.layout
             aligned, self._memory = shared.alignment(), shared
         else:
-            self._memory = GlobalAccess(kernel, memref, indices, lane, "lane")
+            if offsets or mask is not None:
+                self._memory = IndexedAccess(kernel, memref, indices, offsets, mask, self._layout)
+            else:
+                self._memory = GlobalAccess(kernel, memref, indices, lane, "lane")
             memory = None
             aligned = self._memory.alignment(vector_of(op))
-        stores_once = isinstance(self._memory, GlobalAccess) and not loads
+        stores_once = memory is None and not loads
         self._copies_of_lanes = self._layout.free("lane") if stores_once else 0
-        self._guarded = self._masked or self._copies_of_lanes != 0
+        self._guarded = self._masked or mask is not None or self._copies_of_lanes != 0
         limit = min(aligned * bits // 8, widest)
         moves = _moves(self._layout, memory, bits, limit, store=not loads)
         self.width = moves.bytes * 8 // bits
@@ -114,10 +126,47 @@ class FragmentAccess:
         """
         if not self._guarded:
             return None
-        assert isinstance(self._memory, GlobalAccess)
         copies = self._copies_of_lanes
         first = [self._kernel.first_of_copies("lane", copies)] if copies else []
+        if isinstance(self._memory, IndexedAccess):
+            return self._memory.inside(place, first, bounds=self._masked)
+        assert isinstance(self._memory, GlobalAccess)
         return self._memory.inside(place, *first) if self._masked else first[0]
+
+
+def access_of(
+    kernel: Lowering,
+    op: MemoryOp,
+    tile: TileValue,
+    expansion: Expansion,
+    *,
+    loads: bool,
+    widest: int = VECTOR_BYTES,
+) -> FragmentAccess:
+    """The accesses of an op on a fragment.
+
+    Args:
+        kernel: the kernel.
+        op: the op.
+        tile: the fragment, in units of what memory holds.
+        expansion: has what stands for the op's operands.
+        loads: whether memory is only read.
+        widest: bytes that an access may move.
+    """
+    own = {v: elements(expansion.values(v), packing_of(v)) for v in op.by_element}
+    offsets = zip(op.along, op.offsets, strict=True)
+    return FragmentAccess(
+        kernel,
+        op,
+        tile,
+        op.memref,
+        expansion.one(op.memref),
+        op.indices,
+        offsets={dim: own[tile] for dim, tile in offsets},
+        mask=None if op.mask is None else own[op.mask],
+        loads=loads,
+        widest=widest,
+    )
 
 
 class _Moves(NamedTuple):

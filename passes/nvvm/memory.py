@@ -1,36 +1,33 @@
-"""`tile.load` and `tile.store` of fragments: each lane's elements, as wide as they lie."""
+"""Loads, stores, gathers and scatters of fragments: each lane's elements, as wide as they lie."""
 
 from __future__ import annotations
 
 from itertools import count
 
-from tilec.dialects.tile.ops import LoadOp, StoreOp
+from tilec.dialects.tile.ops import GatherOp, LoadOp, ScatterOp, StoreOp
 from tilec.dialects.tile.stored import stored_tile
 from tilec.ir.aliases import Value
 from tilec.ir.ops import llvm
 
 from ..fragments.expansion import Expansion, Values
 from . import predicated
-from .fragment_access import FragmentAccess
+from .fragment_access import FragmentAccess, access_of
 from .lowering import Lowering
 from .rearrangement import rearranged, repacked
 from .registers import Packing, bitcast, fragment, packing
 
 
 class Memory:
-    """Lowering of loads and stores of one kernel's fragments."""
+    """Lowering of what moves one kernel's fragments from and to memory."""
 
     def __init__(self, kernel: Lowering) -> None:
         self._kernel = kernel
 
-    def load(self, op: LoadOp, expansion: Expansion) -> list[Values]:
-        """`tile.load` of a fragment."""
+    def load(self, op: LoadOp | GatherOp, expansion: Expansion) -> list[Values]:
+        """`tile.load` or `tile.gather` of a fragment."""
         whole = fragment(op.tile)
         tile = stored_tile(whole, transposed="transposed" in op.attributes)
-        source, indices = op.source, op.indices
-        access = FragmentAccess(
-            self._kernel, op, tile, source, expansion.one(source), indices, loads=True
-        )
+        access = access_of(self._kernel, op, tile, expansion, loads=True)
         packed = packing(tile)
         moved = access.packing(packed.element)
         words: list[Value] = []
@@ -43,14 +40,12 @@ class Memory:
         values = [bitcast(v, stored.type) for v in rearranged(words, moved, order, packed)]
         return [repacked(values, stored, packing(whole))]
 
-    def store(self, op: StoreOp, expansion: Expansion) -> list[Values]:
-        """`tile.store` of a fragment."""
-        value, target, indices = op.tile, op.target, op.indices
+    def store(self, op: StoreOp | ScatterOp, expansion: Expansion) -> list[Values]:
+        """`tile.store` or `tile.scatter` of a fragment."""
+        value = op.tile
         whole = fragment(value)
         tile = stored_tile(whole, transposed="transposed" in op.attributes)
-        access = FragmentAccess(
-            self._kernel, op, tile, target, expansion.one(target), indices, loads=False
-        )
+        access = access_of(self._kernel, op, tile, expansion, loads=False)
         stored = Packing.dense(packing(whole).element, whole.registers)
         packed = packing(tile)
         held = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
@@ -14,8 +14,11 @@ from ..ops import (
     AsyncCopyOp,
     AsyncWaitOp,
     AtomicOp,
+    AtomicScatterOp,
+    GatherOp,
     LdmatrixOp,
     LoadOp,
+    ScatterOp,
     StmatrixOp,
     StoreOp,
 )
@@ -81,6 +84,85 @@ def atomic(
     """`tile.atomic`: a tile or fragment into memory by `fn`, such as `arith.addf`; see `load`."""
     attributes = access(transposed, masked, vector) | {"fn": ir.StringAttr.get(fn)}
     emit(AtomicOp, [value, target, *indices_of(indices)], attributes=attributes)
+
+
+@located
+def gather(
+    source: Value,
+    *indices: Index,
+    type: TypeLike,  # noqa: A002 (MLIR's word)
+    offsets: Mapping[int, Value] | None = None,
+    condition: Value | None = None,
+    masked: bool = False,
+    vector: int = 1,
+) -> Value:
+    """`tile.gather`: a tile or fragment of `type`, each element from a place of its own.
+
+    Args:
+        source: a memref.
+        indices: of the tile's first element, one a dimension of the memref.
+        type: a tensor with or without a layout, or a fragment.
+        offsets: by dimension of the memref, how far from the index each element lies.
+        condition: which elements are read; the others are zero.
+        masked: elements outside the memref's extents are zero.
+        vector: elements that lie together, and are read or not as one.
+    """
+    operands, attributes = _places([source], indices, offsets, condition)
+    return emit(GatherOp, operands, type, attributes | access(False, masked, vector))
+
+
+@located
+def scatter(
+    value: Value,
+    target: Value,
+    *indices: Index,
+    offsets: Mapping[int, Value] | None = None,
+    condition: Value | None = None,
+    masked: bool = False,
+    vector: int = 1,
+) -> None:
+    """`tile.scatter`: a tile or fragment, each element to a place of its own; see `gather`."""
+    operands, attributes = _places([value, target], indices, offsets, condition)
+    emit(ScatterOp, operands, attributes=attributes | access(False, masked, vector))
+
+
+@located
+def atomic_scatter(
+    fn: str,
+    value: Value,
+    target: Value,
+    *indices: Index,
+    offsets: Mapping[int, Value] | None = None,
+    condition: Value | None = None,
+    masked: bool = False,
+    vector: int = 1,
+) -> None:
+    """`tile.atomic_scatter`: a tile or fragment into memory by `fn`; see `atomic` and `gather`."""
+    operands, attributes = _places([value, target], indices, offsets, condition)
+    attributes |= access(False, masked, vector) | {"fn": ir.StringAttr.get(fn)}
+    emit(AtomicScatterOp, operands, attributes=attributes)
+
+
+def _places(
+    fixed: list[Value],
+    indices: Sequence[Index],
+    offsets: Mapping[int, Value] | None,
+    condition: Value | None,
+) -> tuple[list[Value], dict[str, Attribute]]:
+    """The operands of an op on elements at places of their own, and what says which they are."""
+    by_dim = sorted((offsets or {}).items())
+    groups = [
+        *([value] for value in fixed),
+        indices_of(indices),
+        [tile for _, tile in by_dim],
+        [] if condition is None else [condition],
+    ]
+    attributes: dict[str, Attribute] = {
+        "operandSegmentSizes": ir.DenseI32ArrayAttr.get([len(group) for group in groups])
+    }
+    if by_dim:
+        attributes["along"] = ir.DenseI64ArrayAttr.get([dim for dim, _ in by_dim])
+    return [value for group in groups for value in group], attributes
 
 
 @located

@@ -12,6 +12,7 @@ from .barrier import (
 )
 from .dots import DotOp, DotScaledOp, DotSpOp, DotSpScaledOp
 from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
+from .gather import AtomicScatterOp, GatherOp, ScatterOp
 from .iota import IotaOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
@@ -49,6 +50,7 @@ __all__ = [
     "AsyncCopyOp",
     "AsyncWaitOp",
     "AtomicOp",
+    "AtomicScatterOp",
     "BarrierArriveOp",
     "BarrierExpectOp",
     "BarrierInitOp",
@@ -64,6 +66,7 @@ __all__ = [
     "ElementwiseOp",
     "ExpandOp",
     "FillOp",
+    "GatherOp",
     "IotaOp",
     "JoinWarpsOp",
     "LdmatrixOp",
@@ -75,6 +78,7 @@ __all__ = [
     "MovmatrixOp",
     "ReduceOp",
     "ReshapeOp",
+    "ScatterOp",
     "SelectOp",
     "SliceOp",
     "StmatrixOp",

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from tilec.dialects.semantics import UNKNOWN, Scope
 from tilec.ir.aliases import Op, Value
+from tilec.ir.assembly.signature import OPERAND_SIZES
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
 from tilec.layout import LinearLayout
@@ -140,6 +141,8 @@ def _check_attributes(op: TileOp) -> None:
     declared = {name for name, _ in op.DECLARED.attributes}
     legal = declared | op.UNITS | op.OPTIONAL
     for name in op.attributes:
+        if name == OPERAND_SIZES:  # which MLIR checks
+            continue
         if name in op.UNITS and not isinstance(op.attributes[name], ir.UnitAttr):
             raise TilecError(f"{name} is a unit attribute: it has no value; leave it out for no")
         if not (name in legal or op.OPEN or "." in name):

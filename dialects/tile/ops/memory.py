@@ -93,8 +93,11 @@ class MemoryOp(TileOp):
     """What the ops that move a tile or fragment from or to memory have in common."""
 
     if TYPE_CHECKING:  # fields of each
-        tile: ir.Value
-        indices: Sequence[ir.Value]
+
+        @property
+        def tile(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def indices(self) -> Sequence[ir.Value]: ...  # noqa: D102
 
     @property
     def memref(self) -> ir.Value:
@@ -104,6 +107,26 @@ class MemoryOp(TileOp):
     @property
     def update(self) -> str | None:
         """The upstream op by which elements of memory change; None where they are read or set."""
+        return None
+
+    @property
+    def by_element(self) -> Sequence[ir.Value]:
+        """The tiles that say where, or whether, each element is moved, as of `IndexedOp`."""
+        return ()
+
+    @property
+    def along(self) -> tuple[int, ...]:
+        """The dimensions of memory along which elements have offsets of their own."""
+        return ()
+
+    @property
+    def offsets(self) -> Sequence[ir.Value]:
+        """The tiles of those offsets."""
+        return ()
+
+    @property
+    def mask(self) -> ir.Value | None:
+        """Which elements are moved, a tile of i1; None if all are, as of most ops."""
         return None
 
     @property

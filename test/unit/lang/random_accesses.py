@@ -1,7 +1,8 @@
 """Random loads and stores, in and out of arrays of every type, and what numpy makes of them.
 
 Arrays are of any rank, strided, packed where two elements lie in a byte, or views of one another;
-tiles begin anywhere, at indices known when the kernel is compiled or only when it runs.
+tiles begin anywhere, at indices known when the kernel is compiled or only when it runs, or their
+elements lie anywhere, at tiles of indices; some are masked.
 """
 
 from __future__ import annotations
@@ -77,15 +78,15 @@ def unpacked(held: Any, element: str) -> Any:
 
 
 class Index(NamedTuple):
-    """Where a tile begins along one dimension.
+    """Where a tile begins along one dimension, or where each of its elements lies.
 
     Attributes:
         text: as the kernel has it.
-        value: what it is.
+        value: what it is; of elements an array of the tile's shape.
     """
 
     text: str
-    value: int
+    value: Any
 
 
 class Accesses:
@@ -173,15 +174,62 @@ class Accesses:
         return Index(self.integer(value), value)
 
     def place(
-        self, shape: Sequence[int], extents: Sequence[int], *, even: bool = False
-    ) -> list[Index]:
-        """Where a tile begins in an array of a shape."""
-        wide = (*[1] * (len(shape) - len(extents)), *extents)
+        self, memory: Memory, extents: Sequence[int], *, even: bool = False
+    ) -> tuple[list[Index], Index]:
+        """Where a tile lies in an array, and under which mask."""
+        shape = memory.values.shape
+        first = len(shape) - len(extents)
+        wide = (*[1] * first, *extents)
         last = len(shape) - 1
-        return [
+        found = [
             self.index(size, extent, even=even and axis == last)
             for axis, (size, extent) in enumerate(zip(shape, wide, strict=True))
         ]
+        mask = Index("", np.ones(extents, bool))
+        if memory.element not in PACKED and self.random.random() < 0.4:
+            for axis, size in enumerate(shape):
+                if self.random.random() < 0.5:
+                    found[axis] = self.indices(axis - first, size, extents)
+            if self.random.random() < 0.5:
+                mask = self.mask(extents)
+        return found, mask
+
+    def indices(self, axis: int, size: int, extents: Sequence[int]) -> Index:
+        """A tile of indices along a dimension of it, or of the array alone; no two are the same."""
+        extent = extents[axis] if axis >= 0 else 1
+        whole = axis < 0 or (len(extents) > 1 and self.random.random() < 0.5)
+        own = np.array(self.random.sample(range(-3, max(size, extent) + 3), extent))
+        steps = np.meshgrid(*map(np.arange, extents), indexing="ij")
+        if axis < 0:  # elements apart in the tile's own dimensions may have any
+            values = np.array([self.random.randrange(-2, size + 2) for _ in steps[0].flat])
+            values = values.reshape(extents)
+        elif whole:  # turned from one line to the next
+            others = sum(step for at, step in enumerate(steps) if at != axis)
+            values = own[(steps[axis] + others) % extent]
+        else:
+            values = own[steps[axis]]
+        held = (values if whole else own).reshape(-1)
+        element = self.random.choice(["int32", "int64", "int8", "int16"])
+        name = self.vector(element, held)
+        text = f"tl.load({name}, 0, {held.size})"
+        return Index(f"{text}.reshape({tuple(extents)})" if whole else text, values)
+
+    def mask(self, extents: Sequence[int]) -> Index:
+        """Which elements are moved: any, or those before a number in each row."""
+        if self.random.random() < 0.5:
+            end = self.random.randrange(0, extents[-1] + 2)
+            lines = np.broadcast_to(np.arange(extents[-1]) < end, extents)
+            return Index(f", mask=tl.arange({extents[-1]}) < {self.integer(end)}", lines)
+        held = numbers("bool", extents, self.random)
+        name = self.vector("bool", held.reshape(-1))
+        return Index(f", mask=tl.load({name}, 0, {held.size}).reshape({tuple(extents)})", held)
+
+    def vector(self, element: str, held: Any) -> str:
+        """An argument: an array of rank 1."""
+        values, name = held.astype(CODES[element]), f"a{len(self.memories)}"
+        annotation = f"tl.Array[{lang(element)}, int]"
+        self.memories.append(Memory(name, element, annotation, values, values, values, ""))
+        return name
 
     def extents(self, rank: int, *, even: bool = False) -> list[int]:
         """The shape of a tile."""
@@ -199,14 +247,16 @@ class Accesses:
         memory = self.memory()
         values = memory.values
         extents = self.extents(values.ndim)
-        index = self.place(values.shape, extents)
+        index, mask = self.place(memory, extents)
         fill, text = self.fill(memory.element)
         where = ", ".join(part.text for part in index)
         self.lines.append(
-            f"t = tl.load({memory.name}, ({where},), {tuple(extents)}{memory.dtype}{text})"
+            f"t = tl.load({memory.name}, ({where},), {tuple(extents)}"
+            f"{memory.dtype}{text}{mask.text})"
         )
         self.lines.append(f"tl.store(out, ({row}, 0), {bits('t', memory.element)})")
         inside, places = reached(values.shape, extents, [part.value for part in index])
+        inside &= mask.value
         found = np.full(extents, fill, CODES[memory.element])
         found[inside] = values[tuple(place[inside] for place in places)]
         code = as_bits(found).reshape(-1)
@@ -233,7 +283,7 @@ class Accesses:
         memory = self.memory()
         is_narrow = memory.element in PACKED
         extents = self.extents(memory.values.ndim, even=is_narrow)
-        index = self.place(memory.values.shape, extents, even=is_narrow)
+        index, mask = self.place(memory, extents, even=is_narrow)
         count = int(np.prod(extents))
         given = numbers(memory.element, [WIDTH], self.random)
         held = packed(given) if is_narrow else given
@@ -242,8 +292,9 @@ class Accesses:
         self.memories.append(source)
         shape, where = tuple(extents), ", ".join(part.text for part in index)
         self.lines.append(f"t = tl.load({source.name}, 0, {count}).reshape({shape})")
-        self.lines.append(f"tl.store({memory.name}, ({where},), t)")
+        self.lines.append(f"tl.store({memory.name}, ({where},), t{mask.text})")
         inside, places = reached(memory.values.shape, extents, [part.value for part in index])
+        inside &= mask.value
         after = memory.values.copy()
         after[tuple(place[inside] for place in places)] = given[:count].reshape(extents)[inside]
         self.stored.append((memory, after))
@@ -265,11 +316,14 @@ class Accesses:
         return [*(memory.passed for memory in self.memories), *self.numbers.values()]
 
 
-def reached(shape: Sequence[int], extents: Sequence[int], index: Sequence[int]) -> tuple[Any, Any]:
+def reached(shape: Sequence[int], extents: Sequence[int], index: Sequence[Any]) -> tuple[Any, Any]:
     """Which elements of a tile lie inside an array, and where each lies along every dimension."""
     wide = (*[1] * (len(shape) - len(extents)), *extents)
     steps = np.meshgrid(*(np.arange(extent) for extent in wide), indexing="ij")
-    places = [step.reshape(extents) + first for step, first in zip(steps, index, strict=True)]
+    places = [
+        step.reshape(extents) + first if isinstance(first, int) else first
+        for step, first in zip(steps, index, strict=True)
+    ]
     inside = np.ones(extents, bool)
     for place, size in zip(places, shape, strict=True):
         inside &= (place >= 0) & (place < size)

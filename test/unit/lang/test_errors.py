@@ -283,6 +283,78 @@ def _() -> object:  # what a verifier finds
     return k.build()
 
 
+@wrong(r"indices of a are integers, not float32 \[32\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.load(a, tl.zeros(32), 32)  # <- tl.load
+
+    return k.build()
+
+
+@wrong(r"indices along dimension 0 of a tile \(16, 32\) are 16, not 32")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        tl.load(a, (tl.arange(32), 0), (16, 32))  # <- tl.load
+
+    return k.build()
+
+
+@wrong(r"the tile \(8, 32\) does not lie along dimension 0 of array a.* as in rows\[:, None\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: tl.Array[tl.float16, int, int, int]) -> None:
+        tl.load(a, (tl.arange(8), 0, 0), (8, 32))  # <- tl.load
+
+    return k.build()
+
+
+@wrong(r"indices of a tile \(16, 32\) broadcast to that shape, unlike int32 \[32, 1\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M) -> None:
+        tl.load(a, (tl.arange(32)[:, None], 0), (16, 32))  # <- tl.load
+
+    return k.build()
+
+
+@wrong(r"mask is a tile of truth values, as a comparison gives, not int32 \[32\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.store(a, 0, tl.load(a, 0, 32), mask=tl.arange(32))  # <- tl.store
+
+    return k.build()
+
+
+@wrong(r"the mask of a tile \(32,\) broadcasts to that shape, unlike bool \[16\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.atomic_add(a, 0, tl.load(a, 0, 32), mask=tl.arange(16) < 3)  # <- tl.atomic_add
+
+    return k.build()
+
+
+@wrong("share a byte, which no tile of indices and no mask takes apart: take the array as tl.uint8")
+def _() -> object:
+    @tilec.kernel
+    def k(a: tl.Array[tl.int4, int, int]) -> None:
+        tl.load(a, (tl.arange(8), 0), (8, 32))  # <- tl.load
+
+    return k.build()
+
+
+@wrong("what is stored in a is a tile, not 'x'")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.store(a, tl.arange(8), "x")  # <- tl.store
+
+    return k.build()
+
+
 @wrong("a tile made in a loop or a branch of the kernel is used outside of it, kept in a list")
 def _() -> object:
     @tilec.kernel

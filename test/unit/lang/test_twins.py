@@ -82,6 +82,8 @@ TWINS = (
         for causal in (False, True)
     ),
 )
+ALONE = ("embedding",)
+"""Kernels that stand in Python only; each has a `check` that compares it with numpy."""
 twins = pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 
 
@@ -124,11 +126,17 @@ def _as_annotated(argument: Any) -> Any:
 
 
 def test_every_kernel_in_python_has_a_twin() -> None:
-    """But `vector_add`, which is there for its size, and those of linalg and vector."""
-    files = {path.stem for path in FOLDER.glob("*.py")} - {"vector_add"}
+    """But those that stand alone, `vector_add` too, and those of linalg and vector."""
+    files = {path.stem for path in FOLDER.glob("*.py")} - {"vector_add", *ALONE}
     assert files == {twin.python[0] for twin in TWINS}
     names = {(r.file, r.name) for r in RUNS if not r.file.startswith(("linalg", "vector"))}
     assert names == {(twin.file, twin.name) for twin in TWINS}
+
+
+@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
+@pytest.mark.parametrize("name", ALONE)
+def test_it_checks_itself_for_each_target(name: str, target: str) -> None:
+    module(FOLDER / f"{name}.py").check(target=target)
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
