@@ -52,6 +52,7 @@ _GROUPS = {
     "Layouts": "layouts",
     "Views": "views",
     "Reductions": "reduce",
+    "Elements taken": "take",
     "Indices": "iota",
     "Products": "mma",
     "Products of tiles": "dots",

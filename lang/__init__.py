@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from .products import dot, dot_scaled, dot_sp
     from .program import cdiv, num_programs, program_id, range, static_range
     from .reductions import all, any, max, min, nanmax, nanmin, prod, sum
+    from .scans import associative_scan, cumprod, cumsum, reduce
     from .shapes import (
         arange,
         broadcast_to,
@@ -92,6 +93,7 @@ if TYPE_CHECKING:
         transpose,
         zeros,
     )
+    from .sorts import argmax, argmin, argsort, sort, sort_by, topk
     from .tile import Tile
 
 __all__ = [
@@ -110,6 +112,10 @@ __all__ = [
     "all",
     "any",
     "arange",
+    "argmax",
+    "argmin",
+    "argsort",
+    "associative_scan",
     "assume",
     "atomic_add",
     "atomic_max",
@@ -121,6 +127,8 @@ __all__ = [
     "ceil",
     "clip",
     "cos",
+    "cumprod",
+    "cumsum",
     "dot",
     "dot_scaled",
     "dot_sp",
@@ -163,10 +171,13 @@ __all__ = [
     "prod",
     "program_id",
     "range",
+    "reduce",
     "reshape",
     "rsqrt",
     "sigmoid",
     "sin",
+    "sort",
+    "sort_by",
     "sqrt",
     "squeeze",
     "static_range",
@@ -174,6 +185,7 @@ __all__ = [
     "sum",
     "tanh",
     "tfloat32",
+    "topk",
     "transpose",
     "uint4",
     "uint8",
@@ -194,7 +206,9 @@ _FILES = (
     "products",
     "program",
     "reductions",
+    "scans",
     "shapes",
+    "sorts",
     "tile",
 )
 """Where the operations are: imported when first used, which a launch may do without."""

@@ -9,9 +9,9 @@ from typing import ClassVar
 from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops import LoadOp, TakeOp
 from tilec.dialects.tile.ops.memory import MemoryOp
-from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 
@@ -114,12 +114,22 @@ def _mend_view(op: ir.OpView) -> None:
     assert result is not None
     if agree(op, source.layout, result.layout):
         return
+    if isinstance(op, TakeOp):
+        _mend_take(op, source)
+        return
     before = backward(op, result.layout, source.shape)
     narrowed = bits_of(source.element) < bits_of(result.element)
     if before is not None and not narrowed and agree(op, before, result.layout):
         _convert_operand(op, 0, before)
     else:
         _convert_result(op, forward(op, source.layout, result.shape))
+
+
+def _mend_take(op: TakeOp, source: TileValue) -> None:
+    """Take elements under a layout that allows it."""
+    layout = op.legal(source.layout)
+    _convert_operand(op, 0, layout)
+    _convert_result(op, layout)
 
 
 def _multiply_constants(function: ir.OpView) -> None:

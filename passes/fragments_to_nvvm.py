@@ -28,6 +28,7 @@ from .nvvm.products import Products
 from .nvvm.reductions import Reductions
 from .nvvm.registers import Packing, packing
 from .nvvm.shared_buffers import SHARED, SharedBuffers
+from .nvvm.takes import Takes
 from .nvvm.tma import BoxCopies
 from .nvvm.views import Iotas, view
 from .nvvm.wgmma import Wgmmas, warpgroup_packing
@@ -116,6 +117,7 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.SliceOp, elementwise.cut),
             lowers(ops.StmatrixOp, moves.stmatrix),
             lowers(ops.StoreOp, memory.store),
+            lowers(ops.TakeOp, Takes(kernel).take),
             lowers(ops.TmaLoadOp, boxes.load),
             lowers(ops.TmaPrefetchOp, boxes.prefetch),
             lowers(ops.TmaReduceOp, boxes.send),

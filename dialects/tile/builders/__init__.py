@@ -62,7 +62,7 @@ from .registers import (
 )
 from .registers import slice as slice  # noqa: A004 (the op's name)
 from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
-from .views import broadcast, expand, iota, reduce, reshape, transpose
+from .views import broadcast, expand, iota, reduce, reshape, take, transpose
 from .wgmma import (
     accumulator,
     join_warps,
@@ -124,6 +124,7 @@ __all__ = [
     "slice",
     "stmatrix",
     "store",
+    "take",
     "tensor_type",
     "tma_load",
     "tma_prefetch",

@@ -23,6 +23,7 @@ from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
+from .take import TakeOp
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .wgmma import (
@@ -82,6 +83,7 @@ __all__ = [
     "SliceOp",
     "StmatrixOp",
     "StoreOp",
+    "TakeOp",
     "TmaLoadOp",
     "TmaPrefetchOp",
     "TmaReduceOp",
