@@ -223,7 +223,7 @@ class Compiled:
             kernel: its name; by default the only one.
             device: `cuda`, `sim`, or None: the GPU where there is one that runs the target.
             dynamic_smem: dynamic shared memory in bytes; by default what the kernel says.
-            cluster: CTAs of a cluster, on a GPU.
+            cluster: CTAs of a cluster; by default what the kernel says.
             stream: on a GPU: a stream, on which the launch does not wait for the kernel's end
                 unless there are arrays to copy back.
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from math import copysign
 from typing import TypeVar
 
+from tilec.isa.errors import TilecError
+
 from .aliases import Op
 from .mlir import ir
+
+CLUSTER = "nvvm.cluster_dim"
+"""Of a kernel: CTAs of a cluster. Upstream's `known_cluster_size` of `gpu.func` becomes it."""
 
 A = TypeVar("A", bound=ir.Attribute)
 
@@ -26,6 +31,25 @@ def attribute(op: Op, name: str, kind: type[A]) -> A:
     found = op.attributes[name]
     if not isinstance(found, kind):
         raise TypeError(f"{name} of {op.name} is {found}, no {kind.__name__}")
+    return found
+
+
+def given_attribute(op: Op, name: str, kind: type[A]) -> A | None:
+    """An attribute that a user may have given the op; None if the op has none of this name.
+
+    Args:
+        op: the op.
+        name: the attribute's name.
+        kind: the class that it must be of.
+
+    Raises:
+        TilecError: if it is of another.
+    """
+    if name not in op.attributes:
+        return None
+    found = op.attributes[name]
+    if not isinstance(found, kind):
+        raise TilecError(f"{name} is {found}, which is no {kind.__name__}")
     return found
 
 

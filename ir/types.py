@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tilec.isa.errors import TilecError
+
 from .aliases import Number, Type, Value
 from .mlir import ir
 
@@ -71,6 +73,19 @@ def memref_of(value: Value) -> ir.MemRefType:
     if not isinstance(type_, ir.MemRefType):
         raise TypeError(f"{type_} is no ranked memref")
     return type_
+
+
+def strides_and_offset(type_: ir.MemRefType) -> tuple[list[int], int]:
+    """The strides of a memref and its offset, in elements.
+
+    Raises:
+        TilecError: if its layout is another map.
+    """
+    try:
+        strides, offset = type_.get_strides_and_offset()
+    except RuntimeError:
+        raise TilecError(f"cannot take {type_}: its layout is no list of strides") from None
+    return list(strides), offset
 
 
 def number_of(type_: Type) -> Number:

@@ -6,12 +6,14 @@ PTX ISA, "Kernel Function Parameters". Imported only where kernels are launched:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .errors import LaunchError
+from .limits import LARGEST_CLUSTER
 from .types import TYPE_BITS
 
 Extents = tuple[int, int, int]
@@ -52,6 +54,23 @@ def extents(value: int | Sequence[int], what: str) -> Extents:
         raise LaunchError(f"{what} is {value!r}; it takes one to three positive integers")
     x, y, z = (*(int(n) for n in given), 1, 1)[:3]
     return x, y, z
+
+
+def check_cluster(grid: Extents, cluster: Extents) -> None:
+    """Check that a grid is made of whole clusters, and that these are no larger than any is.
+
+    Raises:
+        LaunchError: naming the dimension.
+    """
+    if prod(cluster) > LARGEST_CLUSTER:
+        raise LaunchError(
+            f"a cluster of {cluster}, {prod(cluster)} CTAs; at most {LARGEST_CLUSTER} are legal"
+        )
+    for axis, ctas, of in zip("xyz", grid, cluster, strict=True):
+        if ctas % of:
+            raise LaunchError(
+                f"a grid of {ctas} CTAs along {axis} in clusters of {of}, which do not divide it"
+            )
 
 
 def span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
@@ -167,6 +186,13 @@ def _by_value(parameter: Parameter, value: object, index: int) -> bytes:
     return bytes(data)
 
 
+def _shown(value: object) -> str:
+    """A value in a message; Python writes out no integers of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 64:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
+
+
 def _scalar(parameter: Parameter, value: object, index: int) -> bytes:
     type_, bits = parameter.type, TYPE_BITS[parameter.type]
     if isinstance(value, bytes | bytearray):
@@ -174,7 +200,7 @@ def _scalar(parameter: Parameter, value: object, index: int) -> bytes:
     array = np.asarray(value)
     if array.ndim or array.dtype.kind not in "biufV":
         raise LaunchError(
-            f"argument {index} is {value!r}; parameter '{parameter.name}' takes a .{type_}"
+            f"argument {index} is {_shown(value)}; parameter '{parameter.name}' takes a .{type_}"
         )
     if array.dtype.itemsize * 8 == bits and isinstance(value, np.generic):
         given_float = array.dtype.kind in "fV"
@@ -182,8 +208,11 @@ def _scalar(parameter: Parameter, value: object, index: int) -> bytes:
             return array.tobytes()
     if type_[0] == "f" or (array.dtype.kind in "fV" and type_[0] == "b" and bits > 8):
         return np.asarray(value, f"f{bits // 8}").tobytes()
-    number = int(array.item())
-    if number != value:
+    try:
+        number = int(array.item())
+    except (OverflowError, TypeError, ValueError):  # infinite, no number, or of no known type
+        number = None
+    if number is None or number != value:
         raise LaunchError(
             f"argument {index} is {value!r}; parameter '{parameter.name}' takes an integer"
         )

@@ -1,10 +1,16 @@
-"""What tensor maps, the boxes that copies of them move, and mbarriers are limited to.
+"""What clusters, tensor maps, the boxes that copies of them move, and mbarriers are limited to.
 
 PTX ISA 5.5, "Tensors", 9.7.13.15.2; CUDA driver API, `cuTensorMapEncodeTiled`.
 """
 
 from __future__ import annotations
 
+CLUSTERS_SINCE = 90
+"""The first architecture with clusters."""
+PORTABLE_CLUSTER = 8
+"""CTAs of a cluster that every GPU with clusters takes. CUDA Programming Guide, "Clusters"."""
+LARGEST_CLUSTER = 16
+"""The most CTAs of a cluster; more than `PORTABLE_CLUSTER` have to be asked for."""
 MAP_BYTES = 128
 """Of a map."""
 MAP_RANKS = range(1, 6)
@@ -17,6 +23,18 @@ MAP_STRIDES = 1 << 40
 """What strides are below, in bytes."""
 BOX_EXTENTS = range(1, 257)
 """Elements of a box along a dimension."""
+ELEMENT_STRIDES = range(1, 9)
+"""Every how-manieth element along a dimension a copy takes."""
+IM2COL_RANKS = range(3, 6)
+"""Dimensions of an array that is walked by its pixels."""
+IM2COL_PIXELS = range(1, 1025)
+"""Pixels of a copy."""
+IM2COL_CORNERS = {
+    1: range(-(1 << 15), 1 << 15),
+    2: range(-(1 << 7), 1 << 7),
+    3: range(-(1 << 4), 1 << 4),
+}
+"""What corners of the pixels may be, by the dimensions that these have: all share 32 bits."""
 BOX_ALIGNMENT = 128
 """Of a box in shared memory, in bytes."""
 TENSOR_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")

@@ -15,19 +15,21 @@ from tilec.ir.aliases import Op
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, Form, Target, TilecError, form, forms, nearest, target
+from tilec.isa.limits import CLUSTERS_SINCE, LARGEST_CLUSTER, PORTABLE_CLUSTER
 from tilec.isa.sass import execution, sorts_metadata
 from tilec.isa.targets import Available
 
 from .base import Pass, walk
-from .functions import block_size, functions, gpu_modules, known_target
+from .functions import block_size, cluster_size, functions, gpu_modules, known_target
 from .report import Report
 
 
 @dataclass(frozen=True)
 class CheckTarget(Pass):
-    """Check that the target has the CTAs and every instruction form that the program needs.
+    """Check that the target has the CTAs, clusters and instruction forms that the program needs.
 
-    It remarks on forms that the target emulates, and on sparse ones without ordered metadata.
+    It remarks on forms that the target emulates, on sparse ones without ordered metadata, and on
+    clusters that not every GPU of the target has.
 
     In and out: any level; the program stays, but for `targets` of the `gpu.module`s, which the
     option sets.
@@ -61,6 +63,7 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
     """Report what the target lacks, and what it is slow at."""
     for function in functions(gpu_module):
         _check_block(function, chosen, report)
+        _check_cluster(function, chosen, report)
     for op in walk(gpu_module):
         _check_tiles(op, chosen, report)
         if isinstance(op, MemoryOp) and op.update is not None:
@@ -106,6 +109,31 @@ def _check_block(function: Op, chosen: Target, report: Report) -> None:
         report.error(
             function,
             f"known_block_size is of {prod(size)} threads; a CTA of {chosen} has at most {most}",
+        )
+
+
+def _check_cluster(function: Op, chosen: Target, report: Report) -> None:
+    """Report clusters that the target has not; remark on those that not each GPU has."""
+    size = cluster_size(function)
+    if size is None:
+        return
+    written, count = "x".join(map(str, size)), prod(size)
+    if chosen.number < CLUSTERS_SINCE:
+        report.error(
+            function,
+            f"has clusters of {written} CTAs; {chosen} has none, sm_{CLUSTERS_SINCE} and later do",
+        )
+    elif min(size) < 1 or count > LARGEST_CLUSTER:
+        report.error(
+            function,
+            f"has clusters of {written}, {count} CTAs; legal: 1 to {LARGEST_CLUSTER}, of which "
+            f"{PORTABLE_CLUSTER} run on every GPU",
+        )
+    elif count > PORTABLE_CLUSTER:
+        report.advise(
+            function,
+            f"has clusters of {count} CTAs, which the launch asks for and a GPU may refuse; up to "
+            f"{PORTABLE_CLUSTER} run on every one",
         )
 
 

@@ -7,14 +7,18 @@ from typing import Any, ClassVar
 
 from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, TENSOR_MAPS, WRITTEN
 from tilec.ir.aliases import Block, Value
-from tilec.ir.attributes import attribute, signature
+from tilec.ir.attributes import given_attribute, signature
 from tilec.ir.mlir import gpu, ir
 from tilec.ir.ops import arith, builtin, llvm
+from tilec.ir.types import strides_and_offset
 from tilec.isa import TilecError
 
-from .analysis.memory_facts import argument_attributes
+from .analysis.memory_facts import argument_attributes, memory_facts
 from .analysis.written_arguments import disjoint_arguments
 from .kernel_pass import Kernel, KernelPass
+
+_OF_MAP = {"array", "box", "swizzle"}
+"""What `tile-fragments-to-nvvm` says of a tensor map."""
 
 
 class KernelAbi(KernelPass):
@@ -73,10 +77,22 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
 
 
 def _tensor_maps(function: gpu.GPUFuncOp) -> list[dict[str, Any]]:
-    """The tensor maps that the last arguments are."""
-    if TENSOR_MAPS not in function.attributes:
+    """The tensor maps that the last arguments are.
+
+    Raises:
+        TilecError: if the attribute is not as `tile-fragments-to-nvvm` writes it.
+    """
+    given = given_attribute(function, TENSOR_MAPS, ir.StringAttr)
+    if given is None:
         return []
-    found: list[dict[str, Any]] = json.loads(attribute(function, TENSOR_MAPS, ir.StringAttr).value)
+    try:
+        found: list[dict[str, Any]] = json.loads(given.value)
+        arrays = len(signature(function).inputs) - len(found)
+        right = all(set(one) == _OF_MAP and 0 <= one["array"] < arrays for one in found)
+    except (TypeError, ValueError, RecursionError):
+        right = False
+    if not right:
+        raise TilecError(f"{TENSOR_MAPS} is not as tile-fragments-to-nvvm writes it: {given}")
     return found
 
 
@@ -113,10 +129,7 @@ def _replace_memref(
 ) -> dict[str, Any]:
     location = argument.location
     promised = _promised(argument)
-    try:
-        strides, offset = type_.get_strides_and_offset()
-    except RuntimeError:
-        raise TilecError(f"cannot take {type_}: its layout is no list of strides") from None
+    strides, offset = strides_and_offset(type_)
     space = type_.memory_space
     number = space.value if isinstance(space, ir.IntegerAttr) else 0
     if number > 1 or not (space is None or isinstance(space, ir.IntegerAttr)):
@@ -165,7 +178,12 @@ def _replace_memref(
 
 
 def _promised(argument: Value) -> dict[str, Any]:
-    """What the attributes of a memref argument promise, none if nothing."""
+    """What the attributes of a memref argument promise, none if nothing.
+
+    Raises:
+        TilecError: for attributes that promise nothing.
+    """
+    memory_facts(argument)
     found: dict[str, Any] = {}
     attributes = {one.name: one.attr for one in argument_attributes(argument)}
     for name, key in ((ALIGNED, "aligned"), (SIZES, "sizes"), (STRIDES, "strides")):

@@ -10,6 +10,10 @@ from tilec.isa.errors import TilecError
 from .base import Pass
 
 _ANCHOR = "builtin.module"
+_DEEPEST = 32
+"""Operations around a pass; upstream's parser recurses, and ends the process somewhere."""
+_LONGEST = 200
+"""Characters of a pipeline that a message shows."""
 _CLOSING = {"(": ")", "{": "}", "[": "]", "<": ">"}
 
 
@@ -71,10 +75,17 @@ def _end(text: str, start: int) -> int:
             expected.pop()
             if not expected:
                 return i + 1
-    raise PipelineError(f"pipeline: '{text[start]}' is never closed in '{text}'")
+    raise PipelineError(f"pipeline: '{text[start]}' is never closed in '{_shown(text)}'")
 
 
-def _elements(text: str) -> tuple[Element, ...]:
+def _shown(text: str) -> str:
+    """A text in a message, of what is too long the beginning."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def _elements(text: str, depth: int = 0) -> tuple[Element, ...]:
+    if depth > _DEEPEST:
+        raise PipelineError(f"pipeline: passes nest more than {_DEEPEST} deep")
     found: list[Element] = []
     at = 0
     while True:
@@ -83,7 +94,9 @@ def _elements(text: str) -> tuple[Element, ...]:
             at += 1
         name = text[start:at].strip()
         if not name or " " in name:
-            raise PipelineError(f"pipeline: expected a pass name at '{text[start:] or text}'")
+            raise PipelineError(
+                f"pipeline: expected a pass name at '{_shown(text[start:] or text)}'"
+            )
         options, inside = "", None
         if text.startswith("{", at):
             end = _end(text, at)
@@ -93,14 +106,14 @@ def _elements(text: str) -> tuple[Element, ...]:
         if text.startswith("(", at):
             end = _end(text, at)
             body = text[at + 1 : end - 1]
-            inside, at = (_elements(body) if body.strip() else ()), end
+            inside, at = (_elements(body, depth + 1) if body.strip() else ()), end
         found.append(Element(name, options, inside))
         while at < len(text) and text[at].isspace():
             at += 1
         if at == len(text):
             return tuple(found)
         if text[at] != ",":
-            raise PipelineError(f"pipeline: expected ',' at '{text[at:]}'")
+            raise PipelineError(f"pipeline: expected ',' at '{_shown(text[at:])}'")
         at += 1
 
 
@@ -158,7 +171,7 @@ def parse_options(text: str) -> dict[str, str]:
             at = _end(text, at) if text[at] in "{([<" else at + 1
         name, equals, value = text[start:at].partition("=")
         if name in options:
-            raise PipelineError(f"pipeline: option '{name}' is given twice in '{text}'")
+            raise PipelineError(f"pipeline: option '{name}' is given twice in '{_shown(text)}'")
         if value[:1] in ("{", '"', "'"):
             value = value[1:-1]
         options[name] = value if equals else "true"

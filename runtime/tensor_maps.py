@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tilec.isa import LaunchError
+from tilec.isa.boxes import Im2col
 from tilec.isa.limits import MAP_ALIGNMENT, MAP_EXTENTS, MAP_STRIDES
 
 
@@ -23,8 +24,10 @@ class BoxedArray:
         bytes: of an element.
         shape: elements along each dimension.
         strides: bytes from one element to the next along each.
-        box: elements of a copy along each.
+        box: what a copy spans along each; empty of an im2col map.
         swizzle: `none`, `32B`, `64B` or `128B`.
+        element_strides: along each, every how-manieth element is copied; empty if each is.
+        im2col: the box of a copy that walks pixels.
     """
 
     array: Any
@@ -34,6 +37,8 @@ class BoxedArray:
     strides: tuple[int, ...]
     box: tuple[int, ...]
     swizzle: str
+    element_strides: tuple[int, ...] = ()
+    im2col: Im2col | None = None
 
     def check(self, name: str, address: int) -> None:
         """Check what every map demands.

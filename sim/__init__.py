@@ -1,8 +1,9 @@
 """PTX on the CPU: any kernel, tensor cores included, bit for bit, with checks and counts."""
 
+from tilec.isa.boxes import Im2col
+
 from .errors import LaunchError, PtxError, UnsupportedInstructionError
 from .launch import launch
-from .map_bytes import Im2col
 from .ptx import Module, read
 from .report import Finding, Line, MatrixCount, Report, SimulationError
 from .tensor_map import TensorMap

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 from tilec.isa import DEFAULT_TARGET, TARGETS, nearest, target
-from tilec.isa.launch import GRID_LIMIT, Extents, extents
+from tilec.isa.launch import GRID_LIMIT, Extents, check_cluster, extents
+from tilec.isa.limits import CLUSTERS_SINCE
 
 from .arguments import pack
 from .counting import report as report_of
@@ -30,9 +31,6 @@ from .scheduler import Scheduler
 from .translator import Translator
 from .wave import Geometry
 
-CLUSTER_LIMIT = 16
-"""The most CTAs of a cluster; more than 8 have to be asked for."""
-CLUSTERS_SINCE = 90
 DEFAULT_STEPS = 5_000_000
 """Step limit where none is given; a step is an instruction for all threads that are together."""
 
@@ -179,16 +177,9 @@ def _cluster(function: Function, given: int | Sequence[int] | None) -> tuple[Ext
 def _check_cluster(geometry: Geometry, arch: str) -> None:
     if not geometry.explicit:
         return
-    if geometry.cluster_ctas > CLUSTER_LIMIT:
-        raise LaunchError(
-            f"a cluster of {geometry.cluster}; at most {CLUSTER_LIMIT} CTAs are legal"
-        )
     if geometry.cluster_ctas > 1 and target(arch).number < CLUSTERS_SINCE:
         raise LaunchError(f"a cluster of {geometry.cluster}; {arch} has no clusters, sm_90 has")
-    if any(n % of for n, of in zip(geometry.grid, geometry.cluster, strict=True)):
-        raise LaunchError(
-            f"a grid of {geometry.grid} in clusters of {geometry.cluster}, which do not divide it"
-        )
+    check_cluster(geometry.grid, geometry.cluster)
 
 
 def _check_shared(placement: Placement, dynamic: int, arch: str) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from tilec.isa.boxes import Im2col
 from tilec.isa.limits import (
     BOX_EXTENTS,
     MAP_ALIGNMENT,
@@ -36,23 +37,6 @@ PTX_TYPES = (
 _SIZES = {"u8": 1, "u16": 2, "f16": 2, "bf16": 2, "u64": 8, "s64": 8, "f64": 8}
 _NANS = {2: 0x7FFF, 4: 0x7FFFFFFF, 8: 0x7FFFFFFFFFFFFFFF}
 """What is filled in for elements outside; which NaN the hardware takes is not documented."""
-
-
-@dataclass(frozen=True, slots=True)
-class Im2col:
-    """The box of an im2col map, of arrays (N, …, W, C).
-
-    Attributes:
-        lower, upper: corners of the pixels that the box covers, relative to the first and the last
-            pixel, W first.
-        channels: channels of a pixel that are copied, at most 256.
-        pixels: pixels that are copied, at most 1024.
-    """
-
-    lower: tuple[int, ...]
-    upper: tuple[int, ...]
-    channels: int
-    pixels: int
 
 
 @dataclass(frozen=True, slots=True)

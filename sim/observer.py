@@ -14,6 +14,7 @@ from .checks.global_memory import GlobalChecks
 from .checks.in_flight import InFlight, Thread
 from .checks.mbarriers import MBarrierChecks
 from .checks.operation import Operation
+from .checks.peer_races import PeerRaces
 from .checks.peers import Peers
 from .checks.progress import Progress
 from .checks.shared import SharedChecks
@@ -37,6 +38,8 @@ class Observer:
             instructions for it.
         warpgroups: the products under way; None likewise.
         mbarriers: checks of those, and what they order.
+        peers: whether the CTAs of a cluster are there when others touch their shared memory.
+        peer_races: in which order they do.
     """
 
     def __init__(
@@ -57,8 +60,11 @@ class Observer:
         self.progress = Progress(wave)
         self.shared = SharedChecks(wave, findings, self.progress)
         self.global_ = GlobalChecks(wave, findings, self.progress)
+        self.peer_races = PeerRaces(wave, findings, self.progress, self.shared)
         self.in_flight = (
-            InFlight(wave, findings, self.progress, self.shared) if asynchronous else None
+            InFlight(wave, findings, self.progress, self.shared, self.peer_races)
+            if asynchronous
+            else None
         )
         self.mbarriers = MBarrierChecks(wave, findings, phases, self.progress, self.in_flight)
         self.warpgroups = (
@@ -69,6 +75,7 @@ class Observer:
         """Begin a wave."""
         self.progress.begin()
         self.peers.begin()
+        self.peer_races.begin()
         self.shared.begin()
         self.global_.begin()
         if self.in_flight is not None:
@@ -118,6 +125,7 @@ class Observer:
             if counted:
                 self.traffic.count_shared(instruction, offsets, size, legal, kind, form)
             self.shared.access(instruction, offsets, size, legal, kind)
+            self.peer_races.own(instruction, offsets, size, legal, kind)
             if self.in_flight is not None:
                 self.in_flight.generic(instruction, offsets, size, legal, kind)
         elif space.name == "global":
@@ -140,16 +148,25 @@ class Observer:
         mask: Array | None,
         kind: Access,
     ) -> Array:
-        """An access to shared memory of other CTAs: races for it are not looked for."""
+        """An access to shared memory of other CTAs."""
         legal = self.peers.bounds(instruction, offsets, size, mask)
-        if kind.writes and kind is not Access.BARRIER and legal.any():
-            places = np.broadcast_to(space.place(offsets), legal.shape)[legal]
-            ctas, at = np.divmod(
-                places - self.wave.memory.shared_base, self.wave.memory.shared_stride
-            )
-            for cta in np.unique(ctas).tolist():
-                self.shared.overwrite(cta, np.unique(at[ctas == cta] >> 4), instruction)
+        if kind.orders:
+            self.progress.acquire(legal)
+        if legal.any() and kind is not Access.BARRIER:
+            self.peer_races.visit(instruction, offsets, size, legal, kind)
+            if self.in_flight is not None:
+                owners, inside = self._of_peers(space, offsets, legal)
+                self.in_flight.generic(instruction, inside, size, legal, kind, owners)
+        if kind.orders:
+            self.progress.publish(legal)
         return legal
+
+    def _of_peers(self, space: Space, offsets: Array, legal: Array) -> tuple[Array, Array]:
+        """The CTAs that threads touch, and where in their shared memory."""
+        memory = self.wave.memory
+        places = np.where(legal, space.place(offsets) - memory.shared_base, 0)
+        owners, inside = np.divmod(places, memory.shared_stride)
+        return owners, inside
 
     def peer(self, instruction: Instruction, thread: Thread, owner: int) -> bool:
         """A thread's copy touches the shared memory of a CTA; whether that is there."""

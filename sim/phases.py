@@ -7,7 +7,7 @@ above, in two's complement, the pending bytes of copies. What is here stands bes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from tilec.isa.limits import COUNT_BITS, MOST_COUNTED
@@ -58,6 +58,8 @@ class Phased:
         when: the time of its CTA then, likewise.
         ordered: warps that have been asked whether they come after that, (CTAs, warps).
         instruction: the last that touched any of them.
+        signals: all that have, by their positions.
+        waited: the last wait for which a phase was complete.
     """
 
     phase: Array
@@ -69,6 +71,8 @@ class Phased:
     when: Array
     ordered: Array
     instruction: Instruction
+    signals: dict[int, Instruction] = field(default_factory=dict)
+    waited: Instruction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +170,7 @@ class Phases:
             if found is None:
                 continue
             found.instruction = instruction
+            found.signals[instruction.position] = instruction
             chosen = (offsets == offset) & (steps > 0)
             if chosen.any():
                 found.phase[ctas[chosen]] += steps[chosen]
@@ -203,6 +208,7 @@ class Phases:
             if found is not None:
                 late = self._late(found, vain, parity)
         if found is not None and done.any():
+            found.waited = instruction
             warps = done.any(axis=2)
             current = found.phase[:, None] - 1
             step = current - found.last

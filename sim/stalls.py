@@ -27,6 +27,8 @@ def waiting_warps(
     words = [_wait(machine, module, site, cta, warps) for site, cta, warps in found[:MENTIONED]]
     if len(found) > MENTIONED:
         words.append(f"and {len(found) - MENTIONED} more waits like these")
+    for offset in dict.fromkeys(site.offset for site, *_ in found[:MENTIONED]):
+        words += _signals(machine, module, offset)
     return words, found[0][0].instruction if found else None
 
 
@@ -55,6 +57,15 @@ def _wait(machine: Machine, module: Module, site: Site, cta: int, warps: list[in
         f"{module.place(site.instruction)} for a phase of parity {site.parity} of the mbarrier at "
         f"{site.offset:#x}, {state}"
     )
+
+
+def _signals(machine: Machine, module: Module, offset: int) -> list[str]:
+    """What has initialised and signalled the mbarriers at an offset."""
+    known = machine.phases.known(offset)
+    if known is None:
+        return []
+    lines = ", ".join(map(module.written_line, sorted(known.signals)))
+    return [f"the mbarrier at {offset:#x} has heard of lines {lines}"]
 
 
 def _numbers(warps: list[int]) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from numpy.typing import NDArray
+from tilec.isa.boxes import Im2col
 
 from .errors import LaunchError
-from .map_bytes import FILLS, INTERLEAVES, SWIZZLES, TYPES, Descriptor, Im2col
+from .map_bytes import FILLS, INTERLEAVES, SWIZZLES, TYPES, Descriptor
 
 _NAMES = {"bool": "u8", "bfloat16": "bf16"} | {
     f"{kind}{bits}": f"{letter}{bits}"

@@ -1,6 +1,6 @@
 """What every command line has in common: errors, exit codes, `--version`, broken pipes.
 
-Exit codes: 0, 1 for a user's mistake or a failed check, 2 for wrong usage.
+Exit codes: 0, 1 for a user's mistake or a failed check, 2 for wrong usage, 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -9,14 +9,25 @@ import argparse
 import gc
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn
 
 import tilec
 from tilec.ir import mlir
 from tilec.isa import TilecError
+
+from .streams import drop_output, flush, open_streams
+
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells have it."""
+TRACEBACK = "TILEC_TRACEBACK"
+"""Environment variable that asks for the traceback of an internal error."""
+_LONGEST = 300
+"""Characters shown of an internal error's message."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,6 +43,15 @@ class Parser(argparse.ArgumentParser):
         )
         self.add_argument("--version", action="version", version=f"{prog} {tilec.__version__}")
 
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As argparse does, but for `--flag=--`, of which Python 3.11 makes an empty list."""
+        for given in sys.argv[1:] if args is None else args:
+            if given.startswith("-") and given.endswith("=--"):
+                self.error(f"argument {given[:-3]}: '--' is no value")
+        return super().parse_known_args(args, namespace)
+
     def error(self, message: str) -> NoReturn:
         """Print the usage and the message, and exit with 2."""
         self.print_usage(sys.stderr)
@@ -46,8 +66,7 @@ def hurry() -> None:
 
 def leave(code: int) -> NoReturn:
     """End the process without taking apart what it imported, which takes a third of its time."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    drop_output()
     os._exit(code)
 
 
@@ -70,6 +89,8 @@ def run(
 ) -> int:
     """Parse the arguments, run the tool's body, and turn what goes wrong into an exit code.
 
+    Whatever it is, it is said in one line.
+
     Args:
         parser: the tool's arguments.
         body: the tool; returns its exit code.
@@ -78,23 +99,48 @@ def run(
     Returns:
         The exit code.
     """
+    open_streams()
     try:
         try:
             return body(parser.parse_args(argv))
         finally:
-            sys.stdout.flush()
+            flush()
     except BrokenPipeError:
-        # Whoever read has gone; let the flush at exit go nowhere instead of complaining.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        message = ""  # whoever read has gone
+    except KeyboardInterrupt:
+        drop_output()
+        return INTERRUPTED
     except TilecError as error:
         message = str(error)
-    except UnicodeDecodeError as error:
-        message = f"input is not UTF-8 text: {error.reason} at byte {error.start}"
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename is not None else ""
-        message = f"{where}{error.strerror or error}"
-    except KeyboardInterrupt:
-        return 130
-    print(f"error: {message}", file=sys.stderr)
+    except Exception as error:
+        message = _in_a_line(error)
+    drop_output()
+    if message:
+        print(f"error: {message}", file=sys.stderr)
     return 1
+
+
+def _in_a_line(error: Exception) -> str:
+    """What to say of an exception that is no `TilecError`."""
+    match error:
+        case UnicodeDecodeError():
+            return f"input is not UTF-8 text: {error.reason} at byte {error.start}"
+        case UnicodeEncodeError():
+            return f"cannot write {error.object[error.start : error.end]!r} as {error.encoding}"
+        case OSError():
+            # Without a file it is the one stream that the tools print to.
+            file = "<stdout>" if error.filename is None else os.fsdecode(error.filename)
+            return f"{file}: {error.strerror or error}"
+        case RecursionError():
+            return "the input nests too deep for the stack"
+        case MemoryError():
+            return "not enough memory"
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    # A fault of tilec's, or of a package that takes part.
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return (
+        f"internal error at {Path(at.filename).name}:{at.lineno}: {what[:_LONGEST]}; "
+        f"{TRACEBACK}=1 shows where from; please report it"
+    )

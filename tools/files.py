@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
-import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from tilec.isa import TilecError
@@ -22,7 +22,8 @@ def read_input(path: str) -> str:
     shown = "<stdin>" if path == "-" else path
     if path != "-" and Path(path).is_dir():
         raise TilecError(f"{shown} is a directory")
-    data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    with _naming(shown):
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -49,7 +50,7 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
         outputs: contents by path, `-` for standard output.
 
     Raises:
-        OSError: if one cannot be written.
+        OSError: naming the output that cannot be written.
     """
     complete: dict[str, str] = {}
     try:
@@ -57,17 +58,19 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
         for path, contents in outputs.items():
             data = contents.encode() if isinstance(contents, str) else contents
             if is_file_name(path):
-                complete[_beside(path, data)] = path
+                with _naming(path):
+                    _beside(path, data, complete)
             else:
                 direct.append((path, data))
         for path, data in direct:
-            if path == "-":
-                sys.stdout.flush()
-                sys.stdout.buffer.write(data)
-            else:
-                Path(path).write_bytes(data)
-        for name, path in complete.items():
-            os.replace(name, path)
+            with _naming("<stdout>" if path == "-" else path):
+                if path == "-":
+                    sys.stdout.flush()
+                    sys.stdout.buffer.write(data)
+                    sys.stdout.buffer.flush()
+                else:
+                    Path(path).write_bytes(data)
+        _put_in_place(complete)
     except BaseException:
         for name in complete:
             with suppress(FileNotFoundError):
@@ -75,20 +78,88 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
         raise
 
 
-def _beside(path: str, data: bytes) -> str:
-    """A new file with `data` in the folder of `path`, with the mode that `path` would get."""
-    target = Path(path)
+@contextmanager
+def made_folder(path: str | None) -> Iterator[None]:
+    """Has a folder for what is written inside; one that was made for it goes if that fails."""
+    if path is None or Path(path).is_dir():
+        yield
+        return
+    Path(path).mkdir(parents=True)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, path) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
+        yield
     except BaseException:
-        os.unlink(name)
+        with suppress(OSError):
+            Path(path).rmdir()
         raise
-    return name
+
+
+def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:
+    """See that every output of a command is a file of its own, and none of them an input.
+
+    Args:
+        outputs: paths, `-` for standard output; None for what is not asked for.
+        inputs: the same of what is read.
+
+    Raises:
+        TilecError: naming the two that are one.
+    """
+    read = {_identity(path): path for path in inputs if path is not None and is_file_name(path)}
+    written: dict[object, str] = {}
+    for path in outputs:
+        if path is None or not is_file_name(path):
+            continue
+        one = _identity(path)
+        if one in read:
+            raise TilecError(f"{path} is the input; name the output otherwise")
+        if one in written:
+            raise TilecError(f"{path} is to be written twice; name one of the outputs otherwise")
+        written[one] = path
+
+
+def _identity(path: str) -> object:
+    """What two names of one file have in common."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return os.path.realpath(path)
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def _naming(path: str) -> Iterator[None]:
+    """Has an error of the system name the output."""
+    try:
+        yield
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, path) from None
+
+
+def _beside(path: str, data: bytes, complete: dict[str, str]) -> None:
+    """A new file with `data` in the folder of `path`, with the mode that `path` would get.
+
+    Its name is in `complete` as long as it exists.
+    """
+    target = Path(path)
+    name = str(target.parent / f".{target.name[:200]}.{os.getpid()}.{len(complete)}")
+    umask = os.umask(0)
+    os.umask(umask)
+    with suppress(FileNotFoundError):
+        os.unlink(name)  # of a process that was killed
+    complete[name] = path
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666 & ~umask)
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+
+
+def _put_in_place(complete: Mapping[str, str]) -> None:
+    """Give complete files the names that they are to have, all or none.
+
+    Nothing interrupts it: Ctrl-C waits.
+    """
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        for name, path in complete.items():
+            with _naming(path):
+                os.replace(name, path)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -61,7 +61,7 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
 def _pattern(text: str) -> str:
     try:
         re.compile(text)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         raise argparse.ArgumentTypeError(f"no regular expression: {error}") from None
     return text
 
@@ -71,28 +71,35 @@ def wants_remarks(arguments: argparse.Namespace) -> bool:
     return bool(arguments.remarks or arguments.remarks_filter or arguments.remarks_output)
 
 
-def show_remarks(
-    found: Sequence[Diagnostic], source: Source, arguments: argparse.Namespace
-) -> list[Diagnostic]:
-    """The remarks that the terminal is to show; those for a file are written there.
+def shown_remarks(found: Sequence[Diagnostic], arguments: argparse.Namespace) -> list[Diagnostic]:
+    """The remarks that the terminal is to show.
 
     Args:
         found: all.
-        source: the program that they speak of.
         arguments: what the flags say.
-
-    Raises:
-        OSError: if the file cannot be written.
     """
+    from tilec.report.remarks import chosen  # noqa: PLC0415
+
+    asked = arguments.remarks or (arguments.remarks_filter and not arguments.remarks_output)
+    return chosen(found, (arguments.remarks_filter or "") if asked else None)
+
+
+def written_remarks(
+    found: Iterable[tuple[Sequence[Diagnostic], Source]], arguments: argparse.Namespace
+) -> dict[str, str]:
+    """What is to be written, by file: the remarks for `--remarks-output`, if it is given.
+
+    Args:
+        found: all remarks, and the programs that they speak of.
+        arguments: what the flags say.
+    """
+    if not arguments.remarks_output:
+        return {}
     from tilec.report.remarks import chosen, to_yaml  # noqa: PLC0415
 
-    from .files import write_output  # noqa: PLC0415
-
     wanted = arguments.remarks_filter or ""
-    if arguments.remarks_output:
-        write_output(arguments.remarks_output, to_yaml(chosen(found, wanted), source))
-    asked = arguments.remarks or (arguments.remarks_filter and not arguments.remarks_output)
-    return chosen(found, wanted if asked else None)
+    text = "".join(to_yaml(chosen(remarks, wanted), source) for remarks, source in found)
+    return {arguments.remarks_output: text}
 
 
 @contextmanager

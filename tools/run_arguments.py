@@ -26,10 +26,12 @@ arguments, one --arg each:
 SHAPE is as 128x64, TYPE as f16, bf16, f32 (the default), f64, e4m3, e5m2, i8, u8, i32, i64.
 """
 
-_SHAPE = re.compile(r"[1-9]\d*(?:x[1-9]\d*)*")
+_SHAPE = re.compile(r"[1-9][0-9]{0,17}(?:x[1-9][0-9]{0,17}){0,31}")
 _INTEGER = re.compile(r"([isu])(8|16|32|64)")
 _NPY = re.compile(r"(.*\.npy)(?::(\w+))?", re.DOTALL)
 _MOST_BYTES = 1 << 34
+_LONGEST = 100
+"""Characters shown of a specification."""
 _FLOATS = tuple(t for t in ELEMENT_TYPES.values() if t.is_float and t.bits >= 8)
 
 
@@ -64,7 +66,13 @@ def argument(spec: str, number: int, seed: int) -> Value:
     try:
         return _value(spec, np.random.default_rng((seed, number)))
     except TilecError as error:
-        raise TilecError(f"argument {number}, '{spec}': {error}") from None
+        raise TilecError(f"argument {number}, '{_shown(spec)}': {error}") from None
+    except MemoryError:
+        raise TilecError(f"argument {number}, '{_shown(spec)}': not enough memory") from None
+
+
+def _shown(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _value(spec: str, rng: np.random.Generator) -> Value:
@@ -80,18 +88,23 @@ def _value(spec: str, rng: np.random.Generator) -> Value:
         return _scalar(dtype(first), rest)
     shape, _, name = rest.partition(":")
     if not _SHAPE.fullmatch(shape):
-        raise TilecError(f"'{shape}' is no shape; shapes are as 128x64")
+        raise TilecError(f"'{_shown(shape)}' is no shape; shapes are as 128x64")
     return _made(first, tuple(map(int, shape.split("x"))), dtype(name or "f32"), rng)
+
+
+def _check_bytes(shape: tuple[int, ...], itemsize: int) -> None:
+    if prod(shape) * itemsize > _MOST_BYTES:
+        raise TilecError(f"more than {_MOST_BYTES >> 30} GiB to make it")
 
 
 def _made(
     kind: str, shape: tuple[int, ...], type_: np.dtype[Any], rng: np.random.Generator
 ) -> Array:
-    if prod(shape) * type_.itemsize > _MOST_BYTES:
-        raise TilecError(f"more than {_MOST_BYTES >> 30} GiB")
+    if kind == "zeros":
+        _check_bytes(shape, type_.itemsize)
+        return np.zeros(shape, type_)
+    _check_bytes(shape, 8)  # they are made as numbers of 64 bits
     match kind:
-        case "zeros":
-            return np.zeros(shape, type_)
         case "arange":
             return np.arange(prod(shape)).reshape(shape).astype(type_)
         case "randint":
@@ -105,10 +118,14 @@ def _made(
 def _loaded(path: str, name: str | None) -> Array:
     try:
         array = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:  # numpy reads the header as Python's, an archive as a zip
         raise TilecError(f"no array of numpy: {error}") from None
     if not isinstance(array, np.ndarray):
         raise TilecError("an archive of arrays; a .npy file holds one")
+    if not array.itemsize:
+        raise TilecError(f"elements of type {array.dtype!r}, of no bytes")
     array = np.require(array, array.dtype.newbyteorder("="), ["C", "W"])
     if name:
         type_ = dtype(name)
@@ -134,6 +151,9 @@ def _scalar(type_: np.dtype[Any], text: str) -> np.generic:
     if type_.kind in "iu":
         limits = np.iinfo(type_)
         if number % 1 or not limits.min <= number <= limits.max:
-            raise TilecError(f"{text} is no {type_.name}")
+            raise TilecError(f"{_shown(text)} is no {type_.name}")
         number = int(number)
-    return type_.type(number)  # type: ignore[no-any-return]
+    try:
+        return type_.type(number)  # type: ignore[no-any-return]
+    except OverflowError:
+        raise TilecError(f"{_shown(text)} is no {type_.name}") from None

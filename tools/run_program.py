@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tilec import sim
 from tilec.isa import TilecError, nearest
 from tilec.sim.launch import architecture
+from tilec.sim.ptx import read_text
 
 from .files import read_input
 from .run_arguments import Value
@@ -71,6 +72,12 @@ class LoadedProgram:
         shapes = [getattr(value, "shape", ()) for value in values]
         return (known.ctas(shapes) if known is not None else None) or (1,)
 
+    def cluster(self, name: str) -> tuple[int, int, int] | None:
+        """The CTAs of a cluster, where the kernel fixes them."""
+        required = self.ptx.functions[name].directives.get("reqnctapercluster")
+        x, y, z = (*required, 1, 1)[:3] if required else (0, 0, 0)
+        return (x, y, z) if required else None
+
     def dynamic_shared(self, name: str) -> int:
         """Bytes of dynamic shared memory that a kernel takes, as far as is known."""
         known = self.kernels.get(name)
@@ -109,7 +116,7 @@ def load(path: str, *, arch: str | None, level: int) -> LoadedProgram:
     name = "<stdin>" if path == "-" else path
     if Path(path).suffix == ".mlir" or (Path(path).suffix != ".ptx" and not _PTX.search(text)):
         return _compiled(text, name, arch, level)
-    module = sim.read(text, name)
+    module = read_text(text, name)
     beside = Path(path).with_suffix(".json")
     kernels: dict[str, KernelEntry] = {}
     if path != "-" and beside.is_file():
@@ -129,4 +136,4 @@ def _compiled(text: str, name: str, arch: str | None, level: int) -> LoadedProgr
     except ProgramError as error:
         raise RefusedError(render(error.diagnostics, Source(name, text))) from None
     kernels = {kernel.name: kernel for kernel in compiled.kernels}
-    return LoadedProgram(sim.read(compiled.ptx, f"{name} as PTX"), compiled.target.name, kernels)
+    return LoadedProgram(read_text(compiled.ptx, f"{name} as PTX"), compiled.target.name, kernels)

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, NoReturn
 from tilec.isa import TilecError
 
 from .common import Parser, hurry, leave, run
-from .files import read_input, write_output
-from .pass_flags import add_pass_flags, instrumented, show_remarks
+from .files import check_outputs, read_input, write_outputs
+from .pass_flags import add_pass_flags, instrumented, shown_remarks, written_remarks
 
 if TYPE_CHECKING:
+    from tilec.passes.base import Diagnostic
     from tilec.passes.instrumentation import Instrumentation
     from tilec.report.diagnostics import Source
 
@@ -99,6 +100,9 @@ def _main(arguments: argparse.Namespace) -> int:
 
         print(dialect_list(), end="")
         return 0
+    # The program itself may be written where it was read.
+    reproducer = arguments.mlir_pass_pipeline_crash_reproducer
+    check_outputs([arguments.remarks_output, reproducer], [arguments.input, arguments.output])
     text = read_input(arguments.input)
     name = "<stdin>" if arguments.input == "-" else arguments.input
     pipeline, verify_each = _pipeline(arguments), arguments.verify_each
@@ -107,16 +111,21 @@ def _main(arguments: argparse.Namespace) -> int:
 
         text, pipeline, verify_each = read_reproducer(text)
     outputs: list[str] = []
+    remarked: list[tuple[Sequence[Diagnostic], Source]] = []
     failed = False
     with instrumented(arguments) as watched:
         for source in _chunks(text, name, split=arguments.split_input_file):
-            output = _process(source, pipeline, verify_each, watched, arguments)
+            found: list[Diagnostic] = []
+            remarked.append((found, source))
+            output = _process(source, pipeline, verify_each, watched, arguments, found)
             failed |= output is None
             outputs.append(output or "")
     if failed:
         return 1
+    files: dict[str, str] = {}
     if not arguments.verify_diagnostics:
-        write_output(arguments.output, "// -----\n".join(outputs))
+        files[arguments.output] = "// -----\n".join(outputs)
+    write_outputs(files | written_remarks(remarked, arguments))
     return 0
 
 
@@ -126,11 +135,15 @@ def _process(
     verify_each: bool,
     watched: Instrumentation | None,
     arguments: argparse.Namespace,
+    remarked: list[Diagnostic],
 ) -> str | None:
-    """The transformed text of one part of the input; None if it failed."""
+    """The transformed text of one part of the input; None if it failed.
+
+    What the passes remark on goes to `remarked`.
+    """
     from tilec.frontend.contexts import new_context  # noqa: PLC0415
     from tilec.frontend.parsing import parse  # noqa: PLC0415
-    from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
+    from tilec.passes.base import ProgramError, remarks  # noqa: PLC0415
     from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415
     from tilec.report.diagnostics import render, reports  # noqa: PLC0415
     from tilec.report.printing import to_text  # noqa: PLC0415
@@ -153,7 +166,8 @@ def _process(
             )
         except ProgramError as error:
             errors = error.diagnostics
-    everything = [*reported, *show_remarks(found, source, arguments), *errors]
+    remarked += found
+    everything = [*reported, *shown_remarks(found, arguments), *errors]
     if arguments.verify_diagnostics:
         wrong = list(mismatches(everything, source))
         sys.stderr.writelines(f"{line}\n" for line in wrong)

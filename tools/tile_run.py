@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,15 +13,17 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from tilec import sim
 from tilec.isa import TilecError, target
+from tilec.launch.simulated import for_simulator
 from tilec.runtime import cuda
 
 from .common import Parser, run
-from .files import write_outputs
+from .files import check_outputs, write_outputs
 from .run_arguments import FORMS, Array, Value, argument
 from .run_program import LoadedProgram, RefusedError, load
 from .run_progress import ProgressBar
 from .run_reference import Outcome, compare, expected
 
+_COUNT = re.compile("[0-9]{1,18}")
 _EPILOG = f"""\
 {FORMS}
 examples:
@@ -33,20 +36,20 @@ examples:
 
 def _extents(text: str) -> tuple[int, ...]:
     parts = text.split(",")
-    if len(parts) > 3 or not all(p.isdecimal() and int(p) for p in parts):
+    if len(parts) > 3 or not all(_COUNT.fullmatch(p) and int(p) for p in parts):
         raise argparse.ArgumentTypeError(f"'{text}' is not X, X,Y or X,Y,Z of positive integers")
     return tuple(map(int, parts))
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 on")
+    if not _COUNT.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 to 10^18")
     return int(text)
 
 
 def _output(text: str) -> tuple[int, str]:
     number, equals, path = text.partition("=")
-    if not equals or not number.isdecimal() or not path:
+    if not equals or not _COUNT.fullmatch(number) or not path:
         raise argparse.ArgumentTypeError(f"'{text}' is not NUMBER=PATH")
     return int(number), path
 
@@ -59,6 +62,8 @@ def parser() -> argparse.ArgumentParser:
     add("--kernel", metavar="NAME", help="default: the only one")
     add("--grid", metavar="X,Y,Z", type=_extents, help="CTAs; default: the kernel's own, or 1")
     add("--block", metavar="X,Y,Z", type=_extents, help="threads; default: the kernel's own")
+    what = "CTAs of a cluster; default: the kernel's own, or 1"
+    add("--cluster", metavar="X,Y,Z", type=_extents, help=what)
     add("--dynamic-smem", metavar="BYTES", type=_count, help="default: the kernel's own, or 0")
     add("--arg", metavar="SPEC", action="append", default=[], help="an argument, in order")
     add("--seed", metavar="N", type=_count, default=0, help="of random arguments; default: 0")
@@ -100,6 +105,7 @@ def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
 def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
     outputs = _outputs(arguments.out, values)
+    check_outputs(outputs, [arguments.input, arguments.check])
     before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
     wanted = expected(arguments.check, before) if arguments.check else {}
     on_gpu = _on_gpu(program, arguments)
@@ -140,11 +146,12 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Launch:
-    """A kernel, its grid, the threads of a CTA, what is passed, and the dynamic shared memory."""
+    """A kernel, grid, threads of a CTA, CTAs of a cluster, arguments, dynamic shared memory."""
 
     name: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
+    cluster: tuple[int, ...] | None
     passed: list[Value]
     shared: int
 
@@ -161,7 +168,8 @@ def _launch_of(
     shared = arguments.dynamic_smem
     if shared is None:
         shared = program.dynamic_shared(name)
-    return _Launch(name, grid, block, passed, shared)
+    cluster = arguments.cluster or program.cluster(name)
+    return _Launch(name, grid, block, cluster, passed, shared)
 
 
 def _run_on_gpu(
@@ -169,7 +177,9 @@ def _run_on_gpu(
 ) -> None:
     to = _launch_of(program, values, arguments)
     ptx = program.ptx.source.original
-    cuda.launch(ptx, to.name, to.grid, to.block, to.passed, dynamic_smem=to.shared)
+    cuda.launch(
+        ptx, to.name, to.grid, to.block, to.passed, dynamic_smem=to.shared, cluster=to.cluster
+    )
 
 
 def _simulated(
@@ -182,9 +192,10 @@ def _simulated(
             to.name,
             to.grid,
             to.block,
-            to.passed,
+            for_simulator(to.passed),
             arch=program.arch,
             dynamic_smem=to.shared,
+            cluster=to.cluster,
             numerics=arguments.numerics,
             checks=arguments.checks,
             max_steps=arguments.max_steps,

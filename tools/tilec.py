@@ -9,14 +9,20 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from tilec.isa import TARGETS, TilecError
+from tilec.isa import TARGETS
 from tilec.isa.plugins import plugins
 from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
 from .common import Parser, hurry, leave, run, warnings_shown
-from .files import is_file_name, read_input, write_output, write_outputs
-from .pass_flags import add_pass_flags, instrumented, show_remarks, wants_remarks
+from .files import check_outputs, is_file_name, made_folder, read_input, write_outputs
+from .pass_flags import (
+    add_pass_flags,
+    instrumented,
+    shown_remarks,
+    wants_remarks,
+    written_remarks,
+)
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
@@ -83,6 +89,11 @@ def _main(arguments: argparse.Namespace) -> int:
         print(cache_report(arguments.cache), end="")
         return 0
     name = "<stdin>" if arguments.input == "-" else arguments.input
+    reproducer = arguments.mlir_pass_pipeline_crash_reproducer
+    check_outputs(
+        [arguments.output, arguments.remarks_output, _abi_file(arguments), reproducer],
+        [arguments.input],
+    )
     text = read_input(arguments.input)
     return _compile(text, name, arguments)
 
@@ -101,13 +112,15 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
             with warnings_shown():
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
-            _give_out(compiled, arguments)
             if wants_remarks(arguments) and arguments.emit in (Stage.PTX, Stage.CUBIN, Stage.SASS):
                 found.extend(occupancy_remarks(compiled))
+            outputs = _outputs(compiled, arguments) | written_remarks([(found, source)], arguments)
+            with made_folder(arguments.save_temps):
+                write_outputs(outputs)
         except ProgramError as error:
             errors = error.diagnostics
         finally:
-            shown = show_remarks(found, source, arguments)
+            shown = shown_remarks(found, arguments)
             sys.stderr.write(render([*reported, *shown, *errors], source))
     return 1 if errors else 0
 
@@ -134,24 +147,28 @@ def _last_stage(arguments: argparse.Namespace) -> Stage:
     return Stage.PTX if arguments.emit == _PAGE else Stage(arguments.emit)
 
 
-def _give_out(compiled: Compiled, arguments: argparse.Namespace) -> None:
+def _abi_file(arguments: argparse.Namespace) -> str | None:
+    """The file beside PTX and cubin that says how to launch the kernels."""
+    if arguments.emit in (Stage.PTX, Stage.CUBIN) and is_file_name(arguments.output):
+        return str(Path(arguments.output).with_suffix(".json"))
+    return None
+
+
+def _outputs(compiled: Compiled, arguments: argparse.Namespace) -> dict[str, str | bytes]:
+    """What is to be written, by file."""
     last = _last_stage(arguments)
+    found: dict[str, str | bytes] = {}
     if arguments.save_temps:
         stem = "stdin" if arguments.input == "-" else Path(arguments.input).stem
-        folder = Path(arguments.save_temps)
-        folder.mkdir(parents=True, exist_ok=True)
         for stage in last.through:
-            write_output(str(folder / f"{stem}{_SUFFIXES[stage]}"), compiled.emit(stage))
-    contents = compiled.explore() if arguments.emit == _PAGE else compiled.emit(last)
+            path = Path(arguments.save_temps, f"{stem}{_SUFFIXES[stage]}")
+            found[str(path)] = compiled.emit(stage)
+    found[arguments.output] = compiled.explore() if arguments.emit == _PAGE else compiled.emit(last)
     if arguments.verbose:
         _report(compiled)
-    outputs = {arguments.output: contents}
-    if arguments.emit in (Stage.PTX, Stage.CUBIN) and is_file_name(arguments.output):
-        beside = str(Path(arguments.output).with_suffix(".json"))
-        if beside in outputs:
-            raise TilecError(f"{beside} is where the kernels' ABI goes; name the output otherwise")
-        outputs[beside] = str(compiled.abi)
-    write_outputs(outputs)
+    if beside := _abi_file(arguments):
+        found[beside] = str(compiled.abi)
+    return found
 
 
 def _report(compiled: Compiled) -> None:

@@ -42,6 +42,9 @@ _TRANSLATES = re.compile(
     r"convert\..*|wgmma\.(fence\.aligned|commit\.group\.sync\.aligned|wait\.group\.sync\.aligned))"
 )
 
+_FLAGS = re.compile(r"\n!llvm\.module\.flags = !\{(.*)\}")
+_DEBUG_VERSION = re.compile(r'\n(!\d+) = !\{i32 \d+, !"Debug Info Version", .*')
+
 _DOUBTFUL = (*_NO_NVPTX, *_APPROXIMATE, "llvm.call_intrinsic")
 """Operations of the LLVM dialect that need a closer look."""
 _USUAL = tuple(
@@ -86,7 +89,8 @@ def to_llvm_ir(gpu_module: Any) -> str:
         faults = list(try_translation(gpu_module.operation))
     if faults:
         raise ProgramError(faults)
-    return _for_nvptx(for_llvm_22(translate_to_llvm_ir(gpu_module.operation)))
+    text = without_unused_flags(translate_to_llvm_ir(gpu_module.operation))
+    return _for_nvptx(for_llvm_22(text))
 
 
 def _is_usual(function: Any) -> bool:
@@ -151,6 +155,26 @@ def _fault(op: Any, name: str) -> str | None:
     if "afn" not in str(op.attributes["fastmathFlags"]):
         return f"'{name}' exists on NVPTX only as an approximation; allow it by fastmath<afn>"
     return None
+
+
+def without_unused_flags(text: str) -> str:
+    """A module without the flag "Debug Info Version", where it has no debug locations.
+
+    LLVM verifies a module with the flag as it reads it, for the sake of its debug information: 3 %
+    of its time. MLIR has verified the module already.
+    """
+    if " !DI" in text:
+        return text
+    functions, end, metadata = text.rpartition("\n}")
+    if (flag := _DEBUG_VERSION.search(metadata)) is None:
+        return text
+    node, metadata = flag[1], metadata.replace(flag[0], "")
+    flags = _FLAGS.search(metadata)
+    if flags is not None:
+        others = [one for one in flags[1].split(", ") if one != node]
+        line = f"\n!llvm.module.flags = !{{{', '.join(others)}}}" if others else ""
+        metadata = metadata.replace(flags[0], line)
+    return f"{functions}{end}{metadata}"
 
 
 def _for_nvptx(text: str) -> str:

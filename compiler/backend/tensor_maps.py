@@ -5,26 +5,32 @@ Upstream's conversion of `gpu.func` drops `llvm.byval`, so it is said of the `ll
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from tilec.dialects.tile.attributes import ABI
+from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir
+from tilec.isa import TilecError
 from tilec.isa.limits import MAP_BYTES
+from tilec.launch.abi import described_arguments
 
 KIND = "tensor_map"
 """What `tile.abi` calls one."""
 
 
 def pass_by_value(function: Any) -> None:
-    """Say of the arguments of an `llvm.func` that are tensor maps how they are passed."""
-    if ABI not in function.attributes:
+    """Say of the arguments of an `llvm.func` that are tensor maps how they are passed.
+
+    Raises:
+        TilecError: if `tile.abi` does not fit the function.
+    """
+    text = given_attribute(function, ABI, ir.StringAttr)
+    if text is None or f'"{KIND}"' not in text.value:
         return
-    text = ir.StringAttr(function.attributes[ABI]).value
-    if f'"{KIND}"' not in text:
-        return
-    count = sum(argument["kind"] == KIND for argument in json.loads(text))
+    count = sum(argument["kind"] == KIND for argument in described_arguments(function))
     others = len(function.regions[0].blocks[0].arguments) - count
+    if others < 0:
+        raise TilecError(f"{ABI} names {count} tensor maps; the kernel takes {others + count}")
     given = [ir.DictAttr.get({}) for _ in range(others)]
     if "arg_attrs" in function.attributes:
         given = [ir.DictAttr(one) for one in ir.ArrayAttr(function.attributes["arg_attrs"])]

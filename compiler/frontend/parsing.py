@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tilec.dialect_plugins import load_named
+from tilec.ir.assembly.source_map import place_in
 from tilec.ir.mlir import ir
 from tilec.ir.state import holding
 from tilec.isa import nearest
@@ -14,8 +15,8 @@ from tilec.report.diagnostics import SOURCE, Source
 
 from .assembly import generic_text, in_source, put_in_place
 from .contexts import LOADING
+from .structure import excess
 
-_DEEPEST = 256
 _NO_DIALECT = re.compile("unregistered dialect|^Dialect `.*' not found")
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
 
@@ -30,8 +31,8 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         PluginError: if another package's dialect cannot be loaded.
     """
     with context, holding(context):
-        if too_deep := _too_deep(source.text):
-            raise ProgramError([too_deep])
+        if too_much := _too_much(source.text):
+            raise ProgramError([too_much])
         generic = generic_text(source)
         try:
             module = ir.Module.parse(generic.text)
@@ -47,19 +48,10 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
         return module
 
 
-def _too_deep(text: str) -> Diagnostic | None:
-    """What is wrong with braces that would exhaust the parser's stack, or that of a pass."""
-    if text.count("{") <= _DEEPEST:
-        return None
-    depth = 0
-    for brace in re.finditer("[{}]", text):
-        depth += 1 if brace[0] == "{" else -1
-        if depth > _DEEPEST:
-            line = text.count("\n", 0, brace.start()) + 1
-            column = brace.start() - text.rfind("\n", 0, brace.start())
-            at = ir.Location.file(SOURCE, line, column)
-            return Diagnostic(at, f"regions and attributes nest more than {_DEEPEST} deep")
-    return None
+def _too_much(text: str) -> Diagnostic | None:
+    """What is wrong with a text that would end MLIR's parser, or exhaust the stack of a pass."""
+    found = excess(text)
+    return found and Diagnostic(ir.Location.file(SOURCE, *place_in(text, found.at)), found.message)
 
 
 def _explained(diagnostic: Diagnostic) -> Diagnostic:

@@ -7,7 +7,8 @@
        {"name": "n", "kind": "scalar", "type": "i32"}]}]}
 
 A memref whose kernel was promised something of it has `"promised"`, as `Promises` says; a kernel
-whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s.
+whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s; one of clusters has
+`"cluster"`, their CTAs along x, y and z, of which every grid is a multiple.
 
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
@@ -17,13 +18,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from math import prod
 from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
+from tilec.ir.attributes import CLUSTER, given_attribute
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
+from tilec.isa.boxes import Im2col
+
+from .schema import SchemaError, check
 
 
 class Promises(NamedTuple):
@@ -121,8 +127,10 @@ class TensorMap(NamedTuple):
         name: its name.
         type: element type of the array, as MLIR writes it.
         array: the number of the argument that it describes.
-        box: elements of a copy along each dimension of the array.
+        box: what a copy spans along each dimension of the array; empty of an im2col map.
         swizzle: of the box in shared memory.
+        element_strides: of each dimension every how-manieth element is copied; empty if each is.
+        im2col: the box of a copy that walks pixels.
     """
 
     name: str
@@ -130,6 +138,8 @@ class TensorMap(NamedTuple):
     array: int
     box: tuple[int, ...]
     swizzle: str
+    element_strides: tuple[int, ...] = ()
+    im2col: Im2col | None = None
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -145,7 +155,14 @@ class TensorMap(NamedTuple):
             "array": self.array,
             "box": list(self.box),
             "swizzle": self.swizzle,
+            **({"element_strides": list(self.element_strides)} if self.element_strides else {}),
+            **({"im2col": self._walked(self.im2col)} if self.im2col else {}),
         }
+
+    @staticmethod
+    def _walked(box: Im2col) -> dict[str, Any]:
+        """An im2col box as JSON has it, its corners in the array's order."""
+        return {**asdict(box), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
 
 
 Argument = MemRef | Scalar | TensorMap
@@ -183,6 +200,7 @@ class KernelEntry(NamedTuple):
         dynamic_shared: bytes of dynamic shared memory.
         grid: in x, y, z the extents whose CTAs multiply up to the axis; None where it is for the
             launch to say.
+        cluster: CTAs of a cluster in x, y, z where the kernel fixes them.
     """
 
     name: str
@@ -190,6 +208,7 @@ class KernelEntry(NamedTuple):
     block: tuple[int, int, int] | None = None
     dynamic_shared: int = 0
     grid: tuple[tuple[Extent, ...], ...] | None = None
+    cluster: tuple[int, int, int] | None = None
 
     def ctas(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """The CTAs along x, y and z for arguments of these shapes, one at least.
@@ -219,6 +238,7 @@ class KernelEntry(NamedTuple):
                 if self.grid
                 else {}
             ),
+            **({"cluster": list(self.cluster)} if self.cluster else {}),
         }
 
 
@@ -245,8 +265,16 @@ class Abi(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Abi:
-        """The ABI that `str` of one wrote."""
-        document = json.loads(text)
+        """The ABI that `str` of one wrote.
+
+        Raises:
+            SchemaError: for what is not as `abi.schema.json` says, or names what is not there.
+            TilecError: for an unknown target.
+        """
+        document = _loaded(text)
+        check(document)
+        for number, kernel in enumerate(document["kernels"]):
+            _check_numbers(kernel, f"kernels[{number}]")
         return cls(
             find_target(document["target"]),
             PtxVersion.parse(document["ptx"]),
@@ -257,10 +285,64 @@ class Abi(NamedTuple):
                     tuple(kernel["block"]) if kernel["block"] else None,
                     kernel["dynamic_shared"],
                     _grid(kernel["grid"]) if "grid" in kernel else None,
+                    tuple(kernel["cluster"]) if "cluster" in kernel else None,
                 )
                 for kernel in document["kernels"]
             ),
         )
+
+
+def _loaded(text: str) -> Any:
+    """What a text of JSON says.
+
+    Raises:
+        SchemaError: for what is none.
+    """
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SchemaError(f"no JSON: {error}") from None
+
+
+def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
+    """Check that arguments and dimensions that others name exist.
+
+    Raises:
+        SchemaError: for the first that does not.
+    """
+    arguments = kernel["arguments"]
+
+    def array(number: int, of: str) -> Mapping[str, Any]:
+        if number >= len(arguments) or arguments[number]["kind"] != "memref":
+            raise SchemaError(f"{at}.{of}: argument {number} is no memref")
+        found: Mapping[str, Any] = arguments[number]
+        return found
+
+    for number, argument in enumerate(arguments):
+        name = f"arguments[{number}]"
+        if argument["kind"] == "memref":
+            promised = argument.get("promised", {})
+            ranks = [len(argument["strides"]), *(len(promised[k]) for k in _LISTS if k in promised)]
+            if any(rank not in (0, len(argument["shape"])) for rank in ranks[1:]) or (
+                ranks[0] != len(argument["shape"])
+            ):
+                raise SchemaError(f"{at}.{name}: its shape and strides have different ranks")
+            for other in promised.get("disjoint", ()):
+                array(other, f"{name}.promised.disjoint")
+        if argument["kind"] == "tensor_map":
+            of = array(argument["array"], f"{name}.array")
+            if len(of["shape"]) != len(argument["box"]):
+                raise SchemaError(f"{at}.{name}.box: has another rank than argument")
+            if any(one["kind"] != "tensor_map" for one in arguments[number:]):
+                raise SchemaError(f"{at}.{name}: tensor maps stand behind all other arguments")
+    for axis in kernel.get("grid", ()):
+        for extent in axis:
+            rank = len(array(extent["argument"], "grid")["shape"])
+            if extent["dimension"] >= rank:
+                raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+
+
+_LISTS = ("sizes", "strides")
 
 
 def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ...], ...]:
@@ -270,7 +352,11 @@ def _grid(axes: Sequence[Sequence[Mapping[str, int]]]) -> tuple[tuple[Extent, ..
 def _argument(fields: Mapping[str, Any]) -> Argument:
     if fields["kind"] == "tensor_map":
         numbers = fields["array"], tuple(fields["box"]), fields["swizzle"]
-        return TensorMap(fields["name"], fields["type"], *numbers)
+        steps, walked = tuple(fields.get("element_strides", ())), fields.get("im2col")
+        if walked is not None:
+            low, high = (tuple(walked[name][::-1]) for name in ("lower", "upper"))
+            walked = Im2col(low, high, walked["channels"], walked["pixels"])
+        return TensorMap(fields["name"], fields["type"], *numbers, steps, walked)
     if fields["kind"] != "memref":
         return Scalar(fields["name"], fields["type"])
     return MemRef(
@@ -301,23 +387,42 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
             continue
         name = mlir.ir.StringAttr(attributes["sym_name"]).value
         if ABI in attributes:
-            text = mlir.ir.StringAttr(attributes[ABI]).value
-            try:
-                arguments = tuple(map(_argument, json.loads(text)))
-            except (AttributeError, KeyError, TypeError, ValueError):
-                raise TilecError(
-                    f"tile.abi of kernel '{name}' is not what tile-kernel-abi writes: {text}"
-                ) from None
+            arguments = tuple(map(_argument, described_arguments(function)))
         else:
             types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
             arguments = tuple(
                 Scalar(f"arg{i}", "ptr" if "ptr" in type_ else type_)
                 for i, type_ in enumerate(types)
             )
-        shared = 0
-        if DYNAMIC_SHARED in attributes:
-            shared = mlir.ir.IntegerAttr(attributes[DYNAMIC_SHARED]).value
-        yield KernelEntry(name, arguments, _block(attributes), shared, _grid_of(attributes))
+        shared = given_attribute(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
+        bytes_ = 0 if shared is None else shared.value
+        yield KernelEntry(
+            name,
+            arguments,
+            _block(function),
+            bytes_,
+            _grid_of(function),
+            _extents(function, CLUSTER),
+        )
+
+
+def described_arguments(function: Any) -> list[dict[str, Any]]:
+    """The arguments of an `llvm.func` by its `tile.abi`, as `abi.schema.json` has them.
+
+    Raises:
+        TilecError: if they are not as `tile-kernel-abi` writes them.
+    """
+    text = given_attribute(function, ABI, mlir.ir.StringAttr)
+    try:
+        given: list[dict[str, Any]] = _loaded(text.value if text is not None else "[]")
+        check(given, "arguments", ABI)
+        _check_numbers({"arguments": given}, ABI)
+    except SchemaError as error:
+        name = mlir.ir.StringAttr(function.attributes["sym_name"]).value
+        raise TilecError(
+            f"{ABI} of kernel '{name}' is not what tile-kernel-abi writes: {error}"
+        ) from None
+    return given
 
 
 def _llvm_functions(gpu_module: Any) -> list[Any]:
@@ -334,18 +439,31 @@ def _llvm_functions(gpu_module: Any) -> list[Any]:
     return found
 
 
-def _grid_of(attributes: Any) -> tuple[tuple[Extent, ...], ...] | None:
-    if GRID not in attributes:
+def _grid_of(function: Any) -> tuple[tuple[Extent, ...], ...] | None:
+    given = given_attribute(function, GRID, mlir.ir.ArrayAttr)
+    if given is None:
         return None
-    axes = [[*mlir.ir.DenseI64ArrayAttr(a)] for a in mlir.ir.ArrayAttr(attributes[GRID])]
+    try:
+        axes = [[*mlir.ir.DenseI64ArrayAttr(axis)] for axis in given]
+    except ValueError:
+        axes = [[0]]
+    if any(len(numbers) % 3 for numbers in axes):
+        raise TilecError(f"{GRID} is not as tile-from-linalg writes it: {given}")
     return tuple(
         tuple(Extent(*numbers[at : at + 3]) for at in range(0, len(numbers), 3)) for numbers in axes
     )
 
 
-def _block(attributes: Any) -> tuple[int, int, int] | None:
-    for name in ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid"):
-        if name in attributes:
-            sizes = [*mlir.ir.DenseI32ArrayAttr(attributes[name]), 1, 1]
-            return sizes[0], sizes[1], sizes[2]
-    return None
+def _block(function: Any) -> tuple[int, int, int] | None:
+    names = ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid")
+    given = (_extents(function, name) for name in names)
+    return next((one for one in given if one is not None), None)
+
+
+def _extents(function: Any, name: str) -> tuple[int, int, int] | None:
+    """Three extents, those that an attribute leaves out being 1; None without it."""
+    given = given_attribute(function, name, mlir.ir.DenseI32ArrayAttr)
+    if given is None:
+        return None
+    sizes = [*given, 1, 1, 1]
+    return sizes[0], sizes[1], sizes[2]

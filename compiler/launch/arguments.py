@@ -58,7 +58,8 @@ def _boxed(map_: TensorMap, array: Any, blocks: Sequence[HostBlock]) -> BoxedArr
         size = max(8, element_type(map_.type).bits) // 8
         strides = tuple(step * size for step in array.strides)
         address = array.pointer
-    found = BoxedArray(array, map_.type, size, array.shape, strides, map_.box, map_.swizzle)
+    walk = map_.element_strides, map_.im2col
+    found = BoxedArray(array, map_.type, size, array.shape, strides, map_.box, map_.swizzle, *walk)
     found.check(f"argument {map_.array}", address)
     return found
 
@@ -83,6 +84,8 @@ def _passed(
     if not is_array:
         raise LaunchError(f"argument {number} is no array; the kernel takes {_written(argument)}")
     if isinstance(value, np.ndarray):
+        if not value.itemsize:
+            raise LaunchError(f"argument {number} has elements of {value.dtype!r}, of no bytes")
         strides = tuple(step // value.itemsize for step in value.strides)
     else:
         value = view(value, f"argument {number}", handle(stream))

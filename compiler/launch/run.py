@@ -10,10 +10,10 @@ from tilec.isa import LaunchError, Target, TilecError, nearest
 from tilec.isa.launch import Extents, extents
 from tilec.runtime import cuda
 from tilec.runtime.cuda.views import is_shared
-from tilec.runtime.tensor_maps import BoxedArray
 
 from .abi import KernelEntry
 from .arguments import passed
+from .simulated import for_simulator
 
 DEVICES = ("cuda", "sim")
 
@@ -53,28 +53,22 @@ def launch(
     shared = found.dynamic_shared if dynamic_smem is None else dynamic_smem
     if not isinstance(shared, int):
         raise LaunchError(f"dynamic shared memory is a number of bytes, not {shared!r}")
+    clusters = _clusters(found, cluster)
     if where == "sim":
-        if cluster is not None:
-            raise LaunchError("the simulator runs no clusters; a GPU from sm_90 on does")
         for number, value in enumerate(args):
             if is_shared(value):
                 raise LaunchError(
                     f"argument {number} is on a GPU; the simulator takes numpy arrays"
                 )
-        parameters = [
-            sim.TensorMap(given.array, box=given.box, swizzle=given.swizzle)
-            if isinstance(given, BoxedArray)
-            else given
-            for given in passed(found, args)
-        ]
         return sim.launch(
             compiled.ptx,
             found.name,
             _grid(found, args, grid),
             threads,
-            parameters,
+            for_simulator(passed(found, args)),
             arch=compiled.target.name,
             dynamic_smem=shared,
+            cluster=clusters,
         ).require_ok()
     cuda.gpu().activate()  # after a fault a new context, where the arrays of before are lost
     parameters = passed(found, args, stream)
@@ -85,7 +79,7 @@ def launch(
         threads,
         parameters,
         dynamic_smem=shared,
-        cluster=cluster,
+        cluster=clusters,
         stream=stream,
     )
     return None
@@ -102,6 +96,19 @@ def _threads(kernel: KernelEntry, block: int | Sequence[int] | None) -> Extents:
             f"kernel '{kernel.name}' is compiled for blocks of {kernel.block} threads, not {given}"
         )
     return given
+
+
+def _clusters(kernel: KernelEntry, given: int | Sequence[int] | None) -> Extents | None:
+    """CTAs of a cluster: what the kernel fixes, else what the launch says."""
+    if given is None:
+        return kernel.cluster
+    wanted = extents(given, "cluster")
+    if kernel.cluster not in (None, wanted):
+        raise LaunchError(
+            f"kernel '{kernel.name}' is compiled for clusters of {kernel.cluster} CTAs, not "
+            f"{wanted}"
+        )
+    return wanted
 
 
 def _device(compiled: Launchable, args: Sequence[Any], device: str | None) -> str:

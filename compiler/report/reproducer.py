@@ -9,7 +9,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,10 +82,19 @@ def reproducible(path: str | None, made: Callable[[], Reproducer]) -> Iterator[N
     if path is None:
         yield
         return
-    Path(path).write_text(str(made()), encoding="utf-8")
+    text = str(made())
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        with suppress(OSError):
+            Path(path).unlink()
+        raise type(error)(error.errno, error.strerror, path) from None
     try:
         yield
-    except TilecError:
+    except KeyboardInterrupt:
+        Path(path).unlink()
+        raise
+    except BaseException:
         sys.stderr.write(f"note: reproducer generated at {path}\n")
         raise
     Path(path).unlink()

@@ -8,6 +8,7 @@ from math import prod
 
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
+from tilec.ir.types import strides_and_offset
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
@@ -119,7 +120,7 @@ def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
 
 
 def _is_row_major(type_: ir.MemRefType) -> bool:
-    strides, offset = type_.get_strides_and_offset()
+    strides, offset = strides_and_offset(type_)
     return bool(offset == 0) and list(strides) == [
         prod(type_.shape[at + 1 :]) for at in range(type_.rank)
     ]

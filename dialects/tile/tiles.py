@@ -23,6 +23,9 @@ def element_name(operand: Operand) -> str:
     return f"!tile.byte<{name}>" if padded else name
 
 
+_WIDEST = 64
+"""Bits of the widest registers, which hold elements."""
+
 Element: TypeAlias = Number | ByteType
 """The types of a tile's elements."""
 
@@ -50,7 +53,8 @@ def element_of(element: Type) -> Element:
     Raises:
         TilecError: for elements that are no numbers.
     """
-    bits_of(element)
+    if bits_of(element) > _WIDEST:
+        raise TilecError(f"elements have at most {_WIDEST} bits, unlike {element}")
     assert isinstance(element, (ir.IntegerType, ir.FloatType, ByteType))
     return element
 

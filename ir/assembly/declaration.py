@@ -8,7 +8,8 @@
 * `type($name)` is the type of an operand or result, `one-type($name)` that of several at once.
 * `keyword($name)` is a string attribute as a bare word, `list($name)` an `array<i64: …>` as
   `[1, 0]`; `$sym_name` stands as `@name`.
-* `ranked($name, $other)` are as many of the operands `$name` as `$other` has dimensions.
+* `ranked($name, $other)` are as many of the operands `$name` as `$other` has dimensions,
+  `inner-ranked($name, $other)` as it has between the first and the last.
 * `attr-dict` has all other attributes, `attr-dict-with-keyword` with `attributes` before them;
   `prop-dict` is `<{…}>`.
 * `(… ^ …)?` stands there if the element before `^` has something to say, and is read if its first
@@ -222,9 +223,10 @@ class _Declaration:
                 return TypeOf(names[0], self._signature, once=word == "one-type")
             case "keyword" | "list", ["attribute"]:
                 return Attribute(names[0], _SPELLINGS[word])
-            case "ranked", ["operand", "operand"] if not self._single(names[0]):
+            case "ranked" | "inner-ranked", ["operand", "operand"] if not self._single(names[0]):
                 self.shown.add(names[0])
-                return Operand(names[0], single=False, ranked=names[1])
+                besides = 2 if word == "inner-ranked" else 0
+                return Operand(names[0], single=False, ranked=names[1], besides=besides)
         raise self._problem(f"'{word}({', '.join(f'${n}' for n in names)})' is no directive")
 
     def _arguments(self, word: str) -> list[str]:

@@ -65,11 +65,13 @@ class Operand:
         name: the operand.
         single: whether it is one value.
         ranked: the operand that has as many dimensions as values are meant here; all if empty.
+        besides: how many fewer values are meant.
     """
 
     name: str
     single: bool
     ranked: str = ""
+    besides: int = 0
 
     def read(self, cursor: Cursor, op: OpText) -> None:
         found = [cursor.value()] if self.single else cursor.values()
@@ -88,7 +90,7 @@ class Operand:
 
     def _rank(self, op: OpText) -> int:
         type_ = op.types[self.ranked][0].text
-        return _rank(op.aliases.get(type_, type_))
+        return max(0, _rank(op.aliases.get(type_, type_)) - self.besides)
 
     def begins(self, cursor: Cursor) -> bool:
         return cursor.sees_value()

@@ -9,6 +9,7 @@ from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir, scf
+from tilec.ir.types import strides_and_offset
 
 from ..emit import constant_of
 from ..functions import function_around
@@ -29,7 +30,7 @@ def contiguous(memref: Value) -> int:
     That is along the memref's last dimension, at most 16 bytes.
     """
     type_ = ir.MemRefType(memref.type)
-    strides, _ = type_.get_strides_and_offset()
+    strides, _ = strides_and_offset(type_)
     if not strides or strides[-1] != 1:
         return 1
     facts = memory_facts(memref)
@@ -41,7 +42,7 @@ def contiguous(memref: Value) -> int:
 def why_narrow(memref: Value) -> str:
     """What keeps `contiguous` below 16 bytes, and what would say otherwise; empty if nothing."""
     type_ = ir.MemRefType(memref.type)
-    strides, offset = type_.get_strides_and_offset()
+    strides, offset = strides_and_offset(type_)
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
     if not strides or strides[-1] != 1:
         return "the last dimension is not known to be contiguous"

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
 from tilec.dialects.tile.tiles import bits_of
-from tilec.ir.aliases import Value
+from tilec.ir.aliases import Type, Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import gpu, ir
 from tilec.ir.state import per_context
+from tilec.ir.types import strides_and_offset
 from tilec.isa import TilecError
 
 ANY = 1 << 30
@@ -60,14 +61,14 @@ def _facts(type_: ir.MemRefType, promised: ir.DictAttr, assumed: int) -> MemoryF
         promised: the attributes.
         assumed: bytes of which its address is known to be a multiple.
     """
-    strides, offset = type_.get_strides_and_offset()
+    strides, offset = strides_and_offset(type_)
     dynamic_stride = ir.ShapedType.get_dynamic_stride_or_offset()
     sizes = [
         1 if type_.is_dynamic_dim(dim) else _power(type_.get_dim_size(dim))
         for dim in range(type_.rank)
     ]
     known = [1 if stride == dynamic_stride else _power(stride) for stride in strides]
-    element = max(1, bits_of(type_.element_type) // 8)
+    element = _bytes_of(type_.element_type)
     aligned = max(element, assumed)
     if ALIGNED in promised:
         aligned = max(aligned, _integer(promised, ALIGNED))
@@ -93,6 +94,14 @@ def argument_attributes(value: Value) -> ir.DictAttr:
         if isinstance(function, gpu.GPUFuncOp) and "arg_attrs" in function.attributes:
             return ir.DictAttr(attribute(function, "arg_attrs", ir.ArrayAttr)[value.arg_number])
     return ir.DictAttr.get({}, value.context)
+
+
+def _bytes_of(element: Type) -> int:
+    """Bytes of which the address of any element is a multiple; 1 of what is no number."""
+    try:
+        return max(1, bits_of(element) // 8)
+    except TilecError:
+        return 1
 
 
 def _power(number: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from tilec.dialects.semantics import root_memory
 from tilec.dialects.tile.attributes import WRITTEN
+from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir
 
 from .cta_accesses import CtaAccess, Role
@@ -36,11 +37,14 @@ def disjoint_arguments(function: ir.OpView) -> dict[int, list[int]]:
     """Of each memref that is `llvm.noalias` those that it must have no memory in common with.
 
     Where neither of two is written they may be one.
+
+    Raises:
+        TilecError: if `tile.written` lists no numbers.
     """
     arguments = list(function.regions[0].blocks[0].arguments)
     memrefs = [a.arg_number for a in arguments if isinstance(a.type, ir.MemRefType)]
-    attributes = function.operation.attributes
-    written = set(ir.DenseI64ArrayAttr(attributes[WRITTEN]) if WRITTEN in attributes else memrefs)
+    known = given_attribute(function.operation, WRITTEN, ir.DenseI64ArrayAttr)
+    written = set(memrefs if known is None else known)
     found = {
         number: [other for other in memrefs if other != number and written & {number, other}]
         for number in memrefs

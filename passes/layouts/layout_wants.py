@@ -13,6 +13,7 @@ from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
 from tilec.ir.aliases import Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
+from tilec.ir.types import strides_and_offset
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.blocked import blocked_tile
@@ -94,7 +95,7 @@ def _vector(op: MemoryOp, bits: int) -> int:
 
 def contiguous_axis(op: MemoryOp, rank: int) -> int:
     """The tile's axis that is contiguous in the memory that an access touches."""
-    strides, _ = ir.MemRefType(op.memref.type).get_strides_and_offset()
+    strides, _ = strides_and_offset(ir.MemRefType(op.memref.type))
     own = list(strides)[-rank:]
     axis = next((at for at in reversed(range(rank)) if own[at] == 1), rank - 1)
     if op.is_transposed and axis >= rank - 2:

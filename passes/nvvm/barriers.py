@@ -48,8 +48,15 @@ class Barriers:
         return _signal(op, expansion, count=llvm.constant_i32(count))
 
     def arrive(self, op: BarrierArriveOp, expansion: Expansion) -> list[Values]:
-        """`tile.barrier_arrive`."""
-        return _signal(op, expansion)
+        """`tile.barrier_arrive`, in the own CTA or in another of the cluster."""
+        address = barrier_address(expansion.one(op.barriers), op.index)
+        for rank in op.rank:
+            operands = {"at": address, "rank": arith.index_cast(rank, i32())}
+            there = emit_instruction("mapa.shared::cluster.u32", operands, ("d", i32()))
+            assert there is not None
+            address = there
+        emit_instruction(op.mnemonic, {"bar": address})
+        return []
 
     def expect(self, op: BarrierExpectOp, expansion: Expansion) -> list[Values]:
         """`tile.barrier_expect`."""
@@ -81,7 +88,7 @@ class Barriers:
 
 
 def _signal(
-    op: BarrierInitOp | BarrierArriveOp | BarrierExpectOp, expansion: Expansion, **numbers: Value
+    op: BarrierInitOp | BarrierExpectOp, expansion: Expansion, **numbers: Value
 ) -> list[Values]:
     """Emit what has no result of an mbarrier."""
     address = barrier_address(expansion.one(op.barriers), op.index)

@@ -9,7 +9,7 @@ from tilec.ir.aliases import Type, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
 from tilec.ir.ops import builtin, llvm
-from tilec.ir.types import i64, memref_of, width_of
+from tilec.ir.types import i64, memref_of, strides_and_offset, width_of
 
 from ..functions import is_kernel
 from .addresses import advance, in_global
@@ -34,7 +34,7 @@ class Descriptor:
         self._memref = memref
         self._type = memref_of(memref)
         dynamic = ir.ShapedType.get_dynamic_stride_or_offset()
-        strides, offset = self._type.get_strides_and_offset()
+        strides, offset = strides_and_offset(self._type)
         self._offset: int | None = None if offset == dynamic else offset
         self.rank = self._type.rank
         self.element_bits = max(8, width_of(self._type.element_type))

@@ -54,4 +54,6 @@ def _letter(type_: Type) -> str:
     """The constraint of a register of a type."""
     if isinstance(type_, ir.IntegerType) and type_.width == 1:
         return "b"
+    if isinstance(type_, ir.IntegerType) and type_.width == 16:
+        return "h"
     return "l" if type_ == i64() or not isinstance(type_, ir.IntegerType) else "r"

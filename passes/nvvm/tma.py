@@ -7,8 +7,11 @@ A map is an argument of the kernel, 128 bytes by value, behind all others; the k
 from __future__ import annotations
 
 import json
+from math import prod
+from typing import Any
 
 from tilec.dialects.tile.attributes import TENSOR_MAPS
+from tilec.dialects.tile.ops.box_modes import element_strides, im2col_box
 from tilec.dialects.tile.ops.tma import BoxOp, OutgoingOp, TmaLoadOp, TmaPrefetchOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Value
@@ -17,10 +20,10 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i32, i64, memref_of
 from tilec.isa import TilecError
-from tilec.isa.limits import BOX_ALIGNMENT
+from tilec.isa.limits import BOX_ALIGNMENT, LARGEST_CLUSTER
 
 from ..fragments.expansion import Expansion, Values
-from ..functions import is_kernel
+from ..functions import cluster_size, is_kernel
 from .addresses import advance, step
 from .barriers import address_in_shared, barrier_address
 from .indices import split
@@ -33,12 +36,15 @@ class BoxCopies:
 
     def __init__(self, lowering: Lowering) -> None:
         self._lowering = lowering
-        self._maps: dict[tuple[int, tuple[int, ...], str], Value] = {}
+        self._maps: dict[str, Value] = {}  # by what describes them
 
     def load(self, op: TmaLoadOp, expansion: Expansion) -> list[Values]:
         """`tile.tma_load`."""
-        barrier = barrier_address(expansion.one(op.operands[2]), list(op.operands)[-1])
-        return self._copy(op, {"dst": _place(op, expansion)}, {"bar": barrier})
+        operands = {"bar": barrier_address(expansion.one(op.operands[2]), op.barrier_index)}
+        operands |= _offsets(op)
+        if op.mask is not None:
+            operands["mask"] = _mask(op.mask, cluster_size(self._lowering.function))
+        return self._copy(op, {"dst": _place(op, expansion)}, operands)
 
     def send(self, op: OutgoingOp, expansion: Expansion) -> list[Values]:
         """`tile.tma_store` and `tile.tma_reduce`."""
@@ -46,7 +52,7 @@ class BoxCopies:
 
     def prefetch(self, op: TmaPrefetchOp, _: Expansion) -> list[Values]:
         """`tile.tma_prefetch`."""
-        return self._copy(op, {})
+        return self._copy(op, {}, _offsets(op))
 
     def _copy(
         self, op: BoxOp, before: dict[str, Value], behind: dict[str, Value] | None = None
@@ -73,13 +79,11 @@ class BoxCopies:
                 "map; this array is none"
             )
         number = ir.BlockArgument(array).arg_number
-        key = number, op.box, op.swizzle
+        described = {"array": number, **_described(op)}
+        key = json.dumps(described)
         if key not in self._maps:
             self._maps[key] = self._argument()
-            described = [
-                {"array": n, "box": list(box), "swizzle": swizzle} for n, box, swizzle in self._maps
-            ]
-            function.attributes[TENSOR_MAPS] = ir.StringAttr.get(json.dumps(described))
+            function.attributes[TENSOR_MAPS] = ir.StringAttr.get(f"[{', '.join(self._maps)}]")
         return self._maps[key]
 
     def _argument(self) -> Value:
@@ -102,6 +106,48 @@ class BoxCopies:
         return argument
 
 
+def _described(op: BoxOp) -> dict[str, Any]:
+    """What the JSON says of the map of a copy, besides its array; in the array's order."""
+    found: dict[str, Any] = {"box": list(op.box), "swizzle": op.swizzle}
+    steps, walked = element_strides(op, op.rank), im2col_box(op, *op.extents)
+    if any(step != 1 for step in steps):
+        found["element_strides"] = list(steps)
+    if walked is not None:
+        found["box"] = []
+        found["im2col"] = {
+            "lower": list(walked.lower[::-1]),
+            "upper": list(walked.upper[::-1]),
+            "channels": walked.channels,
+            "pixels": walked.pixels,
+        }
+    return found
+
+
+def _offsets(op: TmaLoadOp | TmaPrefetchOp) -> dict[str, Value]:
+    """What is added to the places of pixels, the last dimension first, each of 16 bits."""
+    short = ir.IntegerType.get_signless(16)
+    return {
+        f"o{at}": arith.index_cast(offset, short) for at, offset in enumerate(reversed(op.offsets))
+    }
+
+
+def _mask(mask: Value, cluster: tuple[int, int, int] | None) -> Value:
+    """The ranks that a copy arrives in, 16 bits.
+
+    Raises:
+        TilecError: if it is known to name none, or one that the cluster has not.
+    """
+    known = split(mask)
+    if known.value is None:
+        ctas = LARGEST_CLUSTER if cluster is None else prod(cluster)
+        if not 0 < known.constant < 1 << ctas:
+            raise TilecError(
+                f"multicasts to the CTAs of mask {known.constant:#x}; legal: one bit at least, of "
+                f"the {ctas} lowest, one a CTA of the cluster"
+            )
+    return arith.index_cast(mask, ir.IntegerType.get_signless(16))
+
+
 def _place(op: BoxOp, expansion: Expansion) -> Value:
     """The address in shared memory where a box begins, an i32.
 
@@ -121,10 +167,10 @@ def _place(op: BoxOp, expansion: Expansion) -> Value:
         raise TilecError(
             f"the row where the box begins is not known to be a multiple of {multiple}"
         )
-    if row.value is None and not 0 <= row.constant <= matrix.rows - op.box[-2]:
+    if row.value is None and not 0 <= row.constant <= matrix.rows - op.extents[0]:
         raise TilecError(
-            f"the box takes rows {row.constant} to {row.constant + op.box[-2] - 1} of a matrix of "
-            f"{matrix.rows}"
+            f"the box takes rows {row.constant} to {row.constant + op.extents[0] - 1} of a matrix "
+            f"of {matrix.rows}"
         )
     pointer, constant = expansion.one(buffer), 0
     terms = [(row, line)]

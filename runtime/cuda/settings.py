@@ -6,13 +6,11 @@ from math import prod
 from typing import Any
 
 from tilec.isa import LaunchError
-from tilec.isa.launch import Extents
+from tilec.isa.launch import Extents, check_cluster
+from tilec.isa.limits import PORTABLE_CLUSTER
 
 from .driver import bindings
 from .function import Function
-
-_PORTABLE_CLUSTER = 8
-"""CTAs of a cluster that every GPU with clusters takes. CUDA Programming Guide, "Clusters"."""
 
 
 def check_extents(kernel: Function, grid: Extents, block: Extents, cluster: Extents | None) -> None:
@@ -36,8 +34,7 @@ def check_extents(kernel: Function, grid: Extents, block: Extents, cluster: Exte
         return
     if not device.attribute("CLUSTER_LAUNCH"):
         raise LaunchError(f"{device}, {device.target}, has no clusters; sm_90 and later have")
-    if any(n % c for n, c in zip(grid, cluster, strict=True)):
-        raise LaunchError(f"a grid of {grid} is no multiple of its clusters, {cluster}")
+    check_cluster(grid, cluster)
 
 
 def configuration(
@@ -61,7 +58,7 @@ def configuration(
     config.sharedMemBytes = dynamic_smem
     config.hStream = stream
     if cluster is not None:
-        if prod(cluster) > _PORTABLE_CLUSTER:
+        if prod(cluster) > PORTABLE_CLUSTER:
             kernel.allow("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
         extents = driver.CUlaunchAttributeValue()
         extents.clusterDim.x, extents.clusterDim.y, extents.clusterDim.z = cluster

@@ -1,4 +1,4 @@
-"""Tensor maps by the driver: `cuTensorMapEncodeTiled`, which needs no GPU's memory."""
+"""Tensor maps by the driver, `cuTensorMapEncode…`, which needs no GPU's memory."""
 
 from __future__ import annotations
 
@@ -51,15 +51,20 @@ def encode_map(boxed: BoxedArray, address: int) -> bytes:
         stride if extent > 1 else MAP_ALIGNMENT
         for extent, stride in zip(boxed.shape, boxed.strides, strict=True)
     ]
+    walked = boxed.im2col
+    way, box = "Tiled", list[Any]([halves(boxed.box[::-1])])
+    if walked is not None:
+        way = "Im2col"
+        box = [list(walked.lower), list(walked.upper), walked.channels, walked.pixels]
     made = call(
-        "cuTensorMapEncodeTiled",
+        f"cuTensorMapEncode{way}",
         getattr(driver.CUtensorMapDataType, f"CU_TENSOR_MAP_DATA_TYPE_{name}"),
         len(boxed.shape),
         address,
         words(boxed.shape[::-1]),
         words(strides[-2::-1]),
-        halves(boxed.box[::-1]),
-        halves([1] * len(boxed.shape)),
+        *box,
+        halves(boxed.element_strides[::-1] or [1] * len(boxed.shape)),
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
         getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{_SWIZZLES[boxed.swizzle]}"),
         driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,

@@ -70,8 +70,8 @@ class Conflicts:
             found &= before & SYNC == 0
         return np.asarray(found)
 
-    def _line(self, position: int) -> int:
-        return self.findings.module.source.line(position)
+    def _line(self, position: int) -> str:
+        return self.findings.module.written_line(position)
 
     def _pending(self, touch: Touch, pending: Array, made_at: Array) -> None:
         copies = touch.spread(np.where(pending, made_at[touch.rows], 0).max(axis=1))

@@ -122,7 +122,7 @@ class Examination:
             if before is touches:
                 return f"{where} at once with {name}, which writes something else"
             did = "wrote" if before.kind.writes else "read"
-            line = findings.module.line(before.instruction)
+            line = findings.module.written_line(before.instruction.position)
             return f"{where}, which {name} {did} at line {line}, without a barrier between them"
 
         findings.add("race", touches.instruction, threads, words, address)

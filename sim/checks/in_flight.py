@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import chain
 
 import numpy as np
-from tilec.isa import LANES
 
 from ..access import Access
 from ..alu import Array
@@ -18,7 +17,9 @@ from ..findings import Findings, Place
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .operation import Operation
+from .peer_races import PeerRaces
 from .progress import Progress
+from .proxies import Proxies
 from .shared import SharedChecks
 
 GRANULE = 16
@@ -34,30 +35,34 @@ class InFlight:
     """
 
     def __init__(
-        self, wave: Wave, findings: Findings, progress: Progress, shared: SharedChecks
+        self,
+        wave: Wave,
+        findings: Findings,
+        progress: Progress,
+        shared: SharedChecks,
+        races: PeerRaces,
     ) -> None:
         self.wave = wave
         self.findings = findings
         self.progress = progress
         self.shared = shared
+        self.races = races
+        self.proxies = Proxies(wave)
 
     def begin(self) -> None:
         """Begin a wave."""
-        ctas, warps, lanes = self.wave.shape
+        ctas = self.wave.shape[0]
         self._count = self.wave.memory.shared_stride // GRANULE
         size = ctas * self._count
         self._owner = np.zeros(size, np.int32)
         self._busy = np.zeros(size, np.int16)
-        self._written = np.zeros(size, np.int64)
-        self._writer = np.zeros(size, np.int32)
-        self._line = np.zeros(size, np.int64)
-        self._fenced = np.zeros((ctas, warps * lanes), np.int64)
-        self._tick = 1
+        self.proxies.begin(size)
         self._last = 0
         self._restarts = 0
         self.operations: dict[int, Operation] = {}
         self._on: dict[tuple[int, int], list[Operation]] = {}
         self.reads: list[list[Operation]] = [[] for _ in range(ctas)]
+        self._waited: dict[int | None, Instruction | None] = {}
 
     def _follow(self) -> None:
         """Have clocks for every CTA, and times that they can be asked of."""
@@ -70,75 +75,72 @@ class InFlight:
     # The generic proxy
 
     def generic(
-        self, instruction: Instruction, offsets: Array, size: int, mask: Array | None, kind: Access
+        self,
+        instruction: Instruction,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
+        owners: Array | None = None,
     ) -> None:
-        """Threads access shared memory of their CTA."""
+        """Threads access shared memory, of their CTA or of `owners`, (CTAs, warps, lanes)."""
         shape = self.wave.shape
         active = np.broadcast_to(self.wave.active() if mask is None else mask, shape)
-        ctas, warps, lanes = np.nonzero(active)
+        threads = np.argwhere(active)
+        homes = threads[:, 0] if owners is None else owners[active]
         first = np.broadcast_to(offsets, shape)[active]
-        threads = warps * LANES + lanes
         for step in range(0, max(size, 1), GRANULE):
-            flat = ctas * self._count + ((first + step) >> 4)
-            owners = self._owner[flat]
-            if owners.any():
-                self._touched(instruction, flat, owners, ctas, warps, lanes, kind)
+            flat = homes * self._count + ((first + step) >> 4)
+            replaced = self._owner[flat]
+            if replaced.any():
+                self._touched(instruction, flat, replaced, threads, kind)
             if not kind.writes or kind is Access.BARRIER:
                 continue
             if self._busy[flat].any():
-                self._overwritten(instruction, flat, ctas, warps, lanes)
-            self._tick += 1
-            self._written[flat] = self._tick
-            self._writer[flat] = threads
-            self._line[flat] = instruction.position
-            self._replace(flat[owners > 0])
+                self._overwritten(instruction, flat, threads)
+            self.proxies.wrote(flat, self.proxies.number(*threads.T), instruction.position)
+            self._replace(flat[replaced > 0])
 
     def _touched(
-        self,
-        instruction: Instruction,
-        flat: Array,
-        owners: Array,
-        ctas: Array,
-        warps: Array,
-        lanes: Array,
-        kind: Access,
+        self, instruction: Instruction, flat: Array, owners: Array, threads: Array, kind: Access
     ) -> None:
-        """Threads access what operations have written."""
+        """Threads, (n, 3), access what operations have written."""
         self._follow()
-        key = owners.astype(np.int64) * 64 + warps
+        warps = self.wave.shape[1]
+        key = (owners.astype(np.int64) * self.wave.shape[0] + threads[:, 0]) * warps + threads[:, 1]
         for pair in np.unique(key[owners > 0]).tolist():
-            number, warp = divmod(pair, 64)
+            number, (cta, warp) = (
+                pair // warps // self.wave.shape[0],
+                divmod(pair % (self.wave.shape[0] * warps), warps),
+            )
             operation = self.operations[number]
-            if operation.visible(self.progress.clocks, warp):
+            if operation.visible(self.progress.clocks, cta, warp):
                 continue
             chosen = np.flatnonzero(key == pair)
             verb = "writes" if kind.writes else "reads"
-            at = chosen[0]
             self._add(
                 "async",
                 instruction,
-                [(int(ctas[i]), warp, int(lanes[i])) for i in chosen.tolist()],
-                int(flat[at]),
+                [_thread(t) for t in threads[chosen].tolist()],
+                int(flat[chosen[0]]),
                 f"{verb} shared memory at {{address:#x}}, {self._unseen(operation)}",
             )
 
-    def _overwritten(
-        self, instruction: Instruction, flat: Array, ctas: Array, warps: Array, lanes: Array
-    ) -> None:
-        """Threads write what operations may still read."""
+    def _overwritten(self, instruction: Instruction, flat: Array, threads: Array) -> None:
+        """Threads, (n, 3), write what operations may still read."""
         self._follow()
-        for cta in np.unique(ctas[self._busy[flat] > 0]).tolist():
-            mine = ctas == cta
+        homes = flat // self._count
+        for cta in np.unique(homes[self._busy[flat] > 0]).tolist():
             for operation in list(self.reads[cta]):
-                hit = mine & np.isin(flat, operation.granules + cta * self._count)
-                for warp in np.unique(warps[hit]).tolist():
-                    if not operation.visible(self.progress.clocks, warp):
-                        chosen = np.flatnonzero(hit & (warps == warp))
+                hit = (homes == cta) & np.isin(flat, operation.granules + cta * self._count)
+                for home, warp in np.unique(threads[hit, :2], axis=0).tolist():
+                    if not operation.visible(self.progress.clocks, home, warp):
+                        chosen = hit & (threads[:, 0] == home) & (threads[:, 1] == warp)
                         self._add(
                             "async",
                             instruction,
-                            [(cta, warp, int(lanes[i])) for i in chosen.tolist()],
-                            int(flat[chosen[0]]),
+                            [_thread(t) for t in threads[chosen].tolist()],
+                            int(flat[chosen.argmax()]),
                             f"writes shared memory at {{address:#x}}, {self._unread(operation)}",
                         )
                 if hit.any():
@@ -146,9 +148,7 @@ class InFlight:
 
     def fence(self, threads: Array) -> None:
         """Threads execute `fence.proxy.async`."""
-        self._tick += 1
-        fenced = self._fenced.reshape(self.wave.shape)
-        fenced[np.broadcast_to(threads, self.wave.shape)] = self._tick
+        self.proxies.fence(threads)
 
     # The asynchronous proxy
 
@@ -172,15 +172,14 @@ class InFlight:
             swizzle: how a tensor copy arranges it.
         """
         self._follow()
-        if thread[0] == cta:
-            self._order(instruction, [thread], granules, writes=True)
+        self._order(instruction, [thread], cta, granules, writes=True)
         self._settled(instruction, [thread], cta, granules, "writes")
         flat = cta * self._count + granules
         for operation in list(self.reads[cta]) if self._busy[flat].any() else ():
             common = np.isin(operation.granules, granules)
             if not common.any():
                 continue
-            if not self._over(operation, thread, cta):
+            if not operation.visible(self.progress.clocks, *thread[:2]):
                 self._add(
                     "async",
                     instruction,
@@ -198,7 +197,7 @@ class InFlight:
         if barrier is not None:
             self._on.setdefault((cta, barrier), []).append(made)
         self._owner[flat] = made.number
-        self._written[flat] = 0
+        self.proxies.replaced(flat)
         self.shared.overwrite(cta, granules, instruction)
         return made
 
@@ -206,7 +205,7 @@ class InFlight:
         """Threads, of one CTA and one warp each, have granules of its shared memory read."""
         self._follow()
         cta = threads[0][0]
-        self._order(instruction, threads, granules, writes=False)
+        self._order(instruction, threads, cta, granules, writes=False)
         self._settled(instruction, threads, cta, granules, "reads")
         self._last += 1
         warps = self.wave.shape[1]
@@ -226,12 +225,6 @@ class InFlight:
                 return operation
         return None
 
-    def _over(self, operation: Operation, thread: Thread, cta: int) -> bool:
-        """Whether an operation on a CTA's memory comes before what a thread does next."""
-        if thread[0] != cta:
-            return operation.complete  # in which order the CTAs know of it is not
-        return operation.visible(self.progress.clocks, thread[1])
-
     def _settled(
         self,
         instruction: Instruction,
@@ -244,7 +237,7 @@ class InFlight:
         owners = self._owner[cta * self._count + granules]
         for number in np.unique(owners[owners > 0]).tolist():
             operation = self.operations[number]
-            late = [t for t in threads if not self._over(operation, t, cta)]
+            late = [t for t in threads if not operation.visible(self.progress.clocks, *t[:2])]
             if late:
                 at = cta * self._count + int(granules[np.argmax(owners == number)])
                 self._add(
@@ -257,26 +250,28 @@ class InFlight:
                 )
 
     def _order(
-        self, instruction: Instruction, threads: list[Thread], granules: Array, *, writes: bool
+        self,
+        instruction: Instruction,
+        threads: list[Thread],
+        cta: int,
+        granules: Array,
+        *,
+        writes: bool,
     ) -> None:
         """What threads did to the granules must be ordered, and fenced from the generic proxy."""
-        cta = threads[0][0]
         flat = cta * self._count + granules
-        when = self._written[flat]
-        own = max(self._fenced[cta, warp * LANES + lane] for _, warp, lane in threads)
-        missing = (when > own) & (self._fenced[cta, self._writer[flat]] < when)
-        if missing.any():
-            at = int(flat[missing.argmax()])
+        verb = "overwrites" if writes else "reads"
+        unfenced = self.proxies.unfenced(threads, flat)
+        if unfenced is not None:
             self._add(
                 "proxy",
                 instruction,
                 threads[:1],
-                at,
-                f"{'overwrites' if writes else 'reads'} shared memory at {{address:#x}} by the "
-                f"asynchronous proxy, which line {self._of(int(self._line[at]))} wrote by the "
-                "generic one: no fence.proxy.async stands between them",
+                unfenced[0],
+                f"{verb} shared memory at {{address:#x}} by the asynchronous proxy, which line "
+                f"{self._of(unfenced[1])} wrote by the generic one: no fence.proxy.async stands "
+                "between them",
             )
-        clocks = self.progress.clocks
         blank = None if writes else self.shared.blank(cta, granules)
         if blank is not None:
             self._add(
@@ -286,18 +281,19 @@ class InFlight:
                 cta * self._count + blank,
                 "reads shared memory at {address:#x} that nothing has written",
             )
+        clocks, strict = self.progress.clocks, len(threads) == 1
         for thread in threads:
-            for place, position, verb in self.shared.unordered(
-                clocks, thread, granules, writes=writes, strict=len(threads) == 1
+            for place, position, did in chain(
+                self.shared.unordered(clocks, thread, cta, granules, writes=writes, strict=strict),
+                self.races.unordered(thread, cta, granules, GRANULE, writes=writes),
             ):
                 self._add(
                     "race",
                     instruction,
                     [thread],
                     cta * self._count + place,
-                    f"{'overwrites' if writes else 'reads'} shared memory at {{address:#x}}, which "
-                    f"another thread {verb} at line {self._of(position)}, without a barrier "
-                    "between them",
+                    f"{verb} shared memory at {{address:#x}}, which another thread {did} at line "
+                    f"{self._of(position)}, without a barrier between them",
                 )
 
     # What becomes of operations
@@ -307,14 +303,18 @@ class InFlight:
         self._follow()
         operation.settle(warps, int(self.progress.clocks.now[operation.cta]))
 
-    def observed(self, offset: int, threads: Array, phases: Array) -> None:
+    def observed(
+        self, instruction: Instruction | None, offset: int, threads: Array, phases: Array
+    ) -> None:
         """Threads see that a phase of their CTA's mbarrier at an offset is complete.
 
         Args:
+            instruction: the wait.
             offset: where the mbarrier is.
             threads: who, (CTAs, warps, lanes).
             phases: phases that it has completed, (CTAs,).
         """
+        self._waited[offset] = instruction
         some = np.asarray(threads.any(axis=2))
         for cta in np.flatnonzero(some.any(axis=1)).tolist():
             waiting = self._on.get((cta, offset))
@@ -357,22 +357,26 @@ class InFlight:
         for operation in list(self.reads[cta]):
             warps = range(self.wave.shape[1])
             if all(
-                operation.visible(clocks, w) or (live is not None and not live[cta, w].any())
+                operation.visible(clocks, cta, w) or (live is not None and not live[cta, w].any())
                 for w in warps
             ):
                 self._release(operation, operation.granules)
 
     # In words
 
-    def _of(self, position: int) -> int:
-        return self.findings.module.source.line(position)
+    def _of(self, position: int) -> str:
+        return self.findings.module.written_line(position)
 
     def _unseen(self, operation: Operation) -> str:
         what = f"which '{operation.instruction.mnemonic}' of line"
         line = self._of(operation.instruction.position)
         if operation.complete:
             return f"{what} {line} wrote, without a wait that orders it"
-        return f"{what} {line} writes, before the wait for it"
+        waited = self._waited.get(operation.barrier)
+        before = "before the wait for it"
+        if waited is not None:
+            before = f"though line {self._of(waited.position)} has waited, for a phase before that"
+        return f"{what} {line} writes, {before}"
 
     def _unread(self, operation: Operation) -> str:
         what = f"which '{operation.instruction.mnemonic}' of line"
@@ -395,3 +399,7 @@ class InFlight:
             return text
 
         self.findings.add(kind, instruction, mask, say, lambda _: address)
+
+
+def _thread(at: list[int]) -> Thread:
+    return at[0], at[1], at[2]

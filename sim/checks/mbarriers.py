@@ -43,6 +43,9 @@ class MBarrierChecks:
             some = np.zeros(self.wave.shape, np.bool_)
             some[threads] = own & (offsets == offset)
             self.progress.signal(offset, some)
+        for offset in np.unique(offsets[~own]).tolist():
+            chosen = ~own & (offsets == offset)
+            self.progress.signal_peers(offset, np.argwhere(threads)[chosen], ctas[chosen])
 
     def completed(self, offset: int, ctas: Array) -> None:
         """The mbarrier at an offset has completed a phase in some CTAs."""
@@ -55,7 +58,7 @@ class MBarrierChecks:
         self.progress.observe(offset, threads)
         known = self.phases.known(offset)
         if self.in_flight is not None and known is not None:
-            self.in_flight.observed(offset, threads, known.phase)
+            self.in_flight.observed(known.waited, offset, threads, known.phase)
 
     def made(self, offset: int, ctas: Array, warps: Array) -> None:
         """Warps of some CTAs have initialised the mbarrier at an offset."""

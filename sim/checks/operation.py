@@ -40,11 +40,11 @@ class Operation:
         """Whether any warp has seen it complete."""
         return bool(self.known.any())
 
-    def visible(self, clocks: Clocks, warp: int) -> bool:
-        """Whether it comes before what a warp of the CTA does next."""
-        if self.known[warp]:
+    def visible(self, clocks: Clocks, cta: int, warp: int) -> bool:
+        """Whether it comes before what a warp of that CTA, or another of the cluster, does next."""
+        if cta == self.cta and self.known[warp]:
             return True
-        seen = clocks.seen[self.cta, warp]
+        seen = clocks.toward(cta, warp, self.cta)
         return bool(((self.known > 0) & (seen >= self.known)).any())
 
     def settle(self, warps: Array, now: int) -> None:

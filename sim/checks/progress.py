@@ -33,10 +33,11 @@ class Progress:
 
     def begin(self) -> None:
         """Begin a wave."""
-        _, warps, _ = self.wave.shape
-        self.ctas = 1
+        ctas, warps, _ = self.wave.shape
+        cluster = self.wave.geometry.cluster_ctas
+        self.ctas = 1 if cluster == 1 else ctas
         self.restarts = 0
-        self.clocks = Clocks(1, warps)
+        self.clocks = Clocks(self.ctas, warps, cluster)
         self._thread = np.arange(warps * LANES, dtype=np.uint32).reshape(1, warps, LANES)
         self._tick()
 
@@ -52,8 +53,8 @@ class Progress:
         """Take note of the time."""
         if int(self.clocks.now.max()) >= _LIMIT:
             self.restarts += 1
-            self.clocks = Clocks(self.ctas, self.clocks.warps)
-            self.clocks.meet()
+            self.clocks = Clocks(self.ctas, self.clocks.warps, self.clocks.cluster)
+            self.clocks.restart()
         time = self.clocks.now.astype(np.uint32)[:, None, None]
         self.stamp = time << TIME | self._thread
         self.floor = self.clocks.floor()
@@ -68,6 +69,12 @@ class Progress:
             self.expand()
         found = np.broadcast_to(mask, (mask.shape[0], warps, LANES)).any(axis=2)
         return np.broadcast_to(found, (self.ctas, warps))
+
+    def pass_time(self, cta: int) -> None:
+        """Set what a CTA does next apart from what it has done."""
+        ctas = np.arange(self.ctas)
+        self.clocks.now = self.clocks.now + (ctas == cta)
+        self._tick()
 
     def meet(self) -> None:
         """All threads meet at a barrier."""
@@ -91,6 +98,12 @@ class Progress:
         self.clocks.leave(number, self._warps(threads), done)
         self._tick()
 
+    def leave_cluster(self, number: int, threads: Array) -> None:
+        """Threads go on from a barrier of all CTAs of their cluster."""
+        self.expand()
+        self.clocks.leave_cluster(number, self._warps(threads))
+        self._tick()
+
     def publish(self, threads: Array | None = None) -> None:
         """Threads release what they have done."""
         self.clocks.publish(self._warps(threads))
@@ -104,6 +117,11 @@ class Progress:
     def signal(self, offset: int, threads: Array) -> None:
         """Threads arrive at an mbarrier of their CTA."""
         self.clocks.signal(offset, self._warps(threads))
+        self._tick()
+
+    def signal_peers(self, offset: int, threads: Array, homes: Array) -> None:
+        """Threads, (n, 3), arrive at the mbarriers at an offset of other CTAs, (n,)."""
+        self.clocks.signal_peers(offset, threads[:, 0], threads[:, 1], homes)
         self._tick()
 
     def complete(self, offset: int, ctas: Array) -> None:

@@ -156,6 +156,36 @@ class SharedChecks:
             read[rows[lane], column] |= np.uint32(SEVERAL)
         self.reader.reshape(-1, touch.width)[rows] = touch.instruction.position
 
+    # What other CTAs do
+
+    def stamps_of(self, ctas: Array, offsets: Array, size: int) -> Array:
+        """Places of the stamps of so many bytes of CTAs' memory, (n, stamps)."""
+        self.progress.expand()
+        self._follow()
+        if size < self.granule:
+            self._refine(size)
+        first = ctas * self.granules + (offsets >> self._shift)
+        return np.asarray(first[:, None] + np.arange(max(size // self.granule, 1)))
+
+    @staticmethod
+    def unseen(stamps: Array, places: Array, known: Array, kind: Access) -> Array:
+        """Which stamps, (n, stamps), are not in order with accesses of another CTA's threads.
+
+        Args:
+            stamps: of the writes, or of the reads.
+            places: of those that each access touches, (n, stamps).
+            known: what its thread has seen of the warps of the CTA, (n, warps).
+            kind: what it does.
+        """
+        found = stamps[places]
+        time = (found >> TIME).astype(np.int64)
+        seen = np.take_along_axis(known, (found & THREAD).astype(np.int64) // LANES, axis=1)
+        # Who else read is not known: it counts as seen once any warp is.
+        several = found & SEVERAL != 0
+        seen = np.where(several, known.max(axis=1, keepdims=True), seen)
+        late = time > seen
+        return np.asarray(late & (found & SYNC == 0) if kind.synchronises else late)
+
     # Operations of the asynchronous proxy
 
     def _granules(self, cta: int, granules: Array) -> Array:
@@ -182,6 +212,7 @@ class SharedChecks:
         self,
         clocks: Clocks,
         thread: tuple[int, int, int],
+        cta: int,
         granules: Array,
         *,
         writes: bool,
@@ -192,15 +223,17 @@ class SharedChecks:
         Args:
             clocks: what the warps have seen.
             thread: who touches them.
-            granules: of its CTA.
+            cta: whose they are.
+            granules: of that CTA.
             writes: whether it overwrites them, so that reads count too.
             strict: whether other lanes of its own warp count.
 
         Returns:
             The first such granule, the instruction by its position, and what that did.
         """
-        cta, warp, lane = thread
+        home, warp, lane = thread
         places = self._granules(cta, granules)
+        known = clocks.toward(home, warp, cta)
         kinds = [(self.written, self.writer, "wrote")]
         if writes:
             kinds.append((self.read, self.reader, "read"))
@@ -208,9 +241,9 @@ class SharedChecks:
             found = stamps[places]
             time = (found >> TIME).astype(np.int64)
             other = (found & THREAD).astype(np.int64)
-            seen = clocks.seen[cta if len(clocks.now) > 1 else 0, warp, other // LANES]
             alike = other == warp * LANES + lane if strict else other // LANES == warp
-            racing = ((time > seen) & ~alike) | (time == PENDING)
+            alike &= home == cta
+            racing = ((time > known[other // LANES]) & ~alike) | (time == PENDING)
             if racing.any():
                 row, column = np.argwhere(racing)[0]
                 yield int(granules[row]), int(makers[places[row, column]]), verb

@@ -132,7 +132,7 @@ class Warpgroups:
     def _open(self, instruction: Instruction, known: _Register, groups: Array) -> None:
         if not groups.any():
             return
-        line = self.findings.module.source.line(known.line)
+        line = self.findings.module.written_line(known.line)
         self._add(
             instruction,
             groups,
@@ -185,7 +185,7 @@ class Warpgroups:
         """What a product reads by a swizzle must have come by the same, where a copy brought it."""
         found = self.in_flight.swizzled_otherwise(cta, granules, name)
         if found is not None:
-            line = self.findings.module.source.line(found.instruction.position)
+            line = self.findings.module.written_line(found.instruction.position)
             groups = np.zeros(self._shape, np.bool_)
             groups[cta, group] = True
             self._add(

@@ -5,14 +5,17 @@ PTX ISA, "barrier.cluster", "mapa", "getctarank", "st.async", "red.async".
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 from tilec.isa.types import TYPE_BITS
 
+from ..access import Access
 from ..alu import Array
 from ..alu.bits import width
 from ..binding import Binding
+from ..checks.visitors import Touching
 from ..machine import Machine, Step
 from ..memory import RANK_OFFSET, RANK_SHIFT, SHARED_WINDOW
 from ..sync import Gate, Members
@@ -52,7 +55,7 @@ def bind_barrier(binding: Binding) -> Step:
         active = machine.active()
         clusters.wait(active)
         if observer is not None:
-            observer.progress.leave(BARRIER, active, np.zeros(machine.shape[0], np.bool_))
+            observer.progress.leave_cluster(BARRIER, active)
 
     return step
 
@@ -131,6 +134,11 @@ def bind_async(binding: Binding) -> Step:
     size, courier = bits // 8 * len(items), Courier(binding)
     registers = machine.registers
 
+    def touch(place: Place) -> Touching:
+        kind = Access.ATOMIC if reduces else Access.WRITE
+        at = [np.array([n]) for n in (place.thread, place.cta, place.offset)]
+        return Touching(binding.instruction, kind, at[0], at[1], at[2], size)
+
     def move(place: Place, new: Array) -> None:
         start = courier.base(place.cta) + place.offset
         at = slice(start, start + size)
@@ -151,13 +159,10 @@ def bind_async(binding: Binding) -> Step:
                 continue
             courier.signal(place.thread, object_)
             new = np.array([v[place.thread] for v in values], dtype_of(bits))
-            if machine.observer is not None:
-                granule = np.array([place.offset >> 4])
-                machine.observer.shared.overwrite(place.cta, granule, binding.instruction)
             load = Load(
                 binding.instruction,
                 place.thread,
-                partial(move, place, new),
+                _announced(machine, touch(place), object_, partial(move, place, new)),
                 object_,
                 size,
                 None,
@@ -165,3 +170,21 @@ def bind_async(binding: Binding) -> Step:
             machine.transfers.load(load, machine.observer)
 
     return step
+
+
+def _announced(
+    machine: Machine, touching: Touching, object_: int, move: Callable[[], None]
+) -> Callable[[], None]:
+    """A move to another CTA's memory that whoever waits for the mbarrier comes after."""
+    if machine.observer is None:
+        return move
+    races = machine.observer.peer_races
+    races.touch(touching)
+    ctas, offsets = machine.phases.places(np.array([object_]))
+    sent = races.sent(touching.threads[0])
+
+    def arrive() -> None:
+        move()
+        races.arrived(int(offsets[0]), int(ctas[0]), sent)
+
+    return arrive

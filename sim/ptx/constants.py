@@ -18,6 +18,8 @@ _OPERATOR = re.compile(r"<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%<>&|^?]")
 
 _MASK = (1 << 64) - 1
 _MAX_DEPTH = 64
+_LONGEST = 66
+"""Characters of an integer: `0b` and 64 digits."""
 
 _LEVELS = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7,
@@ -62,6 +64,8 @@ def number(cursor: Cursor) -> int | Float | None:
         return float64(float(match[0]))
     if match := cursor.match(_INTEGER):
         digits = match[1]
+        if len(digits) > _LONGEST:
+            cursor.source.fail("a constant of more than 64 bits", match.start())
         octal = len(digits) > 1 and digits.isdecimal() and digits[0] == "0"
         return int(digits, 8 if octal else 0)
     if cursor.match(_WARP):
@@ -117,6 +121,8 @@ def _binary(cursor: Cursor, level: int, depth: int) -> int | Float:
             left = quotient if operator == "/" else a - quotient * b
         else:
             left = _OPERATIONS[operator](a, b)
+        if abs(left) > _MASK:
+            left &= _MASK
 
 
 def expression(cursor: Cursor, depth: int = 0) -> int | Float:

@@ -143,7 +143,7 @@ class RegisterRange:
     count: int | None
 
 
-_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]*)$", re.DOTALL)
+_NUMBERED = re.compile(r"(.*?)(0|[1-9][0-9]{0,17})$", re.DOTALL)
 
 
 class Scope:
@@ -280,6 +280,14 @@ class Module:
     def line(self, instruction: Instruction) -> int:
         """Line of an instruction in the text."""
         return self.source.line(instruction.position)
+
+    def written_line(self, position: int) -> str:
+        """Line of the instruction at a place in the text, and what it was compiled from."""
+        bodies = (function.body or () for function in self.functions.values())
+        found = next((one for body in bodies for one in body if one.position == position), None)
+        origin = "" if found is None else self.origin(found)
+        line = str(self.source.line(position))
+        return f"{line} ({origin})" if origin else line
 
     def origin(self, instruction: Instruction) -> str:
         """`file:line` of the program that the text was compiled from, or empty."""

@@ -127,8 +127,8 @@ def operands(cursor: Cursor) -> tuple[Operand, ...]:
 
 
 _PIECE = re.compile(
-    r"\s*(?:(\{[^{}\[\]()]*\})|\[\s*([%\w$]+)\s*(?:\+\s*(0|[1-9]\d*))?\s*\]|"
-    r"([%$A-Za-z][\w$]*(?:\.[xyz])?)|(-?(?:0|[1-9]\d*)))\s*([,;])"
+    r"\s*(?:(\{[^{}\[\]()]*\})|\[\s*([%\w$]+)\s*(?:\+\s*(0|[1-9]\d{0,17}))?\s*\]|"
+    r"([%$A-Za-z][\w$]*(?:\.[xyz])?)|(-?(?:0|[1-9]\d{0,17})))\s*([,;])"
 )
 """What nearly every operand is: a flat vector, a plain address, a name, a decimal integer."""
 

@@ -18,7 +18,7 @@ _VERSION = re.compile(r"\d+\.\d+")
 _TARGETS = re.compile(r"[\w.]+(?:\s*,\s*[\w.]+)*")
 _STRING = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 _LOC = re.compile(
-    r"(\d+)\s+(\d+)\s+\d+"
+    r"(\d{1,18})\s+(\d{1,18})\s+\d+"
     r"(?:\s*,\s*function_name\s+[\w$%]+(?:\s*\+\s*\d+)?)?"
     r"(?:\s*,\s*inlined_at\s+\d+\s+\d+\s+\d+)?"
 )
@@ -270,9 +270,10 @@ def read(ptx: str | Path, name: str = "") -> Module:
     if isinstance(ptx, Path) or "\n" not in ptx:
         path = Path(ptx)
         try:
-            text = path.read_text(errors="replace")
-        except OSError as error:
-            raise LaunchError(f"cannot read PTX from '{path}': {error.strerror}") from None
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except (OSError, ValueError) as error:  # ValueError: of a NUL in the path
+            reason = getattr(error, "strerror", None) or error
+            raise LaunchError(f"cannot read PTX from {str(path)[:200]!r}: {reason}") from None
         return read_text(text, name or str(path))
     return read_text(ptx, name or "<ptx>")
 

@@ -9,15 +9,16 @@ from typing import NoReturn
 
 from ..errors import PtxError
 
-_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _NOT_NEWLINE = re.compile(r"[^\n]")
-_INLINE_ASM = re.compile(r"// begin inline asm\n.*?// end inline asm", re.DOTALL)
+_INLINE_ASM = re.compile(r"// begin inline asm\n.*?(?:// end inline asm|\Z)", re.DOTALL)
 _LOC = re.compile(r"^[ \t]*\.loc\b[^\n]*", re.MULTILINE)
 
 
 def _blank(match: re.Match[str]) -> str:
     text = match[0]
-    return text if text[0] == '"' else _NOT_NEWLINE.sub(" ", text)
+    open_ = text.startswith("/*") and (len(text) < 4 or not text.endswith("*/"))
+    return text if text[0] == '"' or open_ else _NOT_NEWLINE.sub(" ", text)
 
 
 def _one_location(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
@@ -14,9 +15,13 @@ from ..ops.barrier import (
     BarrierWaitOp,
     WarpgroupIdOp,
 )
+from ..ops.box_modes import LOWER, STEPS, UPPER
 from ..ops.tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .caller import located
 from .emit import Index, emit, i64, indices_of
+
+Corners: TypeAlias = tuple[Sequence[int], Sequence[int]]
+"""The lower and the upper corner of im2col."""
 
 
 @located
@@ -26,9 +31,9 @@ def barrier_init(barriers: Value, index: Index, count: int) -> None:
 
 
 @located
-def barrier_arrive(barriers: Value, index: Index) -> None:
-    """`tile.barrier_arrive`: one of them."""
-    emit(BarrierArriveOp, [barriers, *indices_of([index])])
+def barrier_arrive(barriers: Value, index: Index, of: Index | None = None) -> None:
+    """`tile.barrier_arrive`: one of them, in the own CTA or the cluster's of a rank."""
+    emit(BarrierArriveOp, [barriers, *indices_of([index] if of is None else [index, of])])
 
 
 @located
@@ -38,9 +43,17 @@ def barrier_expect(barriers: Value, index: Index, count: int) -> None:
 
 
 @located
-def barrier_wait(barriers: Value, index: Index, parity: Value) -> None:
-    """`tile.barrier_wait`: until the phase of a parity, an i1, has ended."""
-    emit(BarrierWaitOp, [barriers, *indices_of([index]), parity])
+def barrier_wait(barriers: Value, index: Index, parity: Value, *, cluster: bool = False) -> None:
+    """`tile.barrier_wait`: until the phase of a parity, an i1, has ended.
+
+    Args:
+        barriers: mbarriers.
+        index: which of them.
+        parity: of the phase.
+        cluster: whether threads of other CTAs arrive there.
+    """
+    attributes = {"cluster": ir.UnitAttr.get()} if cluster else {}
+    emit(BarrierWaitOp, [barriers, *indices_of([index]), parity], attributes=attributes)
 
 
 @located
@@ -51,7 +64,13 @@ def warpgroup_id() -> Value:
 
 @located
 def tma_load(
-    source: Value, target: Value, barriers: Value, *indices: Index, shape: Sequence[int]
+    source: Value,
+    target: Value,
+    barriers: Value,
+    *indices: Index,
+    shape: Sequence[int],
+    element_strides: Sequence[int] = (),
+    im2col: Corners | None = None,
 ) -> None:
     """`tile.tma_load`: a box of an array to shared memory.
 
@@ -59,32 +78,60 @@ def tma_load(
         source: the array, an argument of the kernel.
         target: the buffer.
         barriers: mbarriers, of which one counts the bytes.
-        indices: where the box begins in the array and in the buffer, and which mbarrier.
+        indices: where the box begins in the array and in the buffer, which mbarrier, the offsets
+            of im2col, and the mask of the CTAs of the cluster that it arrives in, if these are not
+            the own one alone.
         shape: rows and columns of the box.
+        element_strides: of each dimension of the array, every how-manieth element is copied.
+        im2col: the lower and the upper corner, if it walks pixels.
     """
-    emit(TmaLoadOp, [source, target, barriers, *indices_of(indices)], attributes=_box(shape))
+    operands = [source, target, barriers, *indices_of(indices)]
+    emit(TmaLoadOp, operands, attributes=_box(shape, element_strides, im2col))
 
 
 @located
-def tma_store(source: Value, target: Value, *indices: Index, shape: Sequence[int]) -> None:
+def tma_store(
+    source: Value,
+    target: Value,
+    *indices: Index,
+    shape: Sequence[int],
+    element_strides: Sequence[int] = (),
+) -> None:
     """`tile.tma_store`: a box from shared memory; indices of the array, then of the buffer."""
-    emit(TmaStoreOp, [source, target, *indices_of(indices)], attributes=_box(shape))
+    attributes = _box(shape, element_strides)
+    emit(TmaStoreOp, [source, target, *indices_of(indices)], attributes=attributes)
 
 
 @located
 def tma_reduce(
-    fn: str, source: Value, target: Value, *indices: Index, shape: Sequence[int]
+    fn: str,
+    source: Value,
+    target: Value,
+    *indices: Index,
+    shape: Sequence[int],
+    element_strides: Sequence[int] = (),
 ) -> None:
     """`tile.tma_reduce`: as `tma_store`, by `fn`, such as `add`."""
-    attributes = {**_box(shape), "fn": ir.StringAttr.get(fn)}
+    attributes = {**_box(shape, element_strides), "fn": ir.StringAttr.get(fn)}
     emit(TmaReduceOp, [source, target, *indices_of(indices)], attributes=attributes)
 
 
 @located
-def tma_prefetch(source: Value, *indices: Index, shape: Sequence[int]) -> None:
-    """`tile.tma_prefetch`: a box of an array to L2."""
-    emit(TmaPrefetchOp, [source, *indices_of(indices)], attributes=_box(shape))
+def tma_prefetch(
+    source: Value,
+    *indices: Index,
+    shape: Sequence[int],
+    element_strides: Sequence[int] = (),
+    im2col: Corners | None = None,
+) -> None:
+    """`tile.tma_prefetch`: a box of an array to L2; arguments as of `tma_load`."""
+    attributes = _box(shape, element_strides, im2col)
+    emit(TmaPrefetchOp, [source, *indices_of(indices)], attributes=attributes)
 
 
-def _box(shape: Sequence[int]) -> dict[str, ir.Attribute]:
-    return {"shape": ir.DenseI64ArrayAttr.get(list(shape))}
+def _box(
+    shape: Sequence[int], element_strides: Sequence[int] = (), im2col: Corners | None = None
+) -> dict[str, ir.Attribute]:
+    lower, upper = im2col or ((), ())
+    given = {"shape": shape, STEPS: element_strides, LOWER: lower, UPPER: upper}
+    return {name: ir.DenseI64ArrayAttr.get(list(n)) for name, n in given.items() if n}

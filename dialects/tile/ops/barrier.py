@@ -65,18 +65,31 @@ class BarrierInitOp(_BarrierOp, name="barrier_init"):
 
 
 class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
-    """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`)."""
+    """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`).
 
-    assembly_format = "$barriers `[` $index `]` attr-dict `:` type($barriers)"
-    inferred_types = {"index": "index"}
+    With `of`, at the mbarrier at the same place in the CTA of that rank in the cluster; who waits
+    there for what was done before waits with `cluster`.
+    """
+
+    assembly_format = "$barriers `[` $index `]` (`of` $rank^)? attr-dict `:` type($barriers)"
+    inferred_types = {"index": "index", "rank": "index"}
 
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]
+    rank: Sequence[ext.Operand[Any]]
 
     @property
     def mnemonic(self) -> str:
-        """`mbarrier.arrive`, with the order that it has when none is written."""
-        return "mbarrier.arrive.release.cta.shared::cta.b64"
+        """`mbarrier.arrive`, in the own CTA with the order that it has when none is written."""
+        where = "cluster.shared::cluster" if self.rank else "cta.shared::cta"
+        return f"mbarrier.arrive.release.{where}.b64"
+
+    def check(self) -> None:
+        """Verify the mbarrier and the rank."""
+        super().check()
+        if len(self.rank) > 1:
+            raise TilecError(f"arrives at the mbarrier of one CTA, not of {len(self.rank)}")
+        check_indices(self.rank, len(self.rank), "the rank of a CTA")
 
 
 class BarrierExpectOp(_BarrierOp, name="barrier_expect"):
@@ -104,10 +117,15 @@ class BarrierExpectOp(_BarrierOp, name="barrier_expect"):
 class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
     """Wait until the phase of a parity has ended, by a loop of `mbarrier.try_wait.parity`.
 
-    The phase before the first counts as ended: who waits for parity true goes on at once.
+    The phase before the first counts as ended: who waits for parity true goes on at once. With
+    `cluster`, it sees what threads of other CTAs did before they arrived.
     """
 
-    assembly_format = "$barriers `[` $index `]` `parity` $parity attr-dict `:` type($barriers)"
+    assembly_format = (
+        "$barriers `[` $index `]` `parity` $parity (`cluster` $cluster^)? attr-dict "
+        "`:` type($barriers)"
+    )
+    UNITS = frozenset({"cluster"})
     inferred_types = {"index": "index", "parity": "i1"}
 
     barriers: ext.Operand[Any]
@@ -116,8 +134,9 @@ class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
 
     @property
     def mnemonic(self) -> str:
-        """`mbarrier.try_wait.parity`, with the order that it has when none is written."""
-        return "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64"
+        """`mbarrier.try_wait.parity`, with the order of none that is written, or the cluster's."""
+        scope = "cluster" if "cluster" in self.attributes else "cta"
+        return f"mbarrier.try_wait.parity.acquire.{scope}.shared::cta.b64"
 
     def check(self) -> None:
         """Verify the mbarrier and the parity."""

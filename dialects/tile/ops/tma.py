@@ -16,6 +16,7 @@ from ..shared import shared_buffer
 from ..tiles import bits_of
 from .barrier import check_barrier
 from .base import TileOp, check_indices, memory
+from .box_modes import LOWER, STEPS, UPPER, check_modes, element_strides, spanned
 
 _RANKS = MAP_RANKS[1:]
 _SIGNALS = "mbarrier::complete_tx::bytes"
@@ -25,8 +26,11 @@ class BoxOp(TileOp):
     """What copies of boxes have in common; `shape` is the box's last two extents.
 
     A box lies in one matrix of the buffer, whose rows are the box's: the swizzle's lines. Further
-    dimensions of the array have an extent of 1 in the box.
+    dimensions of the array have an extent of 1 in the box. `element_strides`, one a dimension of
+    the array, says that only every so-manieth element is copied; `shape` is of those.
     """
+
+    OPTIONAL = frozenset({STEPS})
 
     ARRAY = 0
     BUFFER = 1  # -1 of an op without
@@ -58,10 +62,20 @@ class BoxOp(TileOp):
         return list(self.operands)[first : first + ir.MemRefType(buffer.type).rank]
 
     @property
+    def extents(self) -> tuple[int, int]:
+        """Rows and columns of what is copied; pixels and channels where it walks pixels."""
+        rows, cols = ir.DenseI64ArrayAttr(self.attributes["shape"])
+        return rows, cols
+
+    @property
     def box(self) -> tuple[int, ...]:
-        """The extents of the box, one a dimension of the array."""
-        extents = list(ir.DenseI64ArrayAttr(self.attributes["shape"]))
-        return (*(1,) * (self.rank - len(extents)), *extents)
+        """What the box spans of the array, elements that are stepped over included."""
+        return spanned(self._counts, element_strides(self, self.rank))
+
+    @property
+    def _counts(self) -> tuple[int, ...]:
+        """Elements that are copied along each dimension of the array."""
+        return (*(1,) * (self.rank - 2), *self.extents)
 
     @property
     def swizzle(self) -> str:
@@ -77,6 +91,16 @@ class BoxOp(TileOp):
     def rank(self) -> int:
         """Dimensions of the array."""
         return ir.MemRefType(self.array.type).rank
+
+    @property
+    def mode(self) -> str:
+        """How it walks the array, as mnemonics have it."""
+        return "im2col" if LOWER in self.attributes else "tile"
+
+    @property
+    def offset_count(self) -> int:
+        """Offsets of im2col."""
+        return self.rank - 2 if LOWER in self.attributes else 0
 
     def extra(self) -> int:
         """Operands behind the indices of array and buffer."""
@@ -94,6 +118,7 @@ class BoxOp(TileOp):
         indices = list(self.operands)[self.FIXED :]
         check_indices(indices, rank + self.extra(), "the copy")
         _check_shape(self)
+        check_modes(self, self._counts)
         if buffer is not None:
             _check_buffer(self, array, memory(buffer, "buffer"))
 
@@ -102,8 +127,9 @@ def _check_shape(op: BoxOp) -> None:
     given = op.attributes["shape"]
     if not isinstance(given, ir.DenseI64ArrayAttr) or len(given) != 2:
         raise TilecError(f"shape must be array<i64: ROWS, COLUMNS>, not {given}")
+    walks = LOWER in op.attributes
     for name, extent in zip(("rows", "columns"), given, strict=True):
-        if extent not in BOX_EXTENTS:
+        if extent not in BOX_EXTENTS and not (walks and name == "rows"):
             raise TilecError(f"a box has 1 to {BOX_EXTENTS[-1]} {name}, not {extent}")
     line = given[1] * bits_of(ir.MemRefType(op.array.type).element_type) // 8
     if line % MAP_ALIGNMENT:
@@ -124,7 +150,7 @@ def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None
         raise TilecError(
             f'the buffer has swizzle "{op.swizzle}"; tensor maps have {", ".join(SWIZZLES)}'
         )
-    rows, cols = op.box[-2:]
+    rows, cols = op.extents
     if cols != matrix.cols or rows > matrix.rows:
         raise TilecError(
             f"a box of {rows}x{cols} does not fill rows of the buffer's {matrix.rows}x"
@@ -143,11 +169,21 @@ class TmaLoadOp(BoxOp, name="tma_load"):
     Operands: array, buffer, mbarriers, the indices of array, buffer and mbarrier. The mbarrier
     counts the bytes of the whole box when they are there; elements outside the array are zeros. The
     array is an argument of the kernel: the launch makes the tensor map of it.
+
+    With `im2col`, of arrays of images by pixels by channels, it copies pixels by channels: from the
+    pixel of the indices on, row after row, those within the corners `lower` and `upper`, which are
+    relative to an image's first and last pixel; the offsets are added to each pixel's place.
+
+    With `multicast`, it arrives in each CTA of the cluster whose rank is a bit of the mask, at the
+    same place, and each one's mbarrier counts the bytes.
     """
 
     assembly_format = (
         "$source `[` ranked($indices, $source) `]` `to` $target `[` ranked($indices, $target) `]` "
-        "`signal` $barriers `[` ranked($indices, $barriers) `]` `shape` list($shape) attr-dict "
+        "`signal` $barriers `[` ranked($indices, $barriers) `]` "
+        "(`im2col` list($lower)^ `to` list($upper) "
+        "`offsets` `[` inner-ranked($indices, $source) `]`)? "
+        "(`multicast` $indices^)? `shape` list($shape) attr-dict "
         "`:` type($source) `to` type($target) `signal` type($barriers)"
     )
     inferred_types = {"indices": "index"}
@@ -161,6 +197,7 @@ class TmaLoadOp(BoxOp, name="tma_load"):
         ),
     )
     FIXED = 3
+    OPTIONAL = frozenset({STEPS, LOWER, UPPER})
 
     source: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -171,16 +208,39 @@ class TmaLoadOp(BoxOp, name="tma_load"):
     @property
     def mnemonic(self) -> str:
         """A load of its rank, of which an mbarrier counts the bytes."""
-        return f"cp.async.bulk.tensor.{self.rank}d.shared::cluster.global.tile.{_SIGNALS}"
+        to = f"cp.async.bulk.tensor.{self.rank}d.shared::cluster.global.{self.mode}.{_SIGNALS}"
+        return to if self.mask is None else f"{to}.multicast::cluster"
+
+    @property
+    def _behind(self) -> list[Value]:
+        """The index of the mbarrier, the offsets, the mask."""
+        buffer = ir.MemRefType(self.operands[self.BUFFER].type)
+        return list(self.operands)[self.FIXED + self.rank + buffer.rank :]
+
+    @property
+    def barrier_index(self) -> Value:
+        """Which mbarrier counts the bytes."""
+        return self._behind[0]
+
+    @property
+    def offsets(self) -> list[Value]:
+        """What is added to the places of pixels, one a dimension that these have."""
+        return self._behind[1 : 1 + self.offset_count]
+
+    @property
+    def mask(self) -> Value | None:
+        """The ranks of the CTAs that it arrives in, as bits; None for the own CTA alone."""
+        rest = self._behind[1 + self.offset_count :]
+        return rest[0] if len(rest) == 1 else None
 
     def extra(self) -> int:
-        """The index of the mbarrier."""
-        return 1
+        """The index of the mbarrier, the offsets, the mask."""
+        return 1 + self.offset_count + (self.mask is not None)
 
     def check(self) -> None:
         """Verify the box and the mbarrier."""
         super().check()
-        check_barrier(self.operands[2], [self.operands[len(self.operands) - 1]])
+        check_barrier(self.operands[2], [self.barrier_index])
 
 
 class OutgoingOp(BoxOp):
@@ -258,9 +318,14 @@ class TmaReduceOp(OutgoingOp, name="tma_reduce"):
 
 
 class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
-    """Ask for a box of an array to be brought to L2."""
+    """Ask for a box of an array to be brought to L2; `im2col` as of `tile.tma_load`."""
 
-    assembly_format = "$source `[` $indices `]` `shape` list($shape) attr-dict `:` type($source)"
+    assembly_format = (
+        "$source `[` ranked($indices, $source) `]` "
+        "(`im2col` list($lower)^ `to` list($upper) "
+        "`offsets` `[` inner-ranked($indices, $source) `]`)? "
+        "`shape` list($shape) attr-dict `:` type($source)"
+    )
     inferred_types = {"indices": "index"}
 
     SEMANTICS = Semantics(
@@ -268,6 +333,7 @@ class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
     )
     BUFFER = -1
     FIXED = 1
+    OPTIONAL = frozenset({STEPS, LOWER, UPPER})
 
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
@@ -276,4 +342,13 @@ class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
     @property
     def mnemonic(self) -> str:
         """A prefetch of its rank."""
-        return f"cp.async.bulk.prefetch.tensor.{self.rank}d.L2.global.tile"
+        return f"cp.async.bulk.prefetch.tensor.{self.rank}d.L2.global.{self.mode}"
+
+    @property
+    def offsets(self) -> list[Value]:
+        """What is added to the places of pixels, one a dimension that these have."""
+        return list(self.operands)[self.FIXED + self.rank :]
+
+    def extra(self) -> int:
+        """The offsets."""
+        return self.offset_count

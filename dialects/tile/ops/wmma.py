@@ -7,6 +7,7 @@ from tilec.dialects.semantics.declaration import OF_A_WARP, PURE
 from tilec.dialects.semantics.effects import reads, writes_to
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
+from tilec.ir.types import strides_and_offset
 from tilec.isa import Family, Operand, TilecError, WmmaMemory, WmmaMma
 
 from ..dialect import SharedAttr, WmmaType
@@ -153,7 +154,7 @@ def check_matrix(form: WmmaMemory, type_: ir.MemRefType, indices: Sequence[Value
         raise TilecError(f"{form.ptx} takes a memref of {legal[0]}, not {type_}")
     if isinstance(type_.memory_space, SharedAttr) and type_.memory_space.swizzle.value != "none":
         raise TilecError(f'{form.ptx} cannot read swizzled memory; take #tile.shared<"none">')
-    strides, offset = type_.get_strides_and_offset()
+    strides, offset = strides_and_offset(type_)
     if strides[-1] != 1:
         raise TilecError(f"the last dimension of {type_} is not contiguous")
     dynamic = ir.ShapedType.get_dynamic_stride_or_offset()

@@ -6,5 +6,7 @@
 func.func @one(%b: !Bars, %i: index, %p: i1) {
   // CHECK: tile.barrier_arrive %{{.*}}[%{{.*}}] : memref<3xi64, #tile.shared<"none">>
   tile.barrier_arrive %b[%i] : !Bars
+  // CHECK: tile.barrier_arrive %{{.*}}[%{{.*}}] of %{{.*}} : memref<3xi64, #tile.shared<"none">>
+  tile.barrier_arrive %b[%i] of %i : !Bars
   return
 }

@@ -15,3 +15,21 @@ func.func @global_memory(%b: !Bars, %i: index, %p: i1) {
   tile.barrier_arrive %b[%i] : !Bars
   return
 }
+
+// -----
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @several(%b: !Bars, %i: index) {
+  // expected-error @below {{arrives at the mbarrier of one CTA, not of 2}}
+  "tile.barrier_arrive"(%b, %i, %i, %i) : (!Bars, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @rank(%b: !Bars, %i: index, %rank: i32) {
+  // expected-error @below {{the rank of a CTA takes indices of type index, not i32}}
+  "tile.barrier_arrive"(%b, %i, %rank) : (!Bars, index, i32) -> ()
+  return
+}

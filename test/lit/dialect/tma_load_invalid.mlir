@@ -125,3 +125,135 @@ func.func @barriers(%m: !M, %s: !S, %b: !Bars, %i: index) {
       : !M to !S signal !Bars
   return
 }
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @two_masks(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{the copy takes 7 indices, one a dimension, not 9}}
+  "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!M, !S, !Bars, index, index, index, index, index, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @strides_of_two(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{element_strides must be array<i64: …> of 3, one a dimension of the array, not}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64] {element_strides = array<i64: 1, 2>} : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @stride_of_nine(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{element_strides are 1 to 8; dimension 1 has 9}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64] {element_strides = array<i64: 1, 9, 1>} : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @columns_apart(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{element_strides of the last dimension, whose elements are copied in rows, is 1, not 2}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64] {element_strides = array<i64: 1, 1, 2>} : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @box_of_strides(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{element_strides [1, 8, 1] make a box of 505 elements along dimension 1; a box has 1 to 256}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64] {element_strides = array<i64: 1, 8, 1>} : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @pixels_of_a_matrix(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{im2col takes an array of rank 3 to 5, images by pixels by channels, not 2}}
+  tile.tma_load %m[%i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [] to [] offsets [] shape [64, 64] : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @one_corner(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{im2col takes the corners lower and upper; there is lower only}}
+  "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>, lower = array<i64: 0>} : (!M, !S, !Bars, index, index, index, index, index, index, index, index) -> ()
+  return
+}
+
+// -----
+
+!M = memref<?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @corner_of_two(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{lower must be array<i64: …> of 1, one a dimension of the pixels, not}}
+  tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [0, 0] to [0, 0] offsets [%i] shape [64, 64] : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @corner(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{lower of an array of rank 4 is -128 to 127 along each dimension of the pixels, not -129}}
+  tile.tma_load %m[%i, %i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [-129, 0] to [0, 0] offsets [%i, %i] shape [64, 64] : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @offsets(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{the copy takes 10 indices, one a dimension, not 9}}
+  tile.tma_load %m[%i, %i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [0, 0] to [0, 0] offsets [%i] shape [64, 64] : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @pixels(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{im2col copies 1 to 1024 pixels, not 1025}}
+  tile.tma_load %m[%i, %i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [0, 0] to [0, 0] offsets [%i, %i] shape [1025, 64] : !M to !S signal !Bars
+  return
+}
+
+// -----
+
+!M = memref<?x?x?x?xf16>
+!S = memref<2x64x64xf16, #tile.shared<"128B">>
+!Bars = memref<3xi64, #tile.shared<"none">>
+func.func @channels(%m: !M, %s: !S, %b: !Bars, %i: index) {
+  // expected-error @below {{a box has 1 to 256 columns, not 512}}
+  tile.tma_load %m[%i, %i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [0, 0] to [0, 0] offsets [%i, %i] shape [64, 512] : !M to !S signal !Bars
+  return
+}

@@ -55,7 +55,7 @@ BAD_TEXT = {
     ),
     "endless nesting": (  # exhausts the stack of MLIR's parser
         "module {\n" * 20000 + "}" * 20000,
-        "<stdin>:257:8: error: regions and attributes nest more than 256 deep",
+        "<stdin>:257:8: error: brackets nest more than 256 deep",
     ),
     "unknown tile type": (
         NO_TARGET.replace("@k()", "@k(%a: !tile.fragment<3>)"),

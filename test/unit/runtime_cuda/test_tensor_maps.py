@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tilec.isa import LaunchError
+from tilec.isa.boxes import Im2col
 from tilec.runtime.cuda import tensor_map
 from tilec.runtime.tensor_maps import BoxedArray
 
@@ -40,6 +41,31 @@ def test_dimension_0_is_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
         [1, 1, 1],
     ]
     assert asked[8] == driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_64B
+
+
+def test_boxes_of_im2col(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def call(function: str, *args: Any) -> Any:
+        assert hasattr(driver, function)
+        asked.extend((function, *args))
+        return driver.CUtensorMap()
+
+    monkeypatch.setattr(tensor_map, "bindings", lambda: driver)
+    monkeypatch.setattr(tensor_map, "call", call)
+    box = Im2col((-1, -2), (3, 4), 64, 100)  # W first
+    shape, strides = (5, 7, 9, 64), (8064, 1152, 128, 2)
+    boxed = BoxedArray(np.zeros(1), "f16", 2, shape, strides, (), "128B", (1, 2, 3, 1), box)
+    tensor_map.encode_map(boxed, 0x1000)
+    assert asked[0] == "cuTensorMapEncodeIm2col"
+    assert asked[2:4] == [4, 0x1000]
+    assert [[int(n) for n in numbers] for numbers in asked[4:6]] == [
+        [64, 9, 7, 5],
+        [128, 1152, 8064],
+    ]
+    assert asked[6:10] == [[-1, -2], [3, 4], 64, 100]
+    assert [int(n) for n in asked[10]] == [1, 3, 2, 1]
+    assert asked[12] == driver.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B
 
 
 @pytest.mark.parametrize(

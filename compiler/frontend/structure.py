@@ -1,0 +1,194 @@
+"""What of a text's structure would end MLIR's parser, which recurses and allocates as it is told.
+
+It is looked for before MLIR sees the text. What nearly every text lacks is told by counting, at no
+cost; only where there may be too much, strings and comments are told from the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from tilec.ir.assembly.scan import (
+    COMMENT,
+    STRING,
+    attribute_end,
+    bracketed_end,
+    skip_space,
+    type_end,
+)
+
+DEEPEST = 256
+"""Brackets of any kind inside each other, and aliases that stand for others."""
+MOST_RESULTS = 1 << 16
+"""Results of an op: MLIR allocates as many as a `#number` behind a value says."""
+LONGEST_NUMBER = 1000
+"""Characters of a number or a shape: reading one takes time that grows with their square."""
+LONGEST_MAP = 1 << 16
+"""Characters of an affine map or set, whose simplification takes such time as well."""
+MOST_EXPANDED = 1 << 20
+"""Aliases that one alias stands for, if all that it names are written out."""
+
+_BRACKETS = b"([{<)]}>"
+_OPENING = b"([{<"
+_PAIRS = (b"()", b"[]", b"{}", b"<>")
+_OTHERS = bytes(set(range(256)) - set(_BRACKETS))
+_SIGNS = re.compile(rf"-(?:(?:\s|{COMMENT})*-){{{DEEPEST}}}")
+_RESULT = re.compile(r"#[0-9]{5}")
+_LONG_NUMBER = re.compile(rf"(?<![\w.$%#@!^])[\d?][\w.?]{{{LONGEST_NUMBER}}}")
+_MAP = re.compile(r"\baffine_(?:map|set)<")
+_ALIAS = re.compile(r"[#!][A-Za-z_][\w$.-]*+(?=\s*+=[^=])")
+_ALIAS_USE = re.compile(r"(?<!\w)[#!][A-Za-z_][\w$.-]*")
+_QUOTED = re.compile(rf"{STRING}|{COMMENT}")
+_TOKEN = re.compile(
+    rf"(?P<signs>{_SIGNS.pattern})|->|[<>=]=|(?P<open>[(\[{{<])"
+    rf"|(?P<close>[)\]}}>])|(?P<result>#[0-9]+)|(?P<number>{_LONG_NUMBER.pattern})"
+)
+
+
+class Excess(NamedTuple):
+    """Too much of something.
+
+    Attributes:
+        at: its place in the text.
+        message: what there is too much of.
+    """
+
+    at: int
+    message: str
+
+
+def excess(text: str) -> Excess | None:
+    """What of a text would exhaust MLIR's parser; None if nothing.
+
+    Strings and comments may hold whatever they like.
+    """
+    doubtful = (
+        _may_nest_deep(text)
+        or (text.count("-") > DEEPEST and _SIGNS.search(text))
+        or _RESULT.search(text)
+        or (_longest_line(text) > LONGEST_NUMBER and _LONG_NUMBER.search(text))
+        or _excess_of_maps(text)
+        or _excess_of_aliases(text)
+    )
+    if not doubtful:
+        return None
+    bare = _QUOTED.sub(_blank, text)
+    return _first_excess(bare) or _excess_of_maps(bare) or _excess_of_aliases(bare)
+
+
+def _blank(quoted: re.Match[str]) -> str:
+    """As long as a string or comment, with nothing in it."""
+    return f'"{" " * (len(quoted[0]) - 2)}"' if quoted[0][0] == '"' else " " * len(quoted[0])
+
+
+def _may_nest_deep(text: str) -> bool:
+    """Whether brackets may nest too deep, by a bound that counts those of comments as well.
+
+    Taking out all pairs that touch lessens the depth by one at most, so it is no more than
+    the times that this was done and the brackets that are left.
+    """
+    if len(text) <= DEEPEST:
+        return False
+    left = text.replace("->", "").encode(errors="replace").translate(None, _OTHERS)
+    for times in range(DEEPEST):
+        if times + sum(left.count(one) for one in _OPENING) <= DEEPEST:
+            return False
+        shorter = left
+        for pair in _PAIRS:
+            shorter = shorter.replace(pair, b"")
+        if len(shorter) == len(left):
+            break
+        left = shorter
+    return True
+
+
+def _longest_line(text: str) -> int:
+    return max(map(len, text.split("\n"))) if len(text) > LONGEST_NUMBER else len(text)
+
+
+def _first_excess(text: str) -> Excess | None:
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        match token.lastgroup:
+            case "open":
+                depth += 1
+                if depth > DEEPEST:
+                    return Excess(token.start(), f"brackets nest more than {DEEPEST} deep")
+            case "close":
+                depth = max(0, depth - 1)
+            case "signs":
+                return Excess(token.start(), f"more than {DEEPEST} signs in a row")
+            case "number":
+                what = f"a number or shape of more than {LONGEST_NUMBER} characters"
+                return Excess(token.start(), what)
+            case "result" if len(token[0]) > 7 or int(token[0][1:]) >= MOST_RESULTS:
+                what = f"no operation has a result {token[0][:20]}; the last can be"
+                return Excess(token.start(), f"{what} #{MOST_RESULTS - 1}")
+    return None
+
+
+def _excess_of_maps(text: str) -> Excess | None:
+    if len(text) <= LONGEST_MAP:
+        return None
+    for found in _MAP.finditer(text):
+        end = bracketed_end(text, found.end() - 1) or len(text)
+        if end - found.start() > LONGEST_MAP:
+            what = f"an affine map or set of more than {LONGEST_MAP} characters"
+            return Excess(found.start(), what)
+    return None
+
+
+def _attribute_end(text: str, at: int) -> int | None:
+    return attribute_end(text, at, typed=True)
+
+
+class _Alias(NamedTuple):
+    """An alias as it is defined: where, and the aliases that it names, each as often as it does."""
+
+    at: int
+    names: list[str]
+
+
+def _excess_of_aliases(text: str) -> Excess | None:
+    """Aliases that stand for too many, which MLIR shares and whoever prints them writes out."""
+    defined: dict[str, _Alias] = {}
+    for found in _ALIAS.finditer(text):
+        start = skip_space(text, text.index("=", found.end()) + 1)
+        end = (_attribute_end if found[0][0] == "#" else type_end)(text, start)
+        if end is None:
+            end = text.find("\n", start) % (len(text) + 1)
+        names = _ALIAS_USE.findall(text, start, end)
+        defined.setdefault(found[0], _Alias(found.start(), names))
+    if not any(alias.names for alias in defined.values()):
+        return None
+    known: dict[str, tuple[int, int]] = {}
+    for name in defined:
+        for each in _in_order(name, defined, known):
+            sizes = [known.get(other, (0, 0)) for other in defined[each].names]
+            depth = 1 + max((deep for deep, _ in sizes), default=0)
+            count = 1 + sum(many for _, many in sizes)
+            known[each] = depth, count
+            if depth > DEEPEST:
+                what = f"aliases stand for aliases more than {DEEPEST} deep"
+                return Excess(defined[each].at, what)
+            if count > MOST_EXPANDED:
+                return Excess(defined[each].at, f"an alias stands for more than {MOST_EXPANDED}")
+    return None
+
+
+def _in_order(
+    name: str, defined: Mapping[str, _Alias], known: Mapping[str, object]
+) -> Iterator[str]:
+    """The aliases that `name` is made of and are not known yet, itself last; each after its own."""
+    waiting, entered = [name], set[str]()
+    while waiting:
+        last = waiting[-1]
+        more = [] if last in entered else [n for n in defined[last].names if n in defined]
+        entered.add(last)
+        waiting += [n for n in dict.fromkeys(more) if n not in known and n not in entered]
+        if waiting[-1] == last:
+            waiting.pop()
+            if last not in known:
+                yield last

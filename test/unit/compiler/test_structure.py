@@ -1,0 +1,124 @@
+"""Texts whose structure ends MLIR's parser, or keeps it for minutes, are refused before it.
+
+Each was seen to end the process, or to take more than half a minute, where MLIR was given it.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.frontend.structure import DEEPEST, LONGEST_NUMBER, MOST_RESULTS, excess
+from tilec.passes.base import ProgramError
+from tilec.report.diagnostics import Source, place
+
+MANY = 20_000
+
+
+def attribute(text: str) -> str:
+    return f"module attributes {{x.a = {text}}} {{}}"
+
+
+def nested(opening: str, inside: str, closing: str, times: int) -> str:
+    return opening * times + inside + closing * times
+
+
+def aliases(first: str, other: str, count: int) -> str:
+    lines = [f"#a{i + 1} = {other.format(i)}\n" for i in range(count)]
+    return f"#a0 = {first}\n{''.join(lines)}{attribute(f'#a{count}')}"
+
+
+DEEP = {
+    "arrays": lambda n: attribute(nested("[", "1", "]", n)),
+    "dictionaries": lambda n: attribute(nested("{a = ", "1", "}", n)),
+    "types": lambda n: attribute(nested("tuple<", "i32", ">", n)),
+    "function types": lambda n: attribute(nested("() -> (", "i32", ")", n)),
+    "elements": lambda n: attribute(f"dense<{nested('[', '1', ']', n)}> : tensor<{'1x' * n}i8>"),
+    "affine expressions": lambda n: f"#m = affine_map<(d) -> ({nested('(', 'd', ')', n)})>",
+    "locations": lambda n: f"module {{}} loc({nested('fused[', 'unknown', ']', n)})",
+    "call sites": lambda n: f"module {{}} loc({nested('callsite(unknown at ', 'unknown', ')', n)})",
+    "regions": lambda n: nested("module {", "", "}", n),
+}
+"""Brackets of every kind, inside each other."""
+
+TOO_MUCH = {
+    **{name: (make(MANY), "brackets nest more than 256 deep") for name, make in DEEP.items()},
+    "open brackets alone": (attribute("(" * MANY), "brackets nest more than 256 deep"),
+    "mixed brackets": (attribute("[{a = " * MANY), "brackets nest more than 256 deep"),
+    "signs": (f"#m = affine_map<(d) -> ({'- ' * MANY}d)>", "more than 256 signs in a row"),
+    "signs apart": (
+        f"#m = affine_map<(d) -> ({nested('- ', '// - (', chr(10), 9)}{'-  ' * MANY}",
+        "signs in a row",
+    ),
+    "result": ('"a.b"(%v#2147483648) : (i32) -> ()', "no operation has a result #2147483648"),
+    "long result": (f'"a.b"(%v#{"9" * MANY}) : (i32) -> ()', "no operation has a result #999"),
+    "integer": (attribute("9" * MANY), "a number or shape of more than 1000 characters"),
+    "hexadecimal": (attribute("0x" + "9" * MANY), "a number or shape of more than 1000"),
+    "float": (attribute("1." + "9" * MANY), "a number or shape of more than 1000"),
+    "negative": (attribute("-" + "9" * MANY), "a number or shape of more than 1000"),
+    "shape": (attribute(f"tensor<{'1x' * MANY}f32>"), "a number or shape of more than 1000"),
+    "dynamic shape": (attribute(f"tensor<?{'x1' * MANY}f32>"), "a number or shape of more"),
+    "affine map": (
+        f"#m = affine_map<(d) -> (d {'floordiv 3 mod 7 ' * MANY})>",
+        "an affine map or set of more than 65536 characters",
+    ),
+    "aliases of aliases": (aliases("1", "[#a{0}]", 500), "aliases stand for aliases more than 256"),
+    "aliases that double": (aliases("1", "[#a{0}, #a{0}]", 40), "an alias stands for more than"),
+    "aliases on one line": (
+        aliases("1", "[#a{0}, #a{0}]", 40).replace("\n", " "),
+        "an alias stands for more than",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+def test_too_much_is_an_error_at_its_place(name: str) -> None:
+    text, message = TOO_MUCH[name]
+    with pytest.raises(ProgramError, match=message) as caught:
+        parse(Source("program", text), new_context())
+    assert place(caught.value.diagnostics[0].location)
+
+
+def test_place_is_that_of_the_first_bracket_too_many() -> None:
+    found = excess("module {}\n" + attribute("[" * 300))
+    assert found is not None
+    before = ("module {}\n" + attribute("[" * 300))[: found.at]
+    assert before.count("[") + 1 == DEEPEST  # within the braces of the dictionary
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_what_is_just_allowed_parses(name: str) -> None:
+    """The bound keeps away from nobody what MLIR can do."""
+    kept = DEEP[name](120)
+    assert excess(kept) is None
+    parse(Source("program", kept), new_context())
+
+
+@pytest.mark.parametrize("name", TOO_MUCH)
+@pytest.mark.parametrize("where", ["// {}", '"{}"'])
+def test_comments_and_strings_may_hold_anything(name: str, where: str) -> None:
+    held = TOO_MUCH[name][0].replace("\n", " ").replace('"', "'")
+    text = where.format(held)
+    program = f"module {{}} {text}" if where[0] == "/" else attribute(text)
+    assert excess(program) is None
+    parse(Source("program", program), new_context())
+
+
+def test_the_largest_numbers_are_no_excess() -> None:
+    assert excess(f"%v#{MOST_RESULTS - 1}") is None
+    assert excess(f"%v#{MOST_RESULTS}") is not None
+    assert excess(attribute("9" * LONGEST_NUMBER)) is None
+    assert excess(attribute("9" * (LONGEST_NUMBER + 1))) is not None
+
+
+def test_names_may_be_long() -> None:
+    name = "a1" * MANY
+    assert excess(f'"a.b"(%{name}, %{"9" * MANY}) : (!{name}, @{name}) -> ()') is None
+
+
+def test_brackets_that_do_not_pair_hide_nothing() -> None:
+    """The quick bound may err on one side alone."""
+    assert excess(attribute("[>= " * 300)) is not None
+    assert excess(attribute("[-> " * 300)) is not None
+    assert excess(attribute("[] >= " * 3000)) is None
+    assert excess("// <\n" * 3000 + "module {}") is None

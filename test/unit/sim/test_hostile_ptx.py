@@ -1,0 +1,57 @@
+"""PTX with numbers, comments and expressions beyond all measure is refused at once."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from tilec.sim import LaunchError, PtxError, read
+from tilec.sim.ptx import read_text
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+BODY = HEAD + ".entry k()\n{{\n  .reg .b64 %r<4>;\n  {}\n  ret;\n}}\n"
+DIGITS = "9" * 100_000
+
+TEXTS = {
+    "immediate": BODY.format(f"mov.u64 %r1, {DIGITS};"),
+    "offset": BODY.format(f"ld.global.u64 %r1, [%r2+{DIGITS}];"),
+    "hexadecimal": BODY.format(f"mov.u64 %r1, 0x{DIGITS};"),
+    "registers": BODY.format(f".reg .b32 %q<{DIGITS}>;"),
+    "variable": HEAD + f".global .u32 a[{DIGITS}];\n",
+    "initial value": HEAD + f".global .u64 a = {DIGITS};\n",
+    "file": HEAD + f'.file {DIGITS} "a"\n',
+    "location": BODY.format(f".loc {DIGITS} 1 1"),
+    "block": HEAD + f".entry k() .reqntid {DIGITS}\n{{ ret; }}\n",
+    "open comments": HEAD + "/* " * 300_000,
+    "open assembly": HEAD + "// begin inline asm\n" * 50_000 + "x",
+    "deep expression": HEAD + f".global .u64 a = {'(' * 100_000}\n",
+    "signs": HEAD + f".global .u64 a = {'-' * 100_000}1;\n",
+    "quotes": HEAD + '"' * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_is_refused_at_its_place(name: str) -> None:
+    start = time.monotonic()
+    with pytest.raises(PtxError) as caught:
+        read_text(TEXTS[name], "k.ptx")
+    assert str(caught.value).startswith("k.ptx:")
+    assert len(str(caught.value)) < 1000
+    assert time.monotonic() - start < 30  # minutes before
+
+
+def test_long_products_are_those_of_64_bits() -> None:
+    factors = " * ".join(["0xfffffffffffffffb"] * 5000)
+    module = read_text(HEAD + f".global .u64 a = {factors};\n")
+    assert module.variables["a"].values == (pow(0xFFFFFFFFFFFFFFFB, 5000, 1 << 64),)
+
+
+def test_numbered_names_may_have_many_digits() -> None:
+    with pytest.raises(PtxError):
+        read_text(BODY.format(f"mov.u64 %r{DIGITS}, 1 2;"))
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\0", "/" * 5000, "no such file"])
+def test_text_without_a_line_break_is_a_path(text: str) -> None:
+    with pytest.raises(LaunchError, match="cannot read PTX from"):
+        read(text)
