@@ -57,6 +57,17 @@ from .kernels import Kernel, kernel
 
 if TYPE_CHECKING:
     from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum
+    from .atomics import (
+        atomic_add,
+        atomic_and,
+        atomic_cas,
+        atomic_max,
+        atomic_min,
+        atomic_or,
+        atomic_xchg,
+        atomic_xor,
+        debug_barrier,
+    )
     from .elementwise import where
     from .mathematics import (
         abs,
@@ -75,7 +86,7 @@ if TYPE_CHECKING:
         sqrt,
         tanh,
     )
-    from .memory import atomic_add, atomic_max, atomic_min, load, store
+    from .memory import load, store
     from .pins import with_layout
     from .products import dot, dot_scaled, dot_sp
     from .program import cdiv, num_programs, program_id, range, static_range
@@ -118,8 +129,13 @@ __all__ = [
     "associative_scan",
     "assume",
     "atomic_add",
+    "atomic_and",
+    "atomic_cas",
     "atomic_max",
     "atomic_min",
+    "atomic_or",
+    "atomic_xchg",
+    "atomic_xor",
     "bfloat16",
     "bool_",
     "broadcast_to",
@@ -129,6 +145,7 @@ __all__ = [
     "cos",
     "cumprod",
     "cumsum",
+    "debug_barrier",
     "dot",
     "dot_scaled",
     "dot_sp",
@@ -199,6 +216,7 @@ __all__ = [
 
 _FILES = (
     "arithmetic",
+    "atomics",
     "elementwise",
     "mathematics",
     "memory",

@@ -10,6 +10,7 @@ from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops import LoadOp, TakeOp
+from tilec.dialects.tile.ops.atomic_rmw import FetchingOp
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
 from tilec.ir.mlir import ir
@@ -17,6 +18,7 @@ from tilec.layout import LinearLayout
 
 from .base import Diagnostic, PassError, walk
 from .kernel_pass import Kernel, KernelPass
+from .layouts.atomic_copies import combine_copies
 from .layouts.layout_choice import LayoutChoice
 from .layouts.layout_relations import agree, backward, forward
 from .layouts.layout_types import convert_to, layout_tile, replace_but_in, set_layout
@@ -80,6 +82,8 @@ class _Assignment:
             return partial(self._dot, op)
         if is_related(op):
             return partial(_mend_view, op) if plain(op.results[0]) is not None else None
+        if isinstance(op, FetchingOp):
+            return partial(combine_copies, op)
         if isinstance(op, MemoryOp):
             tile = plain(op.tile)
             assert tile is not None

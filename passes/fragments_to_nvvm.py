@@ -21,6 +21,7 @@ from .nvvm.atomics import Atomics
 from .nvvm.barriers import Barriers
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
+from .nvvm.fetches import Fetches
 from .nvvm.lowering import Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
@@ -88,6 +89,8 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.AsyncCopyOp, copies.copy),
             lowers(ops.AsyncWaitOp, copies.wait),
             lowers(ops.AtomicOp, Atomics(kernel).atomic),
+            lowers(ops.AtomicCasOp, Fetches(kernel).fetch),
+            lowers(ops.AtomicRmwOp, Fetches(kernel).fetch),
             lowers(ops.AtomicScatterOp, Atomics(kernel).atomic),
             lowers(ops.BarrierArriveOp, barriers.arrive),
             lowers(ops.BarrierExpectOp, barriers.expect),

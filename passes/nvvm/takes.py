@@ -45,11 +45,11 @@ class Takes:
         """The i32 of the lane that it is taken from."""
         if steps.keep == LANES - 1:
             return butterfly_word(word, steps.flip)
-        lane = self._kernel.once(_lane, steps.keep, steps.flip)
+        lane = self._kernel.once(lane_of, steps.keep, steps.flip)
         return nvvm.shfl_sync(Shuffle.IDX, word, lane)
 
 
-def _lane(kernel: Lowering, keep: int, flip: int) -> Value:
+def lane_of(kernel: Lowering, keep: int, flip: int) -> Value:
     """The lane `(lane & keep) ^ flip`, i32."""
     lane = arith.index_cast(kernel.thread.number("lane"), i32())
     return llvm.xor(llvm.and_(lane, constant_i32(keep)), constant_i32(flip))

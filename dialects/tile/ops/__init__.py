@@ -3,6 +3,7 @@
 from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from .atomic import ATOMICS, AtomicOp
+from .atomic_rmw import AtomicCasOp, AtomicRmwOp
 from .barrier import (
     BarrierArriveOp,
     BarrierExpectOp,
@@ -49,7 +50,9 @@ __all__ = [
     "AsyncCommitOp",
     "AsyncCopyOp",
     "AsyncWaitOp",
+    "AtomicCasOp",
     "AtomicOp",
+    "AtomicRmwOp",
     "AtomicScatterOp",
     "BarrierArriveOp",
     "BarrierExpectOp",

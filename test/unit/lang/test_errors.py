@@ -446,6 +446,51 @@ def _() -> object:
     return k.build()
 
 
+@wrong("unknown order 'acquires'; legal: relaxed, acquire, release, acq_rel")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.atomic_add(a, 0, 1, sem="acquires")  # <- tl.atomic_add
+
+    return k.build()
+
+
+@wrong("no atomic_xor of float32; legal: int, uint")
+def _() -> object:
+    @tilec.kernel
+    def k(a: tl.Array[tl.float32, int]) -> None:
+        tl.atomic_xor(a, 0, tl.zeros(32))  # <- tl.atomic_xor
+
+    return k.build()
+
+
+@wrong("compares elements of type i16, i32, i64, not f32; take the bits of floats")
+def _() -> object:
+    @tilec.kernel
+    def k(a: tl.Array[tl.float32, int]) -> None:
+        tl.atomic_cas(a, 0, 0.0, 1.0)  # <- tl.atomic_cas
+
+    return k.build()
+
+
+@wrong("takes what it compares and stores in one shape")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.atomic_cas(a, 0, tl.arange(16), tl.arange(32))  # <- tl.atomic_cas
+
+    return k.build()
+
+
+@wrong("takes elements of its own type, not float32: cast by")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.atomic_xchg(a, 0, tl.zeros(32))  # <- tl.atomic_xchg
+
+    return k.build()
+
+
 @wrong("a tile made in a loop or a branch of the kernel is used outside of it, kept in a list")
 def _() -> object:
     @tilec.kernel
