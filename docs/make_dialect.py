@@ -63,6 +63,7 @@ _GROUPS = {
     "Matrix loads and stores": "matrix_memory",
     "Transposition": "movmatrix",
     "Products of warpgroups": "wgmma",
+    "Products of tiles by warpgroups": "warpgroup_dot",
     "Barriers in shared memory": "barrier",
     "Copies of boxes": "tma",
     "wmma": "wmma",
@@ -124,6 +125,7 @@ def _meaning(declared: Semantics) -> str:
 _SCOPES = {
     Scope.LANE: "a lane",
     Scope.WARP: "a warp",
+    Scope.WARPGROUP: "a warpgroup",
     Scope.CTA: "a CTA",
 }
 

@@ -27,6 +27,7 @@ from .select import SelectOp
 from .take import TakeOp
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
+from .warpgroup_dot import WarpgroupDotOp
 from .wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
@@ -93,6 +94,7 @@ __all__ = [
     "TmaStoreOp",
     "TransposeOp",
     "WarpPartOp",
+    "WarpgroupDotOp",
     "WarpgroupIdOp",
     "WgmmaCommitOp",
     "WgmmaFenceOp",
