@@ -60,6 +60,7 @@ _GROUPS = {
     "Matrix loads and stores": "matrix_memory",
     "Transposition": "movmatrix",
     "Products of warpgroups": "wgmma",
+    "Products of tiles by warpgroups": "warpgroup_dot",
     "Barriers in shared memory": "barrier",
     "Copies of boxes": "tma",
     "wmma": "wmma",
@@ -121,6 +122,7 @@ def _meaning(declared: Semantics) -> str:
 _SCOPES = {
     Scope.LANE: "a lane",
     Scope.WARP: "a warp",
+    Scope.WARPGROUP: "a warpgroup",
     Scope.CTA: "a CTA",
 }
 

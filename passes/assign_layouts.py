@@ -20,7 +20,7 @@ from .kernel_pass import Kernel, KernelPass
 from .layouts.layout_choice import LayoutChoice
 from .layouts.layout_relations import agree, backward, forward
 from .layouts.layout_types import convert_to, layout_tile, replace_but_in, set_layout
-from .layouts.layout_wants import legal_layout, memory_layout
+from .layouts.layout_wants import legal_layout, memory_layout, tile_operands
 from .layouts.tile_classes import (
     Classes,
     has_no_layout,
@@ -89,10 +89,11 @@ class _Assignment:
     def _dot(self, op: ir.OpView) -> None:
         """Convert operands and result from and to the layouts of the instruction's fragments."""
         wanted = self._choice.dots[op.results[0]]
-        for number, name in enumerate(DOTS[op.operation.name].operands):
+        for name, number in tile_operands(op).items():
             _convert_operand(op, number, wanted[name])
         _convert_result(op, wanted["d"])
-        del op.attributes["warps"]
+        if op.operation.name in DOTS:  # others need it on
+            del op.attributes["warps"]
 
     def _access(self, op: MemoryOp, tile: PlainTile) -> None:
         """Move a tile that shares bytes under a layout that can, if its own cannot."""

@@ -32,6 +32,11 @@ def tile_run() -> None:
     _begin("tile_run")
 
 
+def tile_translate() -> None:
+    """The command `tile-translate`."""
+    _begin("tile_translate")
+
+
 def tilec() -> None:
     """The command `tilec`."""
     _begin("tilec")

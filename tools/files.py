@@ -15,18 +15,30 @@ from tilec.isa import TilecError
 from .streams import flush
 
 
-def read_input(path: str) -> str:
-    """The text of a file, or of standard input for `-`.
+def read_bytes(path: str) -> bytes:
+    """The contents of a file, or of standard input for `-`.
 
     Raises:
-        TilecError: if it is a directory or not UTF-8.
+        TilecError: if it is a directory.
         OSError: if it cannot be read.
     """
     shown = "<stdin>" if path == "-" else path
     if path != "-" and Path(path).is_dir():
         raise TilecError(f"{shown} is a directory")
     with _naming(shown):
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+
+
+def decoded(data: bytes, shown: str) -> str:
+    """The text that bytes are.
+
+    Args:
+        data: the bytes.
+        shown: what messages call them.
+
+    Raises:
+        TilecError: if they are not UTF-8.
+    """
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -34,6 +46,16 @@ def read_input(path: str) -> str:
         raise TilecError(
             f"{shown}:{line}: not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
         ) from None
+
+
+def read_input(path: str) -> str:
+    """The text of a file, or of standard input for `-`.
+
+    Raises:
+        TilecError: if it is a directory or not UTF-8.
+        OSError: if it cannot be read.
+    """
+    return decoded(read_bytes(path), "<stdin>" if path == "-" else path)
 
 
 def is_file_name(path: str) -> bool:

@@ -165,9 +165,9 @@ def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
 
 def _program(form: Form, where: Target, selectors: dict[str, int], space: str) -> str:
     # MLIR takes its time, which the other commands do not need.
-    from tilec.dialects.tile.form_program import form_kernel, form_program  # noqa: PLC0415
+    from tilec.dialects.tile.form_program import program_of  # noqa: PLC0415
 
-    return form_program([form_kernel(form, where, selectors=selectors, space=space)], where)
+    return program_of(form, where, selectors=selectors, space=space)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -57,6 +57,23 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What ptxas has to say of a module that it assembles.
+
+    Attributes:
+        message: its words, its number among them.
+        severity: `remark` or `warning`.
+        line: of the PTX that it names, perhaps roughly; 0 if none.
+        function: the function that it names, or empty.
+    """
+
+    message: str
+    severity: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class Assembled:
     """What ptxas makes of a module.
 
@@ -64,11 +81,13 @@ class Assembled:
         cubin: the binary.
         resources: by kernel.
         assembler: which ptxas it was.
+        notes: what it has to say, besides resources.
     """
 
     cubin: bytes
     resources: dict[str, Resources]
     assembler: Tool
+    notes: tuple[Note, ...] = ()
 
 
 def candidates(name: str) -> Iterator[str]:
@@ -160,7 +179,7 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool = False) -> Assembled:
             raise AssemblerError(f"ptxas refuses the module:\n{reason}")
         cubin = binary.read()
     check_cubin(cubin, f"{tool.path} gave")
-    return Assembled(cubin, _resources(report), tool)
+    return Assembled(cubin, _resources(report), tool, tuple(_notes(report)))
 
 
 def check_cubin(data: bytes, whose: str) -> None:
@@ -203,6 +222,23 @@ def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:
     if result.returncode:
         raise AssemblerError(f"nvdisasm refuses the cubin: {result.stderr.strip()}")
     return result.stdout
+
+
+_NOTE = re.compile(r"ptxas (?:module\.ptx, line (\d+); )?(info|warning)\s*: (.*)")
+_USUAL = re.compile(r"\d+ bytes gmem|Compiling entry|Function properties|Used \d+|Compile time")
+"""What `-v` says of every module."""
+
+
+def _notes(report: str) -> Iterator[Note]:
+    """What a report says besides resources: numbered notes, and warnings."""
+    for line, kind, message in _NOTE.findall(report):
+        if kind == "info" and (_USUAL.match(message) or not message.startswith("(")):
+            continue
+        around = re.search(r"\bline (\d+)", message)
+        number = line or (around[1] if around else 0)
+        function = re.search(r"'([\w$]+)'$", message)
+        severity = "remark" if kind == "info" else "warning"
+        yield Note(message.strip(), severity, int(number), function[1] if function else "")
 
 
 def _resources(report: str) -> dict[str, Resources]:

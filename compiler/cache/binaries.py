@@ -19,7 +19,7 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool) -> cubin.Assembled:
         AssemblerError: as `cubin.assemble` does.
     """
     installed = [_state_of(path) for path in cubin.candidates("ptxas")]
-    key = entries.key("cubin", ptx, target.name, lineinfo, installed)
+    key = entries.key("cubin and notes", ptx, target.name, lineinfo, installed)
     found = entries.find(key, _read)
     if found is not None:
         return found
@@ -27,6 +27,7 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool) -> cubin.Assembled:
     data = {
         "cubin": made.cubin.hex(),
         "resources": {name: asdict(of) for name, of in made.resources.items()},
+        "notes": [asdict(note) for note in made.notes],
         "assembler": (made.assembler.path, made.assembler.version),
     }
     names = ", ".join(made.resources)
@@ -41,9 +42,12 @@ def _read(data: Any) -> cubin.Assembled:
     numbers = [*version, *(number for of in resources.values() for number in astuple(of))]
     if not isinstance(path, str) or not all(type(number) is int for number in numbers):
         raise TypeError("no resources")
+    notes = tuple(cubin.Note(**of) for of in data["notes"])
+    if not all(type(note.line) is int and isinstance(note.message, str) for note in notes):
+        raise TypeError("no notes")
     binary = bytes.fromhex(data["cubin"])
     cubin.check_cubin(binary, "the cache has")
-    return cubin.Assembled(binary, resources, cubin.Tool(path, tuple(version)))
+    return cubin.Assembled(binary, resources, cubin.Tool(path, tuple(version)), notes)
 
 
 def _state_of(path: str) -> tuple[str, int, int]:

@@ -14,7 +14,7 @@ import weakref
 from tilec import dialects
 from tilec.ir.mlir import ir
 from tilec.ir.state import hold, release
-from tilec.passes.pipeline import from_mlir_diagnostic
+from tilec.passes.mlir_diagnostics import from_mlir_diagnostic
 from tilec.report.diagnostics import reported
 
 # Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.

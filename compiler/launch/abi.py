@@ -330,8 +330,7 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
                 array(other, f"{name}.promised.disjoint")
         if argument["kind"] == "tensor_map":
             of = array(argument["array"], f"{name}.array")
-            if len(of["shape"]) != len(argument["box"]):
-                raise SchemaError(f"{at}.{name}.box: has another rank than argument")
+            _check_map(argument, len(of["shape"]), f"{at}.{name}")
             if any(one["kind"] != "tensor_map" for one in arguments[number:]):
                 raise SchemaError(f"{at}.{name}: tensor maps stand behind all other arguments")
     for axis in kernel.get("grid", ()):
@@ -339,6 +338,16 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
             rank = len(array(extent["argument"], "grid")["shape"])
             if extent["dimension"] >= rank:
                 raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+
+
+def _check_map(map_: Mapping[str, Any], rank: int, at: str) -> None:
+    """Check that what a map says of the dimensions of its array is of as many as that has."""
+    walked, steps = map_.get("im2col"), map_.get("element_strides")
+    corners = [] if walked is None else [(f"im2col.{n}", walked[n], 2) for n in ("lower", "upper")]
+    box = [("box", map_["box"], 0)] if walked is None else []
+    for name, numbers, fewer in (*box, *corners, *([("element_strides", steps, 0)] * bool(steps))):
+        if len(numbers) != rank - fewer:
+            raise SchemaError(f"{at}.{name}: has another rank than argument")
 
 
 _LISTS = ("sizes", "strides")

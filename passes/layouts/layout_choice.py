@@ -9,7 +9,6 @@ from tilec.dialects.semantics import is_loop
 from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.dialect import LayoutAttr
 from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp
-from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Op, Value
@@ -19,7 +18,7 @@ from tilec.layout import LinearLayout
 
 from ..report import Report
 from .layout_relations import backward, forward, leaves_open
-from .layout_wants import dot_layouts, legal_layout, memory_layout
+from .layout_wants import dot_layouts, dot_tiles, legal_layout, memory_layout
 from .tile_classes import Classes, is_product, is_related, plain
 
 Rule = Callable[[ir.OpView, LinearLayout, tuple[int, ...]], LinearLayout | None]
@@ -124,7 +123,7 @@ class LayoutChoice:
         dots.sort(key=lambda op: -_depth(op))
         for results in (True, False):
             for op in dots:
-                wanted, values = self.dots.get(op.results[0], {}), dot_values(op)
+                wanted, values = self.dots.get(op.results[0], {}), dot_tiles(op)
                 for name, layout in wanted.items():
                     if (name == "d") == results and name != "c":  # which is of the class of d
                         self._give(values[name], layout, op, f"its operand {name}")

@@ -25,6 +25,7 @@ from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
+from .warpgroup_dot import WarpgroupDotOp
 from .wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
@@ -88,6 +89,7 @@ __all__ = [
     "TmaStoreOp",
     "TransposeOp",
     "WarpPartOp",
+    "WarpgroupDotOp",
     "WarpgroupIdOp",
     "WgmmaCommitOp",
     "WgmmaFenceOp",
