@@ -16,6 +16,7 @@ from .instrumentation import Title
 from .mlir_diagnostics import from_mlir_error
 from .pass_options import UnknownPassError, make_pass
 from .pipeline_text import ANY, MODULE, Element, PipelineError, join
+from .transform_passes import python_passes
 from .upstream_passes import class_name, expanded, manager, nested, report_statistics
 
 Root: TypeAlias = ir.Module | ir.Operation
@@ -202,7 +203,8 @@ def _apply_own(apply: Callable[[Any], None], root: Root) -> None:
 
 
 def _apply_upstream(made: passmanager.PassManager, root: Root) -> None:
-    try:
-        made.run(root.operation)
-    except ir.MLIRError as error:
-        raise PassError(from_mlir_error(error)) from None
+    with python_passes(root):
+        try:
+            made.run(root.operation)
+        except ir.MLIRError as error:
+            raise PassError(from_mlir_error(error)) from None
