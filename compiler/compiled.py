@@ -7,13 +7,15 @@ without.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
+from tilec.isa.errors import NoMapError
+from tilec.isa.lazy import cached_property
 
-from .launch.abi import Abi, KernelEntry
+from .launch.abi import Abi, KernelEntry, TensorMap
 from .options import Options
 from .report.diagnostics import Source
 from .stages import Stage
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
     from .pipelines import Pipeline
 
 __all__ = ["Compiled", "Options", "Stage"]
+
+_CHOOSES_MAPS = "tile-specialize-warps"
+"""The pass that lets boxes be copied where the program says nothing of them."""
 
 
 class Compiled:
@@ -163,7 +168,17 @@ class Compiled:
         else:
             from .backend.cubin import assemble  # noqa: PLC0415
         with options.timed("ptxas"):
-            return assemble(ptx, self.target, lineinfo=options.lineinfo)
+            made = assemble(ptx, self.target, lineinfo=options.lineinfo)
+        if made.notes:
+            from .report.assembler_notes import assembler_remarks  # noqa: PLC0415 (they are rare)
+
+            def with_places() -> str:
+                told = replace(options, lineinfo=True, cache=False, instrumentation=None)
+                return self.again(told).ptx
+
+            found = assembler_remarks(made.notes, self.module, ptx, with_places)
+            self._remarks["ptxas"] = found
+        return made
 
     @property
     def cubin(self) -> bytes:
@@ -232,23 +247,34 @@ class Compiled:
             What the simulator counted; None from a GPU.
 
         Raises:
-            LaunchError: if kernel, extents or arguments do not fit.
+            LaunchError: if kernel, extents or arguments do not fit. Where passes chose copies of
+                boxes, and no tensor map describes an array, the kernel is compiled without.
             SimulationError: if the simulator finds something wrong with the kernel.
             CudaError: if something goes wrong on the GPU.
         """
         from .launch.run import launch  # noqa: PLC0415 (with the simulator and the runtime)
 
-        return launch(
-            self,
-            args,
-            grid=grid,
-            block=block,
-            kernel=kernel,
-            device=device,
-            dynamic_smem=dynamic_smem,
-            cluster=cluster,
-            stream=stream,
-        )
+        how = {"kernel": kernel, "device": device, "cluster": cluster, "stream": stream}
+        try:
+            return launch(self, args, grid=grid, block=block, dynamic_smem=dynamic_smem, **how)
+        except NoMapError:
+            plain = self._without_maps
+            if plain is None:
+                raise
+            return launch(plain, args, grid=grid, block=None, dynamic_smem=None, **how)
+
+    @cached_property
+    def _without_maps(self) -> Compiled | None:
+        """The program without the tensor maps that passes chose; None if they chose none.
+
+        For arrays that no map describes: empty ones, and those whose rows are one.
+        """
+        if _CHOOSES_MAPS not in self.pipeline.names:
+            return None
+        pipeline = self.pipeline.replaced(_CHOOSES_MAPS)
+        found = self.again(replace(self.options, pipeline=pipeline))
+        arguments = (one for kernel in found.kernels for one in kernel.arguments)
+        return None if any(isinstance(one, TensorMap) for one in arguments) else found
 
     def explore(self) -> str:
         """A page of HTML: the program after every pass and stage, tied to its source lines."""

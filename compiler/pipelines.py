@@ -25,6 +25,11 @@ class Pipeline(NamedTuple):
     def __str__(self) -> str:
         return f"builtin.module({','.join(map(str, (*self.tile, *self.nvvm)))})"
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the passes, without options."""
+        return tuple(_name(one) for one in (*self.tile, *self.nvvm))
+
     def replaced(self, name: str, *passes: str | Pass) -> Pipeline:
         """The same with `passes`, or none, in place of the pass called `name`.
 
@@ -42,9 +47,8 @@ class Pipeline(NamedTuple):
         return self._edited(before, passes, keep=True)
 
     def _edited(self, name: str, passes: tuple[str | Pass, ...], *, keep: bool) -> Pipeline:
-        names = [_name(one) for one in (*self.tile, *self.nvvm)]
-        if name not in names:
-            raise UnknownNameError("pass of the pipeline", name, names)
+        if name not in self.names:
+            raise UnknownNameError("pass of the pipeline", name, self.names)
 
         def edited(part: tuple[str | Pass, ...]) -> tuple[str | Pass, ...]:
             found: list[str | Pass] = []
@@ -101,7 +105,14 @@ _MMA_SYNC = Pipeline(
 )
 
 
-_HOPPER = Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
+_HOPPER = (
+    Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
+    .inserted("tile-select-wgmma", before="tile-select-mma")
+    .inserted("tile-stage-wgmma", before="tile-assign-layouts")
+    .inserted("tile-specialize-warps", before="tile-pipeline")
+    .inserted("tile-order-proxies", before="tile-to-fragments")
+    .inserted("tile-split-roles", before="cse")
+)
 
 
 def pipeline(target: Target) -> Pipeline:

@@ -13,6 +13,10 @@ class LaunchError(TilecError):
     """A launch whose kernel, grid, block or arguments do not fit, on whatever runs it."""
 
 
+class NoMapError(LaunchError):
+    """No tensor map describes an array that a kernel copies boxes of."""
+
+
 class UnknownNameError(TilecError):
     """A name that is not in a table.
 

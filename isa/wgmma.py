@@ -115,6 +115,19 @@ def _mnemonic(row: _Row, n: int, sparse: bool) -> str:
     return f"{head}.sync.aligned.m{M}n{n}k{k}{clamp}.{row.d}.{row.a}.{row.b}{tail}"
 
 
+def dense_key(d: str, a: str, b: str, n: int, kind: str) -> str:
+    """The key of a dense form that neither clamps nor counts bits, be there such a form or not.
+
+    Args:
+        d: element type of the accumulator.
+        a: element type of A.
+        b: element type of B.
+        n: columns.
+        kind: where A lies, one of `A_KINDS`.
+    """
+    return f"{_mnemonic(_Row(d, a, b, (n,), ()), n, False)}.a::{kind}"
+
+
 def _extent(row: _Row, sparse: bool) -> int:
     """K: what 32 bytes of A hold, or stand for."""
     return K_BYTES * 8 // element_type(row.a).bits * (2 if sparse else 1)

@@ -57,6 +57,17 @@ from .kernels import Kernel, kernel
 
 if TYPE_CHECKING:
     from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum
+    from .atomics import (
+        atomic_add,
+        atomic_and,
+        atomic_cas,
+        atomic_max,
+        atomic_min,
+        atomic_or,
+        atomic_xchg,
+        atomic_xor,
+        debug_barrier,
+    )
     from .elementwise import where
     from .mathematics import (
         abs,
@@ -75,11 +86,12 @@ if TYPE_CHECKING:
         sqrt,
         tanh,
     )
-    from .memory import atomic_add, atomic_max, atomic_min, load, store
+    from .memory import load, store
     from .pins import with_layout
     from .products import dot, dot_scaled, dot_sp
     from .program import cdiv, num_programs, program_id, range, static_range
     from .reductions import all, any, max, min, nanmax, nanmin, prod, sum
+    from .scans import associative_scan, cumprod, cumsum, reduce
     from .shapes import (
         arange,
         broadcast_to,
@@ -92,6 +104,7 @@ if TYPE_CHECKING:
         transpose,
         zeros,
     )
+    from .sorts import argmax, argmin, argsort, sort, sort_by, topk
     from .tile import Tile
 
 __all__ = [
@@ -110,10 +123,19 @@ __all__ = [
     "all",
     "any",
     "arange",
+    "argmax",
+    "argmin",
+    "argsort",
+    "associative_scan",
     "assume",
     "atomic_add",
+    "atomic_and",
+    "atomic_cas",
     "atomic_max",
     "atomic_min",
+    "atomic_or",
+    "atomic_xchg",
+    "atomic_xor",
     "bfloat16",
     "bool_",
     "broadcast_to",
@@ -121,6 +143,9 @@ __all__ = [
     "ceil",
     "clip",
     "cos",
+    "cumprod",
+    "cumsum",
+    "debug_barrier",
     "dot",
     "dot_scaled",
     "dot_sp",
@@ -163,10 +188,13 @@ __all__ = [
     "prod",
     "program_id",
     "range",
+    "reduce",
     "reshape",
     "rsqrt",
     "sigmoid",
     "sin",
+    "sort",
+    "sort_by",
     "sqrt",
     "squeeze",
     "static_range",
@@ -174,6 +202,7 @@ __all__ = [
     "sum",
     "tanh",
     "tfloat32",
+    "topk",
     "transpose",
     "uint4",
     "uint8",
@@ -187,6 +216,7 @@ __all__ = [
 
 _FILES = (
     "arithmetic",
+    "atomics",
     "elementwise",
     "mathematics",
     "memory",
@@ -194,7 +224,9 @@ _FILES = (
     "products",
     "program",
     "reductions",
+    "scans",
     "shapes",
+    "sorts",
     "tile",
 )
 """Where the operations are: imported when first used, which a launch may do without."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tilec.isa import LaunchError
-from tilec.launch.abi import MemRef
+from tilec.launch.abi import MemRef, TensorMap
 
 from .array import Assumption, Facts
 from .array_arguments import array_argument, broken_fact
@@ -81,7 +81,8 @@ def _check_assumed(
     """Check what the kernel says by `assume`; what else the code relies on, it was compiled for."""
     (kernel,) = compiled.kernels
     known = (one for one in specialization.arguments if not isinstance(one[1], ConstantValue))
-    for argument, (name, type_) in zip(kernel.arguments, known, strict=True):
+    given = (one for one in kernel.arguments if not isinstance(one, TensorMap))
+    for argument, (name, type_) in zip(given, known, strict=True):
         if not isinstance(argument, MemRef) or not isinstance(type_, ArrayType):
             continue
         promised = argument.promised

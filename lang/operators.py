@@ -2,9 +2,10 @@
 
 from .arithmetic import absolute, binary, invert, negative
 from .casts import astype, view
+from .indexing import index_tile
 from .products import dot
-from .reductions import reduce
-from .shapes import full, index_tile, reshape, transpose
+from .reductions import combined
+from .shapes import full, reshape, transpose
 from .tile import OPERATIONS
 
 OPERATIONS.update(
@@ -17,7 +18,7 @@ OPERATIONS.update(
         "index_tile": index_tile,
         "invert": invert,
         "negative": negative,
-        "reduce": reduce,
+        "reduce": combined,
         "reshape": reshape,
         "transpose": transpose,
         "view": view,

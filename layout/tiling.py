@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from functools import cache
 
-from tilec.isa import LANES, Form
+from tilec.isa import LANES, WARPGROUP_THREADS, Form
 
-from .fragments import has_fragment
+from .fragments import any_fragment_of, has_fragment
 from .linear import LayoutError, LinearLayout, log2
 from .operands import INDICES, units
 
 _identity = LinearLayout.identity
+WARPGROUP_WARPS = WARPGROUP_THREADS // LANES
+"""Warps of a warpgroup."""
 
 
 def operand_tile(
@@ -62,6 +64,51 @@ def operand_tile(
         share = shares.get(of, 1)
         layout *= _identity(share, "warp", index)
         layout *= LinearLayout.zeros(shared[of] // share, "warp")
+    return layout.reorder(("register", "lane", "warp"), ("row", "col"))
+
+
+@cache
+def warpgroup_tile(
+    form: Form, name: str, rows: int, cols: int, warps: tuple[int, int]
+) -> LinearLayout:
+    """A tile of an operand in registers, made of a `wgmma` form's fragments, over a CTA's warps.
+
+    The warpgroups form a grid over C, rows fastest; those along M take 64 rows each in turn, those
+    along N a contiguous block of columns each. Registers go through the fragments of a warpgroup
+    along its columns, then along M.
+
+    Args:
+        form: a form of `wgmma`.
+        name: `a` in registers, `c` or `d`.
+        rows: rows of the tile.
+        cols: its columns.
+        warps: warps along M, a multiple of four, and along N.
+
+    Returns:
+        (register, lane, warp) -> (row, col).
+
+    Raises:
+        LayoutError: if the tile is no whole number of fragments for each of them.
+    """
+    layout = any_fragment_of(form, name)
+    if not isinstance(layout, LinearLayout):
+        raise LayoutError(f"operand {name} of {form.ptx} has no linear layout")
+    unit = layout.out_sizes
+    groups_m, groups_n = warps[0] // WARPGROUP_WARPS, warps[1]
+    parts = groups_n if name in "cd" else 1
+    if (
+        warps[0] % WARPGROUP_WARPS
+        or rows % (unit["row"] * groups_m)
+        or cols % (unit["col"] * parts)
+    ):
+        raise LayoutError(
+            f"{rows}x{cols} of operand {name} is no whole number of fragments of {form.ptx} for "
+            f"each of {warps[0]}x{warps[1]} warps"
+        )
+    layout *= _identity(cols // parts // unit["col"], "register", "col")
+    layout *= _identity(groups_m, "warp", "row")
+    layout *= _identity(parts, "warp", "col") if parts > 1 else LinearLayout.zeros(groups_n, "warp")
+    layout *= _identity(rows // groups_m // unit["row"], "register", "row")
     return layout.reorder(("register", "lane", "warp"), ("row", "col"))
 
 

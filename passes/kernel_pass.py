@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import overload
 
 from tilec.ir.mlir import gpu, ir
 from tilec.isa import Target
+from tilec.isa.lazy import cached_property
 
 from .base import Pass, walk
 from .functions import (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import STAGES
+from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir, scf
@@ -63,7 +64,7 @@ class PipelineLoops(KernelPass):
             stages = self._stages(loop, ahead, space, pinned, kernel)
             if stages > 1:
                 Multistage(loop, ahead, stages).run(_frames(groups, ahead))
-        elif movable and pinned != 1:
+        elif movable and pinned != 1 and not any(map(_goes_on, movable)):
             warps = kernel.threads // LANES
             more = _size(movable)
             if fits_registers(movable, warps) and more <= space.left(_outermost(loop)):
@@ -110,6 +111,12 @@ def _stays(copy: StagedCopy, kernel: Kernel) -> bool:
     if copy.obstacle:
         kernel.remark(copy.copy, f"is not pipelined: {copy.obstacle}")
     return bool(copy.obstacle)
+
+
+def _goes_on(copy: StagedCopy) -> bool:
+    """Whether a tile lies in several matrices of its buffer, which no store goes on in."""
+    view = copy.copy.opview
+    return isinstance(view, AsyncCopyOp) and view.panels > 1
 
 
 def _rounds(loop: scf.ForOp) -> int:

@@ -133,6 +133,10 @@ def parse_pipeline(text: str, anchor: str = MODULE) -> tuple[Element, ...]:
     """
     if not text.strip():
         return ()
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PipelineError(f"pipeline: character {error.start} is half of one") from None
     elements = _elements(text)
     if len(elements) == 1 and elements[0].name in (anchor, ANY):
         inside = elements[0].inside

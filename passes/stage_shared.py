@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from tilec.dialects.tile.dialect import SharedAttr
-from tilec.dialects.tile.emit import emit, emit_effect, i64
-from tilec.dialects.tile.ops import (
-    AllocSharedOp,
-    AsyncCommitOp,
-    AsyncCopyOp,
-    AsyncWaitOp,
-    LoadOp,
-)
+from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.ops import LoadOp
 from tilec.dialects.tile.shared import SharedBuffer, shared_buffer
 from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
-from tilec.ir.ops import gpu
 from tilec.isa import LANES
+from tilec.isa.lazy import cached_property
 
 from .analysis.effects import Writers
 from .analysis.places import outermost_loop
@@ -27,6 +20,7 @@ from .analysis.shared_space import SharedSpace, aligned
 from .emit import index_constant
 from .fragments.fragment_types import FragmentTypes
 from .kernel_pass import Kernel, KernelPass
+from .staging.copy_frame import copy_frame, copy_of, new_buffer
 from .staging.operand_loads import operand_loads
 from .staging.staging_groups import StagingGroup, grouped
 from .staging.staging_swizzle import Reader, Staging, staging
@@ -103,14 +97,13 @@ class _Stage:
         group.hoist([load for one in staged for load in one.loads])
         with ir.InsertionPoint(group.first):
             zero = index_constant(0)
-            if outermost_loop(group.first) is not None:
-                # Whoever still reads what the round before left must be done first.
-                gpu.barrier()
-            for one in staged:
-                self._copy(one.loads[0], one.buffer, one.vector, zero)
-            emit_effect(AsyncCommitOp)
-            emit_effect(AsyncWaitOp, pending=i64(0))
-            gpu.barrier()
+
+            def copies() -> None:
+                for one in staged:
+                    extents = memory_shape(one.loads[0])
+                    copy_of(one.loads[0], one.buffer, extents, one.vector, zero)
+
+            copy_frame(group.first, copies)
         for one in staged:
             for load, form in zip(one.loads, one.forms, strict=True):
                 _reload(load, one.buffer, form, zero)
@@ -136,27 +129,13 @@ class _Stage:
             return None
         self._left -= aligned(size)
         _explain(self._kernel, load, shared_buffer(type_), vector, chosen)
-        operations = self._function.regions[0].blocks[0].operations
-        top = next(op for op in operations if not isinstance(op, AllocSharedOp))
-        with ir.InsertionPoint(top), load.location:
-            buffer = emit(AllocSharedOp, [], type_)
+        buffer = new_buffer(self._function, load, type_)
         return _Staged(loads, buffer, vector, chosen.forms)
 
     def _reader(self, load: LoadOp) -> Reader:
         tile = tile_value(load.results[0].type)
         assert tile is not None
         return Reader(tile, self._types.parts(tile), "transposed" in load.attributes)
-
-    def _copy(self, load: LoadOp, buffer: Value, vector: int, zero: Value) -> None:
-        attributes: dict[str, ir.Attribute] = {
-            "shape": ir.DenseI64ArrayAttr.get(ir.MemRefType(buffer.type).shape)
-        }
-        if "masked" in load.attributes:
-            attributes["masked"] = load.attributes["masked"]
-        if vector > 1:
-            attributes["vector"] = i64(vector)
-        operands = [load.memref, buffer, *load.indices, zero, zero]
-        emit_effect(AsyncCopyOp, operands, load.location, **attributes)
 
 
 def _needing(first: LoadOp) -> list[ir.Operation]:

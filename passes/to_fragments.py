@@ -22,6 +22,7 @@ from .fragments.fragment_types import FragmentTypes
 from .fragments.fragment_views import FragmentViews
 from .fragments.indexed_memory import IndexedMemory
 from .fragments.parts import cut, join
+from .fragments.warpgroup_products import WarpgroupProducts
 from .kernel_pass import Kernel, KernelPass
 from .thread_index import ThreadIndex
 
@@ -30,10 +31,11 @@ class ToFragments(KernelPass):
     """Replace every tensor that has a layout by the fragments of it that a warp holds.
 
     In: level 2, tensors with `#tile.layout` in `gpu.func`s that say their block size.
-    Out: level 3. `tile.dot` becomes a `tile.mma` for each instruction; loads from shared memory
-    become `tile.ldmatrix` and stores `tile.stmatrix` as their `form` says, or, without one, where
-    the layouts match and the target has them; elementwise `arith` and `math` ops become
-    `tile.elementwise` and `tile.cast`.
+    Out: level 3. `tile.dot` becomes a `tile.mma` for each instruction, `tile.warpgroup_dot` a
+    `tile.wgmma`, fenced, committed and awaited; loads from shared memory become `tile.ldmatrix`
+    and stores `tile.stmatrix` as their `form` says, or, without one, where the layouts match and
+    the target has them; elementwise `arith` and `math` ops become `tile.elementwise` and
+    `tile.cast`.
     """
 
     name: ClassVar[str] = "tile-to-fragments"
@@ -64,6 +66,7 @@ class _Rewrite:
             **FragmentProducts(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
             **IndexedMemory(self._types, self._thread).handlers(),
+            **WarpgroupProducts(self._types, self._thread).handlers(),
             **dict(
                 (
                     lowers(AtomicOp, self._store),

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tilec.isa import LaunchError
 from tilec.isa.boxes import Im2col
+from tilec.isa.errors import NoMapError
 from tilec.isa.limits import MAP_ALIGNMENT, MAP_EXTENTS, MAP_STRIDES
 
 
@@ -48,10 +48,10 @@ class BoxedArray:
             address: of its first element.
 
         Raises:
-            LaunchError: naming the dimension.
+            NoMapError: naming the dimension.
         """
         if address % MAP_ALIGNMENT:
-            raise LaunchError(
+            raise NoMapError(
                 f"{name} is at {address:#x}; the kernel copies boxes of it, which takes a multiple "
                 f"of {MAP_ALIGNMENT} bytes"
             )
@@ -59,17 +59,17 @@ class BoxedArray:
         for dimension, (extent, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
             where = f"{name} has {extent} elements along dimension {dimension}"
             if extent not in MAP_EXTENTS:
-                raise LaunchError(
+                raise NoMapError(
                     f"{where}; the kernel copies boxes of it, of 1 to {MAP_EXTENTS[-1]}"
                 )
             if dimension == last:
                 if extent > 1 and stride != self.bytes:
-                    raise LaunchError(
+                    raise NoMapError(
                         f"{name} has elements {stride} bytes apart along dimension {dimension}; "
                         f"the kernel copies boxes of it, whose elements follow each other"
                     )
             elif extent > 1 and (stride % MAP_ALIGNMENT or not 0 < stride < MAP_STRIDES):
-                raise LaunchError(
+                raise NoMapError(
                     f"{name} has a stride of {stride} bytes along dimension {dimension}; the "
                     f"kernel copies boxes of it, which takes a multiple of {MAP_ALIGNMENT}"
                 )

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tilec.ending import undone
 from tilec.isa import TilecError
 
 
@@ -75,6 +76,11 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
         OSError: naming the output that cannot be written.
     """
     complete: dict[str, str] = {}
+    with undone(lambda: _remove(complete)):
+        _write(outputs, complete)
+
+
+def _write(outputs: Mapping[str, str | bytes], complete: dict[str, str]) -> None:
     try:
         direct: list[tuple[str, bytes]] = []
         for path, contents in outputs.items():
@@ -94,10 +100,14 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
                     Path(path).write_bytes(data)
         _put_in_place(complete)
     except BaseException:
-        for name in complete:
-            with suppress(FileNotFoundError):
-                os.unlink(name)
+        _remove(complete)
         raise
+
+
+def _remove(names: Iterable[str]) -> None:
+    for name in names:
+        with suppress(OSError):
+            os.unlink(name)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from tilec.isa import TARGETS
+from tilec.isa import TARGETS, TilecError
 from tilec.isa.plugins import plugins
 from tilec.stages import Stage
 
@@ -211,7 +211,10 @@ def _last_stage(arguments: argparse.Namespace) -> Stage:
 def _abi_file(arguments: argparse.Namespace) -> str | None:
     """The file beside PTX and cubin that says how to launch the kernels."""
     if arguments.emit in (Stage.PTX, Stage.CUBIN) and is_file_name(arguments.output):
-        return str(Path(arguments.output).with_suffix(".json"))
+        beside = str(Path(arguments.output).with_suffix(".json"))
+        if beside == arguments.output:
+            raise TilecError(f"{beside} is where the kernels' ABI goes; name the output otherwise")
+        return beside
     return None
 
 

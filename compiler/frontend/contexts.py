@@ -7,6 +7,7 @@ handlers of diagnostics would hear each other's.
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 
@@ -42,8 +43,14 @@ _RETIREMENT = 64
 
 _free: list[Lease] = []  # `append` and `pop` are atomic
 
-LOADING = threading.Lock()
-"""Held while a Python-defined dialect is loaded: two threads that do so at once crash."""
+LOADING = threading.RLock()
+"""Held while a Python-defined dialect is loaded: two threads that do so at once crash.
+
+A process does not fork meanwhile, whose child would have half a dialect.
+"""
+os.register_at_fork(
+    before=LOADING.acquire, after_in_parent=LOADING.release, after_in_child=LOADING.release
+)
 
 
 def new_context() -> ir.Context:

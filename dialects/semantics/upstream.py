@@ -191,8 +191,11 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
             ("gpu.subgroup_mma_store_matrix", _WARP.but(effects=(writes_to(1),))),
             ("nvvm.wmma.load", _WARP.but(effects=_READS_MEMORY)),
             ("nvvm.wmma.store", _WARP.but(effects=_WRITES_MEMORY)),
-            # Of a warpgroup; their operands are in flight.
-            ("nvvm.setmaxregister", Semantics(scope=Scope.WARPGROUP)),
+            # Of a warpgroup: it waits for registers, and touches no memory.
+            (
+                "nvvm.setmaxregister",
+                Semantics(scope=Scope.WARPGROUP, effects=_OUTSIDE),
+            ),
             ("builtin.unrealized_conversion_cast", PURE),
         )
     )

@@ -26,6 +26,7 @@ UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
 LAYOUT = "tile.layout"
 DIRECT = "tile.direct"
+PRODUCER = "tile.producer"
 
 PREFIX = "tile."
 
@@ -37,6 +38,7 @@ class Bearer(Enum):
     FUNCTION = "an attribute of gpu.func"
     LOOP = "an attribute of scf.for"
     LOAD = "an attribute of tile.load"
+    BRANCH = "an attribute of scf.if"
     TILE = "an attribute of ops that give a tile"
 
 
@@ -164,6 +166,15 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 Bearer.LOOP,
                 *_UNIT,
                 "`tile-unroll` marks the loop that it asks upstream to unroll.",
+                transient=True,
+            ),
+            Discardable(
+                PRODUCER,
+                Bearer.BRANCH,
+                "DenseI64ArrayAttr",
+                "array<i64: …>, as tile-specialize-warps writes it",
+                "What warps do that load for others, which do what follows: threads of the CTA, "
+                "and registers of a thread of each role, for `tile-split-roles`.",
                 transient=True,
             ),
             Discardable(

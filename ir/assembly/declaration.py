@@ -8,7 +8,7 @@
 * `type($name)` is the type of an operand or result, `one-type($name)` that of several at once.
 * `keyword($name)` is a string attribute as a bare word, `list($name)` an `array<i64: …>` as
   `[1, 0]`; `$sym_name` stands as `@name`.
-* `ranked($name, $other)` are as many of the operands `$name` as `$other` has dimensions,
+* `ranked($name, $other)` are as many of the operands `$name` as the memory `$other` has dimensions,
   `inner-ranked($name, $other)` as it has between the first and the last.
 * `attr-dict` has all other attributes, `attr-dict-with-keyword` with `attributes` before them;
   `prop-dict` is `<{…}>`.

@@ -100,8 +100,8 @@ class Operand:
 
 
 def _rank(type_: str) -> int:
-    """The number of dimensions of a memref, tensor or vector; 0 of a dialect's own type."""
-    if type_.startswith("!"):
+    """The number of dimensions of memory; 0 of a value, be it a tensor or of a dialect's type."""
+    if type_.startswith(("!", "tensor<")):
         return 0
     found = _EXTENTS.match(type_)
     if not found:

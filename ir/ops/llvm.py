@@ -178,6 +178,17 @@ def inline_asm(
     return create("llvm.inline_asm", operands, result, **attributes)
 
 
+def opaque_i64(value: Value) -> ir.OpResult:
+    """The same i64, of whose bits LLVM knows nothing; no instruction."""
+    return create(
+        "llvm.inline_asm",
+        [value],
+        value.type,
+        asm_string=ir.StringAttr.get("mov.b64 $0, $1;"),
+        constraints=ir.StringAttr.get("=l,l"),
+    )
+
+
 def call(
     attributes: dict[str, Attribute], operands: Sequence[Value], result: Type | None
 ) -> ir.OpResult | None:

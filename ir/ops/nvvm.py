@@ -91,3 +91,40 @@ def cp_async_commit_group() -> None:
 def cp_async_wait_group(pending: int) -> None:
     """Wait until no more than so many groups are under way."""
     emit("nvvm.cp.async.wait.group", n=i32_attribute(pending))
+
+
+def fence_mbarrier_init() -> None:
+    """Let what the async proxy does to mbarriers come behind their beginning."""
+    emit("nvvm.fence.mbarrier.init")
+
+
+def elect_sync() -> ir.OpResult:
+    """Whether this lane is the one that the warp elects, an i1."""
+    return create("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))
+
+
+def setmaxregister(count: int, *, more: bool = False) -> None:
+    """Let each thread of the warpgroup have so many registers, fewer or more than it has."""
+    action = ir.Attribute.parse(f"#nvvm<action {'increase' if more else 'decrease'}>")
+    emit("nvvm.setmaxregister", regCount=i32_attribute(count), action=action)
+
+
+def named_barrier(number: int, threads: int) -> None:
+    """A barrier of its own of so many threads of the CTA, by its number."""
+    counts = ir.DenseI32ArrayAttr.get([1, 1])
+    operands = [constant_i32(number), constant_i32(threads)]
+    emit(
+        "nvvm.barrier",
+        operands,
+        aligned=ir.BoolAttr.get(True),
+        operandSegmentSizes=counts,
+    )
+
+
+def fence_proxy_async_shared() -> None:
+    """Order a thread's accesses to shared memory before those of the asynchronous proxy."""
+    emit(
+        "nvvm.fence.proxy",
+        kind=ir.Attribute.parse("#nvvm.proxy_kind<async.shared>"),
+        space=ir.Attribute.parse("#nvvm.shared_space<cta>"),
+    )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from tilec.dialects.tile.ops import AsyncCopyOp
 from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.shared import is_barriers, shared_buffer
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.ir.types import memref_of
@@ -49,7 +49,7 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
     A buffer used in a loop is needed throughout, for what it holds may be carried from round to
     round; not so one that each round first writes as a whole and uses in one block. One that is
     copied to is needed until the copies' group is closed, whoever reads it: from there on a wait
-    for all groups covers them.
+    for all groups covers them. Mbarriers are needed always.
 
     Args:
         allocs: the `tile.alloc_shared` of a kernel, outside of loops.
@@ -67,6 +67,8 @@ def lifetimes(allocs: list[ir.Operation], places: Places, target: Target | None)
         else:
             spans = [places[outermost_loop(use) or use] for use in uses]
         spans += [open_span(use, places) for use in uses if copies_async(use, target)]
+        if is_barriers(memref_of(alloc.result)):  # whose memory is for nothing else
+            spans.append((0, len(places)))
         first, last = min(s for s, _ in spans), max(e for _, e in spans)
         found.append(Lifetime(alloc, uses, first, last, outermost_loop(uses[0])))
     return found

@@ -28,8 +28,9 @@ def record_written(function: ir.OpView, accesses: Iterable[CtaAccess]) -> None:
         for access in accesses
         if access.role is not Role.READ
     ]
-    if all(root in arguments for root in roots):
-        numbers = [number for number, argument in enumerate(arguments) if argument in roots]
+    known = [root for root in roots if root is not None and root in arguments]
+    if len(known) == len(roots):
+        numbers = [number for number, argument in enumerate(arguments) if argument in known]
         function.operation.attributes[WRITTEN] = ir.DenseI64ArrayAttr.get(numbers)
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.dots import DOTS, unit_of
-from tilec.dialects.tile.ops import LoadOp, StoreOp
+from tilec.dialects.tile.ops import LoadOp, StoreOp, WarpgroupDotOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
+from tilec.isa.lazy import cached_property
 from tilec.layout import LinearLayout
 
 from ..base import walk
 from ..functions import threads
 from .decomposition import Decomposition, decompose
 from .matrix_moves import moved_at_once
+from .warpgroup_fragments import warp_unit
 
 
 class FragmentTypes:
@@ -104,6 +104,11 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
             moved = moved_at_once(op.form, tile) if tile is not None else None
             if tile is not None and moved is not None:
                 _learn(named, tile.layout, moved)
+        if isinstance(op, WarpgroupDotOp):
+            for name, value in (*op.tile_values().items(), ("d", op.d)):
+                tile = tile_value(value.type)
+                if tile is not None:
+                    _learn(units, tile.layout, warp_unit(op.key, name))
         if op.operation.name in DOTS:
             form = dot_form(op)
             for name, value in dot_values(op).items():

@@ -8,8 +8,7 @@ from math import prod
 from tilec.dialects.semantics import is_loop
 from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.dialect import LayoutAttr
-from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp
-from tilec.dialects.tile.ops.dots import dot_values
+from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp, TakeOp
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Op, Value
@@ -19,7 +18,7 @@ from tilec.layout import LinearLayout
 
 from ..report import Report
 from .layout_relations import backward, forward, leaves_open
-from .layout_wants import dot_layouts, legal_layout, memory_layout
+from .layout_wants import dot_layouts, dot_tiles, legal_layout, memory_layout
 from .tile_classes import Classes, is_product, is_related, plain
 
 Rule = Callable[[ir.OpView, LinearLayout, tuple[int, ...]], LinearLayout | None]
@@ -50,6 +49,7 @@ class LayoutChoice:
         self._related: dict[Value, list[ir.OpView]] = {}
         self._accesses: dict[Value, list[MemoryOp]] = {}
         self._reduced: dict[Value, set[int]] = {}
+        self._taken: dict[Value, TakeOp] = {}
         self._reached: list[Value] = []
         self._report = Report()
         for op in classes.ops:
@@ -74,6 +74,9 @@ class LayoutChoice:
                 self._related.setdefault(of(value), []).append(op)
             if isinstance(op, ReduceOp):
                 self._reduced.setdefault(of(tiles[0]), set()).add(op.axis.value)
+            elif isinstance(op, TakeOp):
+                self._reduced.setdefault(of(tiles[0]), set()).add(op.axis.value)
+                self._taken.setdefault(of(tiles[0]), op)
         elif isinstance(op, MemoryOp):
             self._accesses.setdefault(of(op.tile), []).append(op)
         elif is_product(op):
@@ -124,7 +127,7 @@ class LayoutChoice:
         dots.sort(key=lambda op: -_depth(op))
         for results in (True, False):
             for op in dots:
-                wanted, values = self.dots.get(op.results[0], {}), dot_values(op)
+                wanted, values = self.dots.get(op.results[0], {}), dot_tiles(op)
                 for name, layout in wanted.items():
                     if (name == "d") == results and name != "c":  # which is of the class of d
                         self._give(values[name], layout, op, f"its operand {name}")
@@ -132,6 +135,9 @@ class LayoutChoice:
 
     def _memory(self) -> None:
         """Give layouts to what is left, by how it is moved from and to memory, or made."""
+        for root, op in self._taken.items():
+            self._give(root, op.legal(self._wide(root)), op, "elements taken within warps")
+            self._spread()
         roots = sorted(self._classes.all(), key=_size, reverse=True)
         for root in roots:
             accesses = self._accesses.get(root, [])

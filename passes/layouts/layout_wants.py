@@ -6,6 +6,8 @@ from collections.abc import Collection
 from functools import cache
 from math import prod
 
+from tilec.dialects.tile.dots import DOTS
+from tilec.dialects.tile.ops import WarpgroupDotOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
 from tilec.dialects.tile.stored import stored_tile
@@ -25,6 +27,20 @@ ACCESS_BITS = 128
 _operand_tile = cache(operand_tile)
 
 
+def tile_operands(dot: ir.OpView) -> dict[str, int]:
+    """By name the numbers of the operands of a product that are tiles."""
+    if isinstance(dot, WarpgroupDotOp):
+        return dot.tiles()
+    return {name: number for number, name in enumerate(DOTS[dot.operation.name].operands)}
+
+
+def dot_tiles(dot: ir.OpView) -> dict[str, Value]:
+    """The tiles that a product takes, and its result `d`, by name."""
+    operands = list(dot.operands)
+    taken = {name: operands[number] for name, number in tile_operands(dot).items()}
+    return {**taken, "d": dot.results[0]}
+
+
 def dot_layouts(dot: ir.OpView, warps: int) -> dict[str, LinearLayout]:
     """The layouts of the operands of a `tile.dot`, or one of its kin, and of its result `d`.
 
@@ -36,6 +52,8 @@ def dot_layouts(dot: ir.OpView, warps: int) -> dict[str, LinearLayout]:
         TilecError: if it does not say them, the grid is not of all warps, or fragments do not
             fit the tiles.
     """
+    if isinstance(dot, WarpgroupDotOp):
+        return {name: dot.layout(name, *_extents(value)) for name, value in dot_tiles(dot).items()}
     form = dot_form(dot)
     if "warps" not in dot.attributes:
         raise TilecError("takes an attribute warps, as tile-select-mma leaves it")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from tilec.dialects.tile.ops import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
-from tilec.ir.aliases import Attribute
+from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm, nvvm, scf
 from tilec.ir.ops.nvvm import CacheModifier
@@ -20,6 +20,7 @@ from tilec.isa import ASYNC_COPY_BYTES, LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
 
+from ..emit import add_constant
 from ..fragments.expansion import Expansion, Values
 from ..functions import threads
 from . import predicated
@@ -43,13 +44,18 @@ class AsyncCopies:
         source_type, target_type = memref_of(source), memref_of(op.target)
         rank = source_type.rank
         rows, cols = ir.DenseI64ArrayAttr(op.shape)
-        vector = vector_of(op)
-        layout = row_tile(rows, cols, vector, threads(self._kernel.function) // LANES)
+        vector, panels = vector_of(op), op.panels
+        width = cols // panels
+        layout = row_tile(rows, width, vector, threads(self._kernel.function) // LANES)
         place = _by_thread(layout)
         buffer = shared_buffer(target_type)
         shape = tuple(target_type.shape)
         base = expansion.one(op.target)
-        to = shared_access(self._kernel, base, buffer, indices[rank:], shape, place, "thread")
+        parts = [
+            shared_access(self._kernel, base, buffer, at, shape, place, "thread")
+            for at in _panels(indices[rank:], panels)
+        ]
+        to = parts[0]
         from_ = GlobalAccess(self._kernel, source, indices[:rank], place, "thread")
         element = source_type.element_type
         size = vector * bits_of(element) // 8
@@ -60,11 +66,16 @@ class AsyncCopies:
         if to.col.multiple % vector:
             raise TilecError(f"the target's column index is not known to be a multiple of {vector}")
         whole = from_.whole(vector)
-        pieces = _Pieces(from_, to, vector, size, "masked" in op.attributes, whole)
+        pieces = _Pieces(from_, vector, size, "masked" in op.attributes, whole)
         attributes = self._attributes(size)
         registers = range(0, layout.in_size("register"), vector)
-        steps = [layout(register=register) for register in registers]
-        from_.expect(steps)
+        inside = [layout(register=register) for register in registers]
+        steps = [
+            _Step((row, col + panel * width), part, (row, col))
+            for panel, part in enumerate(parts)
+            for row, col in inside
+        ]
+        from_.expect([step.source for step in steps])
         spare = place.free("thread")
         with self._first(spare) if spare else nullcontext():
             for step in steps:
@@ -100,12 +111,37 @@ class AsyncCopies:
             yield
 
 
+class _Step(NamedTuple):
+    """A vector that a thread copies.
+
+    Attributes:
+        source: its place in the tile.
+        panel: the matrix that it goes to.
+        target: its place in that.
+    """
+
+    source: tuple[int, ...]
+    panel: SharedAccess
+    target: tuple[int, ...]
+
+    def pointer(self) -> Value:
+        """Where it goes."""
+        return self.panel.pointer(self.target)
+
+
+def _panels(indices: Sequence[Value], count: int) -> Iterator[list[Value]]:
+    """The indices of so many matrices of a buffer, one behind the other."""
+    *leading, row, col = indices
+    for panel in range(count):
+        further = [*leading[:-1], add_constant(leading[-1], panel)] if panel else leading
+        yield [*further, row, col]
+
+
 class _Pieces(NamedTuple):
     """The vectors that a thread copies.
 
     Attributes:
         source: where they come from.
-        target: where they go.
         vector: elements of each.
         size: bytes of each.
         masked: whether what is out of bounds arrives as zero.
@@ -113,33 +149,32 @@ class _Pieces(NamedTuple):
     """
 
     source: GlobalAccess
-    target: SharedAccess
     vector: int
     size: int
     masked: bool
     whole: bool
 
-    def copy(self, step: tuple[int, ...], attributes: dict[str, Attribute]) -> None:
+    def copy(self, step: _Step, attributes: dict[str, Attribute]) -> None:
         """Copy the vector at a place asynchronously."""
-        source = in_global(self.source.pointer(step))
-        target, count = self.target.pointer(step), None
+        source = in_global(self.source.pointer(step.source))
+        target, count = step.pointer(), None
         if self.masked:
             vector = 1 if self.whole else self.vector
-            count = self.source.bytes_inside(step, vector, self.size)
+            count = self.source.bytes_inside(step.source, vector, self.size)
         nvvm.cp_async_shared_global(target, source, count, attributes)
 
-    def copy_through_registers(self, step: tuple[int, ...]) -> None:
+    def copy_through_registers(self, step: _Step) -> None:
         """Copy the vector at a place by a load and a store."""
         word = integer(8 * min(self.size, 4))
         moved = Packing.dense(word, max(1, self.size // 4))
         whole = Packing(word, moved.registers, 1)
-        source = self.source.address(step)
+        source = self.source.address(step.source)
         if self.masked:
             # Elements are inside or outside together, as the attribute `vector` promises.
-            value = vector(predicated.load(source, moved, self.source.inside(step)))
+            value = vector(predicated.load(source, moved, self.source.inside(step.source)))
         else:
             value = llvm.load(source.value(), whole.type, self.size)
-        llvm.store(value, self.target.pointer(step), self.size)
+        llvm.store(value, step.pointer(), self.size)
 
 
 @lru_cache(maxsize=1024)

@@ -172,19 +172,23 @@ def _descriptor(op: WgmmaProduct, form: Form, name: str, memref: Value, base: Va
     for number, extent in zip(reversed(leading), reversed(shape[:-2]), strict=True):
         terms.append((number, stride))
         stride *= extent
-    address = llvm.and_(llvm.ptrtoint(base, i64()), llvm.constant_i64(ADDRESSES - 1))
-    parts = [llvm.lshr(address, llvm.constant_i64(CHUNK_BYTES.bit_length() - 1))]
-    constant = matrix.described.descriptor.encode(0)
+    # What varies is in the low word, and never leaves it: starts have fourteen bits.
+    address = llvm.and_(llvm.ptrtoint(base, i32()), llvm.constant_i32(ADDRESSES - 1))
+    parts = [llvm.lshr(address, llvm.constant_i32(CHUNK_BYTES.bit_length() - 1))]
+    constant = col.constant // chunk
     for index, scale in terms:
         constant += index.constant * scale
         if index.value is not None:
-            wide = arith.index_castui(index.value, i64())
-            parts.append(llvm.mul(wide, llvm.constant_i64(scale)))
-    constant += col.constant // chunk
+            word = arith.index_castui(index.value, i32())
+            parts.append(llvm.mul(word, llvm.constant_i32(scale)))
     if col.value is not None:
-        wide = arith.index_castui(col.value, i64())
-        parts.append(llvm.lshr(wide, llvm.constant_i64(chunk.bit_length() - 1)))
-    return reduce(llvm.add, [*parts, llvm.constant_i64(constant)])
+        word = arith.index_castui(col.value, i32())
+        parts.append(llvm.lshr(word, llvm.constant_i32(chunk.bit_length() - 1)))
+    fixed = matrix.described.descriptor.encode(0)
+    start = llvm.or_(llvm.zext(reduce(llvm.add, parts), i64()), llvm.constant_i64(fixed))
+    # Of bits that it knows LLVM would make words of further constants, each of its own registers.
+    start = llvm.opaque_i64(start)
+    return llvm.add(start, llvm.constant_i64(constant)) if constant else start
 
 
 def _check_multiple(name: str, what: str, index: Index, wanted: int) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 
 from tilec.dialects.tile.emit import emit, emit_effect
-from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, LoadOp
+from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, WarpgroupDotOp
 from tilec.ir.aliases import Block, Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, scf
@@ -135,19 +135,12 @@ class LoopStages:
         return operations[len(operations) - 1].operation
 
     def reload(self, stage: Value) -> None:
-        """Load from a stage of the new buffers what the body loads from the old ones."""
+        """Read from a stage of the new buffers what the body reads from the old ones."""
         for copy in self.copies:
-            for load in copy.loads:
-                _, *indices = load.operands
-                with ir.InsertionPoint(load), load.location:
-                    loaded = emit(
-                        LoadOp,
-                        [self.buffers[copy.alloc], stage, *indices],
-                        load.results[0].type,
-                        **{name: load.attributes[name] for name in load.attributes},
-                    )
-                load.results[0].replace_all_uses_with(loaded)
-                load.erase()
+            for load in {use.owner.operation: None for use in copy.alloc.results[0].uses}:
+                if load != copy.copy:
+                    with ir.InsertionPoint(load), load.location:
+                        read_stage(load, copy.alloc.results[0], self.buffers[copy.alloc], stage)
 
     def erase(self, frames: Iterable[Op]) -> None:
         """Drop the old copies and buffers, what only they used, and ops of the body."""
@@ -159,3 +152,31 @@ class LoopStages:
                 if all(next(iter(result.uses), None) is None for result in op.results):
                     op.erase()
             copy.alloc.erase()
+
+
+def read_stage(reader: ir.Operation, old: Value, buffer: Value, stage: Value) -> None:
+    """Replace what reads a buffer by what reads a stage of another.
+
+    Args:
+        reader: a `tile.load`, or a `tile.warpgroup_dot`.
+        old: the buffer.
+        buffer: one of as many such matrices as there are stages.
+        stage: the number of the stage.
+    """
+    view, operands = reader.opview, list(reader.operands)
+    if isinstance(view, WarpgroupDotOp):
+        indices = []
+        for name, operand in zip("ab", operands[:2], strict=True):
+            indices += [stage] * (operand == old) + view.indices_of(name)
+        given = [buffer if operand == old else operand for operand in operands[:3]]
+        operands = [*given, *indices]
+    else:
+        operands = [buffer, stage, *operands[1:]]
+    made = ir.Operation.create(
+        reader.name,
+        results=[result.type for result in reader.results],
+        operands=operands,
+        attributes={name: reader.attributes[name] for name in reader.attributes},
+    )
+    reader.results[0].replace_all_uses_with(made.results[0])
+    reader.erase()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.tile.attributes import DIRECT
 from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops import LoadOp, WarpgroupDotOp
 from tilec.dialects.tile.ops.base import RelatedOp
 from tilec.dialects.tile.ops.dots import dot_values
 from tilec.dialects.tile.tiles import tile_value
@@ -33,6 +33,8 @@ def operand_loads(function: ir.OpView, target: Target | None) -> list[LoadOp]:
         target: what it is for.
     """
     operands = [item for op in named(function, DOTS) for item in _operands(op.opview)]
+    held = ops_of(function, WarpgroupDotOp)
+    operands += [("a", dot.a) for dot in held if "a" in dot.tiles()]
     factors = _feeding([value for name, value in operands if name in _FACTORS])
     others = _feeding([value for name, value in operands if name not in _FACTORS])
     return [

@@ -12,7 +12,9 @@ from tilec.dialects.tile.ops import (
     AsyncCopyOp,
     AsyncWaitOp,
     LoadOp,
+    WarpgroupDotOp,
 )
+from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Block, Op
 from tilec.ir.mlir import ir
 from tilec.ir.types import memref_of
@@ -27,12 +29,12 @@ _FRAME: tuple[Callable[[ir.OpView], bool], ...]
 
 
 class StagedCopy(NamedTuple):
-    """A copy in a loop's body, and the loads of the same round from its buffer.
+    """A copy in a loop's body, and what reads its buffer in the same round.
 
     Attributes:
         copy: the `tile.async_copy`.
         alloc: the `tile.alloc_shared` of its target.
-        loads: every `tile.load` from that.
+        loads: every `tile.load` from that, and every `tile.warpgroup_dot` of it.
         needs: ops of the body from which the copy's indices are computed, in order.
         obstacle: why it cannot begin in an earlier round; empty if it can.
     """
@@ -115,10 +117,15 @@ def _staged(
     alloc = defining_op(target, AllocSharedOp)
     if alloc is None:
         return None
-    if memref_of(target).rank != 2:
+    view = copy.opview
+    assert isinstance(view, AsyncCopyOp)
+    if shared_buffer(memref_of(target)).count != view.panels:
         return None
-    loads = [use.owner.operation for use in target.uses if use.owner.operation != copy]
-    if not all(isinstance(load.opview, LoadOp) and _inside(load, loop) for load in loads):
+    users = dict.fromkeys(op for use in target.uses if (op := use.owner.operation) != copy)
+    loads = [
+        op for op in users if isinstance(op.opview, LoadOp | WarpgroupDotOp) and _inside(op, loop)
+    ]
+    if len(loads) < len(users):
         return None
     block = copy.block
     needs = sorted(slice_of(copy, block), key=ops.index)

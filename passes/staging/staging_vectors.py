@@ -6,6 +6,7 @@ from tilec.dialects.tile.ops import LoadOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import bits_of, tile_value
+from tilec.ir.mlir import ir
 from tilec.ir.types import element_of
 from tilec.isa import Target
 
@@ -16,9 +17,11 @@ from ..analysis.multiples import multiple_of
 
 def memory_shape(load: LoadOp) -> tuple[int, int]:
     """Rows and columns of a load's tile as memory holds them."""
-    tile = tile_value(load.tile.type)
-    assert tile is not None
     transposed = "transposed" in load.attributes
+    tile = tile_value(load.tile.type)
+    if tile is None:  # of level 1: elements of whole bytes
+        rows, cols = ir.RankedTensorType(load.tile.type).shape
+        return (cols, rows) if transposed else (rows, cols)
     shape = stored_tile(tile, transposed=transposed).shape
     rows, cols = reversed(shape) if transposed else shape
     return rows, cols

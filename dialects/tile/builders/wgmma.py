@@ -12,6 +12,7 @@ from tilec.layout import LinearLayout, any_fragment_of
 from tilec.layout.operands import operand_layout
 
 from ..ops.base import check_op
+from ..ops.warpgroup_dot import WarpgroupDotOp
 from ..ops.wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
@@ -153,6 +154,35 @@ def warp_part(source: Value, column: int = 0, columns: int | None = None) -> Val
 def join_warps(source: Value, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
     """`tile.join_warps`: the fragments of four warps as a warpgroup's, of `type`."""
     return emit(JoinWarpsOp, [source], type)
+
+
+@located
+def warpgroup_dot(
+    form: Form | str,
+    a: Value,
+    b: Value,
+    c: Value,
+    *indices: Index,
+    warps: tuple[int, int],
+    imm_trans_a: int = 0,
+    imm_trans_b: int = 0,
+) -> Value:
+    """`tile.warpgroup_dot`: `a · b + c` on a CTA's tiles, by as many instructions as it takes.
+
+    Args:
+        form: the instruction's key, which says where `a` lies.
+        a: a tile, or a memref in shared memory.
+        b: a memref in shared memory.
+        c: a tile.
+        indices: where `a` begins if it is a memref, then where `b` does.
+        warps: warps along M, a multiple of four, and along N.
+        imm_trans_a: 1 if M is contiguous in memory.
+        imm_trans_b: 1 if N is.
+    """
+    given = {"imm_trans_a": imm_trans_a, "imm_trans_b": imm_trans_b}
+    attributes: dict[str, Attribute] = {name: i64(one) for name, one in given.items() if one}
+    attributes |= {"form": form_name(form), "warps": ir.DenseI64ArrayAttr.get(list(warps))}
+    return emit(WarpgroupDotOp, [a, b, c, *indices_of(indices)], c.type, attributes)
 
 
 def _bit(value: Value | bool) -> Value:

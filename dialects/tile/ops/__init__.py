@@ -3,6 +3,7 @@
 from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from .atomic import ATOMICS, AtomicOp
+from .atomic_rmw import AtomicCasOp, AtomicRmwOp
 from .barrier import (
     BarrierArriveOp,
     BarrierExpectOp,
@@ -23,8 +24,10 @@ from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
+from .take import TakeOp
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
+from .warpgroup_dot import WarpgroupDotOp
 from .wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
@@ -48,7 +51,9 @@ __all__ = [
     "AsyncCommitOp",
     "AsyncCopyOp",
     "AsyncWaitOp",
+    "AtomicCasOp",
     "AtomicOp",
+    "AtomicRmwOp",
     "AtomicScatterOp",
     "BarrierArriveOp",
     "BarrierExpectOp",
@@ -82,12 +87,14 @@ __all__ = [
     "SliceOp",
     "StmatrixOp",
     "StoreOp",
+    "TakeOp",
     "TmaLoadOp",
     "TmaPrefetchOp",
     "TmaReduceOp",
     "TmaStoreOp",
     "TransposeOp",
     "WarpPartOp",
+    "WarpgroupDotOp",
     "WarpgroupIdOp",
     "WgmmaCommitOp",
     "WgmmaFenceOp",

@@ -69,10 +69,11 @@ class AsyncCopyOp(TileOp, name="async_copy"):
             raise TilecError(f"extents must be powers of two, not {extents}")
         if source.rank < 2:
             raise TilecError(f"source must have rank 2 or more, not {source.rank}")
-        if extents[0] > buffer.rows or extents[1] > buffer.cols:
+        behind = target.shape[-3] if target.rank > 2 else 1
+        if extents[0] > buffer.rows or extents[1] > buffer.cols * behind:
             raise TilecError(f"shape {extents[0]}x{extents[1]} is larger than the buffer {target}")
         vector = vector_of(self)
-        if vector * bits_of(source.element_type) > 128 or vector > extents[1]:
+        if vector * bits_of(source.element_type) > 128 or vector > min(extents[1], buffer.cols):
             raise TilecError(
                 f"vector {vector} of {source.element_type} is more than 16 bytes or than a row"
             )
@@ -88,6 +89,12 @@ class AsyncCopyOp(TileOp, name="async_copy"):
         """The place of the tile's first element in shared memory."""
         source, _, *indices = self.operands
         return indices[ir.MemRefType(source.type).rank :]
+
+    @property
+    def panels(self) -> int:
+        """Matrices of the buffer that the tile goes on in."""
+        target, cols = ir.MemRefType(self.operands[1].type), list(self.shape)[1]
+        return max(1, cols // target.shape[-1])
 
     def overwritten(self) -> Region:
         """The whole copy; what is outside the source's extents arrives as zero."""

@@ -15,7 +15,7 @@ from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
-from tilec.isa import Mma, TilecError
+from tilec.isa import Family, Mma, TilecError
 from tilec.layout.operands import INDICES
 
 from ..dots import DOTS, Tile, check_element, check_layouts, extents
@@ -141,6 +141,13 @@ def dot_values(op: Op) -> dict[str, Value]:
     return dict(zip(names, (*op.operation.operands, *op.results), strict=True))
 
 
+def is_of_warpgroups(op: Op) -> bool:
+    """Whether a `tile.dot` without layouts says that warpgroups multiply, by `wgmma`."""
+    found = op.attributes.get("form")
+    named = isinstance(found, ir.StringAttr) and found.value.startswith(str(Family.WGMMA))
+    return named and op.operation.name == DotOp.OPERATION_NAME
+
+
 def dot_form(op: Op) -> Mma:
     """The form of a product of tiles that has one.
 
@@ -170,7 +177,10 @@ def _check(op: TileOp) -> None:
         _check_shapes(tiles)
         _check_integers(tiles, unsigned)
         return
-    form = dot_form(op)
+    if plain and is_of_warpgroups(op):
+        form = form_of(ir.StringAttr(op.attributes["form"]).value, Family.WGMMA)
+    else:
+        form = dot_form(op)
     _check_shapes(tiles)
     for name, tile in tiles.items():
         check_element(form, name, tile)

@@ -23,9 +23,10 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     // A's descriptor: the address, 512 chunks a stage, two along K; stride 1024, swizzle 128B.
     // CHECK: %[[AT:.*]] = llvm.ptrtoint %[[BASE]]
     // CHECK: llvm.and %[[AT]], %{{.*}}
-    // CHECK: %[[STAGE:.*]] = arith.index_castui %{{.*}} : index to i64
-    // CHECK: llvm.mul %[[STAGE]], %[[CHUNKS:.*]] : i64
-    // CHECK: llvm.mlir.constant(4611686293305360386 : i64) : i64
+    // CHECK: %[[STAGE:.*]] = arith.index_castui %{{.*}} : index to i32
+    // CHECK: llvm.mul %[[STAGE]], %[[CHUNKS:.*]] : i32
+    // CHECK: llvm.mlir.constant(4611686293305360384 : i64) : i64
+    // CHECK: llvm.mlir.constant(2 : i64) : i64
     // CHECK: %[[D:.*]] = llvm.inline_asm has_side_effects "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $4, $5, $10, $11, $12, $13, $14;", "=f,=f,=f,=f,l,l,0,1,2,3,b,n,n,n,n" %{{.*}}, %{{.*}}, %[[F0]]
     %d = tile.wgmma %a[%stage, %c0, %c16], %b[%c0, %c0], %f if %true
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D

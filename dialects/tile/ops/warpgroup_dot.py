@@ -1,0 +1,166 @@
+"""`tile.warpgroup_dot`: a CTA's product whose operands warpgroups read from shared memory."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from tilec.dialects.semantics import Access, LayoutRule, Resource, Scope, Touch
+from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.aliases import Value
+from tilec.ir.mlir import ext, ir
+from tilec.isa import LANES, WARPGROUP_THREADS, Family, Form, TilecError
+from tilec.layout import LinearLayout
+from tilec.layout.tiling import warpgroup_tile
+
+from ..dots import Tile, check_element
+from ..tiles import TileValue
+from .base import TileOp, any_tile_of, check_indices, form_of, integer
+
+if TYPE_CHECKING:
+    from ..matrix_operands import MatrixOperand
+
+_GROUP = WARPGROUP_THREADS // LANES
+
+
+class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
+    """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as it takes, done when it gives `d`.
+
+    `b` lies in shared memory, `a` there too or in registers, as `form` says; of a memref the last
+    two dimensions are as `tile.wgmma` has them, and the dimension before counts the panels that a
+    row goes on in. `imm_trans_a` and `imm_trans_b` say that M or N is contiguous. `warps` is how
+    many warps share the rows, a multiple of four, and the columns of C. The data are there, and
+    visible to the asynchronous proxy, when the op begins; when it ends, nothing reads them.
+    """
+
+    assembly_format = (
+        "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
+        "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+    )
+    inferred_types = {"indices": "index", "d": "$c"}
+
+    OPTIONAL = frozenset({"imm_trans_a", "imm_trans_b"})
+    SEMANTICS = PURE.but(
+        scope=Scope.WARPGROUP,
+        effects=(Touch(Access.READ, Resource.SHARED),),
+        layouts=LayoutRule.PRODUCT,
+    )
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    warps: Any
+    d: ext.Result[Any]
+
+    @property
+    def key(self) -> Form:
+        """The instruction.
+
+        Raises:
+            TilecError: if `form` names none of `wgmma`.
+        """
+        return form_of(ir.StringAttr(self.attributes["form"]).value, Family.WGMMA)
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """Warps along M and along N."""
+        along_m, along_n = ir.DenseI64ArrayAttr(self.attributes["warps"])
+        return along_m, along_n
+
+    def is_transposed(self, name: str) -> bool:
+        """Whether M of operand `a`, or N of `b`, is contiguous in memory."""
+        selector = f"imm_trans_{name}"
+        return selector in self.attributes and bool(integer(self, selector))
+
+    def indices_of(self, name: str) -> list[Value]:
+        """Where operand `a` or `b` begins in its memref; none of one in registers."""
+        a, _, _, *indices = list(self.operands)
+        rank = a.type.rank if _is_in_memory(a) else 0
+        return indices[:rank] if name == "a" else indices[rank:]
+
+    def matrix(self, name: str) -> "MatrixOperand":
+        """Operand `a` or `b` in shared memory.
+
+        Raises:
+            TilecError: if no descriptor tells it.
+        """
+        from ..matrix_operands import described_operand  # noqa: PLC0415 (for Hopper only)
+
+        value = self.operands["ab".index(name)]
+        return described_operand(self.key, name, value, transposed=self.is_transposed(name))
+
+    def tiles(self) -> dict[str, int]:
+        """By name the numbers of the operands that are tiles: `c`, and `a` in registers."""
+        return {"c": 2} if _is_in_memory(self.operands[0]) else {"a": 0, "c": 2}
+
+    def tile_values(self) -> dict[str, Value]:
+        """The operands that are tiles, by name."""
+        operands = list(self.operands)
+        return {name: operands[number] for name, number in self.tiles().items()}
+
+    def layout(self, name: str, rows: int, cols: int) -> LinearLayout:
+        """The layout of an operand in registers, or of the result."""
+        return warpgroup_tile(self.key, name, rows, cols, self.grid)
+
+    def depth(self) -> int:
+        """K."""
+        return self._depth("b", ir.RankedTensorType(self.results[0].type).shape[1])
+
+    def check(self) -> None:
+        """Verify form, extents, layouts, and that descriptors tell the matrices."""
+        form = self.key
+        self._check_grid()
+        known: dict[str, Tile] = {
+            name: any_tile_of(self.operands[number], f"operand {name}")
+            for name, number in self.tiles().items()
+        }
+        known["d"] = any_tile_of(self.results[0], "result")
+        for name, tile in known.items():
+            check_element(form, name, tile)
+            layout = self.layout(name, *tile.shape)
+            if isinstance(tile, TileValue) and tile.layout != layout:
+                raise TilecError(
+                    f"operand {name} of {form.ptx} over {self.grid[0]}x{self.grid[1]} warps has "
+                    f"the layout '{layout}', not '{tile.layout}'"
+                )
+        if self.results[0].type != self.operands[2].type:
+            raise TilecError("C and D are tiles of one type")
+        self._check_memory(known)
+
+    def _check_grid(self) -> None:
+        warps = self.attributes["warps"]
+        legal = isinstance(warps, ir.DenseI64ArrayAttr) and len(warps) == 2
+        if not legal or any(n < 1 or n & (n - 1) for n in warps) or warps[0] % _GROUP:
+            raise TilecError(
+                f"warps must be array<i64: M, N>, powers of two, M a multiple of {_GROUP}, not "
+                f"{warps}"
+            )
+
+    def _check_memory(self, known: dict[str, Tile]) -> None:
+        """Check the operands in memory against the tiles."""
+        rows, cols = known["d"].shape
+        names = [name for name in "ab" if name not in known]
+        total = sum(self.operands["ab".index(name)].type.rank for name in names)
+        check_indices(list(self.operands)[3:], total, " and ".join(names))
+        depths = {name: self._depth(name, rows if name == "a" else cols) for name in names}
+        if "a" in known:
+            depths["a"] = known["a"].shape[1]
+        if len(set(depths.values())) > 1:
+            raise TilecError(f"A has {depths['a']} columns, B {depths['b']} rows")
+
+    def _depth(self, name: str, extent: int) -> int:
+        """K of an operand in memory, whose other extent is given."""
+        found = self.matrix(name).buffer
+        type_ = ir.MemRefType(self.operands["ab".index(name)].type)
+        along = found.cols * (type_.shape[-3] if type_.rank > 2 else 1)
+        own, depth = (along, found.rows) if self.is_transposed(name) else (found.rows, along)
+        if own != extent:
+            raise TilecError(
+                f"operand {name} has {own} {'rows' if name == 'a' else 'columns'} in "
+                f"memory, and C has {extent}"
+            )
+        return depth
+
+
+def _is_in_memory(value: Value) -> bool:
+    return isinstance(value.type, ir.MemRefType)

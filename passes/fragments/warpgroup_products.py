@@ -1,0 +1,200 @@
+"""Products of tiles as the instructions of warpgroups."""
+
+from __future__ import annotations
+
+from itertools import product as cross
+from typing import NamedTuple
+
+from tilec.dialects.tile.builders.wgmma import warpgroup_type
+from tilec.dialects.tile.emit import emit, emit_effect, i64
+from tilec.dialects.tile.ops import (
+    JoinWarpsOp,
+    WarpgroupDotOp,
+    WarpgroupIdOp,
+    WarpPartOp,
+    WgmmaCommitOp,
+    WgmmaFenceOp,
+    WgmmaOp,
+    WgmmaWaitOp,
+)
+from tilec.dialects.tile.ops.wgmma import PassingOp
+from tilec.dialects.tile.tiles import TileValue, frag_type
+from tilec.ir.aliases import Attribute, Type, Value
+from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
+from tilec.ir.types import i1, memref_of
+from tilec.isa import LANES, WARPGROUP_THREADS
+
+from ..emit import add, add_constant, index_constant
+from ..thread_index import ThreadIndex
+from .expansion import Expansion, Handler, Values, lowers
+from .fragment_types import FragmentTypes
+from .parts import cut, join
+from .warpgroup_fragments import warp_unit
+
+_GROUP = WARPGROUP_THREADS // LANES
+
+
+class WarpgroupProducts:
+    """`tile.warpgroup_dot`s of one kernel."""
+
+    def __init__(self, types: FragmentTypes, thread: ThreadIndex) -> None:
+        self._types = types
+        self._thread = thread
+        self._group: Value | None = None
+
+    def handlers(self) -> dict[str, Handler]:
+        """By op name."""
+        return dict([lowers(WarpgroupDotOp, self._dot)])
+
+    def _dot(self, op: WarpgroupDotOp, expansion: Expansion) -> list[Values]:
+        """Fence, an instruction for each block of C and step along K, commit, wait."""
+        values = op.tile_values()
+        sums = self._joined(op, "c", expansion.values(values["c"]))
+        held: dict[str, Values] = {"c": _passed(WgmmaFenceOp, sums)}
+        if "a" in values:
+            held["a"] = _passed(WgmmaFenceOp, self._joined(op, "a", expansion.values(values["a"])))
+        after = self._instructions(op, held)
+        emit_effect(WgmmaCommitOp)
+        done = _passed(WgmmaWaitOp, after, pending=i64(0))
+        types = self._types.of(op.d.type) or []
+        return [self._parted(op, done, types)]
+
+    def _instructions(self, op: WarpgroupDotOp, held: dict[str, Values]) -> Values:
+        """The accumulators, all products under way."""
+        blocks = _Blocks.of(op)
+        memory = {
+            name: _Matrix(op, name, self._first(op, name)) for name in "ab" if name not in held
+        }
+        sums = list(held["c"])
+        true = arith.integer(i1(), 1)
+        kept = {name: op.attributes[name] for name in op.attributes if name != "warps"}
+        for k, (m, n) in cross(range(blocks.k), cross(range(blocks.m), range(blocks.n))):
+            at = m * blocks.n + n
+            a = held["a"][m * blocks.k + k] if "a" in held else op.a
+            indices: Values = []
+            for name, number in (("a", m), ("b", n)):
+                if name in memory:
+                    indices += memory[name].indices(number, k)
+            operands = [a, op.b, sums[at], true, *indices]
+            sums[at] = emit(WgmmaOp, operands, sums[at].type, **kept)
+        return sums
+
+    def _first(self, op: WarpgroupDotOp, name: str) -> Value:
+        """Where in M of A, or in N of B, the part of this warpgroup begins."""
+        along_m, along_n = op.grid
+        groups = along_m // _GROUP
+        if (groups if name == "a" else along_n) == 1:
+            return index_constant(0)
+        group = self._warpgroup()
+        if name == "a":
+            number = arith.remui(group, index_constant(groups)) if along_n > 1 else group
+            return arith.muli(number, index_constant(op.key.operand("a").rows))
+        number = arith.divui(group, index_constant(groups)) if groups > 1 else group
+        cols = ir.RankedTensorType(op.d.type).shape[1]
+        return arith.muli(number, index_constant(cols // along_n))
+
+    def _warpgroup(self) -> Value:
+        """The number of the warpgroup, computed once, where all its threads come."""
+        if self._group is None:
+            with self._thread.at_top(), ir.Location.unknown():
+                self._group = emit(WarpgroupIdOp, [], ir.IndexType.get())
+        return self._group
+
+    def _joined(self, op: WarpgroupDotOp, name: str, values: Values) -> Values:
+        """The fragments of the warpgroup that warps' fragments of an operand are parts of."""
+        whole, part = warpgroup_type(op.key, name), _part(op, name, self._tile(op, name))
+        count = _count(op, name, self._tile(op, name))
+        size = len(values) // count
+        return [
+            emit(JoinWarpsOp, [join(values[at : at + size], part)], whole)
+            for at in range(0, len(values), size)
+        ]
+
+    def _parted(self, op: WarpgroupDotOp, done: Values, types: list[Type]) -> Values:
+        """The warps' fragments of the results."""
+        part = _part(op, "d", self._tile(op, "d"))
+        size = len(types) // len(done)
+        wholes = [emit(WarpPartOp, [one], part, column=i64(0)) for one in done]
+        return [piece for whole in wholes for piece in cut(whole, size, types[0])]
+
+    def _tile(self, op: WarpgroupDotOp, name: str) -> TileValue:
+        value = op.d if name == "d" else op.tile_values()[name]
+        tile = self._types.tile(value.type)
+        assert tile is not None
+        return tile
+
+
+class _Blocks(NamedTuple):
+    """Instructions of a warpgroup along M, N and K."""
+
+    m: int
+    n: int
+    k: int
+
+    @classmethod
+    def of(cls, op: WarpgroupDotOp) -> _Blocks:
+        form, (rows, cols) = op.key, ir.RankedTensorType(op.d.type).shape
+        along_m, along_n = op.grid
+        shape = form.operand("d")
+        m = rows // (along_m // _GROUP) // shape.rows
+        return cls(m, cols // along_n // shape.cols, op.depth() // form.operand("b").rows)
+
+
+class _Matrix:
+    """An operand in shared memory.
+
+    Args:
+        op: the product.
+        name: `a` or `b`.
+        first: where in M or N the warpgroup's part begins.
+    """
+
+    def __init__(self, op: WarpgroupDotOp, name: str, first: Value) -> None:
+        operand = op.key.operand(name)
+        self._begin = op.indices_of(name)
+        self._transposed = op.is_transposed(name)
+        self._width = memref_of(op.a if name == "a" else op.b).shape[-1]
+        self._first = first
+        if name == "a":
+            self._further, self._depth = operand.rows * (op.grid[0] // _GROUP), operand.cols
+        else:
+            self._further, self._depth = operand.cols, operand.rows
+
+    def indices(self, number: int, k: int) -> Values:
+        """Where the operand of instruction `number` along M or N, and `k` along K, begins."""
+        *leading, row, col = self._begin
+        other, depth = add_constant(self._first, number * self._further), k * self._depth
+        if self._transposed:
+            row = add_constant(row, depth)
+            panel, inside = self._split(other)
+        else:
+            row = add(row, other)
+            panel = index_constant(depth // self._width)
+            inside = index_constant(depth % self._width)
+        if leading:
+            leading[-1] = add(leading[-1], panel)
+        return [*leading, row, add(col, inside)]
+
+    def _split(self, index: Value) -> tuple[Value, Value]:
+        """The panel that an index lies in, and its place in that."""
+        width = index_constant(self._width)
+        return arith.divui(index, width), arith.remui(index, width)
+
+
+def _part(op: WarpgroupDotOp, name: str, tile: TileValue) -> Type:
+    """The type of a warp's part of one fragment of the warpgroup."""
+    unit = warp_unit(op.key, name)
+    return frag_type(tuple(unit.out_sizes.values()), tile.element, unit)
+
+
+def _count(op: WarpgroupDotOp, name: str, tile: TileValue) -> int:
+    """Fragments of an operand that a warpgroup holds."""
+    return tile.layout.in_size("register") // warp_unit(op.key, name).in_size("register")
+
+
+def _passed(kind: type[PassingOp], values: Values, **attributes: Attribute) -> Values:
+    """An op that gives fragments back as it takes them."""
+    types = [value.type for value in values]
+    made = ir.Operation.create(kind.OPERATION_NAME, types, values, attributes)
+    return list(made.results)

@@ -1,0 +1,67 @@
+"""Copies to shared memory that TMA can make, and what keeps it from it."""
+
+from __future__ import annotations
+
+from tilec.dialects.tile.emit import emit_effect
+from tilec.dialects.tile.ops import AsyncCopyOp, TmaLoadOp
+from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.aliases import Op, Value
+from tilec.ir.mlir import ir
+from tilec.ir.types import memref_of
+from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT, MAP_RANKS
+
+from ..analysis.memory_facts import memory_facts
+from ..emit import add_constant, index_constant
+
+_MOST = BOX_EXTENTS[-1]
+
+
+def why_no_boxes(copy: AsyncCopyOp, function: Op) -> str:
+    """Why no tensor map describes what a copy takes; empty if one does."""
+    source, type_ = copy.source, memref_of(copy.source)
+    size = bits_of(type_.element_type) // 8
+    if not (isinstance(source.owner, ir.Block) and source.owner == function.regions[0].blocks[0]):
+        return "its array is no argument of the kernel"
+    if type_.rank not in MAP_RANKS[1:]:
+        return f"an array of rank {type_.rank} has no tensor map with rows"
+    strides, _ = type_.get_strides_and_offset()
+    if list(strides)[-1] != 1:
+        return "elements of a row do not follow each other"
+    facts = memory_facts(source)
+    if facts.aligned % MAP_ALIGNMENT:
+        return (
+            f"its array is only known to begin at a multiple of {facts.aligned} bytes, not of "
+            f"{MAP_ALIGNMENT} (tile.aligned may say more)"
+        )
+    apart = min((stride * size for stride in facts.strides[:-1]), default=MAP_ALIGNMENT)
+    if apart % MAP_ALIGNMENT:
+        return (
+            f"its rows are only known to be a multiple of {apart} bytes apart, not of "
+            f"{MAP_ALIGNMENT} (tile.strides may say more)"
+        )
+    if any(stride == 0 for stride in strides):
+        return "its rows repeat one"
+    return ""
+
+
+def load_boxes(
+    copy: AsyncCopyOp, source: list[Value], buffer: Value, barriers: Value, stage: Value
+) -> None:
+    """The loads that make a copy to a stage of a buffer, of which an mbarrier counts the bytes.
+
+    Args:
+        copy: the copy.
+        source: the array, and where the tile begins in it.
+        buffer: as many buffers as there are stages.
+        barriers: an mbarrier for each stage.
+        stage: the stage.
+    """
+    lines, width = memref_of(buffer).shape[-2:]
+    array, *leading, row, col = source
+    zero = index_constant(0)
+    for panel in range(copy.panels):
+        for first in range(0, lines, _MOST):
+            at = [*leading, add_constant(row, first), add_constant(col, panel * width)]
+            to = [stage, index_constant(panel), index_constant(first), zero]
+            shape = ir.DenseI64ArrayAttr.get([min(lines, _MOST), width])
+            emit_effect(TmaLoadOp, [array, buffer, barriers, *at, *to, stage], shape=shape)

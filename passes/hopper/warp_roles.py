@@ -1,0 +1,53 @@
+"""What it takes to give warps roles: threads, and registers of each role."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tilec.isa import WARPGROUP_THREADS, Target
+
+PRODUCERS = WARPGROUP_THREADS
+"""Threads that load for others: a warpgroup, as registers are given to warpgroups."""
+_UNIT = 8
+"""Registers that `setmaxnreg` counts in."""
+_MOST = 256
+"""Registers that `setmaxnreg` may ask for."""
+_FEW, _LEAST = 40, 24
+"""Registers of a producer's thread: as other compilers give it, and where consumers need all."""
+_HEAVY = 200
+"""Registers of accumulators beside which consumers need all that there are."""
+
+
+class WarpRoles(NamedTuple):
+    """Registers of a thread of each role, by `setmaxnreg`.
+
+    Attributes:
+        threads: of the CTA, all roles together.
+        producer: registers of a thread that loads.
+        consumer: registers of a thread that computes.
+    """
+
+    threads: int
+    producer: int
+    consumer: int
+
+
+def warp_roles(computing: int, accumulators: int, target: Target) -> WarpRoles | None:
+    """The roles of a CTA of which so many threads compute; None if it has no room for them.
+
+    The registers that the CTA has at its entry are dealt out anew: PTX ISA, "setmaxnreg".
+
+    Args:
+        computing: threads that compute, whole warpgroups.
+        accumulators: registers of each that hold accumulators.
+        target: the target.
+    """
+    threads = computing + PRODUCERS
+    if threads > target.threads_per_cta or computing % WARPGROUP_THREADS:
+        return None
+    groups = computing // WARPGROUP_THREADS
+    entry = target.registers_at_entry(threads) // _UNIT * _UNIT
+    producer = _LEAST if accumulators >= _HEAVY or groups > 2 else _FEW
+    left = (entry * (groups + 1) - producer) // groups // _UNIT * _UNIT
+    consumer = min(left, _MOST)
+    return WarpRoles(threads, producer, consumer) if producer < entry <= consumer else None

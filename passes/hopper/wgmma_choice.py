@@ -1,0 +1,188 @@
+"""Whether warpgroups can compute a product of tiles, by which `wgmma`, and from where."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from tilec.dialects.semantics import Spread
+from tilec.dialects.tile.attributes import DIRECT, LAYOUT
+from tilec.dialects.tile.ops import DotOp, LoadOp
+from tilec.dialects.tile.ops.dots import is_of_warpgroups
+from tilec.dialects.tile.signs import FLAGS
+from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.ir.aliases import Op, Value
+from tilec.ir.attributes import attribute
+from tilec.ir.mlir import ir
+from tilec.ir.types import element_of
+from tilec.isa import LANES, WARPGROUP_THREADS, Form, Target, TilecError
+from tilec.isa.table import current
+from tilec.isa.types import ELEMENT_TYPES
+from tilec.isa.wgmma import M, dense_key
+
+from ..analysis.effects import is_shared
+from ..analysis.uniformity import Uniformity, control_of
+from ..layouts.tile_classes import plain
+from ..search import defining_op
+from .operand_buffers import OperandBuffer, operand_buffer
+
+_GROUP = WARPGROUP_THREADS // LANES
+_WIDEST = 256
+"""Columns of the widest instruction."""
+BESIDES = 26
+"""Registers that a thread needs besides its accumulators, at the least."""
+
+
+class WgmmaChoice(NamedTuple):
+    """How warpgroups compute a product.
+
+    Attributes:
+        form: the instruction, which says where A lies.
+        warps: warps along M and along N.
+        buffers: of each operand in shared memory the load that fills it, and how it lies there.
+    """
+
+    form: Form
+    warps: tuple[int, int]
+    buffers: dict[str, tuple[LoadOp, OperandBuffer]]
+
+    @property
+    def bytes(self) -> int:
+        """Of shared memory."""
+        return sum(buffer.bytes for _, buffer in self.buffers.values())
+
+
+def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> WgmmaChoice:
+    """The `wgmma` for a product of tiles without layouts.
+
+    Args:
+        dot: the product; a `form` that it has stays, and so do its `warps`.
+        warps: of the CTA.
+        target: what has the instructions.
+        uniformity: of the kernel.
+
+    Raises:
+        TilecError: if there is none, saying why.
+    """
+    tiles = {name: _tile(value) for name, value in zip("abd", _values(dot), strict=True)}
+    if warps % _GROUP:
+        raise TilecError(f"{warps} warps are no whole warpgroups")
+    if control_of(uniformity, dot, Spread.CTA) is not None:
+        raise TilecError("not all threads of the CTA come to it")
+    grid = _grid(dot, tiles["d"], warps)
+    buffers = {}
+    for name, value in zip("ab", list(dot.operands)[:2], strict=True):
+        try:
+            buffers[name] = _buffer(name, value, uniformity)
+        except TilecError as error:
+            if name == "b":
+                raise TilecError(f"B {error}") from None
+    kind = "descriptor" if "a" in buffers else "registers"
+    form = _form(dot, tiles, grid, kind, target)
+    _check_registers(form, tiles["d"], warps, target)
+    return WgmmaChoice(form, grid, buffers)
+
+
+def _values(dot: DotOp) -> tuple[Value, Value, Value]:
+    a, b, _ = list(dot.operands)
+    return a, b, dot.results[0]
+
+
+def _tile(value: Value) -> PlainTile:
+    found = plain(value)
+    assert found is not None
+    return found
+
+
+def _grid(dot: DotOp, tile: PlainTile, warps: int) -> tuple[int, int]:
+    """Warps along M and N: as many along M as find 64 rows each, so that instructions are wide."""
+    rows, cols = tile.shape
+    if "warps" in dot.attributes:
+        along_m, along_n = attribute(dot, "warps", ir.DenseI64ArrayAttr)
+        if along_m % _GROUP or along_m * along_n != warps:
+            raise TilecError(f"warps are pinned to {along_m}x{along_n}")
+    else:
+        along_m = min(warps, rows // M * _GROUP) or warps
+        along_n = warps // along_m
+    if rows % (M * along_m // _GROUP):
+        raise TilecError(f"{rows} rows are no multiple of {M} for each of {along_m} warps")
+    if cols < 8 * along_n:
+        raise TilecError(f"{cols} columns are fewer than 8 for each of {along_n} warps along N")
+    return along_m, along_n
+
+
+def _form(
+    dot: DotOp, tiles: dict[str, PlainTile], grid: tuple[int, int], kind: str, target: Target
+) -> Form:
+    """The widest instruction; the one that the product names, if it names one of `wgmma`."""
+    n = min(_WIDEST, tiles["d"].shape[1] // grid[1])
+    if is_of_warpgroups(dot):
+        found = current().forms[attribute(dot, "form", ir.StringAttr).value]
+        if found.ptx.rpartition("::")[2] != kind:
+            raise TilecError(f"A lies in {kind}, and its form is {found.ptx}")
+        return found
+    unsigned = [FLAGS[name] in dot.attributes for name in "ab"]
+    names = [
+        _name(str(tile.element), is_unsigned)
+        for tile, is_unsigned in zip((tiles[n] for n in "dab"), (False, *unsigned), strict=True)
+    ]
+    key = dense_key(*names, n, kind) if all(names) else ""
+    known = current().forms
+    if key not in known or known[key].min_ptx(target) is None:
+        types = " by ".join(str(tiles[name].element) for name in "ab")
+        raise TilecError(
+            f"no wgmma of {target} multiplies {types}, giving {tiles['d'].element} in {n} columns"
+        )
+    form = known[key]
+    if tiles["a"].shape[1] % form.operand("a").cols:
+        raise TilecError(f"{tiles['a'].shape[1]} of K are less than the {form.operand('a').cols}")
+    return form
+
+
+@cache
+def _name(mlir: str, unsigned: bool) -> str:
+    """PTX's name of an element type; empty if no product has it."""
+    letter = "u" if unsigned else "s"
+    found = [
+        one.name
+        for one in ELEMENT_TYPES.values()
+        if one.mlir == mlir and (one.is_float or one.name[0] == letter)
+    ]
+    return found[0] if found else ""
+
+
+def _check_registers(form: Form, tile: PlainTile, warps: int, target: Target) -> None:
+    rows, cols = tile.shape
+    threads = warps * LANES
+    held = rows * cols * bits_of(tile.element) // 32 // threads
+    entry = target.registers_at_entry(threads)
+    if held + BESIDES > entry:
+        raise TilecError(
+            f"its accumulator takes {held} registers of each of {threads} threads, which have "
+            f"{entry}, for {form.ptx}"
+        )
+
+
+def _buffer(name: str, value: Value, uniformity: Uniformity) -> tuple[LoadOp, OperandBuffer]:
+    """The load of an operand that is read from shared memory, and how it lies there.
+
+    Raises:
+        TilecError: if it is none.
+    """
+    load = defining_op(value, LoadOp)
+    if load is None or is_shared(load.memref):
+        raise TilecError("is not loaded from global memory, but computed")
+    if DIRECT in load.attributes or LAYOUT in load.attributes:
+        raise TilecError("is pinned to registers by an attribute of its load")
+    if control_of(uniformity, load, Spread.CTA) is not None:
+        raise TilecError("is loaded where not all threads of the CTA come")
+    tile = _tile(value)
+    if bits_of(element_of(load.memref.type)) != bits_of(tile.element):
+        raise TilecError(f"lies in memory as {load.memref.type}")
+    return load, operand_buffer(name, tile.shape, bits_of(tile.element), load.is_transposed)
+
+
+def dots_of(ops: list[Op]) -> list[DotOp]:
+    """The products that may be warpgroups': those of level 1 that name no other instruction."""
+    found = [op for op in ops if isinstance(op, DotOp) and plain(op.results[0]) is not None]
+    return [dot for dot in found if "form" not in dot.attributes or is_of_warpgroups(dot)]

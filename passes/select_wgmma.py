@@ -1,0 +1,117 @@
+"""`tile-select-wgmma`: products of tiles that warpgroups compute, on sm_90a."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from tilec.dialects.tile.ops import DotOp, LoadOp
+from tilec.dialects.tile.ops.dots import is_of_warpgroups
+from tilec.ir.mlir import ir
+from tilec.isa import Target, TilecError
+
+from .analysis.shared_space import SharedSpace, aligned
+from .analysis.uniformity import Uniformity
+from .functions import known_target
+from .hopper.wgmma_choice import WgmmaChoice, choose, dots_of
+from .kernel_pass import Kernel, KernelPass
+from .layouts.tile_classes import has_plain_tiles
+from .layouts.transposed_loads import fold_transposes
+
+
+class Instruction(StrEnum):
+    """What multiplies tiles."""
+
+    WGMMA = "wgmma"
+    MMA = "mma.sync"
+
+
+@dataclass(frozen=True)
+class SelectWgmma(KernelPass):
+    """Let warpgroups compute products of tiles without layouts, where they can.
+
+    In: level 1. Out: the same; each `tile.dot` that warpgroups will compute has a `form` of
+    `wgmma.mma_async`, which says whether A comes from shared memory or from registers, and `warps`;
+    tile-stage-wgmma obeys. That takes a loaded B, and extents, types and warps that fit; A that is
+    computed comes from registers. What does not fit stays for tile-select-mma, with a remark that
+    says why. A product that names a form keeps it.
+
+    Attributes:
+        instruction: `mma.sync` leaves all products that name no form to tile-select-mma.
+    """
+
+    name: ClassVar[str] = "tile-select-wgmma"
+
+    instruction: Instruction = Instruction.WGMMA
+
+    def run(self, kernel: Kernel) -> None:
+        """Choose for a kernel."""
+        if not kernel.is_entry or not has_plain_tiles(kernel.function):
+            return
+        dots = kernel.named(DotOp)
+        if self.instruction is Instruction.MMA:
+            dots = [dot for dot in dots if is_of_warpgroups(dot)]
+        if not dots:
+            return
+        with kernel.at(kernel.module):
+            target = known_target(kernel.module)
+            with kernel.at(kernel.function):
+                fold_transposes(kernel.function)
+                _Selection(kernel, target).run(dots_of(list(dots)))
+
+
+class _Selection:
+    """The choices of one kernel."""
+
+    def __init__(self, kernel: Kernel, target: Target) -> None:
+        self._kernel = kernel
+        self._target = target
+        self._uniformity = Uniformity(kernel.function)
+        self._taken: dict[LoadOp, int] = {}
+
+    def run(self, dots: list[DotOp]) -> None:
+        """Set the attributes of the products that warpgroups compute."""
+        for dot in dots:
+            with self._kernel.at(dot):
+                try:
+                    chosen = choose(dot, self._kernel.warps, self._target, self._uniformity)
+                    self._take(dot, chosen)
+                except TilecError as error:
+                    if is_of_warpgroups(dot):
+                        raise
+                    self._kernel.remark(dot, f"is not for warpgroups: {error}")
+                    continue
+                dot.attributes["form"] = ir.StringAttr.get(chosen.form.ptx)
+                dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(chosen.warps))
+                self._kernel.remark(dot, _reason(dot, chosen))
+
+    def _take(self, dot: DotOp, chosen: WgmmaChoice) -> None:
+        """Take shared memory for the operands.
+
+        Raises:
+            TilecError: if there is not enough.
+        """
+        more = {load: aligned(buffer.bytes) for load, buffer in chosen.buffers.values()}
+        wanted = sum((self._taken | more).values())
+        left = SharedSpace(self._kernel.function, self._target).left(dot)
+        if wanted > left:
+            raise TilecError(
+                f"its operands take {wanted} bytes of shared memory, with those of other products, "
+                f"and {left} are left"
+            )
+        self._taken |= more
+
+
+def _reason(dot: DotOp, chosen: WgmmaChoice) -> str:
+    rows, cols = ir.RankedTensorType(dot.results[0].type).shape
+    depth = ir.RankedTensorType(dot.operands[0].type).shape[1]
+    m, n = chosen.warps
+    shape = chosen.form.operand("d").rows, chosen.form.operand("d").cols
+    blocks = rows // (m // 4) // shape[0] * (cols // n // shape[1])
+    steps = depth // chosen.form.operand("a").cols
+    where = "and B lie in shared memory" if "a" in chosen.buffers else "comes from registers"
+    return (
+        f"becomes {blocks * steps} {chosen.form.mnemonic()} for each of {m // 4}x{n} warpgroups; "
+        f"A {where}"
+    )

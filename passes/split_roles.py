@@ -1,0 +1,72 @@
+"""`tile-split-roles`: what threads that compute do, apart from what those do that load."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import ClassVar
+
+from tilec.dialects.semantics import Resource, orders
+from tilec.dialects.tile.attributes import PRODUCER
+from tilec.ir.attributes import attribute
+from tilec.ir.mlir import ir, scf
+from tilec.ir.ops import nvvm
+from tilec.ir.ops import scf as ops_scf
+
+from .base import walk
+from .kernel_pass import Kernel, KernelPass
+from .search import named
+
+_BARRIER = 1
+"""The number of the barrier of the threads that compute; 0 is that of all."""
+
+
+class SplitRoles(KernelPass):
+    """Let what follows the work of threads that load be done by the others alone.
+
+    In: registers, as tile-fragments-to-nvvm leaves them; the `scf.if` of tile-specialize-warps.
+    Out: the same, with all that follows it in its other region. Barriers there are of the threads
+    that compute, by a number of their own; these get more registers. `known_block_size` is that of
+    the launch, all roles together.
+    """
+
+    name: ClassVar[str] = "tile-split-roles"
+
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        for op in named(kernel.function, [scf.IfOp]):
+            if PRODUCER in op.attributes:
+                _split(kernel, op)
+
+
+def _split(kernel: Kernel, branch: ir.Operation) -> None:
+    threads, _, registers = attribute(branch, PRODUCER, ir.DenseI64ArrayAttr)
+    del branch.attributes[PRODUCER]
+    size = kernel.block_size
+    assert size is not None
+    operations = [op.operation for op in branch.block.operations]
+    behind = operations[operations.index(branch) + 1 : -1]
+    block = branch.regions[1].blocks.append()
+    with ir.InsertionPoint(block), branch.location:
+        nvvm.setmaxregister(registers, more=True)
+        end = ops_scf.yield_()
+    for op in behind:
+        op.move_before(end)
+    for inner in list(walk(branch)):
+        if _is_inside(inner.operation, block) and _meets(inner):
+            with ir.InsertionPoint(inner), inner.location:
+                nvvm.named_barrier(_BARRIER, prod(size))
+            inner.operation.erase()
+    kernel.function.attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([threads, 1, 1])
+
+
+def _meets(op: ir.OpView) -> bool:
+    """Whether an op is the barrier of a CTA."""
+    return orders(op, Resource.BARRIERS) and not len(op.operands) and not len(op.regions)
+
+
+def _is_inside(op: ir.Operation, block: ir.Block) -> bool:
+    inner: ir.Operation | None = op
+    while inner is not None and inner.block != block:
+        parent = inner.parent
+        inner = None if parent is None or parent.operation.name == "gpu.func" else parent.operation
+    return inner is not None

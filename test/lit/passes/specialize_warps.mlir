@@ -1,0 +1,149 @@
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-wgmma,tile-stage-wgmma,tile-assign-layouts,tile-specialize-warps)' --remarks 2>%t.err | FileCheck %s
+// RUN: FileCheck %s --input-file %t.err --check-prefix=WHY
+// RUN: tile-opt %s --pass-pipeline='builtin.module(tile-infer-vectors,tile-select-wgmma,tile-stage-wgmma,tile-assign-layouts,tile-specialize-warps{enabled=false})' | FileCheck %s --check-prefix=OFF
+
+// OFF-NOT: tile.tma_load
+
+// Two boxes for B, whose lines are 64 elements; as many stages as fit, or as the loop says.
+
+!Array = memref<?x?xf16, strided<[?, 1]>>
+!A = tensor<128x64xf16>
+!B = tensor<64x128xf16>
+!D = tensor<128x128xf32>
+
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {
+  // CHECK-LABEL: gpu.func @gemm
+  // CHECK-DAG: %[[A:.*]] = tile.alloc_shared : memref<3x1x128x64xf16, #tile.shared<"128B">>
+  // CHECK-DAG: %[[B:.*]] = tile.alloc_shared : memref<3x2x64x64xf16, #tile.shared<"128B">>
+  // CHECK: %[[FULL:.*]] = tile.alloc_shared : memref<3xi64
+  // CHECK: %[[EMPTY:.*]] = tile.alloc_shared : memref<3xi64
+  // CHECK: scf.if
+  // CHECK: tile.barrier_init %[[FULL]][%{{.*}}] count 1
+  // CHECK: tile.barrier_init %[[EMPTY]][%{{.*}}] count 8
+  // CHECK: nvvm.fence.mbarrier.init
+  // CHECK: gpu.barrier
+  // CHECK: %[[GROUP:.*]] = tile.warpgroup_id
+  // CHECK: %[[OWN:.*]] = arith.cmpi eq, %[[GROUP]], %c2
+  // CHECK-NEXT: scf.if %[[OWN]] {
+  // CHECK-NEXT: nvvm.setmaxregister decrease 40
+  // CHECK: nvvm.elect.sync
+  // CHECK: scf.for
+  // CHECK: tile.barrier_wait %[[EMPTY]]
+  // CHECK-NEXT: tile.barrier_expect %[[FULL]][%{{.*}}] bytes 32768
+  // CHECK: tile.tma_load %{{.*}} to %[[A]][{{.*}}] signal %[[FULL]][%{{.*}}] shape [128, 64]
+  // CHECK: tile.tma_load %{{.*}} to %[[B]][{{.*}}] signal %[[FULL]][%{{.*}}] shape [64, 64]
+  // CHECK: tile.tma_load %{{.*}} to %[[B]][{{.*}}] signal %[[FULL]][%{{.*}}] shape [64, 64]
+  // CHECK: {tile.producer = array<i64: 384, 40, 232>}
+  // CHECK: scf.for
+  // CHECK: tile.barrier_wait %[[FULL]]
+  // CHECK-NOT: tile.async_copy
+  // CHECK: tile.warpgroup_dot %[[A]]
+  // CHECK-NEXT: %[[ONE:.*]] = nvvm.elect.sync
+  // CHECK-NEXT: scf.if %[[ONE]] {
+  // CHECK-NEXT: tile.barrier_arrive %[[EMPTY]]
+  // WHY: remark: 'scf.for' op is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 32768 bytes
+  gpu.func @gemm(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    } {tile.stages = 3 : i64}
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // What keeps a loop as it is.
+  // CHECK-LABEL: gpu.func @unaligned
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not shared out to warps that load: its array is only known to begin at a multiple of 2 bytes, not of 16 (tile.aligned may say more)
+  gpu.func @unaligned(%a: !Array {tile.strides = array<i64: 8, 1>}, %b: !Array, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @rows
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not shared out to warps that load: its rows are only known to be a multiple of 8 bytes apart, not of 16 (tile.strides may say more)
+  gpu.func @rows(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 4, 1>}, %b: !Array, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @threads
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not shared out to warps that load: 'gpu.block_dim' may depend on which threads there are
+  gpu.func @threads(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %threads = gpu.block_dim x
+    %more = arith.addi %depth, %threads : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %more step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @written
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not shared out to warps that load: what is copied may be written in front of it
+  gpu.func @written(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %first = tile.load %b[%c0, %c0] masked : !Array -> !A
+    %twice = arith.addf %first, %first : !A
+    tile.store %twice, %a[%c0, %c0] masked : !A, !Array
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @one_warpgroup
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not shared out to warps that load: 1 warpgroups compute, fewer than 2
+  gpu.func @one_warpgroup(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !D
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+      %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+      scf.yield %next : !D
+    }
+    tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+}

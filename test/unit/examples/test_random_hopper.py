@@ -1,0 +1,198 @@
+"""Random programs of level 1 for sm_90a, run on the simulator against numpy.
+
+Each is a product drawn from what warpgroups take and what they decline: element types, extents of
+the tile and of the matrices, warps, either operand transposed in memory, promised alignment or
+none, bounds or none, A computed on the way, a result that is cast or becomes A of a second product,
+its instruction pinned or left open, warps that load beside those that compute or none. More:
+TILEC_RANDOM_HOPPER=1000 pytest …
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+import tilec
+from tilec.isa import target
+from tilec.pipelines import pipeline
+
+COUNT = int(os.environ.get("TILEC_RANDOM_HOPPER", "24"))
+
+TYPES: dict[str, tuple[str, str, str, Any, Any]] = {
+    # of factors and sums in tiles, of factors in memory; of both for numpy
+    "f16": ("f16", "f32", "f16", np.float16, np.float32),
+    "bf16": ("bf16", "f32", "bf16", ml_dtypes.bfloat16, np.float32),
+    "halves": ("f16", "f16", "f16", np.float16, np.float16),
+    "tf32": ("tf32", "f32", "f32", np.float32, np.float32),
+    "i8": ("i8", "i32", "i8", np.int8, np.int32),
+    "e4m3": ("f8E4M3FN", "f32", "f8E4M3FN", ml_dtypes.float8_e4m3fn, np.float32),
+}
+
+
+@dataclass(frozen=True)
+class Program:
+    """What is drawn."""
+
+    kind: str
+    warps: int
+    tile: tuple[int, int, int]
+    extents: tuple[int, int, int]
+    a_turned: bool
+    b_turned: bool
+    aligned: bool
+    computed: bool
+    chained: bool
+    pinned: bool
+    alone: bool
+    grid: tuple[int, int]
+
+    @classmethod
+    def draw(cls, seed: int) -> Program:
+        draw = random.Random(seed)
+        kind = draw.choice(["f16", "f16", "bf16", "halves", "tf32", "i8", "e4m3"])
+        warps = draw.choice([4, 8, 8])
+        tile = (
+            draw.choice([64, 64, 128, 32]),
+            draw.choice([16, 32, 64, 128]),
+            draw.choice([32, 64, 128]),
+        )
+        grid = draw.choice([(1, 1), (2, 1), (1, 2)])
+        ragged = draw.random() < 0.6
+        m, n, k = grid[0] * tile[0], grid[1] * tile[1], draw.choice([1, 2, 3, 5]) * tile[2]
+        if ragged:
+            m, n, k = m - draw.randrange(20), n - draw.randrange(14), k - draw.randrange(30)
+        return cls(
+            kind,
+            warps,
+            tile,
+            (m, n, k),
+            draw.random() < 0.4,
+            draw.random() < 0.5,
+            draw.random() < 0.7,
+            kind in ("f16", "bf16") and draw.random() < 0.3,
+            kind in ("f16", "bf16") and tile[1] == 64 and draw.random() < 0.6,
+            draw.random() < 0.1,
+            draw.random() < 0.5,
+            grid,
+        )
+
+    def text(self) -> str:
+        """The program."""
+        factor, result, stored, _, _ = TYPES[self.kind]
+        m, n, k = self.tile
+        each = 16 // np.dtype(TYPES[self.kind][3]).itemsize
+        promise = (
+            f"{{tile.aligned = 16 : i64, tile.strides = array<i64: {each}, 1>}}"
+            if self.aligned
+            else ""
+        )
+        array = f"memref<?x?x{stored}, strided<[?, 1]>>"
+        out = f"memref<?x?x{result}, strided<[?, 1]>>"
+        a, b = f"tensor<{m}x{k}x{factor}>", f"tensor<{k}x{n}x{factor}>"
+        c, square = f"tensor<{m}x{n}x{result}>", f"tensor<{n}x{n}x{factor}>"
+        zero = "0" if result == "i32" else "0.0"
+        at_a = "[%k, %row] masked transposed" if self.a_turned else "[%row, %k] masked"
+        at_b = "[%col, %k] masked transposed" if self.b_turned else "[%k, %col] masked"
+        taken = "%ta"
+        lines = [f"%ta = tile.load %a{at_a} : {array} -> {a}"]
+        if self.computed:
+            lines.append(f"%more = arith.addf %ta, %ta : {a}")
+            taken = "%more"
+        pin = '{form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"}' * (
+            self.pinned and self.kind == "f16"
+        )
+        body = "\n".join(lines)
+        last, behind = "%sum", ""
+        if self.chained:
+            last = "%second"
+            behind = f"""
+    %p = arith.truncf %sum : {c} to tensor<{m}x{n}x{factor}>
+    %tv = tile.load %v[%c0, %c0] masked : {array} -> {square}
+    %second = tile.dot %p, %tv, %zero : tensor<{m}x{n}x{factor}>, {square}, {c}"""
+        return f"""
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
+  gpu.func @random(%a: {array} {promise}, %b: {array} {promise}, %v: {array} {promise},
+                   %c: {out} {{llvm.noalias}}, %depth: index)
+      kernel attributes {{known_block_size = array<i32: {32 * self.warps}, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %step = arith.constant {k} : index
+    %rows = arith.constant {m} : index
+    %cols = arith.constant {n} : index
+    %x = gpu.block_id x
+    %y = gpu.block_id y
+    %row = arith.muli %y, %rows : index
+    %col = arith.muli %x, %cols : index
+    %zero = arith.constant dense<{zero}> : {c}
+    %sum = scf.for %k = %c0 to %depth step %step iter_args(%old = %zero) -> ({c}) {{
+      {body}
+      %tb = tile.load %b{at_b} : {array} -> {b}
+      %new = tile.dot {taken}, %tb, %old {pin} : {a}, {b}, {c}
+      scf.yield %new : {c}
+    }}{behind}
+    tile.store {last}, %c[%row, %col] masked : {c}, {out}
+    gpu.return
+  }}
+}}
+"""
+
+    def compiled(self) -> tilec.Compiled:
+        """The program, compiled; a single warpgroup may have others load for it, too."""
+        chosen = pipeline(target("sm_90a"))
+        if self.alone:
+            one = "tile-specialize-warps{least=1}"
+            chosen = chosen.replaced("tile-specialize-warps", one)
+        return tilec.compile(self.text(), pipeline=chosen)
+
+    def arrays(self, seed: int) -> tuple[list[Any], Any]:
+        """A, B, V as memory has them, C; and what C must become."""
+        rng = np.random.default_rng(seed)
+        m, n, k = self.extents
+        _, _, _, factor, result = TYPES[self.kind]
+        few = 2 if self.kind == "halves" else 3
+        a, b = (rng.integers(-few, few + 1, shape) for shape in ((m, k), (k, n)))
+        v = rng.integers(-1, 2, (self.tile[1], self.tile[1]))
+        if self.chained:  # what the first product leaves must be exact in 16 bits
+            a, b = np.sign(a) * (rng.random(a.shape) < 0.3), np.sign(b)
+        wanted = a @ b * (2 if self.computed else 1)
+        if self.chained:
+            block = self.tile[1]
+            whole = np.zeros((m, self.grid[1] * block), int)
+            whole[:, :n] = wanted
+            parts = [whole[:, at : at + block] @ v for at in range(0, whole.shape[1], block)]
+            wanted = np.concatenate(parts, axis=1)[:, :n]
+        turned = a.T if self.a_turned else a, b.T if self.b_turned else b, v
+        arrays = [_in_memory(values, factor) for values in turned]
+        c = np.full((m, -(-n // 4) * 4 + 4), 77).astype(result)
+        return [*arrays, c[:, :n]], (c, wanted)
+
+
+def _in_memory(values: Any, type_: Any) -> Any:
+    """A matrix whose rows are whole multiples of 16 elements apart, other numbers between them."""
+    rows, cols = values.shape
+    memory = np.full((rows, -(-cols // 16) * 16 + 16), 7).astype(type_)
+    memory[:, :cols] = values
+    return memory[:, :cols]
+
+
+@pytest.mark.parametrize("seed", range(COUNT))
+def test_random_program(seed: int) -> None:
+    program = Program.draw(seed)
+    arrays, (c, wanted) = program.arrays(seed)
+    compiled = program.compiled()
+    rows, cols = program.grid
+    compiled.launch(*arrays, program.extents[2], grid=(cols, rows), device="sim")
+    n = program.extents[1]
+    np.testing.assert_array_equal(c[:, :n].astype(int), wanted, err_msg=str(program))
+    assert (c[:, n:].astype(int) == 77).all()
+
+
+def test_what_is_drawn_meets_both() -> None:
+    drawn = [Program.draw(seed) for seed in range(COUNT)]
+    texts = [program.compiled().ptx for program in drawn[:12]]
+    for instruction in ("wgmma", "cp.async.bulk.tensor", "setmaxnreg"):
+        assert {instruction in text for text in texts} == {True, False}
