@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
 from tilec.isa.errors import NoMapError
+from tilec.isa.lazy import cached_property
 
 from .launch.abi import Abi, KernelEntry, TensorMap
 from .options import Options
@@ -101,10 +101,11 @@ class Compiled:
     def pipeline(self) -> Pipeline:
         """The passes, those first that lower other packages' dialects, unless they were given."""
         from .dialect_plugins import loaded  # noqa: PLC0415
-        from .pipeline_choice import choose  # noqa: PLC0415
+        from .pipeline_choice import EditedPipeline, choose  # noqa: PLC0415
 
-        chosen = choose(self.options.pipeline, self.target)
-        if self.options.pipeline is not None:
+        given = self.options.pipeline
+        chosen = choose(given, self.target)
+        if (given.base if isinstance(given, EditedPipeline) else given) is not None:
             return chosen
         lowering = (one for plugin in loaded(self.module.context) for one in plugin.lowering)
         return chosen._replace(tile=(*lowering, *chosen.tile))
@@ -167,7 +168,17 @@ class Compiled:
         else:
             from .backend.cubin import assemble  # noqa: PLC0415
         with options.timed("ptxas"):
-            return assemble(ptx, self.target, lineinfo=options.lineinfo)
+            made = assemble(ptx, self.target, lineinfo=options.lineinfo)
+        if made.notes:
+            from .report.assembler_notes import assembler_remarks  # noqa: PLC0415 (they are rare)
+
+            def with_places() -> str:
+                told = replace(options, lineinfo=True, cache=False, instrumentation=None)
+                return self.again(told).ptx
+
+            found = assembler_remarks(made.notes, self.module, ptx, with_places)
+            self._remarks["ptxas"] = found
+        return made
 
     @property
     def cubin(self) -> bytes:

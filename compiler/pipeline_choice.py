@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tilec.isa import Target
 from tilec.isa.plugins import Plugin, plugins
@@ -14,7 +15,34 @@ from .pipelines import Pipeline, pipeline
 GROUP = "tilec.pipelines"
 """The entry points by which other packages register pipelines."""
 
-PipelineLike = Pipeline | str | Sequence[str | Pass]
+
+class Edit(NamedTuple):
+    """A change of a pipeline.
+
+    Attributes:
+        name: of a pass that it has.
+        passes: what is put before that pass, or in its place.
+        keep: whether that pass stays.
+    """
+
+    name: str
+    passes: tuple[str | Pass, ...]
+    keep: bool
+
+
+class EditedPipeline(NamedTuple):
+    """A pipeline with changes, for whatever target it turns out to be.
+
+    Attributes:
+        base: what is changed; the target's own if None.
+        edits: the changes, in order.
+    """
+
+    base: Pipeline | str | Sequence[str | Pass] | None
+    edits: tuple[Edit, ...]
+
+
+PipelineLike = Pipeline | EditedPipeline | str | Sequence[str | Pass]
 """A pipeline; the name that another package gave one; or its passes, as text or one by one."""
 
 _LEAVES_FRAGMENTS = "tile-fragments-to-nvvm"
@@ -30,14 +58,26 @@ def choose(given: PipelineLike | None, target: Target) -> Pipeline:
 
     Raises:
         PipelineError: for a text that is none.
+        UnknownNameError: if a change names a pass that the pipeline does not have.
         PluginError: if another package's pipeline cannot be used.
     """
     if given is None:
         return pipeline(target)
+    if isinstance(given, EditedPipeline):
+        return _edited(choose(given.base, target), given.edits)
     if isinstance(given, Pipeline):
         return given
     plugin = plugins(GROUP).get(given) if isinstance(given, str) else None
     return _loaded(plugin, target) if plugin else _divided(given)
+
+
+def _edited(found: Pipeline, edits: Sequence[Edit]) -> Pipeline:
+    for edit in edits:
+        if edit.keep:
+            found = found.inserted(*edit.passes, before=edit.name)
+        else:
+            found = found.replaced(edit.name, *edit.passes)
+    return found
 
 
 def _divided(passes: str | Sequence[str | Pass]) -> Pipeline:

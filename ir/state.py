@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _State(dict[Callable[..., Any], dict[Any, Any]]):
-    """Of each function what it has given, by its arguments."""
+class _State:
+    """What has been worked out of one context's objects: where it is kept, and under what."""
 
-    holders = 0
-
-    def __missing__(self, function: Callable[..., Any]) -> dict[Any, Any]:
-        return self.setdefault(function, {})
+    def __init__(self) -> None:
+        self.holders = 0
+        self.kept: list[tuple[dict[Any, Any], Any]] = []
 
 
 _states: dict[ir.Context, _State] = {}
@@ -42,6 +41,8 @@ def release(context: ir.Context) -> None:
     state.holders -= 1
     if not state.holders:
         del _states[context]
+        for known, arguments in state.kept:
+            known.pop(arguments, None)
 
 
 @contextmanager
@@ -64,17 +65,20 @@ def per_context(*, argument: int = 0) -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
+        # Of all contexts: what belongs to different ones is never equal.
+        known: dict[Any, Any] = {}
+
         @wraps(function)
         def remember(*arguments: Any) -> Any:
-            state = _states.get(arguments[argument].context)
-            if state is None:
-                return function(*arguments)
-            known = state[function]
             try:
                 return known[arguments]
             except KeyError:
                 pass
-            found = known[arguments] = function(*arguments)
+            found = function(*arguments)
+            state = _states.get(arguments[argument].context)
+            if state is not None:
+                known[arguments] = found
+                state.kept.append((known, arguments))
             return found
 
         return cast("F", remember)

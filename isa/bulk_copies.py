@@ -1,4 +1,4 @@
-"""Bulk copies, of tensors and of bytes: TMA. PTX ISA 9.7.9.25 to 9.7.9.28."""
+"""Bulk copies, of tensors and of bytes: TMA. PTX ISA 9.7.9.25.4, 9.7.9.27."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _OWN_CTA = (Since.of("sm_90", "8.6"),)
 _HINT = ".L2::cache_hint"
 _TX = "mbarrier::complete_tx::bytes"
 
-_TENSOR = "9.7.9.27"
-_BULK = "9.7.9.25"
+_TENSOR = "9.7.9.27.1"
+_BULK = "9.7.9.25.4"
 
 _REDUCTIONS_OF_PEER = (
     *cross(("add",), ("u32", "s32", "u64")),
@@ -137,7 +137,7 @@ def _reductions() -> Iterator[Instruction]:
 
 def _groups() -> Iterator[Instruction]:
     """The copies of one thread that are waited for together."""
-    family, section = "cp.async.bulk group", "9.7.9.26"
+    family, section = "cp.async.bulk group", "9.7.9.27.2"
     yield _make(family, "cp.async.bulk.commit_group", "", section=section)
     for read in ("", ".read"):
         ptx = f"cp.async.bulk.wait_group{read}"

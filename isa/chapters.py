@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
+
+from tilec.isa.lazy import cached_property
 
 from .forms import Form, Product
 

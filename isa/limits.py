@@ -21,6 +21,8 @@ MAP_EXTENTS = range(1, (1 << 32) + 1)
 """Elements of an array along a dimension."""
 MAP_STRIDES = 1 << 40
 """What strides are below, in bytes."""
+MAP_STEPS = range(1, 9)
+"""Of the elements along a dimension of a box, every how-manieth may be copied."""
 BOX_EXTENTS = range(1, 257)
 """Elements of a box along a dimension."""
 ELEMENT_STRIDES = range(1, 9)

@@ -102,7 +102,7 @@ def _peers() -> Iterator[Instruction]:
         name = {"u64": "w", "f32": "f"}.get(type_, "r")
         yield Instruction(
             f"red.relaxed.cluster.shared::cluster.{op}.{type_}", "distributed shared memory",
-            f"[dst], {name}", _CLUSTERS, "9.7.13.7", addresses=(("dst", "shared::cluster"),),
+            f"[dst], {name}", _CLUSTERS, "9.7.13.6", addresses=(("dst", "shared::cluster"),),
         )  # fmt: skip
 
 
@@ -133,7 +133,7 @@ def _signalling() -> Iterator[Instruction]:
         name = "w" if type_ == "u64" else "r"
         yield Instruction(
             f"red.async.relaxed.cluster.{_TX}.{op}.{type_}", "red.async", f"[dst], {name}, [bar]",
-            _ASYNC, "9.7.13.8", addresses=_PEER,
+            _ASYNC, "9.7.13.7", addresses=_PEER,
         )  # fmt: skip
 
 
@@ -148,11 +148,11 @@ def _warps() -> Iterator[Instruction]:
         "elect.sync", "elect", "d|p, lanes", _HOPPER, "9.7.13.14", _WARP, results=("d", "p")
     )
     for verb in ("launch_dependents", "wait"):
-        yield Instruction(f"griddepcontrol.{verb}", "griddepcontrol", "", _CLUSTERS, "9.7.13.12")
+        yield Instruction(f"griddepcontrol.{verb}", "griddepcontrol", "", _CLUSTERS, "9.7.13.13")
     for level in ("evict_first", "evict_last", "evict_normal", "evict_unchanged"):
         yield Instruction(
             f"createpolicy.fractional.L2::{level}.b64", "createpolicy", "policy, 1.0",
-            (Since.of("sm_80", "7.4"),), "9.7.9.19", results=("policy",),
+            (Since.of("sm_80", "7.4"),), "9.7.9.18", results=("policy",),
         )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _maps() -> Iterator[Instruction]:
     for (field, type_, operands), space in cross(_FIELDS, ("global", "shared::cta")):
         yield Instruction(
             f"tensormap.replace.tile.{field}.{space}.b1024.{type_}", "tensormap",
-            f"[dst], {operands}", _REPLACE, "9.7.9.29", addresses=(("dst", space),),
+            f"[dst], {operands}", _REPLACE, "9.7.9.28", addresses=(("dst", space),),
         )  # fmt: skip
     for scope in _VISIBLE:
         yield Instruction(

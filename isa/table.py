@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache, cached_property
+from functools import cache
 from types import MappingProxyType
 from typing import TypeVar, cast
+
+from tilec.isa.lazy import cached_property
 
 from .chapters import WARPGROUP, Chapter
 from .errors import TilecError, UnknownNameError

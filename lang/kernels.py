@@ -201,7 +201,7 @@ class Launcher:
         if kernel.settings.device == "sim":
             _check_on_host(values)
         compiled = kernel.compiled(of_values(kernel.parameters, values))
-        grid = self._grid(values) if callable(self._grid) else self._grid
+        grid = self._grid_of(values)
         if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
             return None  # nothing to do, as for arrays without elements
         return launch(
@@ -213,6 +213,16 @@ class Launcher:
             written=compiled.written,
             assumptions=lambda: kernel.assumptions(compiled.specialization),
         )
+
+    def _grid_of(self, values: Mapping[str, Any]) -> Any:
+        """The CTAs, where a function gives them of the arguments what that says."""
+        if not callable(self._grid):
+            return self._grid
+        try:
+            return self._grid(values)
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise LaunchError(f"the function that gives the grid fails: {what}") from error
 
 
 def _check_on_host(values: Mapping[str, Any]) -> None:

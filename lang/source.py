@@ -7,11 +7,11 @@ import inspect
 import linecache
 from collections.abc import Callable
 from copy import copy
-from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any
 
 from tilec.isa import TilecError
+from tilec.isa.lazy import cached_property
 from tilec.report.diagnostics import Place
 
 from .errors import KernelError

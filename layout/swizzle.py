@@ -11,10 +11,17 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
 from tilec.isa import UnknownNameError
 
 from .linear import LayoutError, LinearLayout, log2
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Offsets = TypeVar("Offsets", int, "NDArray[np.int64]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +70,8 @@ class Swizzle:
                 return name
         return f"swizzle<{self.bits},{self.base},{self.shift}>"
 
-    def __call__(self, offset: int) -> int:
-        """Where the byte at `offset` of the plain tile lies."""
+    def __call__(self, offset: Offsets) -> Offsets:
+        """Where the byte at `offset` of the plain tile lies; of an array, where each lies."""
         mask = ((1 << self.bits) - 1) << self.base
         moved = offset >> self.shift if self.shift >= 0 else offset << -self.shift
         return offset ^ moved & mask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
@@ -75,10 +75,21 @@ def remark(location: Location, message: str, notes: tuple[Diagnostic, ...] = ())
         found.append(Diagnostic(location, message, "remark", notes, _running.get()))
 
 
+when_running: list[Callable[[str, str], None]] = []
+"""Who is told the name and the package of each pass before it runs, such as who reports crashes."""
+
+
 @contextmanager
-def running(name: str) -> Iterator[None]:
-    """Says that the pass `name` makes the remarks inside."""
+def running(name: str, package: str = "") -> Iterator[None]:
+    """Says that the pass `name` makes the remarks inside.
+
+    Args:
+        name: as pipelines write it.
+        package: which package's it is; empty for tilec's and upstream's.
+    """
     token = _running.set(name)
+    for tell in when_running:
+        tell(name, package)
     try:
         yield
     finally:
@@ -120,22 +131,44 @@ class Pass:
         """
         raise NotImplementedError
 
+    @classmethod
+    def anchors(cls) -> tuple[str, ...]:
+        """What a pipeline may nest the pass in besides the module, as in `gpu.module(…)`."""
+        return ()
+
+    def apply_inside(self, op: ir.Operation) -> None:
+        """Transform what an op holds in place, which is one of `anchors`.
+
+        Raises:
+            PassError: for errors of the user's program.
+        """
+        raise NotImplementedError
+
     def __str__(self) -> str:
         """The pass as a pipeline writes it, with the options that are not at their defaults."""
         options = [
-            f"{field.name.replace('_', '-')}={_written(value)}"
+            f"{field.name.replace('_', '-')}={option_text(value)}"
             for field in fields(self)
             if (value := getattr(self, field.name)) != field.default
         ]
         return f"{self.name}{{{' '.join(options)}}}" if options else self.name
 
 
-def _written(value: object) -> str:
+def with_options(one: Pass) -> str:
+    """A pass as a pipeline writes it, with all options, the defaults too."""
+    text = " ".join(
+        f"{field.name.replace('_', '-')}={option_text(getattr(one, field.name))}"
+        for field in fields(one)
+    )
+    return f"{one.name}{{{text}}}" if text else one.name
+
+
+def option_text(value: object) -> str:
     """An option's value as a pipeline writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return ",".join(map(_written, value))
+        return ",".join(map(option_text, value))
     return str(value.value) if isinstance(value, Enum) else str(value)
 
 

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import Flag
 from math import prod
 from typing import ClassVar
 
 from tilec.dialects.semantics import control_flow
 from tilec.dialects.semantics.control import last_of
-from tilec.dialects.tile.ops import (
-    WgmmaCommitOp,
-    WgmmaFenceOp,
-    WgmmaWaitOp,
-)
+from tilec.dialects.tile.ops import WgmmaWaitOp
 from tilec.dialects.tile.ops.wgmma import WgmmaProduct
-from tilec.dialects.tile.warpgroup import warpgroup_tile
 from tilec.ir.aliases import Op, Value
-from tilec.ir.mlir import ir
+from tilec.isa import WARPGROUP_THREADS
 
+from .analysis.fragment_states import NOTHING, Known, State, fragment_states, is_fragment
+from .analysis.overwritten_operands import overwritten_product
+from .analysis.products_in_flight import Flight, follow, product_of
+from .analysis.register_counts import changes
+from .base import Diagnostic
 from .kernel_pass import Kernel, KernelPass
+from .nvvm.wgmma import warpgroup_packing
 
 _BESIDES = 26
 """Registers that a small kernel needs besides its accumulators."""
-
-
-class _State(Flag):
-    """What may have been done to a fragment."""
-
-    NONE = 0
-    WRITTEN = 1
-    """Written by another instruction since the last fence."""
-    ORDERED = 2
-    """Fenced, or given back by a wait and not touched."""
-    FLIGHT = 4
-    """A product works on it."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +32,11 @@ class CheckWgmma(KernelPass):
 
     ptxas repairs some of this unasked and executes one product after the other in other cases
     (its notes C7514, C7517, C7519), or has no registers (C7602). A `tile.wgmma` takes fragments
-    from a `tile.wgmma_fence`, a `tile.wgmma_wait` or another `tile.wgmma`; only that takes one in
-    flight, until a wait whose `pending` covers its group gives it back.
+    from a `tile.wgmma_fence` or another `tile.wgmma` of its shape, not from a wait; only that
+    takes one in flight, until a wait whose `pending` covers its group on every way to it gives it
+    back. No product is under way when the kernel ends, or while its shared memory is certainly
+    overwritten. What `setmaxnreg` leaves the warpgroups must add up to no more than there is, where
+    `tile.warpgroup_id` decides who comes to it.
 
     In and out: level 3; the program stays.
     """
@@ -53,17 +45,21 @@ class CheckWgmma(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Check a kernel."""
+        _check_counts(kernel)
         if not kernel.named(*WgmmaProduct.__subclasses__()):
             return
         ops = [op for op in kernel.walk() if _has_fragments(op)]
-        states = _states(ops)
+        states = fragment_states(ops)
         for op in ops:
             if isinstance(op, WgmmaProduct):
                 _check_product(kernel, op, states)
             elif isinstance(op, WgmmaWaitOp):
-                _check_wait(kernel, op)
+                continue
             elif control_flow(op) is None and not _hands_on(op):
                 _check_use(kernel, op, states)
+        end = follow(kernel.function, lambda op, flight: _check_flight(kernel, op, flight))
+        if not kernel.errors:
+            _check_end(kernel, end)
 
 
 def _hands_on(op: Op) -> bool:
@@ -73,49 +69,31 @@ def _hands_on(op: Op) -> bool:
     return carries and last_of(op.operation.block) == op.operation
 
 
-def _is_fragment(value: Value) -> bool:
-    return warpgroup_tile(value.type) is not None
-
-
 def _has_fragments(op: Op) -> bool:
-    return any(map(_is_fragment, (*op.operation.operands, *op.operation.results)))
+    return any(map(is_fragment, (*op.operation.operands, *op.operation.results)))
 
 
-def _states(ops: list[ir.OpView]) -> dict[Value, _State]:
-    """What may have been done to each fragment, through loops and branches."""
-    found: dict[Value, _State] = {}
-    for op in ops:
-        if control_flow(op) is None:
-            state = _State.WRITTEN
-            if isinstance(op, WgmmaProduct):
-                state = _State.FLIGHT
-            elif isinstance(op, WgmmaFenceOp | WgmmaWaitOp):
-                state = _State.ORDERED
-            found |= {result: state for result in op.results if _is_fragment(result)}
-    changed = True
-    while changed:
-        changed = False
-        for op in ops:
-            control = control_flow(op)
-            for source, target in control.flows(op.operation) if control else ():
-                before = found.get(target, _State.NONE)
-                after = before | found.get(source, _State.NONE)
-                if _is_fragment(target) and after != before:
-                    found[target], changed = after, True
-    return found
-
-
-def _check_product(kernel: Kernel, op: WgmmaProduct, states: dict[Value, _State]) -> None:
+def _check_product(kernel: Kernel, op: WgmmaProduct, states: Mapping[Value, Known]) -> None:
     for number, value in enumerate(op.operands):
-        state = states.get(value, _State.NONE)
-        if _State.WRITTEN in state:
+        state = states.get(value, NOTHING).state
+        if State.LOOSE in state:
             kernel.error(
                 op,
-                f"takes operand {number} from registers that another instruction may have written "
-                "since the last tile.wgmma_fence; legal: what such a fence gives back",
+                f"takes operand {number} from registers that another instruction may have written, "
+                "or a wait given back, since the last tile.wgmma_fence; legal: what such a fence "
+                "gives back",
             )
-        if number == 0 and _State.FLIGHT in state:
+        if number == 0 and State.FLIGHT in state:
             kernel.error(op, "takes A from an accumulator in flight; legal: behind tile.wgmma_wait")
+    shape = str(op.key.shape)
+    others = states.get(op.operands[2], NOTHING).shapes - {shape}
+    if others:
+        kernel.error(
+            op,
+            f"goes on in an accumulator that a product {min(others)} may work on, with one {shape};"
+            " legal: behind a tile.wgmma_wait and a tile.wgmma_fence, since only products of one "
+            "shape are ordered",
+        )
     _check_registers(kernel, op)
 
 
@@ -134,9 +112,9 @@ def _check_registers(kernel: Kernel, op: WgmmaProduct) -> None:
         )
 
 
-def _check_use(kernel: Kernel, op: Op, states: dict[Value, _State]) -> None:
+def _check_use(kernel: Kernel, op: Op, states: Mapping[Value, Known]) -> None:
     for number, value in enumerate(op.operation.operands):
-        if _State.FLIGHT in states.get(value, _State.NONE):
+        if State.FLIGHT in states.get(value, NOTHING).state:
             kernel.error(
                 op,
                 f"uses operand {number} while a tile.wgmma may work on it; legal: what a "
@@ -144,38 +122,111 @@ def _check_use(kernel: Kernel, op: Op, states: dict[Value, _State]) -> None:
             )
 
 
-def _check_wait(kernel: Kernel, op: WgmmaWaitOp) -> None:
-    """Count the groups closed between a product and the wait, where both are in one block."""
+def _check_flight(kernel: Kernel, op: Op, flight: Flight) -> None:
+    """Check an op against what may be under way before it."""
+    view = op.operation.opview
+    if isinstance(view, WgmmaProduct | WgmmaWaitOp):
+        _check_taken(kernel, view, flight)
+    if isinstance(view, WgmmaWaitOp):
+        _check_wait(kernel, view, flight)
+    if isinstance(view, WgmmaProduct):
+        _check_room(kernel, view, flight)
+    product = overwritten_product(op, flight) if flight.reads else None
+    if product is not None:
+        kernel.error(
+            op,
+            "overwrites shared memory that a tile.wgmma may still read; legal: behind a "
+            "tile.wgmma_wait that covers its group",
+            notes=(Diagnostic(product.location, "the product under way", "note"),),
+        )
+
+
+def _check_room(kernel: Kernel, op: WgmmaProduct, flight: Flight) -> None:
+    """Advise where all accumulators in flight have not room beside each other."""
+    others = [value for value in flight.ages if value != op.operands[2]]
+    size, target = kernel.block_size, kernel.target
+    if not others or size is None or target is None:
+        return
+    packings = [warpgroup_packing(value.type) for value in (*others, op.operands[2])]
+    needed = sum(one.registers for one in packings if one is not None)
+    entry = target.registers_at_entry(prod(size))
+    if needed + _BESIDES > entry:
+        kernel.advise(
+            op,
+            f"is under way with other products: their accumulators take {needed} registers a "
+            f"thread, and the kernel about {_BESIDES} besides; at the entry of a CTA of "
+            f"{prod(size)} threads each has {entry}, so ptxas executes one after the other and "
+            "spills (C7511, C7512)",
+        )
+
+
+def _check_taken(kernel: Kernel, op: WgmmaProduct | WgmmaWaitOp, flight: Flight) -> None:
+    """Each product makes its accumulator its own: what else took it would take a copy."""
+    numbers = (2,) if isinstance(op, WgmmaProduct) else range(len(op.operands))
+    for number in numbers:
+        taker = flight.taken.get(op.operands[number])
+        if taker is not None:
+            kernel.error(
+                op,
+                f"takes operand {number}, an accumulator that a tile.wgmma has made its own; "
+                "legal: what the last product in it gives",
+                notes=(Diagnostic(taker.location, "the product that has it", "note"),),
+            )
+
+
+def _check_wait(kernel: Kernel, op: WgmmaWaitOp, flight: Flight) -> None:
+    """A wait gives back only what its `pending` covers, whichever way led to it."""
     pending = op.pending.value
     for number, value in enumerate(op.operands):
-        maker = value.owner
-        if isinstance(maker, ir.Block) or not isinstance(maker.opview, WgmmaProduct):
+        closed = flight.ages.get(value)
+        if closed is None or closed > pending:
             continue
-        if maker.operation.block != op.operation.block:
-            continue
-        closed = _commits_between(maker.operation, op.operation)
-        if closed is not None and pending >= closed:
-            what = f"leaves {pending} groups under way, the one of operand {number} among them"
-            if not closed:
-                what = f"waits for operand {number}, whose group no tile.wgmma_commit has closed"
-            legal = f"pending of at most {closed - 1}" if closed else "a tile.wgmma_commit before"
-            kernel.error(op, f"{what}; legal: {legal}")
+        what = f"leaves {pending} groups under way, the one of operand {number} among them"
+        if not closed:
+            what = f"waits for operand {number}, whose group no tile.wgmma_commit has closed"
+        legal = f"pending of at most {closed - 1}" if closed else "a tile.wgmma_commit before"
+        kernel.error(op, f"{what}; legal: {legal}")
 
 
-def _commits_between(first: ir.Operation, last: ir.Operation) -> int | None:
-    """Groups closed between two ops of a block; None where loops or branches may close some."""
-    count, inside = 0, False
-    for op in first.block.operations:
-        if op.operation == last:
-            return count
-        if inside and isinstance(op, WgmmaCommitOp):
-            count += 1
-        elif inside and any(isinstance(one, WgmmaCommitOp) for one in _within(op)):
-            return None
-        inside = inside or op.operation == first
-    return None
+def _check_end(kernel: Kernel, flight: Flight) -> None:
+    """Nothing is under way when threads exit."""
+    for result in dict.fromkeys(result for result, _ in flight.reads):
+        product = product_of(result)
+        kernel.error(
+            product,
+            "may still be under way when the kernel ends; legal: a tile.wgmma_commit and a "
+            "tile.wgmma_wait of 0 behind it, on every way",
+        )
 
 
-def _within(op: ir.OpView) -> list[ir.OpView]:
-    inner = [i for region in op.regions for block in region for i in block.operations]
-    return [one for i in inner for one in (i, *_within(i))]
+def _check_counts(kernel: Kernel) -> None:
+    """The registers of all warpgroups, as setmaxnreg leaves them, are no more than there are."""
+    size, target = kernel.block_size, kernel.target
+    if size is None or target is None or not kernel.named("nvvm.setmaxregister"):
+        return
+    groups, odd = divmod(prod(size), WARPGROUP_THREADS)
+    entry = target.registers_at_entry(prod(size))
+    counts = []
+    for group in range(groups):
+        found = changes(kernel.function, group)
+        if found is None or odd:
+            return  # who comes to it is not known
+        now = entry
+        for change in found:
+            if (change.registers < now) == change.increases and change.registers != now:
+                kernel.error(
+                    change.op,
+                    f"{'increases' if change.increases else 'decreases'} registers to "
+                    f"{change.registers}, of which warpgroup {group} has {now} there",
+                )
+            now = change.registers
+        counts.append((now, found))
+    total, there = sum(now for now, _ in counts), entry * groups
+    last = next((found[-1] for _, found in reversed(counts) if found and found[-1].increases), None)
+    if total > there and last is not None:
+        kernel.error(
+            last.op,
+            f"waits for registers that never come: the warpgroups ask for "
+            f"{' + '.join(str(now) for now, _ in counts)} = {total} a thread; at entry the CTA has "
+            f"{groups} times {entry}, {there}",
+        )

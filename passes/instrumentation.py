@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
@@ -29,6 +30,20 @@ class Selection:
         return self.every or name in self.names
 
 
+class Title(NamedTuple):
+    """What a pass that runs is called.
+
+    Attributes:
+        name: as pipelines write it.
+        kind: gives the name of its class.
+        text: gives it with all its options, as upstream writes it in a pipeline.
+    """
+
+    name: str
+    kind: Callable[[], str]
+    text: Callable[[], str]
+
+
 @dataclass
 class Instrumentation:
     """Prints the IR around chosen passes and times every stage.
@@ -38,7 +53,10 @@ class Instrumentation:
         after: passes after which it is.
         after_change: print after a pass only if it changed the IR.
         after_failure: print after a pass that fails.
-        show: the text of a module.
+        by_op: where passes are nested, look at each op that they work on instead of the module.
+        module_scope: print the whole module even so, and name the op.
+        show: the text of a module or an op.
+        folder: print into files there, as upstream names them, in place of `out`.
         out: where the IR goes; standard error if None.
         times: seconds by stage, in order.
     """
@@ -47,9 +65,13 @@ class Instrumentation:
     after: Selection = Selection()
     after_change: bool = False
     after_failure: bool = False
-    show: Callable[[ir.Module], str] = str
+    by_op: bool = False
+    module_scope: bool = False
+    show: Callable[[ir.Module | ir.Operation], str] = str
+    folder: Path | None = None
     out: TextIO | None = None
     times: list[tuple[str, float]] = field(default_factory=list)
+    _dumps: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -61,25 +83,72 @@ class Instrumentation:
             self.times.append((name, time.perf_counter() - start))
 
     @contextmanager
-    def around(self, title: str, name: str, module: ir.Module) -> Iterator[None]:
-        """Prints `module` before and after the pass that runs inside, and times it."""
-        if name in self.before:
-            self._dump(f"Before {title} ({name})", self.show(module))
-        old = str(module) if self.after_change else None
+    def around(self, title: Title, root: ir.Module | ir.Operation) -> Iterator[None]:
+        """Prints `root` before and after the pass that runs inside, and times it."""
+        if title.name in self.before:
+            self._dump("Before", title, root)
+        old = str(root) if self.after_change else None
         try:
-            with self.stage(name):
+            with self.stage(title.name):
                 yield
         except Exception:
-            if self.after_failure or name in self.after:
-                self._dump(f"After {title} Failed ({name})", self.show(module))
+            if self.after_failure or title.name in self.after:
+                self._dump("After", title, root, failed=True)
             raise
-        if name in self.after and (old is None or old != str(module)):
-            self._dump(f"After {title} ({name})", self.show(module))
+        if title.name in self.after and (old is None or old != str(root)):
+            self._dump("After", title, root)
 
-    def _dump(self, what: str, text: str) -> None:
+    def _dump(
+        self, when: str, title: Title, root: ir.Module | ir.Operation, *, failed: bool = False
+    ) -> None:
+        op = root.operation
+        where = ""
+        if self.module_scope:
+            symbol = _symbol(op)
+            where = f" ('{op.name}' operation{f': @{symbol}' if symbol else ''})"
+        what = f"{title.kind()}{' Failed' if failed else ''}: {title.text()}{where}"
+        text = self.show(_top(op) if self.module_scope else root).rstrip()
+        dump = f"// -----// IR Dump {when} {what} //----- //\n{text}\n\n\n"
+        if self.folder is not None:
+            path = self._file(self.folder, title.name, op)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(dump, encoding="utf-8")
+            return
         out = self.out or sys.stderr
-        out.write(f"// -----// IR Dump {what} //----- //\n{text.rstrip()}\n\n\n")
+        out.write(dump)
         out.flush()
+
+    def _file(self, folder: Path, name: str, op: ir.Operation) -> Path:
+        """The file of a dump: a folder an op, the numbers of their dumps, the pass."""
+        path = tuple(reversed([_folder(one) for one in _enclosing(op)]))
+        self._dumps[path] = self._dumps.get(path, -1) + 1
+        numbers = (self._dumps.setdefault(path[: i + 1], 0) for i in range(len(path)))
+        return folder.joinpath(*path, f"{'_'.join(map(str, numbers))}_{name}.mlir")
+
+
+def _enclosing(op: ir.Operation) -> Iterator[ir.Operation]:
+    """An op and those around it, from the inside."""
+    one: ir.Operation | None = op
+    while one is not None:
+        yield one
+        around = one.parent if one.attached else None
+        one = around.operation if around else None
+
+
+def _top(op: ir.Operation) -> ir.Operation:
+    *_, top = _enclosing(op)
+    return top
+
+
+def _symbol(op: ir.Operation) -> str:
+    """The name of a symbol without its quotes; empty of what is none."""
+    name = op.attributes.get("sym_name")
+    return "" if name is None else str(name).strip('"')
+
+
+def _folder(op: ir.Operation) -> str:
+    symbol = _symbol(op) or "no-symbol-name"
+    return f"{op.name}_{symbol}".replace("/", "_").replace("\\", "_").replace(".", "_")
 
 
 def time_report(times: Sequence[tuple[str, float]]) -> str:

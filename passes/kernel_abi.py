@@ -19,6 +19,8 @@ from .kernel_pass import Kernel, KernelPass
 
 _OF_MAP = {"array", "box", "swizzle"}
 """What `tile-fragments-to-nvvm` says of a tensor map."""
+_OF_SOME_MAPS = {"element_strides", "im2col"}
+"""What it says of some besides."""
 
 
 class KernelAbi(KernelPass):
@@ -88,7 +90,10 @@ def _tensor_maps(function: gpu.GPUFuncOp) -> list[dict[str, Any]]:
     try:
         found: list[dict[str, Any]] = json.loads(given.value)
         arrays = len(signature(function).inputs) - len(found)
-        right = all(set(one) == _OF_MAP and 0 <= one["array"] < arrays for one in found)
+        right = all(
+            _OF_MAP <= set(one) <= _OF_MAP | _OF_SOME_MAPS and 0 <= one["array"] < arrays
+            for one in found
+        )
     except (TypeError, ValueError, RecursionError):
         right = False
     if not right:

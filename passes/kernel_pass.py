@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from typing import overload
 
 from tilec.ir.mlir import gpu, ir
 from tilec.isa import Target
+from tilec.isa.lazy import cached_property
 
 from .base import Pass, walk
 from .functions import (
@@ -124,12 +124,39 @@ class KernelPass(Pass):
         Raises:
             PassError: with the errors of all kernels.
         """
+        self._run_all(kernels(module))
+
+    @classmethod
+    def anchors(cls) -> tuple[str, ...]:
+        """What holds kernels, and a kernel; none if the pass looks at the module first."""
+        return ("gpu.module", "gpu.func") if cls.apply is KernelPass.apply else ()
+
+    def apply_inside(self, op: ir.Operation) -> None:
+        """Run on every kernel of a `gpu.module`, or on the one kernel that `op` is.
+
+        Raises:
+            PassError: with the errors of all kernels.
+        """
+        self._run_all(_kernels_of(op.opview))
+
+    def _run_all(self, found: Iterable[Kernel]) -> None:
         report = Report()
-        for kernel in kernels(module):
+        for kernel in found:
             with kernel.at(kernel.function):
                 self.run(kernel)
             report.errors += kernel.errors
         report.raise_errors()
+
+
+def _kernels_of(op: ir.OpView) -> Iterator[Kernel]:
+    """The kernels of a `gpu.module`, or the one that `op` is, if it has a body."""
+    if isinstance(op, gpu.GPUModuleOp):
+        yield from (Kernel(function, op) for function in functions(op))
+    elif isinstance(op, gpu.GPUFuncOp):
+        around = op.operation.parent
+        module = around.opview if around else None
+        if isinstance(module, gpu.GPUModuleOp):
+            yield Kernel(op, module)
 
 
 def kernels(module: ir.Module) -> Iterator[Kernel]:

@@ -9,7 +9,9 @@ from tilec.isa.errors import TilecError
 
 from .base import Pass
 
-_ANCHOR = "builtin.module"
+MODULE = "builtin.module"
+ANY = "any"
+"""What a pipeline calls an op of any name."""
 _DEEPEST = 32
 """Operations around a pass; upstream's parser recurses, and ends the process somewhere."""
 _LONGEST = 200
@@ -29,11 +31,13 @@ class Element:
         name: the pass, or the operation on which `inside` runs.
         options: the text between braces.
         inside: the nested elements; None for a pass.
+        implicit: whether it may be nested in the op that it works on, as a flag is.
     """
 
     name: str
     options: str = ""
     inside: tuple[Element, ...] | None = None
+    implicit: bool = False
 
     def __str__(self) -> str:
         text = f"{self.name}{{{self.options}}}" if self.options else self.name
@@ -100,7 +104,7 @@ def _elements(text: str, depth: int = 0) -> tuple[Element, ...]:
         options, inside = "", None
         if text.startswith("{", at):
             end = _end(text, at)
-            options, at = text[at + 1 : end - 1].strip(), end
+            options, at = text[at + 1 : end - 1], end
         while at < len(text) and text[at].isspace():
             at += 1
         if text.startswith("(", at):
@@ -117,36 +121,48 @@ def _elements(text: str, depth: int = 0) -> tuple[Element, ...]:
         at += 1
 
 
-def parse_pipeline(text: str) -> tuple[Element, ...]:
+def parse_pipeline(text: str, anchor: str = MODULE) -> tuple[Element, ...]:
     """The elements that run on the module, in order.
 
     Args:
         text: a pipeline, with or without `builtin.module(…)` around it; empty for no pass.
+        anchor: the name of the op, if it is no module.
 
     Raises:
         PipelineError: if it is not of that form.
     """
     if not text.strip():
         return ()
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise PipelineError(f"pipeline: character {error.start} is half of one") from None
     elements = _elements(text)
-    if len(elements) == 1 and elements[0].name == _ANCHOR and elements[0].inside is not None:
-        return elements[0].inside
+    if len(elements) == 1 and elements[0].name in (anchor, ANY):
+        inside = elements[0].inside
+        return elements if inside is None else inside
     return elements
 
 
-def elements_of(pipeline: str | Pass | Sequence[str | Pass]) -> list[Element | Pass]:
-    """The elements of a pipeline, of a pass, or of a sequence of both.
+PipelinePart = str | Pass | Element
+"""What a pipeline is put together of: text, a pass, or an element of a text."""
+
+
+def elements_of(
+    pipeline: PipelinePart | Sequence[PipelinePart], anchor: str = MODULE
+) -> list[Element | Pass]:
+    """The elements of a pipeline, of a pass, or of a sequence of both, which run on `anchor`.
 
     Raises:
         PipelineError: for a text that is no pipeline, and what is neither text nor a pass.
     """
-    parts = [pipeline] if isinstance(pipeline, str | Pass) else pipeline
+    parts = [pipeline] if isinstance(pipeline, str | Pass | Element) else pipeline
     found: list[Element | Pass] = []
     for part in parts:
-        if isinstance(part, Pass):
+        if isinstance(part, Pass | Element):
             found.append(part)
         elif isinstance(part, str):
-            found += parse_pipeline(part)
+            found += parse_pipeline(part, anchor)
         else:
             raise PipelineError(
                 f"pipeline: {part!r} is neither text nor a pass such as CheckTarget()"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
+from inspect import get_annotations
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -66,8 +67,11 @@ def register(added: _PassType) -> _PassType:
         added: its class. One of the same name that was registered before is forgotten.
 
     Raises:
-        TilecError: if the name is that of one of tilec's passes.
+        TilecError: if the name is that of one of tilec's passes, or the class has fields and is no
+            dataclass.
     """
+    if lost := _lost_fields(added):
+        raise TilecError(f"'{added.name}' is registered as a class {_no_dataclass(added, lost)}")
     if added.name in PASSES:
         raise TilecError(f"'{added.name}' is one of tilec's passes; name another pass otherwise")
     _added[added.name] = added
@@ -101,10 +105,42 @@ def pass_class(name: str) -> type[Pass]:
     return _added[name] if name in _added else _loaded(plugins(GROUP)[name])
 
 
+def _lost_fields(kind: type[Pass]) -> list[str]:
+    """Fields that are no options, as the class that has them is no dataclass itself."""
+    known = {field.name for field in fields(kind)}
+    return [
+        name
+        for base in kind.__mro__
+        if issubclass(base, Pass)
+        for name, annotation in get_annotations(base).items()
+        if name not in known and "ClassVar" not in str(annotation)
+    ]
+
+
+def _no_dataclass(kind: type[Pass], lost: list[str]) -> str:
+    return (
+        f"which is no dataclass: write @dataclass(frozen=True) above class {kind.__name__}, "
+        f"so that '{lost[0]}' is an option"
+    )
+
+
+def package_of(kind: type[Pass]) -> str:
+    """Which package registers a pass, with its version; empty for tilec's own.
+
+    Of a pass that no package registers the module that it is written in.
+    """
+    if PASSES.get(kind.name, "").endswith(f":{kind.__name__}"):
+        return ""
+    found = None if kind.name in _added else plugins(GROUP).get(kind.name)
+    return found.package if found else kind.__module__
+
+
 def _loaded(plugin: Plugin) -> type[Pass]:
     found = plugin.load()
-    if not (isinstance(found, type) and issubclass(found, Pass) and is_dataclass(found)):
-        raise plugin.wrong("which is no subclass of tilec.passes.Pass and a dataclass")
+    if not (isinstance(found, type) and issubclass(found, Pass)):
+        raise plugin.wrong("which is no subclass of tilec.passes.Pass")
+    if lost := _lost_fields(found):
+        raise plugin.wrong(_no_dataclass(found, lost))
     if found.name != plugin.name:
         raise plugin.wrong(f"which calls itself '{found.name}'")
     return found

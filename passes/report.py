@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 from tilec.ir.aliases import Op
 from tilec.isa import TilecError
@@ -64,16 +64,9 @@ class Report:
         """
         advise(op.location, f"'{op.operation.name}' op {message}")
 
-    @contextmanager
-    def at(self, op: Op) -> Iterator[None]:
+    def at(self, op: Op) -> AbstractContextManager[None]:
         """Makes what is emitted inside have the op's place, and what is wrong inside its error."""
-        try:
-            with op.location:
-                yield
-        except PassError as error:
-            self.errors += error.diagnostics
-        except TilecError as error:
-            self.error(op, str(error))
+        return _Place(self, op)
 
     def raise_errors(self) -> None:
         """End the pass if anything is wrong.
@@ -83,3 +76,28 @@ class Report:
         """
         if self.errors:
             raise PassError(self.errors)
+
+
+class _Place(AbstractContextManager[None]):
+    """The place of an op; one of a hundred a kernel, for which a generator takes too long."""
+
+    def __init__(self, report: Report, op: Op) -> None:
+        self._report, self._op, self._location = report, op, op.location
+
+    def __enter__(self) -> None:
+        self._location.__enter__()
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        self._location.__exit__(exc_type, exc_value, traceback)
+        if isinstance(exc_value, PassError):
+            self._report.errors += exc_value.diagnostics
+        elif isinstance(exc_value, TilecError):
+            self._report.error(self._op, str(exc_value))
+        else:
+            return False
+        return True

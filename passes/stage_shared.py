@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from tilec.dialects.tile.dialect import SharedAttr
@@ -13,6 +12,7 @@ from tilec.dialects.tile.tiles import bits_of, tile_value
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.isa import LANES
+from tilec.isa.lazy import cached_property
 
 from .analysis.effects import Writers
 from .analysis.places import outermost_loop

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu
 from tilec.ir.ops.gpu import Dimension
+from tilec.isa.lazy import cached_property
 
 from .emit import index_constant
 from .functions import block_size

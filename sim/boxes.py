@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from tilec.layout.swizzle import SWIZZLES
 
 from .alu import Array
-from .map_bytes import SWIZZLES, Descriptor
+from .map_bytes import Descriptor
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,7 @@ class Elements:
 
 def swizzled(address: Array, swizzle: str) -> Array:
     """Addresses in shared memory of bytes that a swizzle moves."""
-    chunks = SWIZZLES[swizzle]
-    if chunks == 1:
-        return address
-    return np.asarray(address ^ (((address >> 7) & (chunks - 1)) << 4))
+    return SWIZZLES[swizzle](address)
 
 
 @lru_cache(maxsize=64)

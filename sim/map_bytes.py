@@ -17,11 +17,13 @@ from tilec.isa.limits import (
     MAP_BYTES,
     MAP_EXTENTS,
     MAP_RANKS,
+    MAP_STEPS,
     MAP_STRIDES,
 )
+from tilec.layout.swizzle import SWIZZLES
 
-SWIZZLES = {"none": 1, "32B": 2, "64B": 4, "128B": 8}
-"""Chunks of 16 bytes of a line that are swapped with each other, in the order of the codes."""
+_CODES = tuple(SWIZZLES)
+"""Swizzles in the order of the driver's codes, which is that of their widths."""
 INTERLEAVES = ("none", "16B", "32B")
 FILLS = ("zeros", "nan")
 TYPES = (
@@ -50,7 +52,7 @@ class Descriptor:
         strides: bytes from one element to the next along dimensions 1 and up.
         box: elements along each dimension that a copy spans.
         steps: of these, every how-manieth is copied.
-        swizzle, interleave, fill: as `SWIZZLES`, `INTERLEAVES`, `FILLS`.
+        swizzle, interleave, fill: as `layout.SWIZZLES`, `INTERLEAVES`, `FILLS`.
         im2col: the box of an im2col map, or None.
     """
 
@@ -93,14 +95,17 @@ class Descriptor:
                     f"legal: multiples of {unit} below 2^40"
                 )
         for number, step in enumerate(self.steps):
-            if not 1 <= step <= 8:
-                return f"dimension {number} has an element stride of {step}; legal: 1 to 8"
+            if step not in MAP_STEPS:
+                return (
+                    f"dimension {number} has an element stride of {step}; "
+                    f"legal: 1 to {MAP_STEPS[-1]}"
+                )
         if self.interleave == "32B" and self.swizzle != "32B":
             return f"interleave 32B with swizzle {self.swizzle}; legal: 32B"
         return self._box_problem()
 
     def _box_problem(self) -> str | None:
-        width = 16 * SWIZZLES[self.swizzle]
+        width = MAP_ALIGNMENT << SWIZZLES[self.swizzle].bits
         if self.im2col is not None:
             row = self.im2col.channels * self.size
             if self.im2col.channels not in BOX_EXTENTS or not 1 <= self.im2col.pixels <= 1024:
@@ -116,7 +121,7 @@ class Descriptor:
                     return f"dimension {number} of the box has {extent} elements; legal: 1 to 256"
         if row % MAP_ALIGNMENT:
             return f"rows of the box have {row} bytes; legal: multiples of {MAP_ALIGNMENT}"
-        if width > 16 and row > width:
+        if self.swizzle != "none" and row > width:
             return f"rows of the box have {row} bytes; swizzle {self.swizzle} takes {width}"
         return None
 
@@ -130,7 +135,7 @@ class Descriptor:
             (rank - 1) << 4
             | TYPES.index(self.type) << 7
             | INTERLEAVES.index(self.interleave) << 11
-            | tuple(SWIZZLES).index(self.swizzle) << 13
+            | _CODES.index(self.swizzle) << 13
             | FILLS.index(self.fill) << 15
         )
         raw[0:8].view(np.uint64)[0] = self.address
@@ -182,7 +187,7 @@ class Descriptor:
             tuple((low[i] | (high >> 4 * i & 15) << 32) << 4 for i in range(rank - 1)),
             tuple(int(n) + 1 for n in raw[0x37 : 0x37 + rank]),
             tuple((steps >> 3 * i & 7) + 1 for i in range(rank)),
-            tuple(SWIZZLES)[word >> 13 & 3],
+            _CODES[word >> 13 & 3],
             INTERLEAVES[codes[1]],
             FILLS[word >> 15 & 1],
             im2col,

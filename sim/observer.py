@@ -299,7 +299,7 @@ class Observer:
                 "misaligned",
                 instruction,
                 thread,
-                f"copies to or from {offset:#x}, which is no multiple of {align}",
+                f"names {offset:#x}, which is no multiple of {align}",
             )
             legal = False
         return legal

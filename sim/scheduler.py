@@ -17,17 +17,16 @@ import numpy as np
 from tilec.isa import TilecError
 
 from .alu import Array
-from .barriers import Barriers
 from .blocks import Call, Code, Indexed, Return, Where
+from .endings import Endings
 from .errors import PtxError
-from .findings import StoppedError
 from .frames import Frame
-from .groups import Group, Key
+from .groups import Group
 from .machine import Machine
 from .order import PATIENCE, Together, WarpByWarp
+from .queues import Queues
 from .register_pool import WARPGROUP
 from .report import SimulationError
-from .stalls import waiting_warps
 from .sync import BarrierSync, Gate, Members
 from .translator import Translator
 from .warps import lane_bits, whole_warps
@@ -56,10 +55,7 @@ class Scheduler:
         translator: binds the blocks that it runs.
         order: which group runs next.
         max_steps: the wave's limit on `machine.steps`.
-        groups: groups that can run, by key.
-        parked: threads that wait for the rest of their warp, by key.
-        resting: threads that wait for an mbarrier or at a gate, by key.
-        barriers: threads that wait at CTA barriers.
+        queues: the groups, by what they wait for.
     """
 
     def __init__(
@@ -75,18 +71,16 @@ class Scheduler:
         self.order = order
         self.max_steps = machine.steps + max_steps
         self._limit = max_steps
-        self.groups: dict[Key, Group] = {}
-        self.parked: dict[Key, Group] = {}
-        self.resting: dict[Key, Group] = {}
+        self.queues = Queues(machine)
+        self._endings = Endings(machine, translator, self.queues)
         self._events = machine.phases.events
         self._idle = 0
-        self.barriers = Barriers(machine)
         self.turn = 0
         ctas, warps, lanes = machine.shape
         group = Group(entry, 0, 0, None, None, ctas * warps * lanes, ctas * warps)
         group.narrow(machine.live, machine.live)
         for part in [group] if isinstance(order, Together) else self._warps(group):
-            self.enter(part)
+            self.queues.enter(part)
 
     def _warps(self, group: Group) -> Iterator[Group]:
         """Every warp of the CTAs, or every warpgroup where these act together, as a group."""
@@ -99,46 +93,27 @@ class Scheduler:
             part.warp = warp
             yield part
 
-    # Groups
-
-    def enter(self, group: Group) -> None:
-        """Let a group run, together with those that stand at the same instruction."""
-        key = group.key
-        other = self.parked.pop(key, None) or self.groups.get(key)
-        if other is not None and other is not group:
-            assert group.mask is not None
-            assert other.mask is not None
-            group.narrow(group.mask | other.mask, self.machine.live)
-            group.boost = max(group.boost, other.boost)
-        self.groups[key] = group
-
-    def pick(self) -> Group:
-        """The group that runs next, taken out."""
-        if len(self.groups) == 1:
-            return self.groups.popitem()[1]
-        key = self.order.pick(self.groups, self.turn)
-        return self.groups.pop(key)
-
     def run(self) -> None:
         """Run until every thread has exited.
 
         Raises:
             StoppedError: if threads wait for what cannot come, or run past the step limit.
         """
+        queues = self.queues
         while True:
-            while self.groups:
+            while queues.groups:
                 self.turn += 1
-                self.advance(self.pick())
+                self.advance(queues.pick(self.order, self.turn))
                 if self.machine.steps > self.max_steps:
-                    raise self._stopped("step-limit", self._endless())
-                if self.resting and self._due():
+                    raise self._endings.endless(self._limit)
+                if queues.resting and self._due():
                     self._wake()
-            if self.resting:
+            if queues.resting:
                 self._revive()
                 continue
-            if not self.parked and not self.barriers.waiting:
+            if not queues.parked and not queues.barriers.waiting:
                 return
-            raise self._stopped("partial-warp" if self.parked else "barrier", self._stuck())
+            raise self._endings.stuck()
 
     # Threads that wait for each other by mbarriers
 
@@ -149,11 +124,7 @@ class Scheduler:
     def _wake(self) -> None:
         """Let those who rest look again."""
         self._events = self.machine.phases.events
-        resting = list(self.resting.values())
-        self.resting.clear()
-        for group in resting:
-            group.turn = self.turn
-            self.enter(group)
+        self.queues.wake(self.turn)
 
     def _revive(self) -> None:
         """Nobody else can run: copies arrive, or waits end before their time, some times.
@@ -166,16 +137,8 @@ class Scheduler:
         else:
             self._idle += 1
             if self._idle > VAIN_ROUNDS:
-                raise self._deadlock()
+                raise self._endings.deadlock()
         self._wake()
-
-    def _rest(self, group: Group) -> None:
-        """Let a group wait until something has happened."""
-        key = group.key
-        other = self.resting.get(key)
-        if other is not None and group.mask is not None and other.mask is not None:
-            group.narrow(group.mask | other.mask, self.machine.live)
-        self.resting[key] = group
 
     def _after_vain_waits(
         self, group: Group, go: Where | list[tuple[Array | None, Where]], vain: Array
@@ -190,7 +153,7 @@ class Scheduler:
             threads = self.machine.full(np.asarray(True if part.mask is None else part.mask))
             if isinstance(where, int) and not (threads & ~vain).any():
                 part.block, part.index = where, 0
-                self._rest(part)
+                self.queues.rest(part)
             else:
                 self._send(part, where)
 
@@ -198,7 +161,7 @@ class Scheduler:
 
     def advance(self, group: Group) -> None:
         """Run a group to the end of its block, and on while it is alone."""
-        machine = self.machine
+        machine, queues = self.machine, self.queues
         while True:
             code = self.translator.code(group.frame, group.block)
             index = group.index
@@ -219,11 +182,11 @@ class Scheduler:
             if type(go) is int:
                 group.block, group.index = go, 0
                 if (
-                    not (self.groups or self.parked or self.resting)
+                    not (queues.groups or queues.parked or queues.resting)
                     and machine.steps <= self.max_steps
                 ):
                     continue
-                self.enter(group)
+                self.queues.enter(group)
                 return
             self._leave(group, go)
             return
@@ -254,7 +217,7 @@ class Scheduler:
                     here = machine.active() if group.mask is None else group.mask
                     late = group.at(group.frame, group.block, at, here & ~ready, machine.live)
                     code.count(at, -late.warps, -late.threads)
-                    (self._rest if isinstance(sync, Gate) else self._park)(late)
+                    (self.queues.rest if isinstance(sync, Gate) else self.queues.park)(late)
                     if not ready.any():
                         return False
                     group.narrow(ready, machine.live)
@@ -284,24 +247,13 @@ class Scheduler:
         ready = mask & ~np.broadcast_to(missing, mask.shape)
         return None if np.array_equal(ready, mask) else ready
 
-    def _park(self, group: Group) -> None:
-        key = group.key
-        other = self.parked.pop(key, None)
-        if other is None:
-            self.parked[key] = group
-            return
-        assert group.mask is not None
-        assert other.mask is not None
-        group.narrow(group.mask | other.mask, self.machine.live)
-        self.enter(group)
-
     def _barrier(self, group: Group, code: Code, sync: BarrierSync) -> None:
         """Let a group arrive at a CTA barrier; whoever it completes goes on."""
         if sync.aligned and group.mask is not None:
             ready = whole_warps(group.mask, self.machine.live)
             if ready is not None:
-                late = group.mask & ~ready
-                self._park(group.at(group.frame, group.block, group.index, late, self.machine.live))
+                live, late = self.machine.live, group.mask & ~ready
+                self.queues.park(group.at(group.frame, group.block, group.index, late, live))
                 if not ready.any():
                     return
                 group.narrow(ready, self.machine.live)
@@ -309,8 +261,8 @@ class Scheduler:
         code.count(group.index, group.warps, group.threads)
         # What follows is counted when the threads go on.
         code.count(group.index + 1, -group.warps, -group.threads)
-        for freed in self.barriers.arrive(group, sync):
-            self.enter(freed)
+        for freed in self.queues.barriers.arrive(group, sync):
+            self.queues.enter(freed)
 
     # Leaving a block
 
@@ -330,23 +282,23 @@ class Scheduler:
         self.machine.mask = group.mask
         if isinstance(where, int):
             group.block, group.index = where, 0
-            self.enter(group)
+            self.queues.enter(group)
         elif isinstance(where, Call):
             for mask, frame in group.frame.callees(where, group.block):
                 part = group
                 if mask is not None:
                     part = group.at(frame, 0, 0, mask, self.machine.live)
                 part.frame, part.block, part.index = frame, 0, 0
-                self.enter(part)
+                self.queues.enter(part)
         elif isinstance(where, Indexed):
             for mask, block in where.targets(self.machine):
                 part = group.at(group.frame, block, 0, mask, self.machine.live)
-                self.enter(part)
+                self.queues.enter(part)
         elif isinstance(where, Return) and group.frame.parent is not None:
             frame = group.frame
             assert frame.parent is not None
             group.frame, group.block, group.index = frame.parent, frame.after, 0
-            self.enter(group)
+            self.queues.enter(group)
         else:
             self._exit(group)
 
@@ -364,74 +316,4 @@ class Scheduler:
             if machine.observer is not None:
                 machine.observer.peers.exited(gone)
         machine.phases.events += 1
-        # Those who waited for the threads that are gone wait no more.
-        waiting = list(self.parked.values())
-        self.parked.clear()
-        for other in [*self.groups.values(), *waiting, *self.resting.values()]:
-            other.narrow(other.mask, machine.live)
-        for other in waiting:
-            self.enter(other)
-        for freed in self.barriers.exited():
-            self.enter(freed)
-
-    # What is wrong
-
-    def _places(self) -> str:
-        groups = [*self.groups.values(), *self.parked.values(), *self.resting.values()]
-        return "; ".join(
-            f"{g.threads} threads at {g.frame.place(g.block, g.index)}" for g in groups
-        )
-
-    def _stopped(self, kind: str, message: str) -> StoppedError:
-        """The error that ends the run, at the first group that cannot go on."""
-        groups = [
-            *self.resting.values(),
-            *self.parked.values(),
-            *self.barriers.groups(),
-            *self.groups.values(),
-        ]
-        if not groups:
-            return StoppedError(kind, message, None, "")
-        first = groups[0]
-        mask = self.machine.active() if first.mask is None else first.mask
-        cta, warp, lane = (int(i) for i in np.argwhere(mask)[0])
-        thread = self.machine.thread_name((cta, warp, lane))
-        return StoppedError(kind, message, first.instruction(), thread)
-
-    def _endless(self) -> str:
-        return f"step limit of {self._limit} reached; {self._places()}"
-
-    def _deadlock(self) -> StoppedError:
-        """The error that says who waits for what, warp by warp."""
-        machine = self.machine
-        threads = np.zeros(machine.shape, np.bool_)
-        words: list[str] = []
-        first: Gate | None = None
-        for group in self.resting.values():
-            code = self.translator.code(group.frame, group.block)
-            sync = code.syncs[group.index] if group.index < len(code.syncs) else None
-            mask = machine.full(np.asarray(True if group.mask is None else group.mask))
-            if isinstance(sync, Gate):
-                place = group.frame.place(group.block, group.index)
-                words.append(f"{group.threads} threads wait at {place} for {sync.waits}")
-                first = first if first is not None and not sync.cause else sync
-            else:
-                threads |= mask
-        waits, wait = waiting_warps(machine, self.translator.program.module, threads)
-        words += waits
-        if self.parked or self.barriers.waiting:
-            words.append(self._stuck())
-        error = self._stopped("deadlock", "no thread can go on: " + "; ".join(words))
-        if first is not None and (first.cause or wait is None):
-            wait = first.instruction
-        error.instruction = wait or error.instruction
-        return error
-
-    def _stuck(self) -> str:
-        words = []
-        if self.parked:
-            words.append(f"warps that are not whole wait for their other lanes: {self._places()}")
-        words += self.barriers.describe()
-        if self.machine.live is not None and not self.machine.live.all():
-            words.append("some threads have exited")
-        return "; ".join(words)
+        self.queues.exited()

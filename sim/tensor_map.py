@@ -7,9 +7,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 from tilec.isa.boxes import Im2col
+from tilec.layout.swizzle import SWIZZLES
 
 from .errors import LaunchError
-from .map_bytes import FILLS, INTERLEAVES, SWIZZLES, TYPES, Descriptor
+from .map_bytes import FILLS, INTERLEAVES, TYPES, Descriptor
 
 _NAMES = {"bool": "u8", "bfloat16": "bf16"} | {
     f"{kind}{bits}": f"{letter}{bits}"

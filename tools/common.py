@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import tilec
+from tilec.ending import end_on_signals
 from tilec.ir import mlir
 from tilec.isa import TilecError
 
@@ -60,6 +61,7 @@ class Parser(argparse.ArgumentParser):
 
 def hurry() -> None:
     """Prepare for a process that imports much, works for a moment and ends by `leave`."""
+    end_on_signals()
     gc.disable()
     mlir.with_numpy = False
 

@@ -9,7 +9,41 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tilec.ending import undone
 from tilec.isa import TilecError
+
+
+def read_bytes(path: str) -> bytes:
+    """The contents of a file, or of standard input for `-`.
+
+    Raises:
+        TilecError: if it is a directory.
+        OSError: if it cannot be read.
+    """
+    shown = "<stdin>" if path == "-" else path
+    if path != "-" and Path(path).is_dir():
+        raise TilecError(f"{shown} is a directory")
+    with _naming(shown):
+        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+
+
+def decoded(data: bytes, shown: str) -> str:
+    """The text that bytes are.
+
+    Args:
+        data: the bytes.
+        shown: what messages call them.
+
+    Raises:
+        TilecError: if they are not UTF-8.
+    """
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise TilecError(
+            f"{shown}:{line}: not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
+        ) from None
 
 
 def read_input(path: str) -> str:
@@ -19,18 +53,7 @@ def read_input(path: str) -> str:
         TilecError: if it is a directory or not UTF-8.
         OSError: if it cannot be read.
     """
-    shown = "<stdin>" if path == "-" else path
-    if path != "-" and Path(path).is_dir():
-        raise TilecError(f"{shown} is a directory")
-    with _naming(shown):
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise TilecError(
-            f"{shown}:{line}: not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}"
-        ) from None
+    return decoded(read_bytes(path), "<stdin>" if path == "-" else path)
 
 
 def is_file_name(path: str) -> bool:
@@ -53,6 +76,11 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
         OSError: naming the output that cannot be written.
     """
     complete: dict[str, str] = {}
+    with undone(lambda: _remove(complete)):
+        _write(outputs, complete)
+
+
+def _write(outputs: Mapping[str, str | bytes], complete: dict[str, str]) -> None:
     try:
         direct: list[tuple[str, bytes]] = []
         for path, contents in outputs.items():
@@ -72,10 +100,14 @@ def write_outputs(outputs: Mapping[str, str | bytes]) -> None:
                     Path(path).write_bytes(data)
         _put_in_place(complete)
     except BaseException:
-        for name in complete:
-            with suppress(FileNotFoundError):
-                os.unlink(name)
+        _remove(complete)
         raise
+
+
+def _remove(names: Iterable[str]) -> None:
+    for name in names:
+        with suppress(OSError):
+            os.unlink(name)
 
 
 @contextmanager

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from tilec.isa import Form, TilecError
+from tilec.isa.lazy import cached_property
 from tilec.layout import SWIZZLES, LayoutError, Swizzle
 from tilec.layout.banks import LINE_BYTES
 from tilec.layout.descriptors import DescribedOperand, indices, solve_descriptor

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from tilec.isa import ElementType, MatrixMemory, TilecError, UnknownNameError, form
+from tilec.isa.lazy import cached_property
 from tilec.layout import (
     NO_SWIZZLE,
     Access,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from tilec.isa import LANES, Form, Operand, Selector, TilecError
+from tilec.isa.lazy import cached_property
 from tilec.layout import Fragment, any_fragment_of
 from tilec.layout.fragments import has_fragment
 from tilec.layout.lookup import types_of

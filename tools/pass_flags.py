@@ -7,12 +7,16 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic
     from tilec.passes.instrumentation import Instrumentation
     from tilec.report.diagnostics import Source
+    from tilec.report.printing import Style
 
 
 def add_pass_flags(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +40,14 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--mlir-print-ir-after-failure", action="store_true", help="print it after a failing pass"
+    )
+    group.add_argument(
+        "--mlir-print-ir-module-scope",
+        action="store_true",
+        help="print the whole module even where a pass works on an op inside",
+    )
+    group.add_argument(
+        "--mlir-print-ir-tree-dir", metavar="DIR", help="print into files in DIR, a folder an op"
     )
     group.add_argument(
         "--mlir-pass-pipeline-crash-reproducer",
@@ -102,9 +114,25 @@ def written_remarks(
     return {arguments.remarks_output: text}
 
 
+def _show(style: Style, root: ir.Module | ir.Operation) -> str:
+    """The text of a module, or of an op that stands in one."""
+    from tilec.report.printing import print_as  # noqa: PLC0415
+
+    op = root.operation
+    inside = op.attached and op.parent is not None
+    return print_as(root, style._replace(local_scope=True) if inside else style)
+
+
 @contextmanager
-def instrumented(arguments: argparse.Namespace) -> Iterator[Instrumentation | None]:
-    """What the flags ask to watch; None if nothing. The times are reported at the end."""
+def instrumented(
+    arguments: argparse.Namespace, style: Style | None = None
+) -> Iterator[Instrumentation | None]:
+    """What the flags ask to watch; None if nothing. The times are reported at the end.
+
+    Args:
+        arguments: the flags.
+        style: how IR is printed.
+    """
     watching = arguments.mlir_timing or any(
         value for name, value in vars(arguments).items() if name.startswith("mlir_print_ir")
     )
@@ -112,7 +140,7 @@ def instrumented(arguments: argparse.Namespace) -> Iterator[Instrumentation | No
         yield None
         return
     from tilec.passes.instrumentation import Instrumentation, Selection, time_report  # noqa: PLC0415
-    from tilec.report.printing import to_text  # noqa: PLC0415
+    from tilec.report.printing import Style  # noqa: PLC0415
 
     def selection(names: str | None, *, every: bool) -> Selection:
         return Selection(every, frozenset(filter(None, (names or "").split(","))))
@@ -127,7 +155,10 @@ def instrumented(arguments: argparse.Namespace) -> Iterator[Instrumentation | No
         ),
         after_change=change,
         after_failure=arguments.mlir_print_ir_after_failure,
-        show=to_text,
+        by_op=True,
+        module_scope=arguments.mlir_print_ir_module_scope,
+        show=partial(_show, style or Style()),
+        folder=Path(tree) if (tree := arguments.mlir_print_ir_tree_dir) else None,
     )
     try:
         yield watched

@@ -6,7 +6,9 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
+from tilec.ending import end_on_signals
 from tilec.isa import Form, Target, TilecError, UnknownNameError, forms, instruction, target
 from tilec.isa.instruction_kernel import instruction_kernel
 from tilec.isa.instructions import Instruction, instructions
@@ -163,9 +165,9 @@ def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
 
 def _program(form: Form, where: Target, selectors: dict[str, int], space: str) -> str:
     # MLIR takes its time, which the other commands do not need.
-    from tilec.dialects.tile.form_program import form_kernel, form_program  # noqa: PLC0415
+    from tilec.dialects.tile.form_program import program_of  # noqa: PLC0415
 
-    return form_program([form_kernel(form, where, selectors=selectors, space=space)], where)
+    return program_of(form, where, selectors=selectors, space=space)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -173,5 +175,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(parser(), body, argv)
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """The command line: `main` in a process of its own."""
+    end_on_signals()
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    command()

@@ -6,7 +6,9 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
+from tilec.ending import end_on_signals
 from tilec.isa import Form, TilecError, element_type, form, target
 from tilec.isa.table import current
 from tilec.layout import LinearLayout, Swizzle, find_form
@@ -335,5 +337,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(parser(), body, given)
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """The command line: `main` in a process of its own."""
+    end_on_signals()
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    command()

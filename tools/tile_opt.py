@@ -1,92 +1,65 @@
 """`tile-opt`: run passes, tilec's and upstream's, on a module, as mlir-opt does.
 
-Any pass may also be given as a flag of its own, `--canonicalize` or `--PASS=option=value`.
+Any pass may also be given as a flag of its own, `-canonicalize` or `--PASS="option=value …"`; one
+that works on another op than the module is nested in it. Flags have one dash or two.
 """
 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NoReturn
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from tilec.isa import TilecError
 
-from .common import Parser, hurry, leave, run
-from .files import check_outputs, read_input, write_outputs
-from .pass_flags import add_pass_flags, instrumented, shown_remarks, written_remarks
+from .common import hurry, leave, run
+from .crash_watch import reported_crashes, watch_for_crashes
+from .files import check_outputs, decoded, read_bytes, write_outputs
+from .opt_arguments import OptParser, add_opt_flags, style
+from .pass_flags import instrumented, shown_remarks, written_remarks
+from .split_input import parts
 
 if TYPE_CHECKING:
+    from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic
     from tilec.passes.instrumentation import Instrumentation
+    from tilec.passes.pipeline_text import PipelinePart
     from tilec.report.diagnostics import Source
 
-_SPLIT = re.compile(r"^// -----.*\n?", re.MULTILINE)
-_PASS_FLAG = re.compile(r"--([a-z][a-z0-9.-]*)(?:=(.*))?", re.DOTALL)
 
+class _Job(NamedTuple):
+    """What is done to each part of the input.
 
-class _Parser(Parser):
-    """Takes flags that it does not know for passes."""
+    Attributes:
+        pipeline: the passes.
+        verify_each: whether to verify after each.
+        watched: what to print and time.
+        arguments: the flags.
+    """
 
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        """As argparse does, with the unknown flags in `passes`, in their order."""
-        found, unknown = super().parse_known_args(args, namespace)
-        found.passes = []
-        for flag in unknown:
-            match = _PASS_FLAG.fullmatch(flag)
-            if not match:
-                self.error(f"unrecognized argument: {flag}")
-            name, options = match.groups()
-            found.passes.append(f"{name}{{{options}}}" if options else name)
-        return found, []
+    pipeline: Sequence[PipelinePart]
+    verify_each: bool
+    watched: Instrumentation | None
+    arguments: argparse.Namespace
 
 
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
-    made = _Parser("tile-opt", __doc__ or "")
-    made.add_argument("input", nargs="?", default="-", help="an .mlir file, or - (the default)")
-    made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
-    made.add_argument("--pass-pipeline", metavar="TEXT", help="such as 'builtin.module(cse)'")
-    made.add_argument(
-        "--split-input-file", action="store_true", help="treat the parts between '// -----' apart"
-    )
-    made.add_argument(
-        "--verify-diagnostics",
-        action="store_true",
-        help="check that what is reported is what '// expected-error {{…}}' comments say",
-    )
-    made.add_argument("--list-passes", action="store_true", help="list tilec's passes and options")
-    made.add_argument("--show-dialects", action="store_true", help="list the dialects")
-    made.add_argument(
-        "--run-reproducer", action="store_true", help="run the pipeline that the input carries"
-    )
-    made.add_argument("--mlir-print-debuginfo", action="store_true", help="print locations")
-    made.add_argument("--mlir-print-op-generic", action="store_true", help="print generically")
-    add_pass_flags(made)
+    made = OptParser("tile-opt", __doc__ or "")
+    add_opt_flags(made)
     return made
 
 
-def _chunks(text: str, name: str, *, split: bool) -> Iterator[Source]:
-    """The parts of the input; blank lines before each keep its line numbers."""
-    from tilec.report.diagnostics import Source  # noqa: PLC0415
-
-    if not split:
-        yield Source(name, text)
-        return
-    start = 0
-    for end, following in [*(m.span() for m in _SPLIT.finditer(text)), (len(text), len(text))]:
-        yield Source(name, "\n" * text.count("\n", 0, start) + text[start:end])
-        start = following
-
-
-def _pipeline(arguments: argparse.Namespace) -> str:
+def _pipeline(arguments: argparse.Namespace) -> Sequence[PipelinePart]:
     if arguments.pass_pipeline is not None and arguments.passes:
         raise TilecError("give --pass-pipeline or passes as flags, not both")
-    text: str | None = arguments.pass_pipeline
-    return ",".join(arguments.passes) if text is None else text
+    if arguments.pass_pipeline is not None:
+        return [arguments.pass_pipeline]
+    from tilec.passes.pipeline_text import Element  # noqa: PLC0415
+
+    return [Element(name, options, implicit=True) for name, options in arguments.passes]
 
 
 def _main(arguments: argparse.Namespace) -> int:
@@ -100,80 +73,145 @@ def _main(arguments: argparse.Namespace) -> int:
 
         print(dialect_list(), end="")
         return 0
+    from tilec.frontend.bytecode import MAGIC  # noqa: PLC0415
+    from tilec.report.diagnostics import Source  # noqa: PLC0415
+
     # The program itself may be written where it was read.
     reproducer = arguments.mlir_pass_pipeline_crash_reproducer
     check_outputs([arguments.remarks_output, reproducer], [arguments.input, arguments.output])
-    text = read_input(arguments.input)
+    data = read_bytes(arguments.input)
     name = "<stdin>" if arguments.input == "-" else arguments.input
     pipeline, verify_each = _pipeline(arguments), arguments.verify_each
-    if arguments.run_reproducer:
-        from tilec.report.reproducer import read_reproducer  # noqa: PLC0415
+    if arguments.dump_pass_pipeline:
+        from tilec.passes.pipeline_dump import dump  # noqa: PLC0415
 
-        text, pipeline, verify_each = read_reproducer(text)
-    outputs: list[str] = []
+        sys.stderr.write(dump(pipeline))
+    if data.startswith(MAGIC):
+        sources = [Source(name, "")]
+    else:
+        text = decoded(data, name)
+        if arguments.run_reproducer:
+            from tilec.passes.pipeline_text import parse_pipeline  # noqa: PLC0415
+            from tilec.report.reproducer import read_reproducer  # noqa: PLC0415
+
+            text, passes, verify_each = read_reproducer(text)
+            pipeline = [replace(one, implicit=True) for one in parse_pipeline(passes)]
+        sources = list(parts(text, name, arguments.split_input_file))
     remarked: list[tuple[Sequence[Diagnostic], Source]] = []
-    failed = False
-    with instrumented(arguments) as watched:
-        for source in _chunks(text, name, split=arguments.split_input_file):
+    outputs: list[str | bytes | None] = []
+    with instrumented(arguments, style(arguments, name)) as watched:
+        job = _Job(pipeline, verify_each, watched, arguments)
+        for source in sources:
+            given = data if data.startswith(MAGIC) else source
             found: list[Diagnostic] = []
             remarked.append((found, source))
-            output = _process(source, pipeline, verify_each, watched, arguments, found)
-            failed |= output is None
-            outputs.append(output or "")
-    if failed:
+            outputs.append(_process(given, source, job, found))
+    if None in outputs:
         return 1
-    files: dict[str, str] = {}
-    if not arguments.verify_diagnostics:
-        files[arguments.output] = "// -----\n".join(outputs)
-    write_outputs(files | written_remarks(remarked, arguments))
+    done = _joined([output for output in outputs if output is not None], arguments)
+    write_outputs({arguments.output: done} | written_remarks(remarked, arguments))
     return 0
 
 
+def _joined(outputs: list[str | bytes], arguments: argparse.Namespace) -> str | bytes:
+    """What became of the parts, as one."""
+    if len(outputs) == 1:
+        return outputs[0]
+    data = [out.encode() if isinstance(out, str) else out for out in outputs]
+    return f"{arguments.output_split_marker}\n".encode().join(data)
+
+
 def _process(
-    source: Source,
-    pipeline: str,
-    verify_each: bool,
-    watched: Instrumentation | None,
-    arguments: argparse.Namespace,
-    remarked: list[Diagnostic],
-) -> str | None:
-    """The transformed text of one part of the input; None if it failed.
+    given: Source | bytes, source: Source, job: _Job, remarked: list[Diagnostic]
+) -> str | bytes | None:
+    """What becomes of one part of the input; None if it failed.
 
-    What the passes remark on goes to `remarked`.
+    Args:
+        given: the part.
+        source: its name, and its text if it is text.
+        job: what is done to it.
+        remarked: takes what the passes remark on.
     """
-    from tilec.frontend.contexts import new_context  # noqa: PLC0415
-    from tilec.frontend.parsing import parse  # noqa: PLC0415
     from tilec.passes.base import ProgramError, remarks  # noqa: PLC0415
-    from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415
     from tilec.report.diagnostics import render, reports  # noqa: PLC0415
-    from tilec.report.printing import to_text  # noqa: PLC0415
-    from tilec.report.reproducer import Reproducer, reproducible  # noqa: PLC0415
-
-    from .verify_diagnostics import mismatches  # noqa: PLC0415
 
     errors: tuple[Diagnostic, ...] = ()
-    output = ""
+    output: str | bytes = ""
     with reports() as reported, remarks() as found:
         try:
-            module = parse(source, new_context())
-            left = arguments.mlir_pass_pipeline_crash_reproducer
-            with reproducible(left, lambda: Reproducer(to_text(module), pipeline, verify_each)):
-                run_pipeline(module, pipeline, verify_each=verify_each, instrumentation=watched)
-            output = to_text(
-                module,
-                locations=arguments.mlir_print_debuginfo,
-                generic=arguments.mlir_print_op_generic,
-            )
+            output = _printed(_transformed(given, job), source.name, job)
         except ProgramError as error:
             errors = error.diagnostics
     remarked += found
-    everything = [*reported, *shown_remarks(found, arguments), *errors]
-    if arguments.verify_diagnostics:
-        wrong = list(mismatches(everything, source))
+    everything = [*reported, *shown_remarks(found, job.arguments), *errors]
+    if job.arguments.verify_diagnostics:
+        from .verify_diagnostics import mismatches  # noqa: PLC0415
+
+        only_expected = job.arguments.verify_diagnostics == "only-expected"
+        wrong = list(mismatches(everything, source, only_expected=only_expected))
         sys.stderr.writelines(f"{line}\n" for line in wrong)
         return None if wrong else output
     sys.stderr.write(render(everything, source))
     return None if errors else output
+
+
+def _transformed(given: Source | bytes, job: _Job) -> ir.Module:
+    """The module behind the passes."""
+    from tilec.frontend.bytecode import read_bytecode  # noqa: PLC0415
+    from tilec.frontend.contexts import new_context  # noqa: PLC0415
+    from tilec.frontend.parsing import parse  # noqa: PLC0415
+    from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415
+    from tilec.passes.pipeline_dump import written  # noqa: PLC0415
+    from tilec.report.printing import to_text  # noqa: PLC0415
+    from tilec.report.reproducer import Reproducer, reproducible  # noqa: PLC0415
+
+    context = new_context()
+    context.allow_unregistered_dialects = job.arguments.allow_unregistered_dialect
+    if isinstance(given, bytes):
+        module = read_bytecode(given, context)
+    else:
+        module = parse(given, context, bare=job.arguments.no_implicit_module)
+    if job.arguments.verify_roundtrip:
+        from .round_trip import check_round_trip  # noqa: PLC0415
+
+        check_round_trip(module)
+    left = job.arguments.mlir_pass_pipeline_crash_reproducer
+    verify_each = job.verify_each
+    reproducer = "" if left or isinstance(given, bytes) else _reproducer(given, job)
+    with (
+        reproducible(left, lambda: Reproducer(to_text(module), written(job.pipeline), verify_each)),
+        reported_crashes(reproducer, "tile-opt --run-reproducer", left or ""),
+    ):
+        run_pipeline(
+            module,
+            job.pipeline,
+            verify_each=verify_each,
+            verify_last="verify-each" not in job.arguments.denied,
+            instrumentation=job.watched,
+            statistics=job.arguments.mlir_pass_statistics,
+        )
+    return module
+
+
+def _reproducer(source: Source, job: _Job) -> str:
+    """A file that repeats the run of a part of the input: its text as it is, and the pipeline."""
+    from tilec.report.reproducer import Reproducer  # noqa: PLC0415
+
+    return str(Reproducer(source.text, ",".join(map(str, job.pipeline)), job.verify_each))
+
+
+def _printed(module: ir.Module, name: str, job: _Job) -> str | bytes:
+    """A module as the flags want it written."""
+    from tilec.report.printing import print_as  # noqa: PLC0415
+
+    arguments = job.arguments
+    if arguments.emit_bytecode or arguments.emit_bytecode_version is not None:
+        from tilec.frontend.bytecode import write_bytecode  # noqa: PLC0415
+
+        from .round_trip import with_file_name  # noqa: PLC0415
+
+        return write_bytecode(with_file_name(module, name), arguments.emit_bytecode_version)
+    return print_as(module, style(arguments, name))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,6 +222,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> NoReturn:
     """The command line: `main` in a process of its own."""
     hurry()
+    watch_for_crashes()
     leave(main())
 
 

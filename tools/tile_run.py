@@ -9,9 +9,11 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import NoReturn
 
 import numpy as np
 from tilec import sim
+from tilec.ending import end_on_signals
 from tilec.isa import TilecError, target
 from tilec.launch.simulated import for_simulator
 from tilec.runtime import cuda
@@ -248,5 +250,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return run(parser(), _main, argv)
 
 
-if __name__ == "__main__":
+def command() -> NoReturn:
+    """The command line: `main` in a process of its own."""
+    end_on_signals()
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    command()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from tilec.isa import TARGETS
+from tilec.isa import TARGETS, TilecError
 from tilec.isa.plugins import plugins
 from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
 from .common import Parser, hurry, leave, run, warnings_shown
+from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, is_file_name, made_folder, read_input, write_outputs
 from .pass_flags import (
     add_pass_flags,
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from tilec.compiled import Compiled
     from tilec.options import Options
     from tilec.passes.instrumentation import Instrumentation
+    from tilec.pipeline_choice import PipelineLike
+    from tilec.report.diagnostics import Source
 
 _SUFFIXES = {
     Stage.TILE: ".tile.mlir",
@@ -43,6 +48,24 @@ _EPILOG = """\
 Beside FILE.ptx and FILE.cubin stands FILE.json, which says how to launch the kernels.
 Without --target the program's #nvvm.target counts, and sm_80 where it names none.
 """
+
+
+class _AddEdit(argparse.Action):
+    """Notes a change of the pipeline, in the order in which they are given."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,
+    ) -> None:
+        """Note the flag and what is behind it."""
+        name, equals, passes = str(values).partition("=")
+        insert = option_string == "--insert-pass"
+        if not name or not equals or (insert and not passes):
+            parser.error(f"argument {option_string}: expected NAME=PASSES, not '{values}'")
+        namespace.edits = [*namespace.edits, (name, passes, insert)]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -68,6 +91,15 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--pipeline", metavar="TEXT", help="passes instead of the target's, or a pipeline's name"
     )
+    for flag, where in (("--insert-pass", "before"), ("--replace-pass", "in place of")):
+        made.add_argument(
+            flag,
+            dest="edits",
+            action=_AddEdit,
+            default=[],
+            metavar="NAME=PASSES",
+            help=f"run PASSES{' or none' * (where != 'before')} {where} the pass NAME",
+        )
     made.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
     made.add_argument(
         "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
@@ -109,7 +141,7 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     errors: tuple[Diagnostic, ...] = ()
     with instrumented(arguments) as watched, reports() as reported, remarks() as found:
         try:
-            with warnings_shown():
+            with warnings_shown(), _crashes_reported(source, arguments):
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
             if wants_remarks(arguments) and arguments.emit in (Stage.PTX, Stage.CUBIN, Stage.SASS):
@@ -125,6 +157,20 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     return 1 if errors else 0
 
 
+def _crashes_reported(
+    source: Source, arguments: argparse.Namespace
+) -> AbstractContextManager[None]:
+    """Says what ran, and how to run it again, if a pass ends the process."""
+    if path := arguments.mlir_pass_pipeline_crash_reproducer:
+        return reported_crashes("", "tile-opt --run-reproducer", path)
+    flags = {"--target": arguments.target, "--pipeline": arguments.pipeline}
+    words = [word for flag, value in flags.items() if value for word in (flag, shlex.quote(value))]
+    for name, passes, insert in arguments.edits:
+        words += ["--insert-pass" if insert else "--replace-pass", shlex.quote(f"{name}={passes}")]
+    again = ["tilec", *words, "--emit", arguments.emit, f"-O{arguments.level}"]
+    return reported_crashes(source.text, " ".join(again))
+
+
 def _options(arguments: argparse.Namespace, watched: Instrumentation | None) -> Options:
     """How the flags say to compile; a page and a folder of all stages are never from the cache."""
     from tilec.options import Options  # noqa: PLC0415
@@ -135,11 +181,26 @@ def _options(arguments: argparse.Namespace, watched: Instrumentation | None) -> 
         instrumentation=watched,
         lineinfo=arguments.lineinfo,
         cache=False if arguments.save_temps or arguments.emit == _PAGE else None,
-        pipeline=arguments.pipeline,
+        pipeline=_pipeline(arguments),
         target=arguments.target,
         emit=_last_stage(arguments),
         reproducer=arguments.mlir_pass_pipeline_crash_reproducer,
     )
+
+
+def _pipeline(arguments: argparse.Namespace) -> PipelineLike | None:
+    """The passes that the flags ask for; None for the target's."""
+    if not arguments.edits:
+        given: str | None = arguments.pipeline
+        return given
+    from tilec.passes.pipeline_text import parse_pipeline  # noqa: PLC0415
+    from tilec.pipeline_choice import Edit, EditedPipeline  # noqa: PLC0415
+
+    edits = (
+        Edit(name, tuple(map(str, parse_pipeline(passes))), insert)
+        for name, passes, insert in arguments.edits
+    )
+    return EditedPipeline(arguments.pipeline, tuple(edits))
 
 
 def _last_stage(arguments: argparse.Namespace) -> Stage:
@@ -150,7 +211,10 @@ def _last_stage(arguments: argparse.Namespace) -> Stage:
 def _abi_file(arguments: argparse.Namespace) -> str | None:
     """The file beside PTX and cubin that says how to launch the kernels."""
     if arguments.emit in (Stage.PTX, Stage.CUBIN) and is_file_name(arguments.output):
-        return str(Path(arguments.output).with_suffix(".json"))
+        beside = str(Path(arguments.output).with_suffix(".json"))
+        if beside == arguments.output:
+            raise TilecError(f"{beside} is where the kernels' ABI goes; name the output otherwise")
+        return beside
     return None
 
 
@@ -195,6 +259,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> NoReturn:
     """The command line: `main` in a process of its own."""
     hurry()
+    watch_for_crashes()
     leave(main())
 
 

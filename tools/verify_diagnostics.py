@@ -3,7 +3,7 @@
 The file says it in comments, as upstream's does: `// expected-error @below {{message}}`, with
 `error`, `warning`, `remark` or `note`; `-re` after it for a message with regular expressions
 in `{{…}}`; `@above`, `@below`, `@+N`, `@-N` or nothing for the line, `@unknown` for no place.
-The message need only be part of the one reported.
+The message need only be part of the one reported, which may be reported several times.
 """
 
 from __future__ import annotations
@@ -90,32 +90,54 @@ def _expected(
                 f"{source.name}:{written}: '{other}' is none of @above, @below, @+N, @-N, @unknown"
             )
     text = match["message"]
-    if match["regex"]:
-        parts = re.split(r"\{\{(.*?)\}\}", text)
-        pattern = "".join(p if i % 2 else re.escape(p) for i, p in enumerate(parts))
-    else:
-        pattern = re.escape(text)
+    here = f"{source.name}:{written}"
+    pattern = _pattern(text, here) if match["regex"] else re.escape(text)
     return Expected(line, match["severity"], re.compile(pattern), text, written)
 
 
-def mismatches(reported: Iterable[Diagnostic], source: Source) -> Iterator[str]:
+def _pattern(text: str, place: str) -> str:
+    """The regular expression that a message with parts in `{{…}}` is.
+
+    Raises:
+        TilecError: if a part has no end, or is none.
+    """
+    parts = re.split(r"\{\{(.*?)\}\}", text)
+    for i, part in enumerate(parts):
+        if i % 2:
+            try:
+                re.compile(part)
+            except re.error as error:
+                raise TilecError(f"{place}: invalid regex: {error}") from None
+        elif "{{" in part:
+            raise TilecError(f"{place}: found start of regex with no end '}}}}'")
+    return "".join(p if i % 2 else re.escape(p) for i, p in enumerate(parts))
+
+
+def mismatches(
+    reported: Iterable[Diagnostic], source: Source, *, only_expected: bool = False
+) -> Iterator[str]:
     """What was reported and not expected, and what was expected and not reported.
+
+    Args:
+        reported: the diagnostics.
+        source: the text with the expectations.
+        only_expected: let more be reported than is expected.
 
     Raises:
         TilecError: for an expectation that cannot be read.
     """
-    open_ = expectations(source)
+    expected = expectations(source)
+    missing = list(expected)
     for diagnostic in _flat(reported):
-        found = next((e for e in open_ if e.fits(diagnostic)), None)
-        if found:
-            open_.remove(found)
-        else:
+        if found := next((e for e in missing if e.fits(diagnostic)), None):
+            missing.remove(found)
+        elif not only_expected and not any(e.fits(diagnostic) for e in expected):
             line = _line(diagnostic)
             where = f"{source.name}:{line}" if line else source.name
             yield f"{where}: error: unexpected {diagnostic.severity}: {diagnostic.message}"
-    for missing in open_:
+    for one in missing:
         yield (
-            f'{source.name}:{missing.written}: error: expected {missing.severity} "{missing.text}" '
+            f'{source.name}:{one.written}: error: expected {one.severity} "{one.text}" '
             "was not produced"
         )
 

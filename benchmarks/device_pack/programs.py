@@ -65,8 +65,15 @@ class Packed:
                 shapes = [left, (n, k) if kind.n_by_k else (k, n), (m, n)]
                 shapes += [(m, k // 8)] if kind.sparse else []
                 yield _of_pools(kernel.name, kernel.ptx, kernel.fields, (4,), shapes, result=2)
+        yield from self.hopper()
         for one in tile_kernels(self._target):
             yield self._of_arrays(one)
+
+    def hopper(self) -> Iterator[tuple[Program, str]]:
+        """Hopper's products of warpgroups, on matrices that fill no tile."""
+        if self._target == "sm_90a":
+            for name, grid in (("gemm", (2, 2)), ("gemm_cluster", (2, 3))):
+                yield self._example(f"hopper/{name}", "gemm", grid, (200, 264, 328), _B_TURNED)
 
     def _example(
         self, name: str, kernel: str, grid: Sequence[int], sizes: Sequence[int], how: Sequence[str]
@@ -76,7 +83,8 @@ class Packed:
         shapes = [tuple(of[axis] for axis in axes) for axes in how]
         made = tilec.compile(EXAMPLES / f"{name}.mlir", target=self._target)
         (found,) = (k for k in made.kernels if k.name == kernel)
-        return _of_pools(kernel, made.ptx, found.json(), grid, shapes)
+        title = name.replace("/", "-") if "/" in name else kernel
+        return _of_pools(title, made.ptx, found.json(), grid, shapes)
 
     def _of_arrays(self, one: Launch) -> tuple[Program, str]:
         """A launch whose arrays are packed as they are."""
@@ -121,13 +129,21 @@ def _of_pools(
     passed: list[Passed] = []
     result %= len(shapes)
     type_ = _NUMPY[kernel["arguments"][result]["type"]]
-    pairs = zip(kernel["arguments"], shapes, strict=True)
-    for number, (argument, (rows, cols)) in enumerate(pairs):
+    maps = [one for one in kernel["arguments"] if one["kind"] == "tensor_map"]
+    others = kernel["arguments"][: len(kernel["arguments"]) - len(maps)]
+    places = []
+    for number, (argument, (rows, cols)) in enumerate(zip(others, shapes, strict=True)):
+        places.append(len(passed))
         size = rows * cols * BYTES.get(argument["type"], 8)
         written = number == result
         pool = "" if written else _pool(argument)
         passed.append(Passed(size, pool=pool, seed=number, written=written))
         passed += _left_open(argument, (rows, cols), (cols, 1))
+    for one in maps:
+        size, (rows, cols) = BYTES[one["type"]], shapes[one["array"]]
+        described = {"array": places[one["array"]], "type": one["type"], "shape": [rows, cols]}
+        described |= {"strides": [cols * size, size], "box": one["box"], "swizzle": one["swizzle"]}
+        passed.append(Passed(map=described))
     return _made(name, name, ptx, kernel, grid, passed, type_)
 
 

@@ -7,11 +7,13 @@ checked; the driver's own words go into the error.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from .tensor_maps import encoded_arguments
 
 Value = Any
 """An argument of a kernel: a ctypes scalar."""
@@ -186,6 +188,12 @@ class Cuda:
         places = (ctypes.c_void_p * len(values))(*(ctypes.addressof(v) for v in values))
         extents = (*grid, *block)
         self._call("cuLaunchKernel", function.handle, *extents, function.shared, None, places, None)
+
+    def tensor_map(self, described: Mapping[str, Any], address: int) -> Any:
+        """A tensor map, 128 bytes passed by value; `tensor_maps` says how it is described."""
+        map_, arguments = encoded_arguments(described, address)
+        self._call("cuTensorMapEncodeTiled", *arguments)
+        return map_
 
     def synchronize(self) -> None:
         """Wait until all launched kernels have run."""

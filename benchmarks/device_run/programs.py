@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from tilec.sim import launch
 from .driver import Cuda, DeviceError, Function
 from .pack import Pack
 from .pools import piece
+from .tensor_maps import simulated_map
 from .trial import POISON
 
 Row = dict[str, Any]
@@ -30,7 +31,7 @@ _SCALARS = {"i64": ctypes.c_int64, "i32": ctypes.c_int32, "f32": ctypes.c_float}
 
 @dataclass(frozen=True)
 class Passed:
-    """What a launch passes for a parameter: memory, or a scalar.
+    """What a launch passes for a parameter: memory, a scalar, or a tensor map.
 
     Attributes:
         bytes: of the memory; 0 for a scalar.
@@ -39,6 +40,7 @@ class Passed:
         start: where it begins in the pack's data, if it is there; -1 if not.
         written: whether it is the result.
         value, type: of a scalar.
+        map: of a tensor map, `described_map` says what; empty of all else.
     """
 
     bytes: int = 0
@@ -48,6 +50,7 @@ class Passed:
     written: bool = False
     value: float = 0
     type: str = "i64"
+    map: Mapping[str, Any] = field(default_factory=dict)
 
     def content(self, data: bytes) -> np.ndarray:
         """The memory, as it is before a run."""
@@ -102,10 +105,13 @@ class Program:
         Raises:
             SimulationError: if the simulator finds anything wrong with the kernel.
         """
-        given = [
-            one.content(data) if one.bytes else _SCALARS[one.type](one.value).value
-            for one in self.passed
-        ]
+        given: list[Any] = []
+        for one in self.passed:
+            if one.map:
+                given.append(simulated_map(one.map, given[one.map["array"]]))
+            else:
+                scalar = _SCALARS[one.type](one.value).value
+                given.append(one.content(data) if one.bytes else scalar)
         options = {"arch": arch, "dynamic_smem": self.shared, "checks": checks}
         launch(ptx, self.kernel, self.grid, self.block, given, **options).require_ok()
         return self._result(given)
@@ -118,6 +124,9 @@ class Program:
         try:
             for one in self.passed:
                 contents.append(one.content(data) if one.bytes else None)
+                if one.map:
+                    values.append(cuda.tensor_map(one.map, values[one.map["array"]].value))
+                    continue
                 if not one.bytes:
                     value = one.value if one.type[0] == "f" else int(one.value)
                     values.append(_SCALARS[one.type](value))

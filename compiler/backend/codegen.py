@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import marshal
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,13 @@ _RETIREMENT = 256
 """Modules after which a worker is replaced: llvmlite's optimiser leaks, 0.15 MB for a GEMM."""
 
 
+_ATTEMPTS = 3
+"""Workers that a module is given to, one after the other, while somebody kills them."""
+_KILLED = (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP)
+_DYING = 10.0
+"""Seconds that a worker has to end when it has closed its pipes."""
+
+
 class CodegenError(TilecError):
     """LLVM refuses a module, or dies of it."""
 
@@ -33,14 +41,18 @@ class _Worker:
     def __init__(self) -> None:
         self.served = 0
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as self)
-        self.process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("codegen_worker.py"))],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-            start_new_session=True,  # Ctrl-C is this process's to handle
-        )
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, str(Path(__file__).with_name("codegen_worker.py"))],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self.errors,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+                start_new_session=True,  # Ctrl-C is this process's to handle
+            )
+        except OSError as error:
+            self.errors.close()
+            raise CodegenError(f"cannot start a process for LLVM: {error.strerror}") from None
 
     def ask(self, request: tuple[str, str, str, int]) -> tuple[bool, str]:
         """The reply to a request.
@@ -50,17 +62,28 @@ class _Worker:
         """
         assert self.process.stdin
         assert self.process.stdout
-        marshal.dump(request, self.process.stdin)
-        self.process.stdin.flush()
+        # Past the stream's buffer, which the child of a fork would flush as well.
+        left = memoryview(marshal.dumps(request))
+        while left:
+            left = left[os.write(self.process.stdin.fileno(), left) :]
         reply: tuple[bool, str] = marshal.load(self.process.stdout)
         self.served += 1
         return reply
 
     def last_words(self) -> str:
         """What it printed before it died."""
-        self.process.wait()
+        try:
+            self.process.wait(_DYING)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
         self.errors.seek(0)
         return self.errors.read().decode(errors="replace")
+
+    @property
+    def was_killed(self) -> bool:
+        """Whether somebody ended it, rather than what it worked on."""
+        return self.process.returncode in _KILLED
 
     def close(self) -> None:
         """Let it end."""
@@ -73,6 +96,8 @@ class _Worker:
 
 
 _worker: list[_Worker] = []
+_inherited: list[_Worker] = []
+"""The parent's, in the child of a fork; `Popen` would complain of one that goes while it runs."""
 _turn = threading.RLock()
 
 
@@ -95,7 +120,13 @@ def _forget() -> None:
     """In the child of a fork: the worker is the parent's, and so is whoever holds the lock."""
     global _turn  # noqa: PLW0603
     _turn = threading.RLock()
-    _worker.clear()
+    while _worker:
+        # It ends when nobody can write to it.
+        for pipe in (_worker[0].process.stdin, _worker[0].process.stdout):
+            if pipe:
+                os.close(pipe.fileno())
+                pipe.detach()  # type: ignore[attr-defined]
+        _inherited.append(_worker.pop())
 
 
 os.register_at_fork(after_in_child=_forget)
@@ -123,20 +154,28 @@ def generate(ir: str, *, cpu: str, features: str, level: int) -> str:
 
 
 def _ask(request: tuple[str, str, str, int]) -> tuple[bool, str]:
-    start()
-    worker = _worker[0]
-    try:
-        return worker.ask(request)
-    except (OSError, EOFError):
-        _worker.clear()
-        words = worker.last_words()
-        worker.close()
-        raise CodegenError(f"LLVM cannot generate code: {_reason(words)}") from None
-    except BaseException:  # Ctrl-C: a reply may be under way, and nobody would read it
-        _worker.clear()
-        worker.process.kill()
-        worker.close()
-        raise
+    """The reply of a worker; of another if the first is killed, which may happen at any time."""
+    for _ in range(_ATTEMPTS):
+        start()
+        worker = _worker[0]
+        try:
+            return worker.ask(request)
+        except (OSError, EOFError, ValueError, TypeError):  # the last two of half a reply
+            _worker.clear()
+            words = worker.last_words()
+            killed = worker.was_killed
+            worker.close()
+            if not killed:
+                raise CodegenError(f"LLVM cannot generate code: {_reason(words)}") from None
+        except BaseException:  # Ctrl-C: a reply may be under way, and nobody would read it
+            _worker.clear()
+            worker.process.kill()
+            worker.close()
+            raise
+    raise CodegenError(
+        f"LLVM cannot generate code: its process was killed {_ATTEMPTS} times, as the system "
+        "does when memory is short"
+    )
 
 
 def _reason(words: str) -> str:

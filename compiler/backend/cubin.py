@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import tempfile
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from tilec.isa import Target, TilecError
+from tilec.isa import Target
+
+from .external_tools import ANSWERS_WITHIN, AssemblerError, run_tool, scratch
+
+_HEADER = struct.Struct("<4sB13xH20xQ10xHH2x")
+"""Of an ELF file of 64 bits: magic, class, machine; where its section headers are, size, number."""
+_EM_CUDA = 190
 
 _RENAMED = {"101": "110"}
 """Architectures that the tools of today know by another number."""
-
-
-class AssemblerError(TilecError):
-    """A tool of NVIDIA's is missing or refuses its input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,23 @@ class Resources:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What ptxas has to say of a module that it assembles.
+
+    Attributes:
+        message: its words, its number among them.
+        severity: `remark` or `warning`.
+        line: of the PTX that it names, perhaps roughly; 0 if none.
+        function: the function that it names, or empty.
+    """
+
+    message: str
+    severity: str
+    line: int
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
 class Assembled:
     """What ptxas makes of a module.
 
@@ -63,11 +81,13 @@ class Assembled:
         cubin: the binary.
         resources: by kernel.
         assembler: which ptxas it was.
+        notes: what it has to say, besides resources.
     """
 
     cubin: bytes
     resources: dict[str, Resources]
     assembler: Tool
+    notes: tuple[Note, ...] = ()
 
 
 def candidates(name: str) -> Iterator[str]:
@@ -80,27 +100,29 @@ def candidates(name: str) -> Iterator[str]:
         yield from map(str, sorted(Path(root).glob(f"*/bin/{name}")))
 
 
-def _run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, capture_output=True, text=True, encoding="utf-8", errors="replace", check=False
-    )
-
-
 @cache
 def tools(name: str) -> tuple[Tool, ...]:
-    """The installed tools called `name`, the newest first."""
+    """The installed tools called `name`, the newest first; each is asked for its version once."""
     found = []
     for path in dict.fromkeys(candidates(name)):
-        release = re.search(r"release (\d+)\.(\d+)", _run(path, "--version").stdout)
+        release = re.search(r"release (\d{1,4})\.(\d{1,4})", _answer(path, "--version"))
         if release:
             found.append(Tool(path, tuple(map(int, release.groups()))))
     return tuple(sorted(found, key=lambda tool: tool.version, reverse=True))
 
 
+def _answer(*command: str) -> str:
+    """What a tool says of itself; nothing if it cannot be run."""
+    try:
+        return run_tool(*command, patience=ANSWERS_WITHIN).stdout
+    except AssemblerError:
+        return ""
+
+
 @cache
 def _known(tool: Tool) -> frozenset[str]:
     """The architectures that a ptxas takes."""
-    return frozenset(re.findall(r"'(sm_\d+[af]?)'", _run(tool.path, "--help").stdout))
+    return frozenset(re.findall(r"'(sm_\d+[af]?)'", _answer(tool.path, "--help")))
 
 
 def _architecture(target: Target, known: frozenset[str]) -> str | None:
@@ -147,16 +169,36 @@ def assemble(ptx: str, target: Target, *, lineinfo: bool = False) -> Assembled:
         AssemblerError: if there is no ptxas for `target`, or it refuses the module.
     """
     tool, architecture = find_ptxas(target)
-    with tempfile.TemporaryDirectory(prefix="tilec-") as folder:
-        source, binary = Path(folder, "module.ptx"), Path(folder, "module.cubin")
-        source.write_text(ptx, encoding="utf-8")
+    with scratch(ptx.encode(errors="replace")) as source, scratch() as binary:
         flags = ("-v", f"-arch={architecture}", *(["-lineinfo"] if lineinfo else []))
-        result = _run(tool.path, *flags, str(source), "-o", str(binary))
-        report = (result.stdout + result.stderr).replace(str(source), "module.ptx")
+        result = run_tool(tool.path, *flags, source.path, "-o", binary.path, files=(source, binary))
+        report = (result.stdout + result.stderr).replace(source.path, "module.ptx")
         if result.returncode:
             lines = [line for line in report.splitlines() if "info" not in line]
-            raise AssemblerError("ptxas refuses the module:\n" + "\n".join(lines))
-        return Assembled(binary.read_bytes(), _resources(report), tool)
+            reason = "\n".join(lines) or f"it ended with {result.returncode}"
+            raise AssemblerError(f"ptxas refuses the module:\n{reason}")
+        cubin = binary.read()
+    check_cubin(cubin, f"{tool.path} gave")
+    return Assembled(cubin, _resources(report), tool, tuple(_notes(report)))
+
+
+def check_cubin(data: bytes, whose: str) -> None:
+    """See that `data` is a binary for GPUs, whole as far as its headers tell.
+
+    Args:
+        data: what to look at.
+        whose: the subject of the message, such as `ptxas gave`.
+
+    Raises:
+        AssemblerError: if it is none.
+    """
+    if len(data) < _HEADER.size:
+        raise AssemblerError(f"{whose} no cubin but {len(data)} bytes")
+    magic, class_, machine, sections, size, count = _HEADER.unpack_from(data)
+    if (magic, class_, machine) != (b"\x7fELF", 2, _EM_CUDA):
+        raise AssemblerError(f"{whose} no cubin: it does not begin as one")
+    if sections + size * count > len(data):
+        raise AssemblerError(f"{whose} a cubin that is cut off after {len(data)} bytes")
 
 
 def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:
@@ -174,13 +216,29 @@ def disassemble(cubin: bytes, *, lineinfo: bool = False) -> str:
         raise AssemblerError(
             "nvdisasm is not installed: neither on PATH nor by `pip install nvidia-cuda-nvdisasm`"
         )
-    with tempfile.TemporaryDirectory(prefix="tilec-") as folder:
-        binary = Path(folder, "module.cubin")
-        binary.write_bytes(cubin)
-        result = _run(installed[0].path, "-c", *(["-g"] if lineinfo else []), str(binary))
+    with scratch(cubin) as binary:
+        flags = ("-c", *(["-g"] if lineinfo else []))
+        result = run_tool(installed[0].path, *flags, binary.path, files=(binary,))
     if result.returncode:
         raise AssemblerError(f"nvdisasm refuses the cubin: {result.stderr.strip()}")
     return result.stdout
+
+
+_NOTE = re.compile(r"ptxas (?:module\.ptx, line (\d+); )?(info|warning)\s*: (.*)")
+_USUAL = re.compile(r"\d+ bytes gmem|Compiling entry|Function properties|Used \d+|Compile time")
+"""What `-v` says of every module."""
+
+
+def _notes(report: str) -> Iterator[Note]:
+    """What a report says besides resources: numbered notes, and warnings."""
+    for line, kind, message in _NOTE.findall(report):
+        if kind == "info" and (_USUAL.match(message) or not message.startswith("(")):
+            continue
+        around = re.search(r"\bline (\d+)", message)
+        number = line or (around[1] if around else 0)
+        function = re.search(r"'([\w$]+)'$", message)
+        severity = "remark" if kind == "info" else "warning"
+        yield Note(message.strip(), severity, int(number), function[1] if function else "")
 
 
 def _resources(report: str) -> dict[str, Resources]:

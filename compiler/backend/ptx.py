@@ -107,9 +107,14 @@ def to_ptx(ir: str, target: Target, *, level: int = 3) -> str:
 
 
 def written_version(ptx: str) -> PtxVersion:
-    """The version that the header of a PTX module names."""
-    header = re.search(r"^\.version\s+(\d+)\.(\d+)", ptx, re.MULTILINE)
-    assert header
+    """The version that the header of a PTX module names.
+
+    Raises:
+        TilecError: if it has none.
+    """
+    header = re.search(r"^\.version\s+(\d{1,4})\.(\d{1,4})\b", ptx, re.MULTILINE)
+    if not header:
+        raise TilecError("the PTX has no .version")
     return PtxVersion(int(header[1]), int(header[2]))
 
 

@@ -1,4 +1,4 @@
-"""Tries in another process what might end this one: the translation of unusual operations."""
+"""Translates in another process what might end this one: unusual operations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from tilec.ir.mlir import ir, translate_to_llvm_ir
-from tilec.passes.base import Diagnostic
+from tilec.passes.base import Diagnostic, ProgramError
 
 _CHILD = (
     "import sys; from tilec.backend.translation_check import translate; translate(sys.stdin.read())"
 )
+
+_RESULT = "LLVM IR:\n"
+"""What stands between reports and result."""
 
 
 def try_translation(gpu_module: Any) -> Iterator[Diagnostic]:
@@ -23,39 +26,70 @@ def try_translation(gpu_module: Any) -> Iterator[Diagnostic]:
     MLIR's bindings take a failed translation for a module and crash. The price of asking first
     is a process, about 0.3 s.
     """
+    try:
+        translation(gpu_module)
+    except ProgramError as error:
+        yield from error.diagnostics[:1]
+
+
+def translation(root: Any) -> str:
+    """LLVM IR of a module, or of the `gpu.module` that it only consists of.
+
+    What MLIR reports beside errors goes where its diagnostics go.
+
+    Args:
+        root: the op; a `gpu.module` may be given itself.
+
+    Raises:
+        ProgramError: if it cannot be translated.
+    """
+    op = root.operation
+    unregistered = "1" if op.context.allow_unregistered_dialects else ""
+    paths = os.pathsep.join(p for p in sys.path if p)
     child = subprocess.run(
         [sys.executable, "-c", _CHILD],
-        input=gpu_module.get_asm(enable_debug_info=True),
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        input=op.get_asm(enable_debug_info=True),
+        env={**os.environ, "PYTHONPATH": paths, "TILEC_UNREGISTERED": unregistered},
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=False,
     )
+    reports, _, text = child.stdout.partition(_RESULT)
+    found: list[Diagnostic] = []
+    for line in reports.splitlines():
+        message, severity, file, at, column = json.loads(line)
+        with op.context:
+            where = ir.Location.file(file, at, column) if file else ir.Location.unknown()
+        found.append(Diagnostic(where, message, severity))
     if child.returncode == 0:
-        return
-    reports = [json.loads(line) for line in child.stdout.splitlines()]
-    for message, file, line, column in reports[:1]:
-        with gpu_module.context:
-            yield Diagnostic(ir.Location.file(file, line, column), message)
-    if not reports:
-        yield Diagnostic(gpu_module.location, "translation to LLVM IR ended the process")
+        return text
+    errors = [one for one in found if one.severity == "error"]
+    raise ProgramError(
+        errors or [Diagnostic(op.location, "translation to LLVM IR ended the process")]
+    )
 
 
 def translate(text: str) -> None:
-    """Translate the only operation of `text`, and print what is reported as lines of JSON."""
+    """Print what is reported as lines of JSON, and then the LLVM IR of a module."""
     from tilec.frontend.contexts import new_context  # noqa: PLC0415
-    from tilec.passes.pipeline import from_mlir_diagnostic  # noqa: PLC0415 (only in the child)
+    from tilec.passes.mlir_diagnostics import from_mlir_diagnostic  # noqa: PLC0415 (only in the child)
     from tilec.report.diagnostics import place  # noqa: PLC0415
 
     def tell(diagnostic: Any) -> bool:
-        at = place(from_mlir_diagnostic(diagnostic).location)
-        print(json.dumps([diagnostic.message, *(at or ("", 0, 0))]), flush=True)
+        found = from_mlir_diagnostic(diagnostic)
+        at = place(found.location)
+        print(json.dumps([found.message, found.severity, *(at or ("", 0, 0))]), flush=True)
         return True
 
     context = new_context()
+    context.allow_unregistered_dialects = bool(os.environ.get("TILEC_UNREGISTERED"))
     attached = context.attach_diagnostic_handler(tell)
     with context:
         module = ir.Module.parse(text)
-        translate_to_llvm_ir(module.body.operations[0].operation)
+        operations = list(module.body.operations)
+        only = operations[0].operation if len(operations) == 1 else None
+        root = only if only is not None and only.name == "gpu.module" else module.operation
+        result = translate_to_llvm_ir(root)
+        print(f"{_RESULT}{result}", end="")
     attached.detach()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tilec.compiled import Compiled, Options
 from tilec.frontend.inputs import IN_PLACE, Relocation
 from tilec.isa import TARGETS
+from tilec.isa.lazy import cached_property
 from tilec.launch.abi import Abi
 from tilec.report.diagnostics import Source
 
@@ -79,9 +79,11 @@ def through_cache(
     Raises:
         TilecError: as making the PTX does.
     """
-    found = entries.find(key)
+    found = entries.find(
+        key, lambda data: CachedCompilation(_checked(data), make, options, text, relocation)
+    )
     if found is not None:
-        return CachedCompilation(found, make, options, text, relocation)
+        return found
     made = make()
     if not _by_tilec_alone(made) or not unchanged():
         return made
@@ -94,6 +96,28 @@ def through_cache(
     names = ", ".join(kernel.name for kernel in made.kernels)
     entries.keep(key, data, kind="ptx", name=names, target=made.target.name)
     return made
+
+
+def _checked(data: Any) -> Mapping[str, Any]:
+    """Data that has all that is kept of a compilation, each of its type; raises for other data."""
+    kinds = {"ptx": str, "abi": str, "remarks": list, "facts": dict}
+    for name, kind in kinds.items():
+        if not isinstance(data[name], kind):
+            raise TypeError(f"{name} is no {kind.__name__}")
+    if ".version " not in data["ptx"]:
+        raise ValueError("the PTX has no .version")
+    for one in data["remarks"]:
+        _check_remark(one)
+    checked: Mapping[str, Any] = data
+    return checked
+
+
+def _check_remark(fields: Any) -> None:
+    texts = ("location", "message", "severity", "decided_by")
+    if set(fields) != {*texts, "notes"} or not all(isinstance(fields[t], str) for t in texts):
+        raise TypeError("a remark has other fields")
+    for note in fields["notes"]:
+        _check_remark(note)
 
 
 def _by_tilec_alone(made: Compiled) -> bool:
@@ -114,11 +138,18 @@ def _restored(
     fields: dict[str, Any], context: ir.Context, find: Callable[[str], str]
 ) -> Diagnostic:
     """The diagnostic that `_plain` wrote."""
+    from tilec.frontend.structure import excess  # noqa: PLC0415
     from tilec.ir.mlir import ir  # noqa: PLC0415
     from tilec.passes.base import Diagnostic  # noqa: PLC0415
 
+    text = f"module {{}} {find(fields['location'])}"
     with context:
-        held = ir.Operation.parse(f"module {{}} {find(fields['location'])}").location
-        location = ir.Location.from_attr(held.attr, context)  # as its own class
+        try:
+            held = None if excess(text) else ir.Operation.parse(text).location
+        except (ir.MLIRError, ValueError):
+            held = None
+        # As its own class; a text that is no place stands for none.
+        known = held is not None and ir.Location.from_attr(held.attr, context)
+        location = known or ir.Location.unknown()
     notes = tuple(_restored(note, context, find) for note in fields["notes"])
     return Diagnostic(**(fields | {"location": location, "notes": notes}))

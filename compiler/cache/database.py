@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 from tilec.isa import TilecError
 
+from .trust import distrust
+
 _FILE = "compiled-1.sqlite3"
 """Named by the version of its tables: another version is another file."""
 _TABLES = (
@@ -27,6 +29,11 @@ _TABLES = (
     " size INTEGER, used REAL, digest BLOB, value BLOB)",
     "CREATE INDEX IF NOT EXISTS by_use ON entry (used)",
 )
+_LOCK = "lock"
+_SLACK = 1 << 20
+"""Bytes of a row besides its value, at most."""
+_END_OF_TIME = 2.0**40
+"""Seconds; what is later no calendar shows."""
 _PATIENCE = 2.0
 """Seconds that an operation waits for other processes."""
 _RECENT = 60.0
@@ -98,7 +105,7 @@ class Store:
             if found is None:
                 return None
             digest, value, used = found
-            if digest != _digest(key, value):
+            if not _is_entry(*found) or digest != _digest(key, value):
                 raise sqlite3.DatabaseError("the value has another digest")
             now = self._clock()
             if not 0 <= now - used < _RECENT:
@@ -118,6 +125,7 @@ class Store:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise CacheError(f"{self.folder}: {error.strerror}") from None
+        self._begin()
         row = (key, kind, name, target, len(value), self._clock(), _digest(key, value), value)
         with self._opened() as database, _transaction(database):
             for table in _TABLES:
@@ -142,6 +150,8 @@ class Store:
                 return []
             fields = ", ".join(Row._fields)
             found = database.execute(f"SELECT {fields} FROM entry ORDER BY used DESC").fetchall()
+            if not all(_is_row(*row) for row in found):
+                raise sqlite3.DatabaseError("a row is none of an entry")
             return [Row(*row) for row in found]
 
     def clear(self) -> None:
@@ -159,15 +169,40 @@ class Store:
         except OSError as error:
             raise CacheError(f"{self.folder}: {error.strerror}") from None
 
+    def _begin(self) -> None:
+        """Make the file, if there is none, for this user alone."""
+        self._check_trust()
+        try:
+            os.close(_open(self.file))
+        except OSError as error:
+            raise CacheError(f"{self.file}: {error.strerror}") from None
+
+    def _check_trust(self) -> None:
+        """See that nobody else can have written what is read here.
+
+        Raises:
+            CacheError: if somebody can.
+        """
+        try:
+            why = distrust(self.folder, _FILE, f"{_FILE}-journal", _LOCK)
+        except OSError as error:
+            raise CacheError(f"{self.folder}: {error.strerror}") from None
+        if why is not None:
+            raise CacheError(why)
+
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
         """The database; what goes wrong with it inside becomes a `CacheError`."""
+        self._check_trust()
         with self._locked(fcntl.LOCK_SH) as locked:
             if not locked:
                 raise BusyError(f"{self.file}: it is being replaced")
             try:
                 connection = sqlite3.connect(self.file, timeout=_PATIENCE, isolation_level=None)
                 with closing(connection) as database:
+                    # What is larger than the whole was not put there by `put`.
+                    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self.limit + _SLACK)
+                    database.execute("PRAGMA trusted_schema = OFF")
                     database.execute("PRAGMA synchronous = OFF")
                     yield database
                 return
@@ -204,7 +239,7 @@ class Store:
         Without waiting, since its holder may be a process that somebody stopped.
         """
         try:
-            lock = _open(self.folder / "lock")
+            lock = _open(self.folder / _LOCK)
         except OSError as error:
             raise CacheError(f"{self.folder}: {error.strerror}") from None
         try:
@@ -239,8 +274,22 @@ def _transaction(database: sqlite3.Connection) -> Iterator[None]:
 
 def _has_tables(database: sqlite3.Connection) -> bool:
     """Whether the file has been begun: who made it may have been killed, or is about to."""
-    query = "SELECT count(*) FROM sqlite_master WHERE name = 'entry'"
+    query = "SELECT count(*) FROM sqlite_master WHERE name = 'entry' AND type = 'table'"
     return bool(database.execute(query).fetchone()[0])
+
+
+def _is_entry(digest: object, value: object, used: object) -> bool:
+    """Whether columns are of the types that `put` writes: SQLite holds any in any."""
+    return isinstance(digest, bytes) and isinstance(value, bytes) and _is_time(used)
+
+
+def _is_row(*fields: object) -> bool:
+    *texts, size, used = fields
+    return all(isinstance(text, str) for text in texts) and isinstance(size, int) and _is_time(used)
+
+
+def _is_time(used: object) -> bool:
+    return isinstance(used, float) and 0 <= used < _END_OF_TIME
 
 
 def _digest(key: str, value: bytes) -> bytes:

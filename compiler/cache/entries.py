@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import warnings
 import zlib
+from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TypeVar
 
 from tilec.isa import TilecError
 
@@ -26,6 +27,19 @@ LIMIT = 256 * 1024 * 1024
 
 class CacheWarning(UserWarning):
     """The cache cannot be used; the compilation goes on without."""
+
+
+T = TypeVar("T")
+_LONGEST = 200
+_MALFORMED = (
+    AttributeError, KeyError, LookupError, TypeError, ValueError, RecursionError, MemoryError,
+    TilecError, zlib.error,
+)  # fmt: skip
+"""What reading data raises that is not what was kept."""
+
+
+def _as_it_is(data: Any) -> Any:
+    return data
 
 
 def store() -> Store:
@@ -56,18 +70,45 @@ def key(kind: str, *parts: object) -> str | None:
     return blake2b(text.encode(), digest_size=20).hexdigest()
 
 
-def find(key: str | None) -> Any:
-    """The data kept under `key`; None if there is none, or the cache cannot be used."""
+def find(key: str | None, read: Callable[[Any], T] = _as_it_is) -> T | None:
+    """What is kept under `key`; None if there is none, or the cache cannot be used.
+
+    Args:
+        key: as `key` made it.
+        read: makes of the data what it stands for; raises for data that stands for nothing, which
+            is not used then.
+    """
     if key is None:
         return None
     try:
-        value = store().get(key)
+        kept = store()
+        value = kept.get(key)
     except BusyError:
         return None
     except TilecError as error:
         _warn(str(error))
         return None
-    return None if value is None else json.loads(zlib.decompress(value))
+    if value is None:
+        return None
+    try:
+        return read(_unpacked(value))
+    except _MALFORMED as error:
+        why = f"{type(error).__name__}: {error}"[:_LONGEST]
+        _warn(f"{kept.file} holds an entry that tilec does not write ({why})")
+        return None
+
+
+def _unpacked(value: bytes) -> Any:
+    """The data of a value.
+
+    Raises:
+        ValueError, RecursionError, zlib.error: for what is none, or more than the cache would hold.
+    """
+    unpacking = zlib.decompressobj()
+    text = unpacking.decompress(value, LIMIT)
+    if unpacking.unconsumed_tail or not unpacking.eof:
+        raise ValueError("more than is ever kept, or cut off")
+    return json.loads(text)
 
 
 def keep(key: str | None, data: object, *, kind: str, name: str, target: str) -> None:

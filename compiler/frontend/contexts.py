@@ -7,13 +7,14 @@ handlers of diagnostics would hear each other's.
 
 from __future__ import annotations
 
+import os
 import threading
 import weakref
 
 from tilec import dialects
 from tilec.ir.mlir import ir
 from tilec.ir.state import hold, release
-from tilec.passes.pipeline import from_mlir_diagnostic
+from tilec.passes.mlir_diagnostics import from_mlir_diagnostic
 from tilec.report.diagnostics import reported
 
 # Upstream's dialects in which passes create operations, and irdl, which defines the tile dialect.
@@ -42,8 +43,14 @@ _RETIREMENT = 64
 
 _free: list[Lease] = []  # `append` and `pop` are atomic
 
-LOADING = threading.Lock()
-"""Held while a Python-defined dialect is loaded: two threads that do so at once crash."""
+LOADING = threading.RLock()
+"""Held while a Python-defined dialect is loaded: two threads that do so at once crash.
+
+A process does not fork meanwhile, whose child would have half a dialect.
+"""
+os.register_at_fork(
+    before=LOADING.acquire, after_in_parent=LOADING.release, after_in_child=LOADING.release
+)
 
 
 def new_context() -> ir.Context:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from tilec.dialect_plugins import load_named
 from tilec.ir.assembly.source_map import place_in
@@ -10,7 +11,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.state import holding
 from tilec.isa import nearest
 from tilec.passes.base import Diagnostic, ProgramError
-from tilec.passes.pipeline import from_mlir_diagnostic
+from tilec.passes.mlir_diagnostics import from_mlir_diagnostic
 from tilec.report.diagnostics import SOURCE, Source
 
 from .assembly import generic_text, in_source, put_in_place
@@ -21,10 +22,15 @@ _NO_DIALECT = re.compile("unregistered dialect|^Dialect `.*' not found")
 _PRETTY = re.compile(r"^\s*(?:%[\w:]+(?:\s*,\s*%[\w:]+)*\s*=\s*)?(tile\.[\w.]+)", re.MULTILINE)
 
 
-def parse(source: Source, context: ir.Context) -> ir.Module:
+def parse(source: Source, context: ir.Context, *, bare: bool = False) -> ir.Module:
     """The `ir.Module` that `source` describes.
 
     Other packages' dialects are loaded if it names them.
+
+    Args:
+        source: the text.
+        context: where it is parsed.
+        bare: take its one operation, whatever it is, instead of a module around what there is.
 
     Raises:
         ProgramError: if it cannot be parsed or does not verify.
@@ -35,17 +41,22 @@ def parse(source: Source, context: ir.Context) -> ir.Module:
             raise ProgramError([too_much])
         generic = generic_text(source)
         try:
-            module = ir.Module.parse(generic.text)
+            module = _parse_bare(generic.text) if bare else ir.Module.parse(generic.text)
         except ir.MLIRError as error:
             found = [in_source(from_mlir_diagnostic(d), generic) for d in error.error_diagnostics]
             if any(_NO_DIALECT.search(d.message) for d in found):
                 with LOADING:
                     loaded = load_named(source.text, context)
                 if loaded:
-                    return parse(source, context)
+                    return parse(source, context, bare=bare)
             raise ProgramError([_explained(d) for d in found] or _silent(source)) from None
         put_in_place(module, generic)
         return module
+
+
+def _parse_bare(text: str) -> Any:
+    """The one operation of a text."""
+    return ir.Operation.parse(text, source_name=SOURCE)
 
 
 def _too_much(text: str) -> Diagnostic | None:

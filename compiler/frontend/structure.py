@@ -40,6 +40,7 @@ _LONG_NUMBER = re.compile(rf"(?<![\w.$%#@!^])[\d?][\w.?]{{{LONGEST_NUMBER}}}")
 _MAP = re.compile(r"\baffine_(?:map|set)<")
 _ALIAS = re.compile(r"[#!][A-Za-z_][\w$.-]*+(?=\s*+=[^=])")
 _ALIAS_USE = re.compile(r"(?<!\w)[#!][A-Za-z_][\w$.-]*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED = re.compile(rf"{STRING}|{COMMENT}")
 _TOKEN = re.compile(
     rf"(?P<signs>{_SIGNS.pattern})|->|[<>=]=|(?P<open>[(\[{{<])"
@@ -62,8 +63,10 @@ class Excess(NamedTuple):
 def excess(text: str) -> Excess | None:
     """What of a text would exhaust MLIR's parser; None if nothing.
 
-    Strings and comments may hold whatever they like.
+    Strings and comments may hold whatever they like, if it is characters.
     """
+    if not text.isascii() and (stray := _SURROGATE.search(text)):
+        return Excess(stray.start(), f"U+{ord(stray[0]):04X} is no character, but half of one")
     doubtful = (
         _may_nest_deep(text)
         or (text.count("-") > DEEPEST and _SIGNS.search(text))

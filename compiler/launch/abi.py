@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
-from tilec.ir.attributes import CLUSTER, given_attribute
 from tilec.isa import PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 from tilec.isa.boxes import Im2col
@@ -331,8 +330,7 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
                 array(other, f"{name}.promised.disjoint")
         if argument["kind"] == "tensor_map":
             of = array(argument["array"], f"{name}.array")
-            if len(of["shape"]) != len(argument["box"]):
-                raise SchemaError(f"{at}.{name}.box: has another rank than argument")
+            _check_map(argument, len(of["shape"]), f"{at}.{name}")
             if any(one["kind"] != "tensor_map" for one in arguments[number:]):
                 raise SchemaError(f"{at}.{name}: tensor maps stand behind all other arguments")
     for axis in kernel.get("grid", ()):
@@ -340,6 +338,16 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
             rank = len(array(extent["argument"], "grid")["shape"])
             if extent["dimension"] >= rank:
                 raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+
+
+def _check_map(map_: Mapping[str, Any], rank: int, at: str) -> None:
+    """Check that what a map says of the dimensions of its array is of as many as that has."""
+    walked, steps = map_.get("im2col"), map_.get("element_strides")
+    corners = [] if walked is None else [(f"im2col.{n}", walked[n], 2) for n in ("lower", "upper")]
+    box = [("box", map_["box"], 0)] if walked is None else []
+    for name, numbers, fewer in (*box, *corners, *([("element_strides", steps, 0)] * bool(steps))):
+        if len(numbers) != rank - fewer:
+            raise SchemaError(f"{at}.{name}: has another rank than argument")
 
 
 _LISTS = ("sizes", "strides")
@@ -381,6 +389,8 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
     `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
     parameters say.
     """
+    from tilec.ir.attributes import CLUSTER  # noqa: PLC0415 (imports MLIR)
+
     for function in _llvm_functions(gpu_module):
         attributes = function.attributes
         if "nvvm.kernel" not in attributes:
@@ -394,7 +404,7 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
                 Scalar(f"arg{i}", "ptr" if "ptr" in type_ else type_)
                 for i, type_ in enumerate(types)
             )
-        shared = given_attribute(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
+        shared = _given(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
         bytes_ = 0 if shared is None else shared.value
         yield KernelEntry(
             name,
@@ -406,13 +416,19 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
         )
 
 
+def _given(op: Any, name: str, kind: Any) -> Any:
+    from tilec.ir.attributes import given_attribute  # noqa: PLC0415 (imports MLIR)
+
+    return given_attribute(op, name, kind)
+
+
 def described_arguments(function: Any) -> list[dict[str, Any]]:
     """The arguments of an `llvm.func` by its `tile.abi`, as `abi.schema.json` has them.
 
     Raises:
         TilecError: if they are not as `tile-kernel-abi` writes them.
     """
-    text = given_attribute(function, ABI, mlir.ir.StringAttr)
+    text = _given(function, ABI, mlir.ir.StringAttr)
     try:
         given: list[dict[str, Any]] = _loaded(text.value if text is not None else "[]")
         check(given, "arguments", ABI)
@@ -440,7 +456,7 @@ def _llvm_functions(gpu_module: Any) -> list[Any]:
 
 
 def _grid_of(function: Any) -> tuple[tuple[Extent, ...], ...] | None:
-    given = given_attribute(function, GRID, mlir.ir.ArrayAttr)
+    given = _given(function, GRID, mlir.ir.ArrayAttr)
     if given is None:
         return None
     try:
@@ -462,7 +478,7 @@ def _block(function: Any) -> tuple[int, int, int] | None:
 
 def _extents(function: Any, name: str) -> tuple[int, int, int] | None:
     """Three extents, those that an attribute leaves out being 1; None without it."""
-    given = given_attribute(function, name, mlir.ir.DenseI32ArrayAttr)
+    given = _given(function, name, mlir.ir.DenseI32ArrayAttr)
     if given is None:
         return None
     sizes = [*given, 1, 1, 1]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 _STRING = r'"(?:\\.|[^"\\])*"'
 _FLAT = rf'<(?:{_STRING}|->|[^<>"])*>'
@@ -17,21 +18,75 @@ _KINDS = (
     re.compile(rf"(!tile\.\w+{_DEEP})|{_STRING}"),
     re.compile(rf"(#tile\.\w+{_NESTED})|{_STRING}"),
 )
+_OWN_FILE = re.compile(r'"-"(?=:\d+:\d+)')
+"""What MLIR calls the text that it was handed, where a location prints it."""
 
 
-def to_text(module: Any, *, locations: bool = False, generic: bool = False) -> str:
-    """The text of a module; it parses again to the same module.
+class Style(NamedTuple):
+    """How IR is printed; the names are those of MLIR's flags.
+
+    Attributes:
+        locations: print the operations' locations.
+        file: what the program's own file is called in locations; as the parser calls it if empty.
+        pretty_locations: print them for people; the text does not parse again.
+        generic: print every operation in the generic form.
+        local_scope: print without aliases, so that each line stands by itself.
+        elements_limit: leave out the elements of constants that have more.
+        resource_limit: leave out resources whose text is longer.
+        name_prefix: name values as their locations do.
+        assume_verified: print without verifying first.
+        skip_regions: print no regions.
+    """
+
+    locations: bool = False
+    file: str = ""
+    pretty_locations: bool = False
+    generic: bool = False
+    local_scope: bool = False
+    elements_limit: int | None = None
+    resource_limit: int | None = None
+    name_prefix: bool = False
+    assume_verified: bool = False
+    skip_regions: bool = False
+
+
+def to_text(root: Any, *, locations: bool = False, generic: bool = False) -> str:
+    """The text of a module or an operation; that of a module parses again to the same module.
 
     Args:
-        module: an `ir.Module`.
+        root: an `ir.Module` or an operation.
         locations: print the operations' locations.
         generic: print every operation in the generic form.
     """
+    return print_as(root, Style(locations=locations, generic=generic))
+
+
+def print_as(root: Any, style: Style) -> str:
+    """The text of a module or an operation.
+
+    Args:
+        root: an `ir.Module` or an operation.
+        style: how to print it.
+    """
     from tilec.ir.assembly import shortened, to_custom  # noqa: PLC0415 (imports MLIR)
 
-    text = module.operation.get_asm(enable_debug_info=locations, print_generic_op_form=generic)
-    text = with_aliases(shortened(text))
-    return text if generic else to_custom(text)
+    text = root.operation.get_asm(
+        enable_debug_info=style.locations,
+        pretty_debug_info=style.pretty_locations,
+        print_generic_op_form=style.generic,
+        use_local_scope=style.local_scope,
+        large_elements_limit=style.elements_limit,
+        large_resource_limit=style.resource_limit,
+        use_name_loc_as_prefix=style.name_prefix,
+        assume_verified=style.assume_verified,
+        skip_regions=style.skip_regions,
+    )
+    text = shortened(text)
+    if not style.local_scope:
+        text = with_aliases(text)
+    if style.file:
+        text = _OWN_FILE.sub(lambda _: json.dumps(style.file, ensure_ascii=False), text)
+    return text if style.generic else to_custom(text)
 
 
 def with_aliases(text: str) -> str:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tilec.ending import undone
 from tilec.isa import TilecError
 
 _RESOURCE = re.compile(r"^\{-#.*?mlir_reproducer.*?#-\}\s*", re.MULTILINE | re.DOTALL)
@@ -90,7 +91,8 @@ def reproducible(path: str | None, made: Callable[[], Reproducer]) -> Iterator[N
             Path(path).unlink()
         raise type(error)(error.errno, error.strerror, path) from None
     try:
-        yield
+        with undone(Path(path).unlink):
+            yield
     except KeyboardInterrupt:
         Path(path).unlink()
         raise

@@ -27,6 +27,7 @@ from tilec.isa import (
     forms_of,
 )
 from tilec.isa.kernel import ENTRY, choose
+from tilec.isa.wgmma import Wgmma
 from tilec.layout import LinearLayout, fragment_of
 from tilec.layout.operands import operand_layout
 
@@ -36,6 +37,7 @@ from .kernel_text import Argument, KernelText
 from .ops.movmatrix import one_matrix
 from .stored import stored_elements, stored_tile
 from .tiles import TileValue, element_name, element_of
+from .wgmma_program import wgmma_program
 from .wmma import wmma_text
 
 
@@ -116,6 +118,23 @@ def form_program(kernels: Sequence[FormKernel], target: Target) -> str:
     aliases = "".join(f"{alias} = {type_}\n" for type_, alias in types.items())
     inside = "\n".join(f"  {line}".rstrip() for line in "\n".join(bodies).splitlines())
     return f'{aliases}\ngpu.module @forms [#nvvm.target<chip = "{target}">] {{\n{inside}\n}}\n'
+
+
+@singledispatch
+def program_of(
+    form: Form, target: Target, *, selectors: Mapping[str, int] | None = None, space: str = ""
+) -> str:
+    """The program of one form's kernel; arguments and errors as `form_kernel`'s."""
+    return form_program([form_kernel(form, target, selectors=selectors, space=space)], target)
+
+
+@program_of.register
+def _program_of_a_warpgroup(
+    form: Wgmma, target: Target, *, selectors: Mapping[str, int] | None = None, space: str = ""
+) -> str:
+    del space  # where its operands lie is part of the form
+    with _context(), ir.Location.unknown():
+        return wgmma_program(form, target, selectors or {})
 
 
 @cache

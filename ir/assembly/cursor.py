@@ -8,6 +8,7 @@ from typing import NamedTuple
 from .scan import STRING, VALUE, attribute_end, bracketed_end, skip_space, type_end
 
 _VALUE = re.compile(VALUE)
+_RESULTS = re.compile(rf"{VALUE}(?::\d+)?(?:\s*,\s*{VALUE}(?::\d+)?)*\s*=")
 _KEY = re.compile(rf"[A-Za-z_][\w$.]*|{STRING}")
 _KEYWORD = re.compile(r"[A-Za-z_][\w$]*(?:(?:\.|::)[A-Za-z_0-9][\w$]*)*")
 _SYMBOL = re.compile(rf"@([A-Za-z_][\w$.-]*|{STRING})")
@@ -91,8 +92,8 @@ class Cursor:
         return self._take(found.end())
 
     def values(self) -> list[Piece]:
-        """SSA values between commas, or none."""
-        if not self.sees_value():
+        """SSA values between commas, or none; the results of the op behind are none of them."""
+        if not self.sees_value() or _RESULTS.match(self.text, self.at):
             return []
         found = [self.value()]
         while self.sees(","):

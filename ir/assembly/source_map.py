@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import accumulate
+
+from tilec.isa.lazy import cached_property
 
 from .cursor import Piece
 

@@ -11,8 +11,9 @@ object whose state is C's own, the snapshot says so, and why.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from hashlib import blake2b
+
+from tilec.isa.lazy import cached_property
 
 from ..source import FunctionSource
 from .code import look_at_source

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from tilec.dialects.semantics import Spread
 from tilec.ir.mlir import ir
+from tilec.isa.lazy import cached_property
 
 from .cta_accesses import CtaAccess, Role
 from .effects import may_alias

@@ -106,6 +106,9 @@ class Expansion:
             name = op.operation.name
             handler = self._handlers.get(name)
             try:
+                if handler is None and self._stays(op):  # most ops; nothing is emitted for them
+                    self._keep_whole(op, name)
+                    continue
                 with ir.InsertionPoint(op), op.location:
                     results = None if handler is None else handler(op, self)
                     if results is None:
@@ -128,16 +131,23 @@ class Expansion:
 
     def _keep(self, op: Op, name: str) -> None:
         """Keep an op, or one like it that takes expanded values."""
-        if layout_rule(op) is not LayoutRule.CARRIED or not self._touches(op):
-            self._refuse(op, name)
-            for region in op.regions:
-                for inner in region:
-                    self._block(inner)
+        if self._stays(op):
+            self._keep_whole(op, name)
         elif control_flow(op) is not None:
             self._carrier(op.operation)
         else:
             emit(name, self.all(op.operation.operands))
             self._dead.append(op)
+
+    def _stays(self, op: Op) -> bool:
+        """Whether an op without a handler stays as it is, but for what its regions hold."""
+        return layout_rule(op) is not LayoutRule.CARRIED or not self._touches(op)
+
+    def _keep_whole(self, op: Op, name: str) -> None:
+        self._refuse(op, name)
+        for region in op.regions:
+            for inner in region:
+                self._block(inner)
 
     def _skip(self, op: Op) -> None:
         """Let what uses an op that failed be rewritten all the same, to find more errors."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.dots import DOTS, unit_of
 from tilec.dialects.tile.ops import LoadOp, StoreOp, WarpgroupDotOp
@@ -12,6 +10,7 @@ from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
+from tilec.isa.lazy import cached_property
 from tilec.layout import LinearLayout
 
 from ..base import walk

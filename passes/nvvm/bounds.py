@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property, reduce
+from functools import reduce
 from typing import NamedTuple
 
 from tilec.ir.aliases import Value
 from tilec.ir.ops import arith, llvm
 from tilec.ir.ops.llvm import ICmp, constant_i32, constant_i64
 from tilec.ir.types import i32, i64
+from tilec.isa.lazy import cached_property
 from tilec.layout import LinearLayout
 
 from ..analysis.contiguity import not_negative

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from tilec.dialects.semantics import root_memory
 from tilec.ir.aliases import Type, Value
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import ir
 from tilec.ir.ops import builtin, llvm
 from tilec.ir.types import i64, memref_of, strides_and_offset, width_of
+from tilec.isa.lazy import cached_property
 
 from ..functions import is_kernel
 from .addresses import advance, in_global

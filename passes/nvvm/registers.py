@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tile_value
 from tilec.ir.aliases import Number, Type, Value
@@ -21,6 +20,7 @@ from tilec.ir.ops import vector as vectors
 from tilec.ir.state import per_context
 from tilec.ir.types import integer
 from tilec.isa import TilecError
+from tilec.isa.lazy import cached_property
 
 REGISTER_BITS = 32
 

@@ -10,7 +10,7 @@ takes it as an immediate.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
 
 from tilec.dialects.tile.shared import SharedBuffer
 from tilec.ir.aliases import Value
@@ -18,6 +18,7 @@ from tilec.ir.ops import arith, llvm
 from tilec.ir.ops.llvm import constant_i64
 from tilec.ir.types import i64
 from tilec.isa import TilecError
+from tilec.isa.lazy import cached_property
 from tilec.layout import LinearLayout
 
 from ..analysis.multiples import ANY

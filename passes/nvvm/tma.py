@@ -1,7 +1,7 @@
 """`tile.tma_*`: tensor copies, and the tensor maps that the launch makes for them.
 
 A map is an argument of the kernel, 128 bytes by value, behind all others; the kernel's attribute
-`tile.tensor_maps` says of which array each is. PTX ISA 9.7.9.25.5, 5.5.
+`tile.tensor_maps` says of which array each is. PTX ISA 9.7.9.27.1, 5.5.
 """
 
 from __future__ import annotations

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 from tilec.isa import TARGETS, Scope, Target
+from tilec.isa.lazy import cached_property
 
 from .driver import bindings, call
 from .errors import FAULTS, CudaError, DriverError, FaultError, OutOfMemoryError, UnavailableError

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 from tilec.isa import LaunchError
 from tilec.isa.launch import Extents
+from tilec.isa.lazy import cached_property
 
 from .code import Code
 from .device import Device

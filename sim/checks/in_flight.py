@@ -17,22 +17,17 @@ from ..findings import Findings, Place
 from ..ptx.module import Instruction
 from ..wave import Wave
 from .operation import Operation
+from .operations import GRANULE, Operations
 from .peer_races import PeerRaces
 from .progress import Progress
 from .proxies import Proxies
 from .shared import SharedChecks
 
-GRANULE = 16
 Thread = tuple[int, int, int]
 
 
 class InFlight:
-    """The asynchronous operations of a wave.
-
-    Attributes:
-        operations: writes whose bytes nothing has replaced, by their numbers.
-        reads: reads of each CTA's shared memory whose bytes nothing has replaced.
-    """
+    """Checks what the asynchronous operations of a wave do, and what others do to their bytes."""
 
     def __init__(
         self,
@@ -48,29 +43,14 @@ class InFlight:
         self.shared = shared
         self.races = races
         self.proxies = Proxies(wave)
+        self.operations = Operations(wave, progress)
 
     def begin(self) -> None:
         """Begin a wave."""
-        ctas = self.wave.shape[0]
-        self._count = self.wave.memory.shared_stride // GRANULE
-        size = ctas * self._count
-        self._owner = np.zeros(size, np.int32)
-        self._busy = np.zeros(size, np.int16)
-        self.proxies.begin(size)
-        self._last = 0
-        self._restarts = 0
-        self.operations: dict[int, Operation] = {}
-        self._on: dict[tuple[int, int], list[Operation]] = {}
-        self.reads: list[list[Operation]] = [[] for _ in range(ctas)]
+        self.operations.begin()
+        self._count = self.operations.count
+        self.proxies.begin(self.wave.shape[0] * self._count)
         self._waited: dict[int | None, Instruction | None] = {}
-
-    def _follow(self) -> None:
-        """Have clocks for every CTA, and times that they can be asked of."""
-        self.progress.expand()
-        if self._restarts != self.progress.restarts:
-            self._restarts = self.progress.restarts
-            for operation in (*self.operations.values(), *chain.from_iterable(self.reads)):
-                operation.known = np.minimum(operation.known, 1)
 
     # The generic proxy
 
@@ -91,30 +71,27 @@ class InFlight:
         first = np.broadcast_to(offsets, shape)[active]
         for step in range(0, max(size, 1), GRANULE):
             flat = homes * self._count + ((first + step) >> 4)
-            replaced = self._owner[flat]
-            if replaced.any():
-                self._touched(instruction, flat, replaced, threads, kind)
+            writers = self.operations.writer[flat]
+            if writers.any():
+                self._touched(instruction, flat, writers, threads, kind)
             if not kind.writes or kind is Access.BARRIER:
                 continue
-            if self._busy[flat].any():
+            if self.operations.busy[flat].any():
                 self._overwritten(instruction, flat, threads)
             self.proxies.wrote(flat, self.proxies.number(*threads.T), instruction.position)
-            self._replace(flat[replaced > 0])
+            self.operations.replace(flat[writers > 0])
 
     def _touched(
-        self, instruction: Instruction, flat: Array, owners: Array, threads: Array, kind: Access
+        self, instruction: Instruction, flat: Array, writers: Array, threads: Array, kind: Access
     ) -> None:
-        """Threads, (n, 3), access what operations have written."""
-        self._follow()
-        warps = self.wave.shape[1]
-        key = (owners.astype(np.int64) * self.wave.shape[0] + threads[:, 0]) * warps + threads[:, 1]
-        for pair in np.unique(key[owners > 0]).tolist():
-            number, (cta, warp) = (
-                pair // warps // self.wave.shape[0],
-                divmod(pair % (self.wave.shape[0] * warps), warps),
-            )
-            operation = self.operations[number]
-            if operation.visible(self.progress.clocks, cta, warp):
+        """Threads, (n, 3), access what operations, by their numbers, have written."""
+        self.operations.follow()
+        ctas, warps, _ = self.wave.shape
+        key = writers.astype(np.int64) * (ctas * warps) + threads[:, 0] * warps + threads[:, 1]
+        for pair in np.unique(key[writers > 0]).tolist():
+            number, who = divmod(pair, ctas * warps)
+            operation = self.operations.writes[number]
+            if operation.visible(self.progress.clocks, *divmod(who, warps)):
                 continue
             chosen = np.flatnonzero(key == pair)
             verb = "writes" if kind.writes else "reads"
@@ -128,14 +105,15 @@ class InFlight:
 
     def _overwritten(self, instruction: Instruction, flat: Array, threads: Array) -> None:
         """Threads, (n, 3), write what operations may still read."""
-        self._follow()
-        homes = flat // self._count
-        for cta in np.unique(homes[self._busy[flat] > 0]).tolist():
-            for operation in list(self.reads[cta]):
+        self.operations.follow()
+        homes, warps = flat // self._count, self.wave.shape[1]
+        who = threads[:, 0] * warps + threads[:, 1]
+        for cta in np.unique(homes[self.operations.busy[flat] > 0]).tolist():
+            for operation in list(self.operations.reads[cta]):
                 hit = (homes == cta) & np.isin(flat, operation.granules + cta * self._count)
-                for home, warp in np.unique(threads[hit, :2], axis=0).tolist():
-                    if not operation.visible(self.progress.clocks, home, warp):
-                        chosen = hit & (threads[:, 0] == home) & (threads[:, 1] == warp)
+                for one in np.unique(who[hit]).tolist():
+                    if not operation.visible(self.progress.clocks, *divmod(one, warps)):
+                        chosen = hit & (who == one)
                         self._add(
                             "async",
                             instruction,
@@ -144,7 +122,7 @@ class InFlight:
                             f"writes shared memory at {{address:#x}}, {self._unread(operation)}",
                         )
                 if hit.any():
-                    self._release(operation, flat[hit] - cta * self._count)
+                    self.operations.release(operation, flat[hit] - cta * self._count)
 
     def fence(self, threads: Array) -> None:
         """Threads execute `fence.proxy.async`."""
@@ -171,11 +149,12 @@ class InFlight:
             barrier: offset of the mbarrier that is told, in the same CTA.
             swizzle: how a tensor copy arranges it.
         """
-        self._follow()
+        operations = self.operations
+        operations.follow()
         self._order(instruction, [thread], cta, granules, writes=True)
         self._settled(instruction, [thread], cta, granules, "writes")
         flat = cta * self._count + granules
-        for operation in list(self.reads[cta]) if self._busy[flat].any() else ():
+        for operation in list(operations.reads[cta]) if operations.busy[flat].any() else ():
             common = np.isin(operation.granules, granules)
             if not common.any():
                 continue
@@ -187,40 +166,22 @@ class InFlight:
                     cta * self._count + int(operation.granules[common][0]),
                     f"has shared memory at {{address:#x}} overwritten, {self._unread(operation)}",
                 )
-            self._release(operation, operation.granules[common])
-        self._replace(flat)
-        self._last += 1
-        warps = self.wave.shape[1]
-        made = Operation(instruction, self._last, cta, granules, np.zeros(warps, np.int64), barrier)
-        made.swizzle = swizzle
-        self.operations[made.number] = made
-        if barrier is not None:
-            self._on.setdefault((cta, barrier), []).append(made)
-        self._owner[flat] = made.number
+            operations.release(operation, operation.granules[common])
         self.proxies.replaced(flat)
         self.shared.overwrite(cta, granules, instruction)
-        return made
+        return operations.add_write(instruction, cta, granules, barrier, swizzle)
 
     def read(self, instruction: Instruction, threads: list[Thread], granules: Array) -> Operation:
         """Threads, of one CTA and one warp each, have granules of its shared memory read."""
-        self._follow()
+        self.operations.follow()
         cta = threads[0][0]
         self._order(instruction, threads, cta, granules, writes=False)
         self._settled(instruction, threads, cta, granules, "reads")
-        self._last += 1
-        warps = self.wave.shape[1]
-        made = Operation(instruction, self._last, cta, granules, np.zeros(warps, np.int64))
-        self.reads[cta].append(made)
-        self._busy[cta * self._count + granules] += 1
-        if len(self.reads[cta]) > 64:
-            self._prune(cta)
-        return made
+        return self.operations.add_read(instruction, cta, granules)
 
     def swizzled_otherwise(self, cta: int, granules: Array, swizzle: str) -> Operation | None:
         """An operation that wrote any of some granules by another swizzle, if it had one."""
-        owners = self._owner[cta * self._count + granules]
-        for number in np.unique(owners[owners > 0]).tolist():
-            operation = self.operations[number]
+        for operation in self.operations.writers(cta * self._count + granules):
             if operation.swizzle and operation.swizzle != swizzle:
                 return operation
         return None
@@ -234,12 +195,11 @@ class InFlight:
         verb: str,
     ) -> None:
         """What is touched must have arrived, if an operation writes it."""
-        owners = self._owner[cta * self._count + granules]
-        for number in np.unique(owners[owners > 0]).tolist():
-            operation = self.operations[number]
+        flat = cta * self._count + granules
+        for operation in self.operations.writers(flat):
             late = [t for t in threads if not operation.visible(self.progress.clocks, *t[:2])]
             if late:
-                at = cta * self._count + int(granules[np.argmax(owners == number)])
+                at = int(flat[np.argmax(self.operations.writer[flat] == operation.number)])
                 self._add(
                     "async",
                     instruction,
@@ -296,12 +256,11 @@ class InFlight:
                     f"{self._of(position)}, without a barrier between them",
                 )
 
-    # What becomes of operations
+    # Waits
 
     def finish(self, operation: Operation, warps: Array) -> None:
         """Warps, (warps,), have waited for an operation."""
-        self._follow()
-        operation.settle(warps, int(self.progress.clocks.now[operation.cta]))
+        self.operations.finish(operation, warps)
 
     def observed(
         self, instruction: Instruction | None, offset: int, threads: Array, phases: Array
@@ -315,52 +274,7 @@ class InFlight:
             phases: phases that it has completed, (CTAs,).
         """
         self._waited[offset] = instruction
-        some = np.asarray(threads.any(axis=2))
-        for cta in np.flatnonzero(some.any(axis=1)).tolist():
-            waiting = self._on.get((cta, offset))
-            if not waiting:
-                continue
-            self._follow()
-            for operation in waiting:
-                if operation.phase is not None and operation.phase < phases[cta]:
-                    operation.settle(some[cta], int(self.progress.clocks.now[cta]))
-
-    def _replace(self, flat: Array) -> None:
-        """Granules lose the operation that wrote them."""
-        owners = self._owner[flat]
-        if not owners.any():
-            return
-        self._owner[flat] = 0
-        for number in np.unique(owners[owners > 0]).tolist():
-            operation = self.operations[number]
-            first = operation.cta * self._count
-            operation.granules = operation.granules[
-                self._owner[first + operation.granules] == number
-            ]
-            if not operation.granules.size:
-                del self.operations[number]
-                if operation.barrier is not None:
-                    self._on[operation.cta, operation.barrier].remove(operation)
-
-    def _release(self, operation: Operation, granules: Array) -> None:
-        """Granules that an operation read have been replaced."""
-        gone = np.isin(operation.granules, granules)
-        self._busy[operation.cta * self._count + operation.granules[gone]] -= 1
-        operation.granules = operation.granules[~gone]
-        if not operation.granules.size:
-            self.reads[operation.cta].remove(operation)
-
-    def _prune(self, cta: int) -> None:
-        """Forget reads that every warp knows to be over."""
-        clocks = self.progress.clocks
-        live = self.wave.live
-        for operation in list(self.reads[cta]):
-            warps = range(self.wave.shape[1])
-            if all(
-                operation.visible(clocks, cta, w) or (live is not None and not live[cta, w].any())
-                for w in warps
-            ):
-                self._release(operation, operation.granules)
+        self.operations.observed(offset, threads, phases)
 
     # In words
 

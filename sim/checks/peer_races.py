@@ -249,7 +249,7 @@ class PeerRaces:
             return (
                 f"{'writes' if touching.kind.writes else 'reads'} shared memory at "
                 f"{int(touching.offsets[i]):#x}{whose}, which {who} {verb} at line "
-                f"{self.findings.module.source.line(position)}, without anything that orders them"
+                f"{self.findings.module.written_line(position)}, without anything that orders them"
             )
 
         self._add("race", touching, late.any(axis=1), words)

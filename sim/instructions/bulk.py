@@ -11,7 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..binding import Binding, Locate
-from ..checks.in_flight import GRANULE, Thread
+from ..checks.in_flight import Thread
+from ..checks.operations import GRANULE
 from ..machine import Machine, Step
 from ..ptx.module import Instruction, Integer, Operand
 from ..traits import PLAIN, Traits

@@ -10,7 +10,8 @@ import numpy as np
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding, Locate
-from ..checks.in_flight import GRANULE, Thread
+from ..checks.in_flight import Thread
+from ..checks.operations import GRANULE
 from ..machine import Machine
 from ..memory import RANK_OFFSET, RANK_SHIFT
 from ..transfers import Load, Store

@@ -21,6 +21,7 @@ from ..ptx.module import Address, Operand, Vector
 from .delivery import Courier, Place, places
 from .mbarrier import MBarrier
 from .reductions import Combine, combiner
+from .tensor_maps import illegal_map
 
 _KNOWN = {
     "async", "bulk", "tensor", "prefetch", "reduce", "tile", "im2col", "im2col_no_offs", "global",
@@ -74,16 +75,18 @@ class _Map:
             for cta, warp, lane in np.argwhere(active).tolist():
                 thread = (cta, warp, lane)
                 descriptor = self._read(thread, int(begins[thread]))
-                if descriptor is None:
-                    continue
                 at = tuple(int(values[thread]) for values in first)
                 by = tuple(int(values[thread]) for values in moved) or (0,) * (self.rank - 2)
                 elements = im2col(descriptor, at, by) if self.im2col else tile(descriptor, at)
                 found[thread] = descriptor, elements
         return found
 
-    def _read(self, thread: tuple[int, int, int], begin: int) -> Descriptor | None:
-        """The tensor map at a byte of memory; None, and a finding, if it is not legal."""
+    def _read(self, thread: tuple[int, int, int], begin: int) -> Descriptor:
+        """The tensor map at a byte of memory.
+
+        Raises:
+            StoppedError: if it is not legal.
+        """
         data = self.machine.memory.data[begin : begin + MAP_BYTES].tobytes()
         try:
             descriptor = _decode(data)
@@ -98,12 +101,7 @@ class _Map:
             problem = "it lies at no multiple of 64 bytes"
         if problem is None:
             return descriptor
-        observer = self.machine.observer
-        if observer is not None:
-            observer.blame(
-                "tensor-map", self.binding.instruction, thread, f"uses a tensor map: {problem}"
-            )
-        return None
+        raise illegal_map(self.binding, thread, f"uses a tensor map: {problem}")
 
 
 def bind(binding: Binding) -> Step:

@@ -2,59 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 from tilec.isa.limits import MAP_BYTES
 
+from ..alu import Array
 from ..binding import Binding
+from ..findings import StoppedError
 from ..machine import Step
-from ..map_bytes import (
-    PTX_TYPES,
-    TYPES,
-    set_box,
-    set_code,
-    set_dim,
-    set_step,
-    set_stride,
-)
+from ..map_fields import FIELDS
+from ..memory import Space
 from ..ptx.module import Instruction, Integer
 from ..sync import Members
 from ..traits import PLAIN, Sync, Traits
+from .delivery import Courier, Place
 from .registry import instruction
 
-Bytes = NDArray[np.uint8]
+_ALIGNMENT = 64
+"""Of a map, in bytes."""
+Thread = tuple[int, int, int]
 
 
-def _address(raw: Bytes, number: int, value: int) -> None:
-    del number
-    raw[0:8].view(np.uint64)[0] = value
-
-
-def _type(raw: Bytes, number: int, value: int) -> None:
-    del number
-    set_code(raw, 7, 4, TYPES.index(PTX_TYPES[value]))
-
-
-def _coded(first: int, bits: int) -> Callable[[Bytes, int, int], None]:
-    return lambda raw, _, value: set_code(raw, first, bits, value)
-
-
-_FIELDS: dict[str, Callable[[Bytes, int, int], None]] = {
-    "global_address": _address,
-    "rank": _coded(4, 3),
-    "box_dim": set_box,
-    "global_dim": set_dim,
-    "global_stride": set_stride,
-    "element_stride": set_step,
-    "elemtype": _type,
-    "interleave_layout": _coded(11, 2),
-    "swizzle_mode": _coded(13, 2),
-    "fill_mode": _coded(15, 1),
-}
-_ORDERED = ("box_dim", "global_dim", "global_stride", "element_stride")
-"""Fields of which there is one for each dimension."""
+def illegal_map(binding: Binding, thread: Thread, words: str) -> StoppedError:
+    """The end of a run whose tensor map is not legal: hardware, too, gives up there."""
+    where, name = binding.instruction, binding.machine.thread_name(thread)
+    place = binding.frame.program.module.place(where)
+    message = f"{place}: {name} {words} ({where.mnemonic})"
+    return StoppedError("tensor-map", message, where, name)
 
 
 def _traits(found: Instruction) -> Traits:
@@ -66,30 +39,59 @@ def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if modifiers[0] == "cp_fenceproxy":
         return _publish(binding)
-    field = next((m for m in modifiers if m in _FIELDS), None)
-    if modifiers[0] != "replace" or field is None:
+    name = next((m for m in modifiers if m in FIELDS), None)
+    if modifiers[0] != "replace" or name is None:
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
-    address, *ordinal, value = binding.expect(3 if field in _ORDERED else 2)
+    field = FIELDS[name]
+    address, *ordinal, value = binding.expect(3 if field.dimensions else 2)
     number = 0
     if ordinal:
-        if not isinstance(ordinal[0], Integer):
-            raise binding.error(f"'.{field}' of 'tensormap.replace' takes a constant dimension")
+        if not isinstance(ordinal[0], Integer) or not 0 <= ordinal[0].value < field.dimensions:
+            raise binding.error(
+                f"'.{name}' of 'tensormap.replace' takes a constant dimension, 0 to "
+                f"{field.dimensions - 1}"
+            )
         number = ordinal[0].value
+    if field.coded:
+        if not isinstance(value, Integer):
+            raise binding.error(f"'.{name}' of 'tensormap.replace' takes a constant")
+        if problem := field.problem(name, number, value.value):
+            raise binding.error(f"'tensormap.replace' {problem}")
     locate, slot = binding.locate(address), binding.source(value, modifiers[-1])
-    machine, change = binding.machine, _FIELDS[field]
+    machine = binding.machine
     registers = machine.registers
 
     def step() -> None:
         values = machine.full(registers[slot])
         for space, offsets, mask in locate():
             active = machine.active() if mask is None else machine.full(mask)
-            places = machine.full(space.place(offsets))
             for cta, warp, lane in np.argwhere(active).tolist():
-                at = int(places[cta, warp, lane])
-                raw = machine.memory.data[at : at + MAP_BYTES]
-                change(raw, number, int(values[cta, warp, lane]))
+                thread = (cta, warp, lane)
+                raw = _bytes(binding, thread, space, offsets, writes=True)
+                new = int(values[thread])
+                if problem := field.problem(name, number, new):
+                    raise illegal_map(binding, thread, problem)
+                field.write(raw, number, new)
 
     return step
+
+
+def _bytes(
+    binding: Binding, thread: Thread, space: Space, offsets: Array, *, writes: bool
+) -> Array:
+    """The bytes of the tensor map that a thread names."""
+    machine = binding.machine
+    at = int(machine.full(offsets)[thread])
+    place = int(machine.full(space.place(offsets))[thread])
+    courier = Courier(binding)
+    if space.name == "shared":
+        where = Place(thread, thread[0], at)
+        legal = courier.legal(where, MAP_BYTES, _ALIGNMENT, writes=writes)
+    else:
+        legal = courier.legal_global(thread, at, MAP_BYTES, _ALIGNMENT, writes=writes)
+    return (
+        machine.memory.data[place : place + MAP_BYTES] if legal else np.zeros(MAP_BYTES, np.uint8)
+    )
 
 
 def _publish(binding: Binding) -> Step:
@@ -104,14 +106,10 @@ def _publish(binding: Binding) -> Step:
     def step() -> None:
         ((there, ends, _),) = to()
         ((here, begins, _),) = from_()
-        targets, sources = (
-            machine.full(space.place(at)) for space, at in ((there, ends), (here, begins))
-        )
         active = machine.active()
-        data = machine.memory.data
         for cta, warp in np.argwhere(active.any(axis=2)).tolist():
-            lane = int(active[cta, warp].argmax())
-            begin, end = int(sources[cta, warp, lane]), int(targets[cta, warp, lane])
-            data[end : end + MAP_BYTES] = data[begin : begin + MAP_BYTES]
+            thread = (cta, warp, int(active[cta, warp].argmax()))
+            source = _bytes(binding, thread, here, begins, writes=False)
+            _bytes(binding, thread, there, ends, writes=True)[...] = source
 
     return step

@@ -67,10 +67,18 @@ def number(cursor: Cursor) -> int | Float | None:
         if len(digits) > _LONGEST:
             cursor.source.fail("a constant of more than 64 bits", match.start())
         octal = len(digits) > 1 and digits.isdecimal() and digits[0] == "0"
-        return int(digits, 8 if octal else 0)
+        value = int(digits, 8 if octal else 0)
+        if value > _MASK:
+            cursor.source.fail("a constant of more than 64 bits", match.start())
+        return value
     if cursor.match(_WARP):
         return 32
     return None
+
+
+def wrapped(value: int) -> int:
+    """A number of bytes as addresses have it, which wrap at 64 bits: from -2^63 to 2^63-1."""
+    return (value + (1 << 63) & _MASK) - (1 << 63)
 
 
 def _integer(cursor: Cursor, value: int | Float) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .constants import expression
+from .constants import expression, wrapped
 from .cursor import Cursor
 from .module import (
     Address,
@@ -58,7 +58,7 @@ def _offset(cursor: Cursor) -> int:
         if isinstance(value, Float):
             cursor.fail("an address takes an integer offset, before")
         total += -value if negative else value
-    return total
+    return wrapped(total)
 
 
 def _address(cursor: Cursor, depth: int) -> Address:
@@ -67,7 +67,7 @@ def _address(cursor: Cursor, depth: int) -> Address:
         value = expression(cursor)
         if isinstance(value, Float):
             cursor.fail("an address is an integer, before")
-        offset = value
+        offset = wrapped(value)
     else:
         offset = _offset(cursor)
     if cursor.accept(","):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
 from typing import NoReturn
+
+from tilec.isa.lazy import cached_property
 
 from ..errors import PtxError
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import lit.formats
 
-_TOOLS = ("tilec", "tile-isa", "tile-layout", "tile-opt", "tile-run")
+_TOOLS = ("tilec", "tile-isa", "tile-layout", "tile-opt", "tile-run", "tile-translate")
 _OLDEST_FILECHECK = 14  # oldest that the tests are known to pass with
 
 

@@ -12,7 +12,7 @@ from tilec.backend.cubin import AssemblerError
 from tilec.frontend.inputs import TextInput
 from tilec.frontend.loading import load
 from tilec.ir.mlir import ir
-from tilec.passes.instrumentation import Instrumentation
+from tilec.passes.instrumentation import Instrumentation, Title
 from tilec.report.diagnostics import SOURCE, Source, places
 from tilec.report.printing import to_text
 
@@ -76,13 +76,13 @@ class _Recorder(Instrumentation):
             yield
 
     @contextmanager
-    def around(self, title: str, name: str, module: ir.Module) -> Iterator[None]:
-        """Keeps `module` after the pass that runs inside."""
-        with self.inner.around(title, name, module) if self.inner else nullcontext():
+    def around(self, title: Title, root: ir.Module | ir.Operation) -> Iterator[None]:
+        """Keeps the module after the pass that runs inside."""
+        with self.inner.around(title, root) if self.inner else nullcontext():
             yield
-        self.keep(name, module)
+        self.keep(title.name, root)
 
-    def keep(self, name: str, module: ir.Module, *, by_pass: bool = True) -> None:
+    def keep(self, name: str, module: ir.Module | ir.Operation, *, by_pass: bool = True) -> None:
         """Keep `module` as the step `name`."""
         read = lines.mlir(to_text(module, locations=True), self.file)
         self.steps.append(Step(name, read, by_pass=by_pass))

@@ -1,5 +1,7 @@
 // Expected and reported diagnostics must be the same, part by part.
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
+// RUN: tile-opt %s --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=PRINTED
+// RUN: tile-opt %S/Inputs/unexpected.mlir --verify-diagnostics=only-expected
 // RUN: not tile-opt %S/Inputs/unexpected.mlir --verify-diagnostics 2>&1 | FileCheck %s --check-prefix=UNEXPECTED
 // RUN: not tile-opt %S/Inputs/missing.mlir --verify-diagnostics 2>&1 | FileCheck %s --check-prefix=MISSING
 // RUN: not tile-opt %S/Inputs/wrong-kind.mlir --verify-diagnostics 2>&1 | FileCheck %s --check-prefix=KIND
@@ -47,6 +49,9 @@ func.func @note(%a: i32) {
 
 // -----
 
+// What parses is printed.
+// PRINTED-NOT: @below
+// PRINTED: func.func @valid()
 func.func @valid() {
   return
 }

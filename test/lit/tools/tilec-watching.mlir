@@ -4,7 +4,7 @@
 // RUN: not tilec %s --mlir-pass-pipeline-crash-reproducer=%t.mlir -o %t.none 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not tile-opt %t.mlir --run-reproducer 2>&1 | FileCheck %s --check-prefix=AGAIN
 
-// CHECK: // -----// IR Dump After KernelAbi (tile-kernel-abi) //----- //
+// CHECK: // -----// IR Dump After KernelAbi: tile-kernel-abi //----- //
 // TIMING: parse
 // TIMING: tile-kernel-abi
 // TIMING: LLVM to PTX

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -116,18 +118,83 @@ print(codegen._worker[0].process.pid)
     assert not Path(f"/proc/{pid}").exists() or sys.platform != "linux"
 
 
-def test_a_worker_killed_at_work_is_replaced(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def kill_at_work(monkeypatch: pytest.MonkeyPatch, times: int, signal_: int) -> list[int]:
+    """Has workers get a signal when they are asked; the list gets the processes."""
+    ended: list[int] = []
+    ask = codegen._Worker.ask
+
+    def die(worker: codegen._Worker, request: Any) -> Any:
+        if len(ended) < times:
+            ended.append(worker.process.pid)
+            worker.process.send_signal(signal_)
+            worker.process.wait()
+        return ask(worker, request)
+
+    monkeypatch.setattr(codegen._Worker, "ask", die)
+    return ended
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGTERM])
+def test_a_worker_killed_at_work_is_replaced(
+    signal_: int, scale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = tilec.compile(scale).ptx
-    worker = codegen._worker[0]
-
-    def die(request: Any) -> Any:
-        worker.process.kill()
-        return type(worker).ask(worker, request)
-
-    monkeypatch.setattr(worker, "ask", die)
-    with pytest.raises(codegen.CodegenError, match="ended without a word"):
-        tilec.compile(scale)
+    ended = kill_at_work(monkeypatch, 2, signal_)
     assert tilec.compile(scale).ptx == before
+    assert len(set(ended)) == 2
+
+
+def test_workers_that_are_always_killed_are_an_error(
+    scale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tilec.compile(scale).ptx
+    with monkeypatch.context() as patched:
+        kill_at_work(patched, 99, signal.SIGKILL)
+        with pytest.raises(codegen.CodegenError, match="was killed 3 times"):
+            tilec.compile(scale)
+    assert tilec.compile(scale).ptx == before
+
+
+def test_a_worker_that_dies_of_its_work_is_not_asked_twice(
+    scale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = tilec.compile(scale).ptx
+    with monkeypatch.context() as patched:
+        ended = kill_at_work(patched, 99, signal.SIGABRT)
+        with pytest.raises(codegen.CodegenError, match="ended without a word"):
+            tilec.compile(scale)
+    assert len(ended) == 1
+    assert tilec.compile(scale).ptx == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_forks_while_a_thread_compiles(python: Callable[..., Outcome], scale: str) -> None:
+    """A child waits for nothing that a thread of its parent was about to do."""
+    code = """
+import os, signal, sys, threading, time, tilec
+source = sys.stdin.read()
+first = tilec.compile(source).ptx
+going = True
+def compile_on():
+    while going:
+        assert tilec.compile(source).ptx == first
+thread = threading.Thread(target=compile_on)
+thread.start()
+children = []
+for number in range(8):
+    time.sleep(0.011 * number)
+    pid = os.fork()
+    if not pid:
+        signal.alarm(60)
+        os._exit(tilec.compile(source).ptx != first)
+    children.append(pid)
+print([os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children])
+going = False
+thread.join()
+"""
+    done = python(code, stdin=scale)
+    assert done.stdout == f"{[0] * 8}\n", done.stderr
+    assert done.stderr == ""
 
 
 def test_a_worker_killed_while_it_waits_is_replaced(scale: str) -> None:

@@ -104,6 +104,13 @@ def test_comments_and_strings_may_hold_anything(name: str, where: str) -> None:
     parse(Source("program", program), new_context())
 
 
+@pytest.mark.parametrize("text", ["\ud800", "// \udcff", 'module attributes {a.b = "\udfff"} {}'])
+def test_half_a_character_is_none(text: str) -> None:
+    with pytest.raises(ProgramError, match=r"U\+D[8CF][0F][0F] is no character") as caught:
+        parse(Source("program", text), new_context())
+    assert place(caught.value.diagnostics[0].location)
+
+
 def test_the_largest_numbers_are_no_excess() -> None:
     assert excess(f"%v#{MOST_RESULTS - 1}") is None
     assert excess(f"%v#{MOST_RESULTS}") is not None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tilec.sim import launch, read
+from tilec.sim import TensorMap, launch, read
 from tilec.sim.launch import kernel_of
 
 BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
@@ -115,12 +115,35 @@ class FakeLibrary:
         values: list[Any] = []
         for place, parameter in zip(places, parameters, strict=True):
             held = bytes((ctypes.c_ubyte * parameter.size).from_address(place))
+            if parameter.size == 128:
+                values.append(self._map(held))
+                continue
             number = int.from_bytes(held, "little")
             values.append(self._at(number) if number >= _BASE else held)
         options = {"arch": self.target, "dynamic_smem": shared}
         report = launch(module, name, (gx, gy, gz), (bx, by, bz), values, **options)
         self._time += 1.0
         return 0 if report.ok else 700
+
+    def _cuTensorMapEncodeTiled(self, map_, type_, rank, address, *rest):  # noqa: N802
+        """Write what a map says into its bytes: address, type, and numbers of each dimension."""
+        dims, strides, box, steps, interleave, swizzle, promotion, fill = rest
+        assert (interleave, fill, list(steps)) == (0, 0, [1] * rank)
+        assert 0 <= promotion <= 3
+        assert ctypes.addressof(map_._obj) % 64 == 0
+        numbers = [address.value, type_, rank, swizzle, *dims, *strides, *box]
+        data = np.array(numbers, np.int64).tobytes()
+        ctypes.memmove(map_._obj, data.ljust(128, b"\0"), 128)
+
+    def _map(self, held: bytes) -> TensorMap:
+        address, type_, rank, swizzle, *numbers = np.frombuffer(held, np.int64).tolist()
+        dims, strides = numbers[:rank], numbers[rank : 2 * rank - 1]
+        box = numbers[2 * rank - 1 : 3 * rank - 1]
+        kind = {6: np.dtype(np.float16), 7: np.dtype(np.float32)}[type_]
+        steps = (*strides[::-1], kind.itemsize)
+        array = np.ndarray(dims[::-1], kind, self._at(address), 0, steps)
+        name = ("none", "32B", "64B", "128B")[swizzle]
+        return TensorMap(array, box=box[::-1], swizzle=name)
 
     def _cuEventCreate(self, event, _):  # noqa: N802
         self._events += 1

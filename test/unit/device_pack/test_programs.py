@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from itertools import islice
 
+import numpy as np
 import pytest
 
 
@@ -45,6 +47,31 @@ def test_examples_are_right(cuda, library, pairs, folder):
     assert [row["program"] for row in rows] == ["mma", "warp_gemm"]
     assert [row["wrong"] for row in rows] == [[], []]
     assert library.allocated == 0
+
+
+@pytest.mark.parametrize("name", ["hopper-gemm", "hopper-gemm_cluster"])
+def test_products_of_warpgroups(cuda, library, folder, name):
+    """Their tensor maps are made by the driver, and their product is numpy's."""
+    from device_pack.programs import Packed
+    from device_run.programs import Program
+
+    program, ptx = next(pair for pair in Packed("sm_90a").hopper() if pair[0].name == name)
+    program = Program.of(json.loads(json.dumps(program.json())))
+    function = cuda.function(cuda.load(ptx), program.kernel, program.shared)
+    found = program.execute(cuda, function, b"").view(np.float16)
+    memories = [one.content(b"").view(np.float16) for one in program.passed if one.bytes]
+    a, b = (memory.reshape(-1, 328).astype(np.float64) for memory in memories[:2])
+    np.testing.assert_allclose(found.reshape(len(a), len(b)), a @ b.T, rtol=2e-3, atol=2e-2)
+    simulated = program.simulate(ptx, b"", "sm_90a", checks=True)
+    np.testing.assert_array_equal(found, simulated.view(np.float16))
+    assert library.calls.count("cuTensorMapEncodeTiled") == 3
+    assert library.allocated == 0
+
+
+def test_no_other_target_gets_them():
+    from device_pack.programs import Packed
+
+    assert not list(Packed("sm_90").hopper())
 
 
 def test_a_wrong_kernel_is_told(cuda, library, pairs, folder):

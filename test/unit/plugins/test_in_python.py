@@ -20,7 +20,8 @@ from tilec.frontend.parsing import parse
 from tilec.isa import target
 from tilec.passes import Pass, PassError, register, registry, remark, walk
 from tilec.passes.base import ProgramError
-from tilec.passes.pipeline import make_pass, run_pipeline
+from tilec.passes.pass_options import make_pass
+from tilec.passes.pipeline import run_pipeline
 from tilec.passes.pipeline_text import PipelineError
 from tilec.passes.remove_dead import RemoveDead
 from tilec.pipelines import pipeline

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
-from tilec.sim import LaunchError, PtxError, read
+from tilec.sim import LaunchError, PtxError, launch, read
 from tilec.sim.ptx import read_text
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -44,6 +45,18 @@ def test_long_products_are_those_of_64_bits() -> None:
     factors = " * ".join(["0xfffffffffffffffb"] * 5000)
     module = read_text(HEAD + f".global .u64 a = {factors};\n")
     assert module.variables["a"].values == (pow(0xFFFFFFFFFFFFFFFB, 5000, 1 << 64),)
+
+
+@pytest.mark.parametrize(
+    "offset", ["18446744073709551615", "0xffffffffffffffff", "-1", "- -1 + -2"]
+)
+def test_offsets_wrap(offset: str) -> None:
+    """The address before, as 64 bits count."""
+    body = f"mov.u64 %r2, p; ld.param.u8 %r1, [%r2+{offset}];"
+    text = HEAD + f".entry k(.param .u64 p)\n{{\n .reg .b64 %r<4>;\n {body}\n ret;\n}}\n"
+    module = read_text(text)
+    report = launch(module, "k", 1, 1, [np.zeros(4, np.float32)])
+    assert not report.ok
 
 
 def test_numbered_names_may_have_many_digits() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import replace
 
 import ml_dtypes
 import numpy as np
 import pytest
-from tilec.sim import Im2col, LaunchError, Report, TensorMap, launch
+from tilec.sim import Im2col, LaunchError, PtxError, Report, TensorMap, launch
 from tilec.sim.map_bytes import Descriptor
 
 HEAD = """.version 8.6
@@ -336,3 +337,96 @@ def test_texts_assemble(assemblers: list) -> None:
     for ptxas in assemblers:
         for text in texts:
             assert ptxas.run(text, "sm_90a") == (0, "")
+
+
+def changed_map(old: str, new: str) -> tuple[str, Report]:
+    """A map made on the device, one of whose fields is another."""
+    text = replace_text()
+    assert old in text
+    text = text.replace(old, new)
+    array, room = np.ones((40, 72), np.float16), np.zeros(256, np.uint8)
+    found = np.zeros(16 * 128, np.uint8)
+    return text, launch(text, "k", 1, 32, [room, array, found, found.nbytes, 16, 30, 0, 0, 0])
+
+
+BAD_FIELDS = [
+    ("[%r5], %rd4;", "[%r5], 24;", "gives .global_address of a tensor map 0x18; legal: multiples"),
+    ("b1024.b32 [%r5], 1;\n tensormap.replace.tile.box", "b1024.b32 [%r5], 5;\n tensormap.replace"
+     ".tile.box", "gives .rank of a tensor map 5; legal: 0 to 4"),
+    ("[%r5], 0, 64;", "[%r5], 0, 257;", "gives .box_dim 0 of a tensor map 257; legal: 1 to 256"),
+    ("[%r5], 1, 16;", "[%r5], 1, 0;", "gives .box_dim 1 of a tensor map 0; legal: 1 to 256"),
+    ("[%r5], 1, 40;", "[%r5], 1, 0;", "gives .global_dim 1 of a tensor map 0; legal: 1 to"),
+    ("%rd7, 144;", "%rd7, 150;", "gives .global_stride 0 of a tensor map 150; legal: multiples of"),
+    ("%rd7, 144;", f"%rd7, {1 << 40};",
+     f"gives .global_stride 0 of a tensor map {1 << 40}; legal: multiples of 16 up to"),
+    ("[%r5], 0, 1;", "[%r5], 0, 9;", "gives .element_stride 0 of a tensor map 9; legal: 1 to 8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "words"), BAD_FIELDS)
+def test_fields_that_are_not_legal(old: str, new: str, words: str) -> None:
+    """One finding, at the line that writes the field."""
+    text, report = changed_map(old, new)
+    (finding,) = report.findings
+    assert finding.kind == "tensor-map"
+    assert words in finding.message
+    field = words.split()[1]
+    assert f"tile{field}." in text.splitlines()[finding.line - 1]
+
+
+BAD_CODES = [
+    ("[%r5], 6;", "[%r5], 13;", "gives .elemtype of a tensor map 13; legal: 0 to 12"),
+    ("[%r5], 3;", "[%r5], 4;", "gives .swizzle_mode of a tensor map 4; legal: 0 to 3"),
+    ("fill_mode.shared::cta.b1024.b32 [%r5], 0", "fill_mode.shared::cta.b1024.b32 [%r5], 2",
+     "gives .fill_mode of a tensor map 2; legal: 0 to 1"),
+    ("layout.shared::cta.b1024.b32 [%r5], 0", "layout.shared::cta.b1024.b32 [%r5], 3",
+     "gives .interleave_layout of a tensor map 3; legal: 0 to 2"),
+    ("[%r5], 6;", "[%r5], %r1;", "takes a constant"),
+    ("[%r5], 0, 64;", "[%r5], 5, 64;", "takes a constant dimension, 0 to 4"),
+    ("[%r5], 0, %rd7;", "[%r5], 4, %rd7;", "takes a constant dimension, 0 to 3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "words"), BAD_CODES)
+def test_codes_that_are_not_legal(old: str, new: str, words: str, assemblers: list) -> None:
+    """What ptxas refuses is refused where it is reached; and a fifth stride, which it takes."""
+    with pytest.raises(PtxError, match=re.escape(words)):
+        changed_map(old, new)
+    text = replace_text().replace(old, new).replace(".version 8.6", ".version 8.8")
+    if "%rd7" not in new:
+        assert all(ptxas.run(text, "sm_90a")[0] for ptxas in assemblers)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("[%r5], 0, 64;", "[%r5], 0, 72;", "rows of the box have 144 bytes; swizzle 128B takes"),
+        ("[%r5], 0, 64;", "[%r5], 0, 60;", "rows of the box have 120 bytes; legal: multiples"),
+        ("rank.shared::cta.b1024.b32 [%r5], 1", "rank.shared::cta.b1024.b32 [%r5], 2", "3 dim"),
+        ("layout.shared::cta.b1024.b32 [%r5], 0", "layout.shared::cta.b1024.b32 [%r5], 1",
+         "rank 2; legal: 3 to 5 when interleaved"),
+    ],
+)  # fmt: skip
+def test_fields_that_do_not_go_together(old: str, new: str, words: str) -> None:
+    """One finding, at the copy: before, other fields might still have been written."""
+    text, report = changed_map(old, new)
+    (finding,) = report.findings
+    assert finding.kind == "tensor-map"
+    assert words in finding.message
+    assert "cp.async.bulk.tensor" in text.splitlines()[finding.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind"),
+    [
+        ("b1024.b32 [%r5], 6;", "b1024.b32 [%r5+65536], 6;", "out-of-bounds"),
+        ("b1024.b32 [%r5], 6;", "b1024.b32 [%r5+-32], 6;", "misaligned"),
+        ("  [%rd1], [%r5], 128;", "  [%rd1+192], [%r5], 128;", "out-of-bounds"),
+        ("  [%rd1], [%r5], 128;", "  [%rd1], [%r5+65536], 128;", "out-of-bounds"),
+    ],
+)
+def test_places_of_maps_that_are_not_legal(old: str, new: str, kind: str) -> None:
+    text, report = changed_map(old, new)
+    place = text[: text.index(new)].count("\n") + 1
+    assert report.findings[0].kind == kind
+    assert report.findings[0].line in (place, place - 1)

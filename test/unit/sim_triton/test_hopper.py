@@ -1,5 +1,6 @@
 """Triton's kernels for Hopper run unchanged: wgmma fed by cp.async, and by tensor copies."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,7 @@ def described(array: np.ndarray, box: tuple[int, int]) -> list[Any]:
     ]  # fmt: skip
 
 
-def run(
-    triton: Any,
-    kernel: str,
-    grid: tuple[int, int],
-    signature: list[str],
-    args: list[Any],
-    order: int | None,
-    **constexprs: int,
-) -> Report:
+def compiled(triton: Any, kernel: str, signature: list[str], **constexprs: Any) -> dict[str, Any]:
     numbers = [i for i, type_ in enumerate(signature) if type_ in ("*fp16", "i32")]
     made = triton.compile(
         kernel=kernel,
@@ -38,6 +31,20 @@ def run(
     )
     assert "error" not in made, made["error"]
     assert "wgmma.mma_async" in made["ptx"]
+    found: dict[str, Any] = made
+    return found
+
+
+def run(
+    triton: Any,
+    kernel: str,
+    grid: tuple[int, int],
+    signature: list[str],
+    args: list[Any],
+    order: int | None,
+    **constexprs: Any,
+) -> Report:
+    made = compiled(triton, kernel, signature, **constexprs)
     return launch(
         made["ptx"], made["name"], grid, made["threads"], args,
         dynamic_smem=made["shared"], numerics="fast", order=order,
@@ -109,3 +116,41 @@ def test_attention(triton: Any, rng: Any, order: int | None) -> None:
     share = np.exp2(score - score.max(axis=1, keepdims=True))
     expected = share / share.sum(axis=1, keepdims=True) @ v.astype(np.float64)
     assert np.abs(o - expected).max() < 2e-3
+
+
+FAULTS: dict[str, tuple[str, str, str, str]] = {
+    # what: an expression and what replaces it, the kind of the finding, what is in its line
+    "wait for a stage": (r"@!complete bra.uni waitLoop;", "", "async", "wgmma.mma_async"),
+    "bytes that never come": (r"(\[%r\d+\], )32768;", r"\g<1>32784;", "deadlock", "try_wait"),
+    "wgmma.fence": (r"wgmma\.fence\.sync\.aligned;", "", "wgmma", "wgmma.mma_async"),
+    "wgmma.wait_group": (r"wgmma\.wait_group\S+\s+1;", "", "async", "cp.async.bulk.tensor"),
+    "proxy fence": (r"fence\.proxy\.async\S*;", "", "proxy", "2d.global.shared::cta"),
+    "wait for the store": (r"cp\.async\.bulk\.wait_group\s+0;", "", "async", "2d.global.shared"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_found(triton: Any, rng: Any, fault: str) -> None:
+    """What is wrong in Triton's PTX is found, at its line."""
+    expression, replacement, kind, part = FAULTS[fault]
+    types = ["tensordesc<fp16[128, 64]>"] * 2 + ["tensordesc<fp16[128, 128]>", "i32"]
+    made = compiled(triton, "matmul_by_tensor_copies", types, bm=128, bn=128, bk=64)
+    ptx, count = re.subn(expression, replacement, made["ptx"])
+    assert count
+    a, b, c, _ = factors(rng, 128, 128, 384)
+    maps = [one for array in (a, b, c) for one in described(array, (128, 64))]
+    report = launch(
+        ptx, made["name"], (1, 1), made["threads"], [*maps, np.int32(384), None, None],
+        dynamic_smem=made["shared"], numerics="fast",
+    )  # fmt: skip
+    lines = ptx.splitlines()
+    named = [(f.kind, lines[f.line - 1]) for f in report.findings]
+    if kind == "deadlock":
+        (place,) = (n for n, line in enumerate(lines, 1) if "try_wait" in line)
+        (finding,) = report.findings
+        assert finding.kind == kind
+        assert f"warps 0 to 7 of CTA (0, 0, 0) wait at <ptx>:{place} (" in finding.message
+        assert "kernels.py" in finding.source
+        assert "0 of 1 arrivals and 16 bytes pending" in finding.message
+    else:
+        assert any(k == kind and part in line for k, line in named), report.findings

@@ -1,0 +1,122 @@
+"""The fuzzing house finds each kind of fault where its mend is taken out, and none else."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HOUSE = Path(__file__).parents[2] / "fuzz"
+PLANTS = {
+    "deep brackets": (
+        "import tilec.frontend.parsing as m; m.excess = lambda text: None",
+        "mlir/deep_arrays",
+        "the process ended with -11",
+    ),
+    "half a character": (
+        "import tilec.frontend.parsing as m; m.excess = lambda text: None",
+        "mlir/half_a_character",
+        "TypeError at",
+    ),
+    "map without strides": (
+        "import tilec.passes.analysis.memory_facts as m\n"
+        "m.strides_and_offset = lambda type_: type_.get_strides_and_offset()",
+        "mlir/map_without_strides",
+        "RuntimeError at",
+    ),
+    "wide elements": (
+        "import tilec.dialects.tile.tiles as m; m._WIDEST = 1 << 20",
+        "mlir/wide_elements",
+        "KeyError at",
+    ),
+    "schema of the ABI": (
+        "import tilec.launch.abi as m\nm.check = m._check_numbers = lambda *_: None",
+        "sidecars/no_arguments",
+        "TypeError at",
+    ),
+    "promise of zero": (
+        "import tilec.launch.abi as m\nm.check = lambda *_: None",
+        "sidecars/alignment_of_zero",
+        "ZeroDivisionError at",
+    ),
+    "digits of PTX": (
+        "import tilec.sim.ptx.constants as m; m._LONGEST = 1 << 20",
+        "ptx/many_digits",
+        "ValueError at",
+    ),
+    "nested pipelines": (
+        "import tilec.passes.pipeline_text as m; m._DEEPEST = 1 << 20",
+        "pipelines/deep",
+        "RecursionError at",
+    ),
+    "two dashes": (
+        "import argparse; from tilec.tools.common import Parser\n"
+        "Parser.parse_known_args = argparse.ArgumentParser.parse_known_args",
+        "commands/value_of_two_dashes",
+        "internal error at",
+    ),
+    "output over the input": (
+        "import tilec.tools.files as m; m.check_outputs = lambda *_: None\n"
+        "import tilec.tools.tilec as t; t.check_outputs = lambda *_: None\n"
+        "t.write_outputs = lambda outputs: [open(p, 'w').write(c) for p, c in outputs.items()]",
+        "commands/remarks_to_a_folder",
+        "left after a failure",
+    ),
+}
+
+
+def house(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(HOUSE), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_a_mend_that_is_taken_out_is_missed(name: str) -> None:
+    if name == "two dashes" and sys.version_info >= (3, 12):
+        pytest.skip("argparse reads it from Python 3.12 on")
+    plant, case, found = PLANTS[name]
+    done = house("--plant", plant, str(HOUSE / "corpus" / f"{case}.json"))
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"WRONG {case.partition('/')[0]}: " in done.stdout
+    assert found in done.stdout
+
+
+def test_nothing_of_the_corpus_goes_wrong() -> None:
+    entries = "mlir,pipelines,ptx,sidecars,commands,kernels,tiles"
+    done = house("--replay", "--entries", entries)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_short_run(tmp_path: Path) -> None:
+    counts = tmp_path / "counts.json"
+    for seed in ("1", "2"):
+        done = house(
+            "--seconds", "5", "--seed", seed, "--out", str(tmp_path), "--counts", str(counts)
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+    kept = json.loads(counts.read_text())
+    assert sum(kept["cases"].values()) > 60
+    assert kept["core_seconds"] > 5
+
+
+def test_what_is_found_is_made_smaller_and_kept(tmp_path: Path) -> None:
+    plant, case, _ = PLANTS["map without strides"]
+    program = json.loads((HOUSE / "corpus" / f"{case}.json").read_text())
+    program["text"] = "// much\n" * 50 + program["text"]
+    (tmp_path / "case.json").write_text(json.dumps(program))
+    done = house("--plant", plant, "--out", str(tmp_path / "out"), str(tmp_path / "case.json"))
+    assert done.returncode == 1
+    (kept,) = (tmp_path / "out" / "mlir").iterdir()
+    smaller = json.loads(kept.read_text())["text"]
+    assert "// much" not in smaller
+    assert len(smaller) < 130
+    assert house(str(kept)).returncode == 0
+    assert house("--plant", plant, str(kept)).returncode == 1

@@ -1,0 +1,42 @@
+"""Where the commands begin: what they import, which takes its time, may be interrupted, too."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tilec.ending import end_on_signals
+
+
+def _begin(tool: str) -> None:
+    end_on_signals()
+    import_module(f"tilec.tools.{tool}").command()
+
+
+def tile_isa() -> None:
+    """The command `tile-isa`."""
+    _begin("tile_isa")
+
+
+def tile_layout() -> None:
+    """The command `tile-layout`."""
+    _begin("tile_layout")
+
+
+def tile_opt() -> None:
+    """The command `tile-opt`."""
+    _begin("tile_opt")
+
+
+def tile_run() -> None:
+    """The command `tile-run`."""
+    _begin("tile_run")
+
+
+def tile_translate() -> None:
+    """The command `tile-translate`."""
+    _begin("tile_translate")
+
+
+def tilec() -> None:
+    """The command `tilec`."""
+    _begin("tilec")
