@@ -13,7 +13,8 @@ from tilec.ir.mlir import ir, translate_to_llvm_ir
 from tilec.passes.base import Diagnostic, ProgramError
 
 _CHILD = (
-    "import sys; from tilec.backend.translation_check import translate; translate(sys.stdin.read())"
+    "import sys; from tilec.backend.translation_check import translate; "
+    "translate(sys.stdin.read(), unregistered=sys.argv[1:] == ['unregistered'])"
 )
 
 _RESULT = "LLVM IR:\n"
@@ -44,18 +45,18 @@ def translation(root: Any) -> str:
         ProgramError: if it cannot be translated.
     """
     op = root.operation
-    unregistered = "1" if op.context.allow_unregistered_dialects else ""
+    flags = ["unregistered"] if op.context.allow_unregistered_dialects else []
     paths = os.pathsep.join(p for p in sys.path if p)
     child = subprocess.run(
-        [sys.executable, "-c", _CHILD],
+        [sys.executable, "-c", _CHILD, *flags],
         input=op.get_asm(enable_debug_info=True),
-        env={**os.environ, "PYTHONPATH": paths, "TILEC_UNREGISTERED": unregistered},
+        env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=False,
     )
-    reports, _, text = child.stdout.partition(_RESULT)
+    reports, _, text = str(child.stdout).partition(_RESULT)
     found: list[Diagnostic] = []
     for line in reports.splitlines():
         message, severity, file, at, column = json.loads(line)
@@ -70,8 +71,13 @@ def translation(root: Any) -> str:
     )
 
 
-def translate(text: str) -> None:
-    """Print what is reported as lines of JSON, and then the LLVM IR of a module."""
+def translate(text: str, *, unregistered: bool) -> None:
+    """Print what is reported as lines of JSON, and then the LLVM IR of a module.
+
+    Args:
+        text: the module.
+        unregistered: whether it may have operations that no dialect registers.
+    """
     from tilec.frontend.contexts import new_context  # noqa: PLC0415
     from tilec.passes.mlir_diagnostics import from_mlir_diagnostic  # noqa: PLC0415 (only in the child)
     from tilec.report.diagnostics import place  # noqa: PLC0415
@@ -83,7 +89,7 @@ def translate(text: str) -> None:
         return True
 
     context = new_context()
-    context.allow_unregistered_dialects = bool(os.environ.get("TILEC_UNREGISTERED"))
+    context.allow_unregistered_dialects = unregistered
     attached = context.attach_diagnostic_handler(tell)
     with context:
         module = ir.Module.parse(text)

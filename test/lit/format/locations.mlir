@@ -14,9 +14,9 @@ func.func @places(%i: index, %p: i1) {
 // CHECK: tile.async_wait 4 loc(#[[D:.*]])
 // CHECK-NEXT: tile.async_commit loc(#[[E:.*]])
 // CHECK: tile.async_commit loc(#[[F:.*]])
-// CHECK-DAG: #[[A]] = loc("-":5:3)
+// CHECK-DAG: #[[A]] = loc("{{.*}}locations.mlir":5:3)
 // CHECK-DAG: #[[B]] = loc("named":7:8)
-// CHECK-DAG: #[[C]] = loc("-":5:58)
-// CHECK-DAG: #[[D]] = loc("-":6:15)
-// CHECK-DAG: #[[E]] = loc("-":6:33)
+// CHECK-DAG: #[[C]] = loc("{{.*}}locations.mlir":5:58)
+// CHECK-DAG: #[[D]] = loc("{{.*}}locations.mlir":6:15)
+// CHECK-DAG: #[[E]] = loc("{{.*}}locations.mlir":6:33)
 // CHECK-DAG: #[[F]] = loc(fused[
