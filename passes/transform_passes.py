@@ -131,7 +131,7 @@ def _load(context: ir.Context) -> None:
         return
     from .transform_dialect import ApplyPassOp, Script, script  # noqa: PLC0415 (rarely needed)
 
-    class Application(script.TransformOpInterface):
+    class Application(script.TransformOpInterface):  # type: ignore[name-defined,misc]
         """What the interpreter asks of the op."""
 
         @staticmethod

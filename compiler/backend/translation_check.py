@@ -55,7 +55,8 @@ def translation(root: Any) -> str:
         encoding="utf-8",
         check=False,
     )
-    reports, _, text = child.stdout.partition(_RESULT)
+    printed: str = child.stdout
+    reports, _, text = printed.partition(_RESULT)
     found: list[Diagnostic] = []
     for line in reports.splitlines():
         message, severity, file, at, column = json.loads(line)
