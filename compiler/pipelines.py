@@ -110,6 +110,7 @@ _HOPPER = (
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
     .inserted("tile-specialize-warps", before="tile-pipeline")
+    .inserted("tile-store-boxes", before="tile-coalesce-stores")
     .inserted("tile-order-proxies", before="tile-to-fragments")
     .inserted("tile-split-roles", before="cse")
 )

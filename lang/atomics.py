@@ -17,7 +17,7 @@ from tilec.isa import TilecError
 
 from .array import AnyArray, array_of
 from .emit import emit, result, text, type_of
-from .memory import of_elements, stored_tile
+from .memory import check_element, of_elements, stored_tile
 from .places import Index, places, shape_of
 from .shapes import reshape
 from .tile import Operand, Tile
@@ -219,13 +219,9 @@ def _whole(
     array: AnyArray, value: object, index: Index, mask: Any, shape: tuple[int, ...] | None = None
 ) -> Tile:
     """A tile of the array's elements."""
-    tile = stored_tile(array, value, index, mask, shape)
-    if tile.dtype is not array.dtype:
-        raise TilecError(
-            f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
-            f".astype({array.name}.dtype)"
-        )
-    return tile
+    if isinstance(value, Tile):
+        check_element(array, value.dtype, array.dtype)
+    return stored_tile(array, value, index, mask, shape)
 
 
 def _emit(

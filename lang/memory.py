@@ -173,13 +173,10 @@ def store(
         TilecError: for an index, a mask, a shape or an element type that does not fit.
     """
     array = array_of(array, "store")
+    given_type = tile.dtype if isinstance(tile, Tile) else array.dtype
+    element = given_type if _takes(array, given_type) else array.dtype
+    check_element(array, given_type, element)
     held = stored_tile(array, tile, index, mask)
-    element = held.dtype if _takes(array, held.dtype) else array.dtype
-    if held.dtype is not element:
-        raise TilecError(
-            f"{array!r} takes elements of its own type, not {held.dtype!r}: cast by "
-            f".astype({array.name}.dtype)"
-        )
     given = places(array, index, held.shape, mask)
     array.written = True
     if given.of_elements:
@@ -195,6 +192,19 @@ def store(
     at = stored_places([place(start) for start in given.starts], element)
     operands = [held.value, array.value, *(part.value for part in at)]
     operation("tile.store", operands, attributes={"masked": unit()} if bounds else {})
+
+
+def check_element(array: AnyArray, given: type[DType], element: type[DType]) -> None:
+    """Check that what is stored is of the element type that an array takes.
+
+    Raises:
+        TilecError: if it is not.
+    """
+    if given is not element:
+        raise TilecError(
+            f"{array!r} takes elements of its own type, not {given!r}: cast by "
+            f".astype({array.name}.dtype)"
+        )
 
 
 def stored_tile(

@@ -6,7 +6,7 @@
                            select_wgmma, stage_wgmma             of hopper/, on sm_90a
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                stage_shared, pipeline_loops          of staging/
-                           specialize_warps                      of hopper/, on sm_90a
+                           specialize_warps, store_boxes         of hopper/, on sm_90a
                            unroll_loops, coalesce_stores, check_divergence, remove_dead,
                            stage_reductions, stage_conversions, reuse_shared, order_memory,
                            order_proxies, on sm_90a

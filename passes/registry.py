@@ -35,6 +35,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-specialize-warps": "tilec.passes.specialize_warps:SpecializeWarps",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
         "tile-unroll": "tilec.passes.unroll_loops:UnrollLoops",
+        "tile-store-boxes": "tilec.passes.store_boxes:StoreBoxes",
         "tile-coalesce-stores": "tilec.passes.coalesce_stores:CoalesceStores",
         "tile-check-divergence": "tilec.passes.check_divergence:CheckDivergence",
         "tile-remove-dead": "tilec.passes.remove_dead:RemoveDead",

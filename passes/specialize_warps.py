@@ -21,7 +21,7 @@ from .analysis.effects import Writers
 from .analysis.index_forms import is_pure
 from .analysis.shared_space import SharedSpace, aligned
 from .functions import take_positive
-from .hopper.box_copies import why_no_boxes
+from .hopper.box_copies import why_no_map
 from .hopper.rings import Specialised
 from .hopper.warp_roles import PRODUCERS, WarpRoles, warp_roles
 from .hopper.wgmma_choice import BESIDES
@@ -136,7 +136,7 @@ class _Parting:
             view = copy.copy.opview
             assert isinstance(view, AsyncCopyOp)
             readers = [op for op in copy.loads if not isinstance(op.opview, WarpgroupDotOp)]
-            why = copy.obstacle or why_no_boxes(view, kernel.function)
+            why = copy.obstacle or why_no_map(view.source, kernel.function)
             if readers or any(op.block != block for op in copy.loads):
                 why = "not only products of its body read what is copied"
             elif writers.between(before, view.source) is not None:

@@ -89,7 +89,12 @@ class Packed:
     def _of_arrays(self, one: Launch) -> tuple[Program, str]:
         """A launch whose arrays are packed as they are."""
         passed: list[Passed] = []
-        for argument, given in zip(one.kernel.json()["arguments"], one.arguments, strict=True):
+        arguments = one.kernel.json()["arguments"]
+        maps = [argument for argument in arguments if argument["kind"] == "tensor_map"]
+        others = arguments[: len(arguments) - len(maps)]
+        places: list[int] = []
+        for argument, given in zip(others, one.arguments, strict=True):
+            places.append(len(passed))
             if argument["kind"] == "scalar":
                 type_ = "i64" if argument["type"] == "index" else argument["type"]
                 passed.append(Passed(value=given.item(), type=type_))
@@ -101,6 +106,12 @@ class Packed:
             passed.append(Passed(memory.nbytes, start=start, written=written))
             strides = [step // given.itemsize for step in given.strides]
             passed += _left_open(argument, given.shape, strides)
+        for map_ in maps:
+            array = one.arguments[map_["array"]]
+            described = {"array": places[map_["array"]], "type": map_["type"]}
+            described |= {"shape": list(array.shape), "strides": list(array.strides)}
+            described |= {"box": map_["box"], "swizzle": map_["swizzle"]}
+            passed.append(Passed(map=described))
         tolerance = one.tolerance if inexact(one.ptx) else 0.0
         type_ = one.result.dtype.str if one.result.dtype.kind in "fiu" else "<u2"
         file = f"tiles-{one.file}"

@@ -7,7 +7,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
-from tilec.isa import Family, Mma, TilecError
+from tilec.isa import Family, Form, Mma, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.operands import INDICES, units
 
@@ -80,7 +80,7 @@ def repetition(form: Mma, name: str, tile: TileValue) -> LinearLayout:
     return _division(form, name, tile.layout)[1]
 
 
-def check_element(form: Mma, name: str, tile: Tile) -> None:
+def check_element(form: Form, name: str, tile: Tile) -> None:
     """Check the element type of operand `name`; raises TilecError naming the one it has."""
     element = element_name(form.operand(name))
     if str(tile.element) != element:
@@ -128,7 +128,7 @@ def selectors(
     return found
 
 
-def extents(form: Mma, tiles: Mapping[str, Tile]) -> dict[str, int]:
+def extents(form: Form, tiles: Mapping[str, Tile]) -> dict[str, int]:
     """How many instructions make up a product along `m`, `n` and `k`.
 
     Args:

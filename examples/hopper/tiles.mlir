@@ -5,7 +5,7 @@
 //
 // C = A·Bᵀ in f16: gemm.mlir beside this, from tiles alone. Nothing here names a warp, a barrier or
 // an instruction. For sm_90a the passes find 256 threads that multiply 64 x 256 a warpgroup, 128
-// more that load, a ring of four stages between them, and say so; `--target sm_80` makes mma.sync
+// more that load, a ring of four stages between them, stores by TMA, and say so; `--target sm_80` makes mma.sync
 // and cp.async of the same. The attributes of the arguments promise what tensor maps ask for: rows
 // that begin at multiples of 16 bytes.
 //
@@ -55,6 +55,9 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // CHECK-NOT: wgmma.mma_async
 // CHECK: wgmma.wait_group.sync.aligned 0;
 // CHECK: bar.sync 1, 256;
+// CHECK-COUNT-16: stmatrix.sync.aligned.m8n8.x4.shared.b16
+// CHECK: fence.proxy.async.shared::cta;
+// CHECK-COUNT-4: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
 
 // JSON: "kind": "tensor_map"
 // JSON: "swizzle": "128B"

@@ -121,6 +121,16 @@ def named_barrier(number: int, threads: int) -> None:
     )
 
 
+def cp_async_bulk_commit_group() -> None:
+    """End a group of the thread's copies of boxes to global memory."""
+    emit("nvvm.cp.async.bulk.commit.group")
+
+
+def cp_async_bulk_wait_group(pending: int) -> None:
+    """Wait until no more than so many of those groups are under way."""
+    emit("nvvm.cp.async.bulk.wait_group", group=i32_attribute(pending))
+
+
 def fence_proxy_async_shared() -> None:
     """Order a thread's accesses to shared memory before those of the asynchronous proxy."""
     emit(

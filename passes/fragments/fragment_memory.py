@@ -11,7 +11,7 @@ from tilec.dialects.tile.ops import AtomicOp, LdmatrixOp, LoadOp, StmatrixOp, St
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.memory import NO_MATRICES
 from tilec.dialects.tile.shared import shared_buffer
-from tilec.dialects.tile.stored import stored_places
+from tilec.dialects.tile.stored import stored_places, stored_tile
 from tilec.dialects.tile.tiles import TileValue, frag_type
 from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
@@ -19,7 +19,7 @@ from tilec.ir.types import memref_of
 from tilec.isa import Target, TilecError
 
 from ..analysis.multiples import multiple_of
-from ..emit import add, add_constant
+from ..emit import add, add_constant, constant_of, index_constant
 from .decomposition import Decomposition
 from .expansion import Values
 from .matrix_moves import MatrixMove, matrix_moves
@@ -63,7 +63,10 @@ class FragmentMemory:
         part, whole = _group_type(parts, 1, tile), _group_type(parts, size, tile)
         how = _kept(op) | _form(move)
         values: Values = []
+        panels = _goes_on(op, source, tile)
         for origin in self._origins(op, at, tile, parts, size):
+            if panels:
+                origin = _in_panel(origin, memref_of(source), whole)  # noqa: PLW2901
             values += cut(emit(kind, [source, *origin], whole, **how), size, part)
         return values
 
@@ -82,7 +85,10 @@ class FragmentMemory:
         size = _together(target, parts) if move is None else move.fragments
         whole = _group_type(parts, size, tile)
         how = _kept(op) | _form(move)
+        panels = _goes_on(op, target, tile)
         for number, origin in enumerate(self._origins(op, at, tile, parts, size)):
+            if panels:
+                origin = _in_panel(origin, memref_of(target), whole)  # noqa: PLW2901
             stored = join(values[number * size : (number + 1) * size], whole)
             emit_effect(kind, [stored, target, *origin], None, **how)
 
@@ -133,6 +139,36 @@ class FragmentMemory:
             legal = ", ".join((*(move.form.ptx for move in found), NO_MATRICES))
             raise TilecError(f"cannot move '{tile.layout}' by {named}; legal: {legal}")
         return chosen
+
+
+def _goes_on(op: Transfer, memory: Value, tile: TileValue) -> bool:
+    """Whether a tile goes on in the matrix of a buffer behind, being wider than one."""
+    type_ = memref_of(memory)
+    if op.is_transposed or not isinstance(type_.memory_space, SharedAttr):
+        return False
+    return bool(stored_tile(tile, transposed=False).shape[-1] > type_.shape[-1])
+
+
+def _in_panel(at: list[Value], type_: ir.MemRefType, moved: FragType) -> list[Value]:
+    """The indices of what is moved of such a tile: in its matrix.
+
+    Raises:
+        TilecError: if it is not known which that is, or it lies in several.
+    """
+    width = type_.shape[-1]
+    *leading, panel, row, col = at
+    place = constant_of(col)
+    if place is None or moved.tile.shape[-1] > width - place % width:
+        raise TilecError(
+            "is wider than a matrix of the buffer: it takes a matrix instruction whose fragments "
+            "lie in one, at a column that is known"
+        )
+    return [
+        *leading,
+        add_constant(panel, place // width),
+        row,
+        index_constant(place % width),
+    ]
 
 
 def _group_type(parts: Decomposition, size: int, tile: TileValue) -> FragType:

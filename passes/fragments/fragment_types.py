@@ -17,7 +17,7 @@ from ..base import walk
 from ..functions import threads
 from .decomposition import Decomposition, decompose
 from .matrix_moves import moved_at_once
-from .warpgroup_fragments import warp_unit
+from .warpgroup_fragments import warp_piece
 
 
 class FragmentTypes:
@@ -108,7 +108,7 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
             for name, value in (*op.tile_values().items(), ("d", op.d)):
                 tile = tile_value(value.type)
                 if tile is not None:
-                    _learn(units, tile.layout, warp_unit(op.key, name))
+                    _learn(units, tile.layout, warp_piece(op.key, name))
         if op.operation.name in DOTS:
             form = dot_form(op)
             for name, value in dot_values(op).items():

@@ -7,6 +7,22 @@ from functools import lru_cache
 from tilec.isa import LANES, WARPGROUP_THREADS, Form
 from tilec.layout import LinearLayout, any_fragment_of
 
+_COLUMNS = 8
+"""Of the tiles side by side that an accumulator is made of."""
+
+
+@lru_cache(maxsize=256)
+def warp_piece(form: Form, name: str) -> LinearLayout:
+    """What a tile's layout repeats: of an accumulator m16n8, as that of other instructions does."""
+    unit = warp_unit(form, name)
+    if name == "a":
+        return unit
+    registers = [image for image in unit.bases["register"] if image[1] < _COLUMNS]
+    return LinearLayout.of(
+        {"register": registers, "lane": unit.bases["lane"]},
+        {"row": unit.out_sizes["row"], "col": _COLUMNS},
+    )
+
 
 @lru_cache(maxsize=256)
 def warp_unit(form: Form, name: str) -> LinearLayout:

@@ -16,18 +16,18 @@ from ..emit import add_constant, index_constant
 _MOST = BOX_EXTENTS[-1]
 
 
-def why_no_boxes(copy: AsyncCopyOp, function: Op) -> str:
-    """Why no tensor map describes what a copy takes; empty if one does."""
-    source, type_ = copy.source, memref_of(copy.source)
+def why_no_map(array: Value, function: Op) -> str:
+    """Why no tensor map describes an array in global memory; empty if one does."""
+    type_ = memref_of(array)
     size = bits_of(type_.element_type) // 8
-    if not (isinstance(source.owner, ir.Block) and source.owner == function.regions[0].blocks[0]):
+    if not (isinstance(array.owner, ir.Block) and array.owner == function.regions[0].blocks[0]):
         return "its array is no argument of the kernel"
     if type_.rank not in MAP_RANKS[1:]:
         return f"an array of rank {type_.rank} has no tensor map with rows"
     strides, _ = type_.get_strides_and_offset()
     if list(strides)[-1] != 1:
         return "elements of a row do not follow each other"
-    facts = memory_facts(source)
+    facts = memory_facts(array)
     if facts.aligned % MAP_ALIGNMENT:
         return (
             f"its array is only known to begin at a multiple of {facts.aligned} bytes, not of "

@@ -143,7 +143,7 @@ class Specialised(LoopStages):
     def _consume(self, ring: Ring) -> None:
         """The rounds of the threads that compute."""
         with ir.InsertionPoint(self.loop):
-            start = [arith.integer(i32(), 0), arith.integer(i1(), 0)]
+            start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 0)]
         word, parity = self.carry(start)
         with ir.InsertionPoint.at_block_begin(self.block):
             stage = arith.index_castui(word, ir.IndexType.get())

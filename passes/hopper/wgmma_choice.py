@@ -126,7 +126,8 @@ def _form(
         _name(str(tile.element), is_unsigned)
         for tile, is_unsigned in zip((tiles[n] for n in "dab"), (False, *unsigned), strict=True)
     ]
-    key = dense_key(*names, n, kind) if all(names) else ""
+    d, a, b = names
+    key = dense_key(d, a, b, n, kind) if all(names) else ""
     known = current().forms
     if key not in known or known[key].min_ptx(target) is None:
         types = " by ".join(str(tiles[name].element) for name in "ab")

@@ -158,10 +158,12 @@ class LayoutChoice:
 
     def _wide(self, root: Value) -> LinearLayout:
         """The layout for the accesses of a class."""
-        tile = plain(root)
+        accesses = self._accesses.get(root, [])
+        # Of a tile and its offsets, which are of another type, the tile is moved.
+        tile = plain(next((op.tile for op in accesses if op.by_element), root))
         assert tile is not None
         together = self._reduced.get(root, set())
-        return memory_layout(tile, self._accesses.get(root, []), self._warps, together)
+        return memory_layout(tile, accesses, self._warps, together)
 
     def _repeats(self, op: ir.OpView, root: Value) -> bool:
         """Whether an op repeats a tile whose layout is known to be one of class `root`."""

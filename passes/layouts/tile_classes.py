@@ -95,7 +95,7 @@ def joined(op: ir.OpView) -> Iterator[list[Value]]:
             if not is_soft(op):
                 yield [*op.operands, *op.results]
         case LayoutRule.MOVED:
-            tiles = [v for v in (*op.operands, *op.results) if has_tensor_type(v)]
+            tiles = [v for v in (*op.results, *op.operands) if has_tensor_type(v)]
             if len(tiles) > 1:
                 yield tiles
         case LayoutRule.PRODUCT:

@@ -93,7 +93,8 @@ class AsyncCopyOp(TileOp, name="async_copy"):
     @property
     def panels(self) -> int:
         """Matrices of the buffer that the tile goes on in."""
-        target, cols = ir.MemRefType(self.operands[1].type), list(self.shape)[1]
+        target = ir.MemRefType(self.operands[1].type)
+        _, cols = ir.DenseI64ArrayAttr(self.shape)
         return max(1, cols // target.shape[-1])
 
     def overwritten(self) -> Region:

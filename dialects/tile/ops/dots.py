@@ -15,7 +15,7 @@ from tilec.dialects.semantics import LayoutRule
 from tilec.dialects.semantics.declaration import OF_A_WARP
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
-from tilec.isa import Family, Mma, TilecError
+from tilec.isa import Family, Mma, Product, TilecError
 from tilec.layout.operands import INDICES
 
 from ..dots import DOTS, Tile, check_element, check_layouts, extents
@@ -177,18 +177,25 @@ def _check(op: TileOp) -> None:
         _check_shapes(tiles)
         _check_integers(tiles, unsigned)
         return
-    if plain and is_of_warpgroups(op):
-        form = form_of(ir.StringAttr(op.attributes["form"]).value, Family.WGMMA)
-    else:
-        form = dot_form(op)
     _check_shapes(tiles)
+    if plain and is_of_warpgroups(op):
+        found = form_of(ir.StringAttr(op.attributes["form"]).value, Family.WGMMA)
+        assert isinstance(found, Product)
+        _check_form(found, tiles, unsigned)
+        return
+    form = dot_form(op)
+    _check_form(form, tiles, unsigned)
+    if not plain:
+        check_layouts(form, {n: t for n, t in tiles.items() if isinstance(t, TileValue)})
+
+
+def _check_form(form: Product, tiles: dict[str, Tile], unsigned: list[str]) -> None:
+    """Check that a form takes tiles, whatever their layouts are."""
     for name, tile in tiles.items():
         check_element(form, name, tile)
     if unsigned:
         check_signs(form, unsigned)
     extents(form, tiles)
-    if not plain:
-        check_layouts(form, {n: t for n, t in tiles.items() if isinstance(t, TileValue)})
 
 
 def _check_integers(tiles: dict[str, Tile], unsigned: list[str]) -> None:

@@ -81,7 +81,9 @@ def check_access(
             raise TilecError(f"a tile in shared memory has rank 2, not {len(tile.shape)}")
         buffer = shared_buffer(type_)
         rows, cols = reversed(tile.shape) if transposed else tile.shape
-        if rows > buffer.rows or cols > buffer.cols:
+        # What is wider than a matrix of the buffer goes on in the matrix behind.
+        behind = type_.shape[-3] if type_.rank > 2 else 1
+        if rows > buffer.rows or cols > buffer.cols * behind:
             raise TilecError(f"the tile is larger than the buffer {type_}")
 
 

@@ -13,7 +13,7 @@ from tilec.layout.tiling import warpgroup_tile
 
 from ..dots import Tile, check_element
 from ..tiles import TileValue
-from .base import TileOp, any_tile_of, check_indices, form_of, integer
+from .base import TileOp, any_tile_of, check_indices, form_of, integer, memory
 
 if TYPE_CHECKING:
     from ..matrix_operands import MatrixOperand
@@ -75,7 +75,7 @@ class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
     def indices_of(self, name: str) -> list[Value]:
         """Where operand `a` or `b` begins in its memref; none of one in registers."""
         a, _, _, *indices = list(self.operands)
-        rank = a.type.rank if _is_in_memory(a) else 0
+        rank = memory(a).rank if _is_in_memory(a) else 0
         return indices[:rank] if name == "a" else indices[rank:]
 
     def matrix(self, name: str) -> "MatrixOperand":
@@ -117,6 +117,8 @@ class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
         known["d"] = any_tile_of(self.results[0], "result")
         for name, tile in known.items():
             check_element(form, name, tile)
+            if len(tile.shape) != 2:
+                raise TilecError(f"operand {name} is a matrix, not of rank {len(tile.shape)}")
             layout = self.layout(name, *tile.shape)
             if isinstance(tile, TileValue) and tile.layout != layout:
                 raise TilecError(
@@ -128,19 +130,21 @@ class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
         self._check_memory(known)
 
     def _check_grid(self) -> None:
-        warps = self.attributes["warps"]
-        legal = isinstance(warps, ir.DenseI64ArrayAttr) and len(warps) == 2
-        if not legal or any(n < 1 or n & (n - 1) for n in warps) or warps[0] % _GROUP:
+        given = self.attributes["warps"]
+        warps = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
+        powers = len(warps) == 2 and all(n > 0 and not n & (n - 1) for n in warps)
+        if not powers or warps[0] % _GROUP:
             raise TilecError(
                 f"warps must be array<i64: M, N>, powers of two, M a multiple of {_GROUP}, not "
-                f"{warps}"
+                f"{given}"
             )
 
     def _check_memory(self, known: dict[str, Tile]) -> None:
         """Check the operands in memory against the tiles."""
         rows, cols = known["d"].shape
         names = [name for name in "ab" if name not in known]
-        total = sum(self.operands["ab".index(name)].type.rank for name in names)
+        operands = list(self.operands)
+        total = sum(memory(operands["ab".index(name)], f"operand {name}").rank for name in names)
         check_indices(list(self.operands)[3:], total, " and ".join(names))
         depths = {name: self._depth(name, rows if name == "a" else cols) for name in names}
         if "a" in known:

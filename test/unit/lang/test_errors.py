@@ -491,6 +491,60 @@ def _() -> object:
     return k.build()
 
 
+@wrong("umulhi takes integers of 32 or 64 bits, not float32")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.umulhi(tl.zeros(32), 3)  # <- tl.umulhi
+
+    return k.build()
+
+
+@wrong(r"offsets of random numbers are tiles of integers, not float32 \[32\]")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.rand(3, tl.zeros(32))  # <- tl.rand
+
+    return k.build()
+
+
+@wrong("a seed is an integer, not 1.5")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.rand(1.5, tl.arange(32))  # <- tl.rand
+
+    return k.build()
+
+
+@wrong(r"isnan takes a tile of floats, not int32 \[32\]")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.isnan(tl.arange(32))  # <- tl.isnan
+
+    return k.build()
+
+
+@wrong("ddof of var is less than the 32 elements, not 32")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.var(tl.zeros(32), ddof=32)  # <- tl.var
+
+    return k.build()
+
+
+@wrong("mean takes a tile with a dimension at least, not intp")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.mean(tl.arange(4).sum() + tl.program_id(0))  # <- tl.mean
+
+    return k.build()
+
+
 @wrong("a tile made in a loop or a branch of the kernel is used outside of it, kept in a list")
 def _() -> object:
     @tilec.kernel

@@ -104,6 +104,7 @@ def test_the_json_says_threads_and_maps(program: tilec.Compiled) -> None:
     assert [(one["array"], one["box"], one["swizzle"]) for one in maps] == [
         (0, [128, 64], "128B"),
         (1, [256, 64], "128B"),
+        (2, [128, 64], "128B"),
     ]
 
 

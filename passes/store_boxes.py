@@ -1,0 +1,95 @@
+"""`tile-store-boxes`: results of warpgroups' kernels leave by TMA, on sm_90a."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilec.dialects.tile.ops import StoreOp, TmaLoadOp
+from tilec.dialects.tile.tiles import TileValue, tile_value
+
+from .analysis.cta_accesses import accesses_of
+from .analysis.effects import is_shared, may_alias
+from .analysis.shared_space import SharedSpace, aligned
+from .fragments.fragment_types import FragmentTypes
+from .fragments.matrix_moves import matrix_moves
+from .hopper.box_stores import panels_of, store_boxes, why_no_box_store
+from .kernel_pass import Kernel, KernelPass
+
+
+@dataclass(frozen=True)
+class StoreBoxes(KernelPass):
+    """Store tiles of 16-bit elements by boxes, where the kernel loads by boxes, too.
+
+    In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top of a kernel,
+    the only op that touches its array, becomes one to panels in shared memory, by matrix
+    instructions, and a `tile.tma_store` of each by one thread, which waits for them. No element's
+    place is compared with the array's extents. A store stays for tile-coalesce-stores, with a
+    remark that says why, where no tensor map describes the array, where rows may end within 16
+    bytes, or where shared memory has no room.
+
+    Attributes:
+        enabled: false leaves all stores.
+    """
+
+    name: ClassVar[str] = "tile-store-boxes"
+
+    enabled: bool = True
+
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        if not (self.enabled and kernel.is_automatic and kernel.named(TmaLoadOp)):
+            return
+        for store in kernel.named(StoreOp):
+            tile = tile_value(store.tile.type)
+            if tile is None or tile.is_fragment or is_shared(store.memref):
+                continue
+            with kernel.at(store):
+                why = _store(store, tile, kernel)
+                if why:
+                    kernel.remark(store, f"is not stored by boxes: {why}")
+
+
+def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
+    """Store by boxes; why not, if it stays."""
+    why = why_no_box_store(store, tile, kernel.function)
+    if why:
+        return why
+    if store.operation.block != kernel.function.regions[0].blocks[0]:
+        return "it is not at the top of the kernel"
+    if _others(store, kernel):
+        return "something else may touch its array"
+    kind = panels_of(tile)
+    if kind is None:
+        return "its rows are no lines of a swizzle"
+    moves = matrix_moves(
+        tile,
+        FragmentTypes(kernel.function).parts(tile),
+        kernel.target,
+        store=True,
+        transposed=False,
+    )
+    if not moves:
+        return "no matrix instruction stores its layout"
+    left = SharedSpace(kernel.function, kernel.target).left(store)
+    if aligned(kind.bytes) > left:
+        return f"{kind.bytes} bytes of shared memory are not left"
+    panels, lines, width = kind.shape
+    kernel.remark(
+        store,
+        f"leaves by TMA, through {panels} panels of {lines} lines of {width} elements in shared "
+        f"memory, swizzled as {kind.swizzle}",
+    )
+    store_boxes(store, tile, kind, moves[0].form.ptx, kernel.function)
+    return ""
+
+
+def _others(store: StoreOp, kernel: Kernel) -> bool:
+    """Whether any other op may touch the memory that a store writes."""
+    accesses = (
+        access
+        for op in kernel.walk()
+        if op.operation != store.operation
+        for access in accesses_of(op, kernel.target)
+    )
+    return any(one.memref is None or may_alias(one.memref, store.memref) for one in accesses)
