@@ -157,7 +157,7 @@ def extents(form: Form, tiles: Mapping[str, Tile]) -> dict[str, int]:
     return found
 
 
-def _shapes(form: Mma, tiles: Mapping[str, Tile]) -> str:
+def _shapes(form: Form, tiles: Mapping[str, Tile]) -> str:
     each = ", ".join(f"{name} {_extents(tile)}" for name, tile in tiles.items())
     one = ", ".join(f"{name} {form.operand(name).rows}x{form.operand(name).cols}" for name in tiles)
     return f"{each}; one instruction {form.ptx} has {one}"
