@@ -19,6 +19,7 @@ from generated import ROOT, table, write_or_check
 from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Touch
 from tilec.dialects.tile import builders, dialect, ops
 from tilec.dialects.tile.attributes import DISCARDABLE
+from tilec.dialects.tile.ops.atomic_rmw import FUNCTIONS
 from tilec.ir.assembly import format_of
 from tilec.ir.mlir import ext
 
@@ -46,12 +47,14 @@ _GROUPS = {
     "Memory": "memory",
     "Atomic updates": "atomic",
     "Tiles of indices": "gather",
+    "Atomic operations": "atomic_rmw",
     "Asynchronous copies": "async_copy",
     "Registers": "elementwise",
     "Choice": "select",
     "Layouts": "layouts",
     "Views": "views",
     "Reductions": "reduce",
+    "Elements taken": "take",
     "Indices": "iota",
     "Products": "mma",
     "Products of tiles": "dots",
@@ -158,6 +161,7 @@ def _functions(op: Any) -> str:
         return ""
     named = {
         ops.AtomicOp: ops.ATOMICS,
+        ops.AtomicRmwOp: FUNCTIONS,
         ops.AtomicScatterOp: ops.ATOMICS,
         ops.CastOp: ops.CASTS,
         ops.ElementwiseOp: {**ops.ELEMENTWISE, **ops.COMPARISONS},

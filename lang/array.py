@@ -57,6 +57,7 @@ class Array(Generic[D, *Extents]):
         dtype: element type.
         facts: what is known of it.
         written: whether the kernel changes it.
+        updated: whether it does by atomic operations.
         assumptions: what the kernel has assumed of it.
     """
 
@@ -73,6 +74,7 @@ class Array(Generic[D, *Extents]):
         self.facts = facts
         self.value = value
         self.written = False
+        self.updated = False
         self.assumptions: list[Assumption] = []
         self._sizes: list[Any] = list(known)
         if isinstance(known[-1], int):

@@ -17,6 +17,7 @@ from .array import Array, Assumption, Facts
 from .emit import emit, i64, i64s, located
 from .errors import KernelError
 from .interpreter import call
+from .old_values import drop_old_values
 from .source import FunctionSource
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
 from .tile import Tile
@@ -87,6 +88,8 @@ def build(
             if returned is not None:
                 raise KernelError(place, f"a kernel returns nothing, not {returned!r}: tl.store it")
             emit(ops.gpu.return_)
+        if any(isinstance(value, Array) and value.updated for value in arguments.values()):
+            drop_old_values(function)
         function.attributes["arg_attrs"] = _facts(arguments, specialization)
         _verify(whole, place)
     arrays = [value for value in arguments.values() if isinstance(value, Array)]

@@ -5,6 +5,8 @@ With `approx`, upstream's `fastmath<afn>`, the hardware's approximation is taken
 
 from __future__ import annotations
 
+import math
+
 from tilec.ir import ops
 from tilec.isa import TilecError
 
@@ -81,6 +83,65 @@ def tanh(x: Tile, *, approx: bool = False) -> Tile:
 def erf(x: Tile) -> Tile:
     """The error function."""
     return _unary("erf", x)
+
+
+def expm1(x: Tile) -> Tile:
+    """`exp(x) - 1`, without loss where x is small."""
+    return _unary("expm1", x)
+
+
+def log1p(x: Tile) -> Tile:
+    """`log(1 + x)`, without loss where x is small."""
+    return _unary("log1p", x)
+
+
+def log10(x: Tile) -> Tile:
+    """The logarithm to base 10."""
+    return _unary("log10", x)
+
+
+def rint(x: Tile) -> Tile:
+    """The nearest whole number, the even one of two."""
+    return _unary("roundeven", x)
+
+
+def round(x: Tile) -> Tile:  # noqa: A001 (numpy's name)
+    """The nearest whole number, the even one of two, as numpy's."""
+    return _unary("roundeven", x)
+
+
+def trunc(x: Tile) -> Tile:
+    """The whole number next to x toward zero."""
+    return _unary("trunc", x)
+
+
+def pow(x: Tile, y: Operand) -> Tile:  # noqa: A001 (numpy's name)
+    """`x ** y`: of floats the hardware's approximations of `exp2(y * log2(x))`."""
+    if not isinstance(x, Tile):
+        raise TilecError(f"pow takes a tile, not {x!r}; of Python's numbers use the module math")
+    return x**y
+
+
+def isnan(x: Tile) -> Tile:
+    """Where an element is NaN."""
+    return _float(x, "isnan") != x
+
+
+def isinf(x: Tile) -> Tile:
+    """Where an element is infinite, of either sign."""
+    return absolute(_float(x, "isinf")) == math.inf
+
+
+def isfinite(x: Tile) -> Tile:
+    """Where an element is neither infinite nor NaN."""
+    return absolute(_float(x, "isfinite")) < math.inf
+
+
+def _float(x: Tile, name: str) -> Tile:
+    if not isinstance(x, Tile) or x.dtype.kind != "float":
+        raise TilecError(f"{name} takes a tile of floats, not {x!r}")
+    check_computed(x, name)
+    return x
 
 
 def floor(x: Tile) -> Tile:

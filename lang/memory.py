@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import MappingProxyType
 from typing import Any
 
 from tilec.isa import TilecError
@@ -13,8 +12,7 @@ from .bounds import Integer, inside
 from .casts import astype, widen
 from .dtypes import DType, bool_, dtype_of, per_byte, stored, uint8
 from .elementwise import where
-from .emit import i32s, i64s, result, text, type_of, unit
-from .emit import operation as _operation
+from .emit import i32s, i64s, operation, result, type_of, unit
 from .nibbles import check_stored, is_whole_bytes, load_split, stored_places
 from .places import Index, Places, place, places, shape_of
 from .shapes import Extents, broadcast_to, extents, full, reshape
@@ -91,12 +89,12 @@ def _gather(
     """A tile whose elements have indices, or conditions, of their own."""
     _check_whole(array, element)
     held = uint8 if element is bool_ else element
-    operands, attributes = _of_elements([array.value], given, bounds=bounds)
+    operands, attributes = of_elements([array.value], given, bounds=bounds)
     value = result("tile.gather", operands, type_of(held, shape), attributes)
     return astype(Tile(value, held, shape), element)
 
 
-def _of_elements(
+def of_elements(
     fixed: list[Any], given: Places, *, bounds: bool
 ) -> tuple[list[Any], dict[str, Any]]:
     """Operands and attributes of an op on elements that have places of their own."""
@@ -174,55 +172,61 @@ def store(
     Raises:
         TilecError: for an index, a mask, a shape or an element type that does not fit.
     """
-    _write("tile.store", "tile.scatter", array, index, tile, mask, bounds, {})
-
-
-def _write(
-    consecutive: str,
-    of_elements: str,
-    array: AnyArray,
-    index: Index,
-    value: Operand,
-    mask: Any,
-    bounds: bool,
-    attributes: dict[str, Any],
-) -> None:
-    """Emit one of two ops: on consecutive elements, or on those at indices of their own."""
-    array = array_of(array, consecutive.removeprefix("tile."))
-    tile = _stored(array, value, index, mask)
-    element = tile.dtype if _takes(array, tile.dtype) else array.dtype
-    if tile.dtype is not element:
-        raise TilecError(
-            f"{array!r} takes elements of its own type, not {tile.dtype!r}: cast by "
-            f".astype({array.name}.dtype)"
-        )
-    given = places(array, index, tile.shape, mask)
-    held = astype(tile, uint8) if element is bool_ else tile
+    array = array_of(array, "store")
+    given_type = tile.dtype if isinstance(tile, Tile) else array.dtype
+    element = given_type if _takes(array, given_type) else array.dtype
+    check_element(array, given_type, element)
+    held = stored_tile(array, tile, index, mask)
+    given = places(array, index, held.shape, mask)
     array.written = True
     if given.of_elements:
         _check_whole(array, element)
-        operands, how = _of_elements([held.value, array.value], given, bounds=bounds)
-        _operation(of_elements, operands, attributes=attributes | how)
+    else:
+        check_stored(place(given.starts[-1]), held)
+    if element is bool_:
+        held = astype(held, uint8)
+    if given.of_elements:
+        operands, attributes = of_elements([held.value, array.value], given, bounds=bounds)
+        operation("tile.scatter", operands, attributes=attributes)
         return
-    at = [place(start) for start in given.starts]
-    check_stored(at[-1], tile)
-    places_ = stored_places(at, element)
-    if bounds:
-        attributes = attributes | {"masked": unit()}
-    operands = [held.value, array.value, *(part.value for part in places_)]
-    _operation(consecutive, operands, attributes=attributes)
+    at = stored_places([place(start) for start in given.starts], element)
+    operands = [held.value, array.value, *(part.value for part in at)]
+    operation("tile.store", operands, attributes={"masked": unit()} if bounds else {})
 
 
-def _stored(array: AnyArray, value: object, index: Index, mask: Any) -> Tile:
-    """What is stored, as a tile: a scalar or number for each index or condition there is."""
+def check_element(array: AnyArray, given: type[DType], element: type[DType]) -> None:
+    """Check that what is stored is of the element type that an array takes.
+
+    Raises:
+        TilecError: if it is not.
+    """
+    if given is not element:
+        raise TilecError(
+            f"{array!r} takes elements of its own type, not {given!r}: cast by "
+            f".astype({array.name}.dtype)"
+        )
+
+
+def stored_tile(
+    array: AnyArray, value: object, index: Index, mask: Any, shape: Shape | None = None
+) -> Tile:
+    """What is stored, as a tile: a scalar or number for each index or condition there is.
+
+    Args:
+        array: where it is stored.
+        value: a tile, scalar or number.
+        index: where.
+        mask: which elements are stored.
+        shape: of the tile, if something else says so.
+    """
     if isinstance(value, Tile) and value.shape:
         return value
     if not isinstance(value, Tile | int | float):
         raise TilecError(f"what is stored in {array.name} is a tile, not {value!r}")
-    shape = shape_of(index, mask)
+    found = shape_of(index, mask) if shape is None else shape
     if isinstance(value, Tile):
-        return broadcast_to(value, shape)
-    return full(shape, value, array.dtype)
+        return broadcast_to(value, found)
+    return full(found, value, array.dtype)
 
 
 def _takes(array: AnyArray, element: type[DType]) -> bool:
@@ -241,66 +245,3 @@ def _element(array: AnyArray, dtype: Any) -> type[DType]:
     if not _holds(array, element):
         raise TilecError(f"elements of {array!r} cannot be read as {element!r}")
     return element
-
-
-def atomic_add(
-    array: AnyArray,
-    index: Index,
-    tile: Operand,
-    *,
-    mask: Tile | bool | None = None,
-    bounds: bool = True,
-) -> None:
-    """Add a tile to what memory holds, each element at once; the order among CTAs is open.
-
-    Args:
-        array: an argument of the kernel.
-        index: as of `store`; what goes to one place is added up there.
-        tile: what to add.
-        mask: as of `store`.
-        bounds: as of `store`.
-    """
-    _update("add", array, index, tile, mask, bounds)
-
-
-def atomic_max(
-    array: AnyArray,
-    index: Index,
-    tile: Operand,
-    *,
-    mask: Tile | bool | None = None,
-    bounds: bool = True,
-) -> None:
-    """Put the larger of a tile's and memory's elements into memory, each at once."""
-    _update("max", array, index, tile, mask, bounds)
-
-
-def atomic_min(
-    array: AnyArray,
-    index: Index,
-    tile: Operand,
-    *,
-    mask: Tile | bool | None = None,
-    bounds: bool = True,
-) -> None:
-    """Put the smaller of a tile's and memory's elements into memory, each at once."""
-    _update("min", array, index, tile, mask, bounds)
-
-
-def _update(
-    name: str, array: AnyArray, index: Index, value: Operand, mask: Any, bounds: bool
-) -> None:
-    array = array_of(array, f"atomic_{name}")
-    kind = value.dtype.kind if isinstance(value, Tile) else array.dtype.kind
-    fn = {"fn": text(f"arith.{_UPDATES[name].get(kind, _UPDATES[name]['int'])}")}
-    _write("tile.atomic", "tile.atomic_scatter", array, index, value, mask, bounds, fn)
-
-
-_UPDATES = MappingProxyType(
-    {
-        # numpy's name: upstream's op by kind of element
-        "add": {"float": "addf", "int": "addi"},
-        "max": {"float": "maximumf", "uint": "maxui", "int": "maxsi"},
-        "min": {"float": "minimumf", "uint": "minui", "int": "minsi"},
-    }
-)

@@ -30,7 +30,7 @@ _GROWING = ("sum", "prod")
 """The reductions whose results need more bits than the elements."""
 
 
-def reduce(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = None) -> Tile:
+def combined(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = None) -> Tile:
     """The tile combined along an axis, or along all of them.
 
     Args:
@@ -48,12 +48,12 @@ def reduce(name: str, x: Tile, axis: int | None, keepdims: bool, dtype: Any = No
     check_computed(x, name)
     if name not in _GROWING:
         return _combine(name, x, axis, keepdims)
-    target = _of_sum(x.dtype) if dtype is None else dtype_of(dtype)
+    target = of_sum(x.dtype) if dtype is None else dtype_of(dtype)
     wide = float32 if target in (float16, bfloat16) else target
     return _combine(name, x.astype(wide), axis, keepdims).astype(target)
 
 
-def _of_sum(dtype: type[DType]) -> type[DType]:
+def of_sum(dtype: type[DType]) -> type[DType]:
     """The element type of sums and products of elements of a type."""
     if dtype.kind in ("int", "bool") and dtype.bits < 32:
         return int32
@@ -89,39 +89,39 @@ def sum(  # noqa: A001
     Of integers of fewer than 32 bits it is int32 or uint32, unless `dtype` says what it is.
     float16 and bfloat16 are added up in float32, and the sum is rounded.
     """
-    return reduce("sum", x, axis, keepdims, dtype)
+    return combined("sum", x, axis, keepdims, dtype)
 
 
 def prod(x: Tile, axis: int | None = None, *, dtype: Any = None, keepdims: bool = False) -> Tile:
     """The product along `axis`, or of all elements, of the type that a sum has."""
-    return reduce("prod", x, axis, keepdims, dtype)
+    return combined("prod", x, axis, keepdims, dtype)
 
 
 def max(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """The largest along `axis`, or of all elements; NaN where there is one."""
-    return reduce("max", x, axis, keepdims)
+    return combined("max", x, axis, keepdims)
 
 
 def min(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """The smallest along `axis`, or of all elements; NaN where there is one."""
-    return reduce("min", x, axis, keepdims)
+    return combined("min", x, axis, keepdims)
 
 
 def nanmax(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
     """The largest along `axis`, or of all elements, that is no NaN."""
-    return reduce("nanmax", x, axis, keepdims)
+    return combined("nanmax", x, axis, keepdims)
 
 
 def nanmin(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
     """The smallest along `axis`, or of all elements, that is no NaN."""
-    return reduce("nanmin", x, axis, keepdims)
+    return combined("nanmin", x, axis, keepdims)
 
 
 def all(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """Whether all are true along `axis`, or all elements."""
-    return reduce("all", x, axis, keepdims)
+    return combined("all", x, axis, keepdims)
 
 
 def any(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  # noqa: A001
     """Whether one is true along `axis`, or of all elements."""
-    return reduce("any", x, axis, keepdims)
+    return combined("any", x, axis, keepdims)

@@ -220,31 +220,6 @@ def transpose(tile: Tile, axes: Sequence[int] | None = None) -> Tile:
     return Tile(value, tile.dtype, shape)
 
 
-def index_tile(tile: Tile, index: Any) -> Tile:
-    """`tile[…]` with None, which puts in a dimension, `:` and `...`.
-
-    Raises:
-        TilecError: for any other index.
-    """
-    parts = list(index) if isinstance(index, tuple) else [index]
-    whole = slice(None)
-    if Ellipsis in [p for p in parts if p is Ellipsis]:
-        at = next(i for i, p in enumerate(parts) if p is Ellipsis)
-        missing = tile.ndim - sum(p is not None and p is not Ellipsis for p in parts)
-        parts[at : at + 1] = [whole] * missing
-    if any(not (p is None or (isinstance(p, slice) and p == whole)) for p in parts):
-        raise TilecError(
-            "a tile is indexed by None and ':' only, as in x[:, None]; parts of an array come "
-            "by tl.load"
-        )
-    if sum(p is not None for p in parts) > tile.ndim:
-        raise TilecError(f"too many indices for {tile!r}")
-    for at, part in enumerate(parts):
-        if part is None:
-            tile = expand_dims(tile, at)
-    return tile
-
-
 def _axis(axis: int, rank: int) -> int:
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise TilecError(f"axis {axis!r} is none of {rank} dimensions: {-rank} to {rank - 1}")

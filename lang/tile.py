@@ -129,6 +129,22 @@ class Tile:
         """The smallest along an axis, or of all elements; NaN where there is one."""
         return _call("reduce", "min", self, axis, keepdims)
 
+    def mean(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+        """The mean along an axis, or of all elements, as `tilec.lang.mean` gives it."""
+        return _call("mean", self, axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+        """The index of the largest along an axis, as `tilec.lang.argmax` gives it."""
+        return _call("argmax", self, axis, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Tile:
+        """The index of the smallest along an axis, as `tilec.lang.argmin` gives it."""
+        return _call("argmin", self, axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int = 0, *, dtype: Any = None) -> Tile:
+        """The sums up to each element along an axis, as `tilec.lang.cumsum` gives them."""
+        return _call("cumsum", self, axis, dtype=dtype)
+
     def __getitem__(self, index: Any) -> Tile:
         return _call("index_tile", self, index)
 
@@ -283,7 +299,7 @@ def _binary(name: str, left: object, right: object) -> Tile:
     return _call("binary", name, left, right)
 
 
-def _call(name: str, *operands: Any) -> Tile:
+def _call(name: str, *operands: Any, **options: Any) -> Tile:
     if name not in OPERATIONS:
         raise TilecError(NO_KERNEL)
-    return OPERATIONS[name](*operands)
+    return OPERATIONS[name](*operands, **options)

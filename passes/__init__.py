@@ -22,9 +22,10 @@ passes ask of a program is in analysis/.
 They are run by `pipeline`, which reads `pipeline_text`, finds them in `registry`, makes `steps` of
 them, and tells `instrumentation`: tilec's with `pass_options`, MLIR's by `upstream_passes`, those
 of other packages by `foreign`, for which `erasure` looks after uses. `mlir_diagnostics` reads what
-MLIR reports; `pipeline_dump` shows a pipeline. They stand on `base` (what a pass is), `kernel_pass`
-(a pass on kernels), `report` (errors and remarks), `functions` and `search` (finding kernels, ops),
-`emit` and `thread_index` (making ops), `lowerings` (of ops that others define).
+MLIR reports; `pipeline_dump` shows a pipeline; `transform_passes`, by an op of `transform_dialect`,
+has transform scripts find passes. They stand on `base` (what a pass is), `kernel_pass` (a pass on
+kernels), `report` (errors and remarks), `functions` and `search` (finding kernels, ops), `emit` and
+`thread_index` (making ops), `lowerings` (of ops that others define).
 
 Here is what a pass of another package imports; what needs MLIR is imported when first used.
 """

@@ -9,14 +9,16 @@ from typing import ClassVar
 from tilec.dialects.semantics import LayoutRule, layout_rule
 from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops import LoadOp, TakeOp
+from tilec.dialects.tile.ops.atomic_rmw import FetchingOp
 from tilec.dialects.tile.ops.memory import MemoryOp
-from tilec.dialects.tile.tiles import PlainTile, bits_of
+from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
 
 from .base import Diagnostic, PassError, walk
 from .kernel_pass import Kernel, KernelPass
+from .layouts.atomic_copies import combine_copies
 from .layouts.layout_choice import LayoutChoice
 from .layouts.layout_relations import agree, backward, forward
 from .layouts.layout_types import convert_to, layout_tile, replace_but_in, set_layout
@@ -80,6 +82,8 @@ class _Assignment:
             return partial(self._dot, op)
         if is_related(op):
             return partial(_mend_view, op) if plain(op.results[0]) is not None else None
+        if isinstance(op, FetchingOp):
+            return partial(combine_copies, op)
         if isinstance(op, MemoryOp):
             tile = plain(op.tile)
             assert tile is not None
@@ -115,12 +119,22 @@ def _mend_view(op: ir.OpView) -> None:
     assert result is not None
     if agree(op, source.layout, result.layout):
         return
+    if isinstance(op, TakeOp):
+        _mend_take(op, source)
+        return
     before = backward(op, result.layout, source.shape)
     narrowed = bits_of(source.element) < bits_of(result.element)
     if before is not None and not narrowed and agree(op, before, result.layout):
         _convert_operand(op, 0, before)
     else:
         _convert_result(op, forward(op, source.layout, result.shape))
+
+
+def _mend_take(op: TakeOp, source: TileValue) -> None:
+    """Take elements under a layout that allows it."""
+    layout = op.legal(source.layout)
+    _convert_operand(op, 0, layout)
+    _convert_result(op, layout)
 
 
 def _multiply_constants(function: ir.OpView) -> None:

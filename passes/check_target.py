@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.tile.ops.atomic import updates
-from tilec.dialects.tile.ops.base import TileOp, any_tile_of
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import bits_of, plain_tile
 from tilec.ir.aliases import Op
@@ -66,9 +65,9 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
         _check_cluster(function, chosen, report)
     for op in walk(gpu_module):
         _check_tiles(op, chosen, report)
-        if isinstance(op, MemoryOp) and op.update is not None:
+        if isinstance(op, MemoryOp):
             with report.at(op):
-                updates(op.update, any_tile_of(op.tile, "value").element, chosen)
+                op.check_on(chosen)
         if isinstance(op, TileOp) and op.mnemonic is not None:
             with report.at(op):
                 _check_instruction(op.mnemonic, chosen)

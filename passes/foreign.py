@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import traceback
+import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from tilec.ir.mlir import ir
 from tilec.isa.errors import TilecError
@@ -12,7 +11,7 @@ from tilec.isa.errors import TilecError
 from .base import Diagnostic, Pass, PassError
 from .erasure import refuse_uses
 
-_HERE = str(Path(__file__).parent)
+_HERE = os.path.dirname(__file__)
 
 
 def run_foreign(
@@ -52,6 +51,8 @@ def _failure(instance: Pass, package: str, error: Exception) -> Diagnostic:
 
 def _frames(error: Exception) -> Iterator[ir.Location]:
     """Where the pass was when `error` was raised, outermost first: without tilec's own runner."""
+    import traceback  # noqa: PLC0415 (only for an error)
+
     for frame in traceback.extract_tb(error.__traceback__):
         if not frame.filename.startswith(_HERE) and frame.lineno:
             yield ir.Location.file(frame.filename, frame.lineno, (frame.colno or 0) + 1)

@@ -21,6 +21,7 @@ from .nvvm.atomics import Atomics
 from .nvvm.barriers import Barriers
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
+from .nvvm.fetches import Fetches
 from .nvvm.lowering import Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
@@ -28,6 +29,7 @@ from .nvvm.products import Products
 from .nvvm.reductions import Reductions
 from .nvvm.registers import Packing, packing
 from .nvvm.shared_buffers import SHARED, SharedBuffers
+from .nvvm.takes import Takes
 from .nvvm.tma import BoxCopies
 from .nvvm.views import Iotas, view
 from .nvvm.wgmma import Wgmmas, warpgroup_packing
@@ -87,6 +89,8 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.AsyncCopyOp, copies.copy),
             lowers(ops.AsyncWaitOp, copies.wait),
             lowers(ops.AtomicOp, Atomics(kernel).atomic),
+            lowers(ops.AtomicCasOp, Fetches(kernel).fetch),
+            lowers(ops.AtomicRmwOp, Fetches(kernel).fetch),
             lowers(ops.AtomicScatterOp, Atomics(kernel).atomic),
             lowers(ops.BarrierArriveOp, barriers.arrive),
             lowers(ops.BarrierExpectOp, barriers.expect),
@@ -116,6 +120,7 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.SliceOp, elementwise.cut),
             lowers(ops.StmatrixOp, moves.stmatrix),
             lowers(ops.StoreOp, memory.store),
+            lowers(ops.TakeOp, Takes(kernel).take),
             lowers(ops.TmaLoadOp, boxes.load),
             lowers(ops.TmaPrefetchOp, boxes.prefetch),
             lowers(ops.TmaReduceOp, boxes.send),

@@ -14,7 +14,6 @@ from tilec.ir.mlir import ir
 from tilec.ir.state import holding
 
 from .base import Diagnostic, PassError, running
-from .foreign import place_of
 from .instrumentation import Instrumentation
 from .mlir_diagnostics import from_mlir_error
 from .pipeline_text import PipelinePart, elements_of
@@ -99,6 +98,8 @@ def _verify_after(step: Step, root: Root) -> None:
     try:
         root.operation.verify()
     except ir.MLIRError as error:
+        from .foreign import place_of  # noqa: PLC0415 (only for an error)
+
         first, *rest = from_mlir_error(error)
         of = f" of {step.package}" if step.package else ""
         at = place_of(step.own) if step.own and step.package else first.location

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
@@ -11,7 +12,6 @@ from tilec.ir.mlir import ir, passmanager
 
 from . import registry
 from .base import Pass, PassError, with_options
-from .foreign import run_foreign
 from .instrumentation import Title
 from .mlir_diagnostics import from_mlir_error
 from .pass_options import UnknownPassError, make_pass
@@ -183,6 +183,8 @@ def _own_step(anchor: str, element: Element | Pass) -> Step:
             f"'{instance.name}' runs on builtin.module{inside}; write it outside '{anchor}(…)'"
         )
     package = registry.package_of(type(instance))
+    if package:
+        from .foreign import run_foreign  # noqa: PLC0415 (most runs have none)
     apply = partial(_apply_own, instance.apply if anchor == MODULE else instance.apply_inside)
     kind = type(instance).__name__
     title = Title(instance.name, lambda: kind, lambda: with_options(instance))
@@ -201,8 +203,18 @@ def _apply_own(apply: Callable[[Any], None], root: Root) -> None:
         raise PassError(from_mlir_error(error)) from None
 
 
+def _python_passes(root: Root) -> AbstractContextManager[None]:
+    """Has transform scripts find passes in Python, if there may be any scripts."""
+    if not root.operation.context.is_dialect_loaded("transform"):
+        return nullcontext()
+    from .transform_passes import python_passes  # noqa: PLC0415 (most programs have none)
+
+    return python_passes(root)
+
+
 def _apply_upstream(made: passmanager.PassManager, root: Root) -> None:
-    try:
-        made.run(root.operation)
-    except ir.MLIRError as error:
-        raise PassError(from_mlir_error(error)) from None
+    with _python_passes(root):
+        try:
+            made.run(root.operation)
+        except ir.MLIRError as error:
+            raise PassError(from_mlir_error(error)) from None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from tilec.ir.mlir import ir, passmanager
 
@@ -84,6 +82,9 @@ def class_name(name: str) -> str:
 
     Upstream says it where it refuses a pass on the wrong op, and where it prints.
     """
+    from pathlib import Path  # noqa: PLC0415 (only where IR is printed)
+    from tempfile import TemporaryDirectory  # noqa: PLC0415
+
     element = Element(name)
     context = ir.Context()
     with context, ir.Location.unknown(), TemporaryDirectory() as folder:

@@ -35,7 +35,7 @@ class _Watch:
     def tell(self, **facts: str) -> None:
         """Say what is so from now on."""
         lines = (
-            _TOLD + name.encode() + b"=" + value.encode("unicode_escape") + b"\n"
+            _TOLD + name.encode() + b"=" + value.encode().hex().encode() + b"\n"
             for name, value in facts.items()
         )
         data = b"".join(lines)
@@ -105,7 +105,7 @@ def _listen(stream: int) -> None:
         for line in lines:
             if line.startswith(_TOLD):
                 name, _, value = line.removeprefix(_TOLD).partition(b"=")
-                facts[name.decode()] = value.decode("unicode_escape")
+                facts[name.decode()] = bytes.fromhex(value.decode()).decode()
             else:
                 trace.append(line)
     text = b"\n".join([*trace, rest]).decode(errors="replace")

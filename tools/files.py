@@ -12,6 +12,8 @@ from pathlib import Path
 from tilec.ending import undone
 from tilec.isa import TilecError
 
+from .streams import flush
+
 
 def read_bytes(path: str) -> bytes:
     """The contents of a file, or of standard input for `-`.
@@ -98,6 +100,7 @@ def _write(outputs: Mapping[str, str | bytes], complete: dict[str, str]) -> None
                     sys.stdout.buffer.flush()
                 else:
                     Path(path).write_bytes(data)
+        flush()  # what was printed and cannot be written is a failure, too
         _put_in_place(complete)
     except BaseException:
         _remove(complete)

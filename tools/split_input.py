@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from tilec.report.diagnostics import Source
 
+BYTECODE = b"ML\xefR"
+"""What an input that is no text begins with."""
+
 
 def parts(text: str, name: str, marker: str | None) -> Iterator[Source]:
     """The parts of an input; blank lines before each keep its line numbers.

@@ -6,7 +6,7 @@ import io
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import Literal, TextIO
 
 
 def open_streams() -> None:
@@ -27,14 +27,13 @@ def open_streams() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _closed(number: int, flags: int, mode: str) -> TextIO:
+def _closed(number: int, flags: int, mode: Literal["r", "w"]) -> TextIO:
     """A stream on a number that no file has, which does not allow what it is for."""
     opened = os.open(os.devnull, flags)
     if opened != number:
         os.dup2(opened, number)
         os.close(opened)
-    stream: TextIO = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 (stays)
-    return stream
+    return open(number, mode, encoding="utf-8", closefd=False)
 
 
 def flush() -> None:

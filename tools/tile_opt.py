@@ -19,7 +19,7 @@ from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, decoded, read_bytes, write_outputs
 from .opt_arguments import OptParser, add_opt_flags, style
 from .pass_flags import instrumented, shown_remarks, written_remarks
-from .split_input import parts
+from .split_input import BYTECODE, parts
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from tilec.passes.instrumentation import Instrumentation
     from tilec.passes.pipeline_text import PipelinePart
     from tilec.report.diagnostics import Source
+    from tilec.report.reproducer import Reproducer
 
 
 class _Job(NamedTuple):
@@ -73,7 +74,6 @@ def _main(arguments: argparse.Namespace) -> int:
 
         print(dialect_list(), end="")
         return 0
-    from tilec.frontend.bytecode import MAGIC  # noqa: PLC0415
     from tilec.report.diagnostics import Source  # noqa: PLC0415
 
     # The program itself may be written where it was read.
@@ -86,7 +86,7 @@ def _main(arguments: argparse.Namespace) -> int:
         from tilec.passes.pipeline_dump import dump  # noqa: PLC0415
 
         sys.stderr.write(dump(pipeline))
-    if data.startswith(MAGIC):
+    if data.startswith(BYTECODE):
         sources = [Source(name, "")]
     else:
         text = decoded(data, name)
@@ -102,7 +102,7 @@ def _main(arguments: argparse.Namespace) -> int:
     with instrumented(arguments, style(arguments, name)) as watched:
         job = _Job(pipeline, verify_each, watched, arguments)
         for source in sources:
-            given = data if data.startswith(MAGIC) else source
+            given = data if data.startswith(BYTECODE) else source
             found: list[Diagnostic] = []
             remarked.append((found, source))
             outputs.append(_process(given, source, job, found))
@@ -157,17 +157,16 @@ def _process(
 
 def _transformed(given: Source | bytes, job: _Job) -> ir.Module:
     """The module behind the passes."""
-    from tilec.frontend.bytecode import read_bytecode  # noqa: PLC0415
     from tilec.frontend.contexts import new_context  # noqa: PLC0415
     from tilec.frontend.parsing import parse  # noqa: PLC0415
     from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415
-    from tilec.passes.pipeline_dump import written  # noqa: PLC0415
-    from tilec.report.printing import to_text  # noqa: PLC0415
-    from tilec.report.reproducer import Reproducer, reproducible  # noqa: PLC0415
+    from tilec.report.reproducer import reproducible  # noqa: PLC0415
 
     context = new_context()
     context.allow_unregistered_dialects = job.arguments.allow_unregistered_dialect
     if isinstance(given, bytes):
+        from tilec.frontend.bytecode import read_bytecode  # noqa: PLC0415
+
         module = read_bytecode(given, context)
     else:
         module = parse(given, context, bare=job.arguments.no_implicit_module)
@@ -179,7 +178,7 @@ def _transformed(given: Source | bytes, job: _Job) -> ir.Module:
     verify_each = job.verify_each
     reproducer = "" if left or isinstance(given, bytes) else _reproducer(given, job)
     with (
-        reproducible(left, lambda: Reproducer(to_text(module), written(job.pipeline), verify_each)),
+        reproducible(left, lambda: _asked_reproducer(module, job)),
         reported_crashes(reproducer, "tile-opt --run-reproducer", left or ""),
     ):
         run_pipeline(
@@ -191,6 +190,15 @@ def _transformed(given: Source | bytes, job: _Job) -> ir.Module:
             statistics=job.arguments.mlir_pass_statistics,
         )
     return module
+
+
+def _asked_reproducer(module: ir.Module, job: _Job) -> Reproducer:
+    """The module and the passes, as mlir-opt could run them if they were all upstream's."""
+    from tilec.passes.pipeline_dump import written  # noqa: PLC0415
+    from tilec.report.printing import to_text  # noqa: PLC0415
+    from tilec.report.reproducer import Reproducer  # noqa: PLC0415
+
+    return Reproducer(to_text(module), written(job.pipeline), job.verify_each)
 
 
 def _reproducer(source: Source, job: _Job) -> str:

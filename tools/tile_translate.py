@@ -16,7 +16,7 @@ from tilec.isa import TilecError
 from .common import hurry, leave, run
 from .files import decoded, read_bytes, write_output
 from .opt_arguments import OptParser, add_input_flags
-from .split_input import parts
+from .split_input import BYTECODE, parts
 
 if TYPE_CHECKING:
     from tilec.passes.base import Diagnostic
@@ -32,15 +32,13 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _main(arguments: argparse.Namespace) -> int:
-    from tilec.frontend.bytecode import MAGIC  # noqa: PLC0415
-
     if arguments.passes:
         raise TilecError(f"no such translation: '{arguments.passes[0].name}'")
     if not arguments.mlir_to_llvmir:
         raise TilecError("say which translation: --mlir-to-llvmir")
     data = read_bytes(arguments.input)
     name = "<stdin>" if arguments.input == "-" else arguments.input
-    if data.startswith(MAGIC):
+    if data.startswith(BYTECODE):
         outputs = [_translated(data, name, arguments)]
     else:
         sources = parts(decoded(data, name), name, arguments.split_input_file)

@@ -89,10 +89,11 @@ class Packed:
     def _of_arrays(self, one: Launch) -> tuple[Program, str]:
         """A launch whose arrays are packed as they are."""
         passed: list[Passed] = []
+        arguments = one.kernel.json()["arguments"]
+        maps = [argument for argument in arguments if argument["kind"] == "tensor_map"]
+        others = arguments[: len(arguments) - len(maps)]
         places: list[int] = []
-        described = one.kernel.json()
-        count = len(one.arguments)
-        for argument, given in zip(described["arguments"][:count], one.arguments, strict=True):
+        for argument, given in zip(others, one.arguments, strict=True):
             places.append(len(passed))
             if argument["kind"] == "scalar":
                 type_ = "i64" if argument["type"] == "index" else argument["type"]
@@ -105,12 +106,16 @@ class Packed:
             passed.append(Passed(memory.nbytes, start=start, written=written))
             strides = [step // given.itemsize for step in given.strides]
             passed += _left_open(argument, given.shape, strides)
-        for map_ in described["arguments"][count:]:
-            given = one.arguments[map_["array"]]
-            passed.append(_map(map_, places, given.shape, given.strides))
+        for map_ in maps:
+            array = one.arguments[map_["array"]]
+            described = {"array": places[map_["array"]], "type": map_["type"]}
+            described |= {"shape": list(array.shape), "strides": list(array.strides)}
+            described |= {"box": map_["box"], "swizzle": map_["swizzle"]}
+            passed.append(Passed(map=described))
         tolerance = one.tolerance if inexact(one.ptx) else 0.0
         type_ = one.result.dtype.str if one.result.dtype.kind in "fiu" else "<u2"
         file = f"tiles-{one.file}"
+        described = one.kernel.json()
         return _made(one.name, file, one.ptx, described, one.grid, passed, type_, tolerance)
 
 
@@ -146,18 +151,11 @@ def _of_pools(
         passed.append(Passed(size, pool=pool, seed=number, written=written))
         passed += _left_open(argument, (rows, cols), (cols, 1))
     for one in maps:
-        size, (rows, cols) = BYTES.get(one["type"], 1), shapes[one["array"]]
-        passed.append(_map(one, places, (rows, cols), (cols * size, size)))
+        size, (rows, cols) = BYTES[one["type"]], shapes[one["array"]]
+        described = {"array": places[one["array"]], "type": one["type"], "shape": [rows, cols]}
+        described |= {"strides": [cols * size, size], "box": one["box"], "swizzle": one["swizzle"]}
+        passed.append(Passed(map=described))
     return _made(name, name, ptx, kernel, grid, passed, type_)
-
-
-def _map(
-    map_: Mapping[str, Any], places: Sequence[int], shape: Sequence[int], strides: Sequence[int]
-) -> Passed:
-    """A tensor map, as the pack describes it: of an array, its strides in bytes."""
-    described = {"array": places[map_["array"]], "type": map_["type"], "shape": list(shape)}
-    described |= {"strides": list(strides), "box": map_["box"], "swizzle": map_["swizzle"]}
-    return Passed(map=described)
 
 
 def _made(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -51,7 +50,7 @@ class Scratch:
 @contextmanager
 def scratch(data: bytes = b"") -> Iterator[Scratch]:
     """A file that is in memory only where the system has such, else in a folder of its own."""
-    if sys.platform == "linux":
+    if hasattr(os, "memfd_create"):
         handle = os.memfd_create("tilec", os.MFD_CLOEXEC)
         try:
             with os.fdopen(os.dup(handle), "wb") as file:

@@ -14,9 +14,6 @@ from tilec.passes.mlir_diagnostics import from_mlir_error
 
 from .contexts import LOADING
 
-MAGIC = b"ML\xefR"
-"""What bytecode begins with."""
-
 
 def read_bytecode(data: bytes, context: ir.Context) -> ir.Module:
     """The module that bytecode describes.

@@ -14,6 +14,7 @@ from tilec.dialects.tile.ops import (
     IotaOp,
     ReduceOp,
     ReshapeOp,
+    TakeOp,
     TransposeOp,
 )
 from tilec.dialects.tile.ops.base import TileOp
@@ -30,7 +31,7 @@ from .expansion import Expansion, Handler, Values, lowers
 from .fragment_types import FragmentTypes
 from .parts import cut, join
 
-ViewOp: TypeAlias = BroadcastOp | ExpandOp | ReshapeOp | TransposeOp
+ViewOp: TypeAlias = BroadcastOp | ExpandOp | ReshapeOp | TakeOp | TransposeOp
 
 
 class FragmentViews:
@@ -51,6 +52,7 @@ class FragmentViews:
             lowers(BroadcastOp, self._view),
             lowers(ExpandOp, self._view),
             lowers(ReshapeOp, self._view),
+            lowers(TakeOp, self._view),
             lowers(TransposeOp, self._view),
             lowers(IotaOp, self._iota),
             lowers(ReduceOp, self._reduce),

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from tilec.dialects.tile.emit import emit, emit_effect
-from tilec.dialects.tile.ops import AtomicScatterOp, GatherOp, ScatterOp
+from tilec.dialects.tile.ops import (
+    AtomicCasOp,
+    AtomicRmwOp,
+    AtomicScatterOp,
+    FillOp,
+    GatherOp,
+    ScatterOp,
+)
+from tilec.dialects.tile.ops.atomic_rmw import FetchingOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.gather import IndexedOp
 from tilec.dialects.tile.stored import check_addressable
 from tilec.dialects.tile.tiles import TileValue
-from tilec.ir.aliases import Attribute
+from tilec.ir.aliases import Attribute, Type
 from tilec.ir.mlir import ir, scf
+from tilec.ir.ops import arith
+from tilec.isa import TilecError
 
 from ..emit import add, add_constant, is_zero, linear
 from ..thread_index import ThreadIndex
@@ -38,6 +48,8 @@ class IndexedMemory:
                 lowers(GatherOp, self._gather),
                 lowers(ScatterOp, self._scatter),
                 lowers(AtomicScatterOp, self._scatter),
+                lowers(AtomicRmwOp, self._fetch),
+                lowers(AtomicCasOp, self._fetch),
             )
         )
 
@@ -74,6 +86,39 @@ class IndexedMemory:
             scf.YieldOp([])
         return []
 
+    def _fetch(self, op: FetchingOp, expansion: Expansion) -> list[Values] | None:
+        tile = self._types.tile(op.tile.type)
+        if tile is None:
+            return None
+        types, how = self._types.of(op.tile.type) or [], _kept(op)
+        places = list(self._places(op, tile, expansion))
+        values = [expansion.values(value) for value in op.values]
+        kind: type[TileOp] = type(op)
+
+        def fetch() -> Values:
+            each = zip(places, types, *values, strict=True)
+            return [
+                emit(kind, [*own[:1], op.memref, *own[1:], *at], t, **how) for at, t, *own in each
+            ]
+
+        copies = tile.layout.free("warp")
+        if not copies:
+            return [fetch()]
+        if "first_warps" not in op.attributes:
+            raise TilecError(
+                f"has a result that several warps hold by the layout '{tile.layout}'; legal: "
+                "layouts in which no two warps have one element, or first_warps, and a "
+                "combination of what the warps get"
+            )
+        branch = scf.IfOp(is_zero(self._thread.warp, copies), types, has_else=True)
+        with ir.InsertionPoint(branch.then_block):
+            scf.YieldOp(fetch())
+        assert branch.else_block is not None
+        with ir.InsertionPoint(branch.else_block):
+            nothing = arith.constant(tile.element, _zero(tile.element))
+            scf.YieldOp([emit(FillOp, [nothing], t) for t in types])
+        return [list(branch.results)]
+
     def _places(self, op: IndexedOp, tile: TileValue, expansion: Expansion) -> Iterator[Values]:
         """The indices, offsets and condition of each fragment of a tile."""
         check_addressable(tile.layout)
@@ -100,4 +145,10 @@ def _kept(op: IndexedOp) -> dict[str, Attribute]:
     return {name: op.attributes[name] for name in _KEPT if name in op.attributes}
 
 
-_KEPT = ("along", "fn", "masked", "operandSegmentSizes", "vector")
+def _zero(element: Type) -> Attribute:
+    if isinstance(element, ir.IntegerType):
+        return ir.IntegerAttr.get(element, 0)
+    return ir.FloatAttr.get(element, 0.0)
+
+
+_KEPT = ("along", "fn", "masked", "operandSegmentSizes", "order", "scope", "vector")

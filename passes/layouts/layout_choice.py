@@ -8,7 +8,7 @@ from math import prod
 from tilec.dialects.semantics import is_loop
 from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.dialect import LayoutAttr
-from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp
+from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp, TakeOp
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Op, Value
@@ -49,6 +49,7 @@ class LayoutChoice:
         self._related: dict[Value, list[ir.OpView]] = {}
         self._accesses: dict[Value, list[MemoryOp]] = {}
         self._reduced: dict[Value, set[int]] = {}
+        self._taken: dict[Value, TakeOp] = {}
         self._reached: list[Value] = []
         self._report = Report()
         for op in classes.ops:
@@ -73,6 +74,9 @@ class LayoutChoice:
                 self._related.setdefault(of(value), []).append(op)
             if isinstance(op, ReduceOp):
                 self._reduced.setdefault(of(tiles[0]), set()).add(op.axis.value)
+            elif isinstance(op, TakeOp):
+                self._reduced.setdefault(of(tiles[0]), set()).add(op.axis.value)
+                self._taken.setdefault(of(tiles[0]), op)
         elif isinstance(op, MemoryOp):
             self._accesses.setdefault(of(op.tile), []).append(op)
         elif is_product(op):
@@ -131,6 +135,9 @@ class LayoutChoice:
 
     def _memory(self) -> None:
         """Give layouts to what is left, by how it is moved from and to memory, or made."""
+        for root, op in self._taken.items():
+            self._give(root, op.legal(self._wide(root)), op, "elements taken within warps")
+            self._spread()
         roots = sorted(self._classes.all(), key=_size, reverse=True)
         for root in roots:
             accesses = self._accesses.get(root, [])
@@ -151,10 +158,12 @@ class LayoutChoice:
 
     def _wide(self, root: Value) -> LinearLayout:
         """The layout for the accesses of a class."""
-        tile = plain(root)
+        accesses = self._accesses.get(root, [])
+        # Of a tile and its offsets, which are of another type, the tile is moved.
+        tile = plain(next((op.tile for op in accesses if op.by_element), root))
         assert tile is not None
         together = self._reduced.get(root, set())
-        return memory_layout(tile, self._accesses.get(root, []), self._warps, together)
+        return memory_layout(tile, accesses, self._warps, together)
 
     def _repeats(self, op: ir.OpView, root: Value) -> bool:
         """Whether an op repeats a tile whose layout is known to be one of class `root`."""

@@ -8,7 +8,6 @@ from tilec.dialects.semantics import LayoutRule, carried_values, layout_rule
 from tilec.dialects.semantics import is_free as can_be_free
 from tilec.dialects.tile import ops
 from tilec.dialects.tile.ops.base import TileOp
-from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
@@ -45,6 +44,11 @@ def has_plain_tiles(function: Op) -> bool:
 def has_no_layout(value: Value) -> bool:
     """Whether `value` is a tensor without a layout, be it a tile or not."""
     return isinstance(value.type, ir.RankedTensorType) and value.type.encoding is None
+
+
+def has_tensor_type(value: Value) -> bool:
+    """Whether `value` is a tensor, with a layout or without."""
+    return isinstance(value.type, ir.RankedTensorType)
 
 
 def is_free(value: Value) -> bool:
@@ -91,8 +95,9 @@ def joined(op: ir.OpView) -> Iterator[list[Value]]:
             if not is_soft(op):
                 yield [*op.operands, *op.results]
         case LayoutRule.MOVED:
-            if isinstance(op, MemoryOp) and op.by_element:
-                yield [op.tile, *op.by_element]
+            tiles = [v for v in (*op.results, *op.operands) if has_tensor_type(v)]
+            if len(tiles) > 1:
+                yield tiles
         case LayoutRule.PRODUCT:
             yield [op.operands[2], op.results[0]]
         case LayoutRule.CARRIED:

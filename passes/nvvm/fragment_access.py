@@ -108,6 +108,11 @@ class FragmentAccess:
         """The register that holds the same element and is moved; itself, unless it is a copy."""
         return self._copies[register]
 
+    @property
+    def copies_of_lanes(self) -> int:
+        """Bits of the lane's number that tell copies apart, of which the first alone stores."""
+        return self._copies_of_lanes
+
     def packing(self, element: Number) -> Packing:
         """How the elements of one access lie in registers: one, but of those with a predicate."""
         if self._guarded:

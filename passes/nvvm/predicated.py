@@ -81,6 +81,35 @@ def update(
     )
 
 
+def fetch(
+    instruction: str,
+    address: Address,
+    operands: Sequence[Value],
+    moved: Packing,
+    predicate: Value | None,
+) -> Value:
+    """Emit `instruction result, [address], operands;`; zero where a predicate does not hold.
+
+    Args:
+        instruction: the mnemonic.
+        address: where it goes.
+        operands: one register each.
+        moved: how the one element of each, and of the result, lies in it.
+        predicate: an i1; None to do it in any case.
+    """
+    held = _CONSTRAINTS[moved.bits]
+    guards = [] if predicate is None else [predicate]
+    first = len(guards) + 1
+    names = ", ".join(f"${at}" for at in range(first + 1, first + 1 + len(operands)))
+    code = f"{instruction} $0, {_place(address, first)}, {names};"
+    zero = f"mov.b{max(16, moved.bits)} $0, 0;\n\t@$1 " if guards else ""
+    result = "=&" if guards else "="
+    constraints = [f"{result}{held}", *["b"] * len(guards), "l", *[held] * len(operands), _MEMORY]
+    return llvm.inline_asm(
+        zero + code, ",".join(constraints), [*guards, address.pointer, *operands], moved.type
+    )
+
+
 def _suffix(address: Address, moved: Packing) -> str:
     """State space, vector and type."""
     space = ".global" if str(address.pointer.type) == "!llvm.ptr<1>" else ""

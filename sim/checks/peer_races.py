@@ -252,7 +252,7 @@ class PeerRaces:
                 f"{self.findings.module.written_line(position)}, without anything that orders them"
             )
 
-        self._add("race", touching, late.any(axis=1), words)
+        self._add("race", touching, np.asarray(late.any(axis=1)), words)
 
     def _add(
         self, kind: str, touching: Touching, wrong: Array, words: Callable[[int], str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from tilec.backend.cubin import AssemblerError
+from tilec.backend.external_tools import AssemblerError
 
 from .explored import Explored
 

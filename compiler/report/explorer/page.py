@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
-from tilec.backend.cubin import AssemblerError
+from tilec.backend.external_tools import AssemblerError
 from tilec.report.diagnostics import places
 
 from .diff import changes

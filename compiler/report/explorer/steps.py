@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tilec.backend.cubin import AssemblerError
+from tilec.backend.external_tools import AssemblerError
 from tilec.frontend.inputs import TextInput
 from tilec.frontend.loading import load
 from tilec.ir.mlir import ir

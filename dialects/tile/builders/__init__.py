@@ -32,6 +32,8 @@ from .memory import (
     async_copy,
     async_wait,
     atomic,
+    atomic_cas,
+    atomic_rmw,
     atomic_scatter,
     gather,
     ldmatrix,
@@ -62,7 +64,7 @@ from .registers import (
 )
 from .registers import slice as slice  # noqa: A004 (the op's name)
 from .types import frag_type, operand_fragment, operand_tensor, shared_type, tensor_type
-from .views import broadcast, expand, iota, reduce, reshape, transpose
+from .views import broadcast, expand, iota, reduce, reshape, take, transpose
 from .wgmma import (
     accumulator,
     join_warps,
@@ -85,6 +87,8 @@ __all__ = [
     "async_copy",
     "async_wait",
     "atomic",
+    "atomic_cas",
+    "atomic_rmw",
     "atomic_scatter",
     "barrier_arrive",
     "barrier_expect",
@@ -125,6 +129,7 @@ __all__ = [
     "slice",
     "stmatrix",
     "store",
+    "take",
     "tensor_type",
     "tma_load",
     "tma_prefetch",

@@ -13,7 +13,9 @@ from ..ops import (
     AsyncCommitOp,
     AsyncCopyOp,
     AsyncWaitOp,
+    AtomicCasOp,
     AtomicOp,
+    AtomicRmwOp,
     AtomicScatterOp,
     GatherOp,
     LdmatrixOp,
@@ -141,6 +143,59 @@ def atomic_scatter(
     operands, attributes = _places([value, target], indices, offsets, condition)
     attributes |= access(False, masked, vector) | {"fn": ir.StringAttr.get(fn)}
     emit(AtomicScatterOp, operands, attributes=attributes)
+
+
+@located
+def atomic_rmw(
+    fn: str,
+    value: Value,
+    target: Value,
+    *indices: Index,
+    offsets: Mapping[int, Value] | None = None,
+    condition: Value | None = None,
+    masked: bool = False,
+    order: str | None = None,
+    scope: str | None = None,
+) -> Value:
+    """`tile.atomic_rmw`: a tile or fragment into memory by `fn`; what that held.
+
+    Args:
+        fn: as of `atomic`, or `exchange`.
+        value: the tile.
+        target: a memref.
+        indices: as of `gather`.
+        offsets: as of `gather`.
+        condition: as of `gather`.
+        masked: elements outside the memref's extents are left out.
+        order: relaxed, acquire, release or acq_rel.
+        scope: cta, gpu or sys.
+    """
+    operands, attributes = _places([value, target], indices, offsets, condition)
+    attributes |= access(False, masked) | {"fn": ir.StringAttr.get(fn)} | _how(order, scope)
+    return emit(AtomicRmwOp, operands, value.type, attributes)
+
+
+@located
+def atomic_cas(
+    compare: Value,
+    value: Value,
+    target: Value,
+    *indices: Index,
+    offsets: Mapping[int, Value] | None = None,
+    condition: Value | None = None,
+    masked: bool = False,
+    order: str | None = None,
+    scope: str | None = None,
+) -> Value:
+    """`tile.atomic_cas`: a tile into memory where that holds `compare`; see `atomic_rmw`."""
+    operands, attributes = _places([compare, target, value], indices, offsets, condition)
+    attributes |= access(False, masked) | _how(order, scope)
+    return emit(AtomicCasOp, operands, value.type, attributes)
+
+
+def _how(order: str | None, scope: str | None) -> dict[str, Attribute]:
+    given = {"order": order, "scope": scope}
+    return {name: ir.StringAttr.get(word) for name, word in given.items() if word is not None}
 
 
 def _places(

@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 from tilec.layout import LinearLayout, views
 
 from .. import tiles
-from ..ops import BroadcastOp, ExpandOp, IotaOp, ReduceOp, ReshapeOp, TransposeOp
+from ..ops import BroadcastOp, ExpandOp, IotaOp, ReduceOp, ReshapeOp, TakeOp, TransposeOp
 from ..ops.base import any_tile_of
 from .caller import located
 from .emit import emit, i64
@@ -71,6 +71,13 @@ def reshape(source: Value, shape: Sequence[int]) -> Value:
     tile = any_tile_of(source, "source")
     type_ = _seen(tile, shape, lambda layout: views.reshape(layout, tuple(shape)))
     return emit(ReshapeOp, [source], type_)
+
+
+@located
+def take(source: Value, axis: int, *, keep: int = -1, flip: int = 0) -> Value:
+    """`tile.take`: element i along `axis` is the source's element `(i & keep) ^ flip`."""
+    attributes = {"axis": i64(axis), "keep": i64(keep), "flip": i64(flip)}
+    return emit(TakeOp, [source], source.type, attributes)
 
 
 @located

@@ -3,6 +3,7 @@
 from ..casts import CASTS
 from .async_copy import AsyncCommitOp, AsyncCopyOp, AsyncWaitOp
 from .atomic import ATOMICS, AtomicOp
+from .atomic_rmw import AtomicCasOp, AtomicRmwOp
 from .barrier import (
     BarrierArriveOp,
     BarrierExpectOp,
@@ -23,6 +24,7 @@ from .mma_sp import MmaSpOp
 from .movmatrix import MovmatrixOp
 from .reduce import REDUCTIONS, ReduceOp
 from .select import SelectOp
+from .take import TakeOp
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
 from .warpgroup_dot import WarpgroupDotOp
@@ -49,7 +51,9 @@ __all__ = [
     "AsyncCommitOp",
     "AsyncCopyOp",
     "AsyncWaitOp",
+    "AtomicCasOp",
     "AtomicOp",
+    "AtomicRmwOp",
     "AtomicScatterOp",
     "BarrierArriveOp",
     "BarrierExpectOp",
@@ -83,6 +87,7 @@ __all__ = [
     "SliceOp",
     "StmatrixOp",
     "StoreOp",
+    "TakeOp",
     "TmaLoadOp",
     "TmaPrefetchOp",
     "TmaReduceOp",

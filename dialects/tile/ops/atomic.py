@@ -106,3 +106,7 @@ class AtomicOp(MemoryOp, name="atomic"):
     def update(self) -> str:
         """`fn`."""
         return self.fn.value
+
+    def check_on(self, target: Target) -> None:
+        """Verify that the target has the instruction."""
+        updates(self.fn.value, any_tile_of(self.operands[0], "value").element, target)

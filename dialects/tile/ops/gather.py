@@ -8,7 +8,7 @@ from tilec.dialects.semantics.effects import reads, writes_to
 from tilec.dialects.semantics.effects import updates as updates_memory
 from tilec.ir.assembly.signature import OPERAND_SIZES
 from tilec.ir.mlir import ext, ir
-from tilec.isa import TilecError
+from tilec.isa import Target, TilecError
 
 from ..dialect import SharedAttr
 from ..stored import stored_elements
@@ -130,16 +130,16 @@ def _check_alike(
         )
 
 
-_MOVED = Semantics(
+MOVED = Semantics(
     scope=scope_of_fragment(Scope.LANE, Scope.WARP),
     layouts=LayoutRule.MOVED,
     uniform=indices_of_tile,
 )
-_PLACES = (
+PLACES = (
     "`[` $indices `]` (`along` list($along) `by` $offsets^)? (`where` $condition^)? "
     "(`masked` $masked^)? attr-dict "
 )
-_TYPES = "(`by` type($offsets)^)? (`where` type($condition)^)?"
+TYPES = "(`by` type($offsets)^)? (`where` type($condition)^)?"
 
 
 class GatherOp(IndexedOp, name="gather"):
@@ -155,12 +155,12 @@ class GatherOp(IndexedOp, name="gather"):
     by one.
     """
 
-    assembly_format = f"$source {_PLACES} `:` type($source) {_TYPES} `->` type($tile)"
+    assembly_format = f"$source {PLACES} `:` type($source) {TYPES} `->` type($tile)"
     inferred_types = {"indices": "index"}
 
     UNITS = frozenset({"masked"})
     OPTIONAL = frozenset({"along", "vector"})
-    SEMANTICS = _MOVED.but(effects=(reads(0),), varies=Variation.AS_OPERANDS)
+    SEMANTICS = MOVED.but(effects=(reads(0),), varies=Variation.AS_OPERANDS)
 
     source: ext.Operand[Any]
     indices: Sequence[ext.Operand[Any]]
@@ -181,12 +181,12 @@ class ScatterOp(IndexedOp, name="scatter"):
     one is there afterwards; which is not said.
     """
 
-    assembly_format = f"$tile `,` $target {_PLACES} `:` type($tile) `,` type($target) {_TYPES}"
+    assembly_format = f"$tile `,` $target {PLACES} `:` type($tile) `,` type($target) {TYPES}"
     inferred_types = {"indices": "index"}
 
     UNITS = frozenset({"masked"})
     OPTIONAL = frozenset({"along", "vector"})
-    SEMANTICS = _MOVED.but(effects=(writes_to(1),))
+    SEMANTICS = MOVED.but(effects=(writes_to(1),))
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -208,13 +208,13 @@ class AtomicScatterOp(IndexedOp, name="atomic_scatter"):
     """
 
     assembly_format = (
-        f"keyword($fn) $tile `,` $target {_PLACES} `:` type($tile) `,` type($target) {_TYPES}"
+        f"keyword($fn) $tile `,` $target {PLACES} `:` type($tile) `,` type($target) {TYPES}"
     )
     inferred_types = {"indices": "index"}
 
     UNITS = frozenset({"masked"})
     OPTIONAL = frozenset({"along", "vector"})
-    SEMANTICS = _MOVED.but(effects=updates_memory(1))
+    SEMANTICS = MOVED.but(effects=updates_memory(1))
 
     tile: ext.Operand[Any]
     target: ext.Operand[Any]
@@ -237,3 +237,7 @@ class AtomicScatterOp(IndexedOp, name="atomic_scatter"):
     def update(self) -> str:
         """`fn`."""
         return self.fn.value
+
+    def check_on(self, target: Target) -> None:
+        """Verify that the target has the instruction."""
+        updates(self.fn.value, any_tile_of(self.operands[0], "value").element, target)

@@ -7,7 +7,7 @@ from tilec.dialects.semantics import LayoutRule, Scope, Semantics, Variation
 from tilec.dialects.semantics.effects import ALLOCATES_SHARED, reads, writes_to
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
-from tilec.isa import Family, TilecError
+from tilec.isa import Family, Target, TilecError
 
 from ..dialect import FragType, SharedAttr
 from ..shared import SharedBuffer, allocated_bytes, shared_buffer
@@ -115,6 +115,13 @@ class MemoryOp(TileOp):
     def by_element(self) -> Sequence[ir.Value]:
         """The tiles that say where, or whether, each element is moved, as of `IndexedOp`."""
         return ()
+
+    def check_on(self, target: Target) -> None:
+        """Verify that a target has its instruction.
+
+        Raises:
+            TilecError: naming those that have.
+        """
 
     @property
     def along(self) -> tuple[int, ...]:

@@ -33,7 +33,7 @@ _FAULTS = (
     "nothing", "interrupt", "terminate", "kill", "kill worker", "address space", "open files",
     "file size", "closed stdout", "full stdout", "closed stderr", "ascii", "spoiled cache", "stack",
 )  # fmt: skip
-_PATIENCE = 60.0
+_PATIENCE = 300.0
 _PACKED = "import sys; from tilec.tools import entry; getattr(entry, sys.argv.pop(1))()"
 
 

@@ -139,7 +139,7 @@ class FakeLibrary:
         address, type_, rank, swizzle, *numbers = np.frombuffer(held, np.int64).tolist()
         dims, strides = numbers[:rank], numbers[rank : 2 * rank - 1]
         box = numbers[2 * rank - 1 : 3 * rank - 1]
-        kind = np.dtype({0: "u1", 6: "f2", 7: "f4", 9: "u2"}[type_])
+        kind = np.dtype({0: "u1", 1: "u2", 3: "i4", 6: "f2", 7: "f4", 9: "u2"}[type_])
         steps = (*strides[::-1], kind.itemsize)
         array = np.ndarray(dims[::-1], kind, self._at(address), 0, steps)
         name = ("none", "32B", "64B", "128B")[swizzle]

@@ -29,6 +29,8 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.async_copy": {Resource.COPIES, None},
     "tile.async_wait": {Resource.COPIES, Resource.SHARED},
     "tile.atomic": {None},
+    "tile.atomic_cas": {None},
+    "tile.atomic_rmw": {None},
     "tile.atomic_scatter": {None},
     "tile.scatter": {None},
     "tile.stmatrix": {None},

@@ -246,6 +246,8 @@ class Writer:
         kinds += [self.choice, self.conversion, self.beside_int]
         if not tile:
             kinds += [self.operand, self.reduction, self.reduction]
+        elif self.random.random() < 0.3:
+            kinds += [self.scan, self.ordered]
         found: Expression = self.pick(*kinds)(type_, depth - 1, tile)
         return found
 
@@ -390,6 +392,41 @@ class Writer:
             return type_.wrapped(getattr(np, name)(numbers, dtype=numbers.dtype))
 
         return Expression(text, type_, False, value)
+
+    def scan(self, type_: Type, depth: int, tile: bool) -> Expression:
+        """Sums, products or the largest up to each element, from either end."""
+        del tile
+        given, back = self.of(type_, depth, True), self.random.random() < 0.5
+        name, function = self.pick(("sum", np.add), ("prod", np.multiply), ("max", np.maximum))
+        text = f"tl.cum{name}({given.text}, reverse={back}, dtype=tl.{type_.name})"
+        if name == "max":
+            text = f"tl.associative_scan({given.text}, 0, tl.maximum, reverse={back})"
+
+        def value(env: Env) -> Any:
+            numbers = np.broadcast_to(given.value(env), LANES).astype(np.int64)
+            numbers = numbers if type_.bits == 4 else numbers.astype(type_.dtype)
+            turned = numbers[::-1] if back else numbers
+            found = function.accumulate(turned, dtype=turned.dtype)
+            return type_.wrapped(found[::-1] if back else found)
+
+        return Expression(text, type_, True, value)
+
+    def ordered(self, type_: Type, depth: int, tile: bool) -> Expression:
+        """A tile in order, or the places of its elements."""
+        del tile
+        given, down = self.of(type_, depth, True), self.random.random() < 0.5
+        is_place = self.random.random() < 0.5
+        text = f"tl.{'arg' * is_place}sort({given.text}, descending={down})"
+        if is_place:
+            text += f".astype(tl.{type_.name})"
+
+        def value(env: Env) -> Any:
+            numbers = np.broadcast_to(given.value(env), LANES)
+            wide = [int(number) for number in numbers]
+            order = sorted(range(LANES), key=lambda at: -wide[at] if down else wide[at])
+            return type_.wrapped(np.array(order) if is_place else numbers[order])
+
+        return Expression(text, type_, True, value)
 
     # Choices and truth values.
 

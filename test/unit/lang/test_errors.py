@@ -355,6 +355,196 @@ def _() -> object:
     return k.build()
 
 
+@wrong(r"axis 2 is none of int32 \[32\]: -1 to 0")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.cumsum(tl.load(a, 0, 32), 2)  # <- tl.cumsum
+
+    return k.build()
+
+
+@wrong("no cumsum of float8_e5m2: cast it first")
+def _() -> object:
+    @tilec.kernel
+    def k(a: tl.Array[tl.float8_e5m2, int]) -> None:
+        tl.cumsum(tl.load(a, 0, 32))  # <- tl.cumsum
+
+    return k.build()
+
+
+@wrong(r"the function gives bool \[32\] of int32 \[32\]: it gives what it takes")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.associative_scan(tl.load(a, 0, 32), 0, lambda x, y: x < y)  # <- tl.associative_scan
+
+    return k.build()
+
+
+@wrong("the function gives 1 values of 2 tiles' elements")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        x = tl.load(a, 0, 32)
+        tl.reduce((x, x), 0, lambda x, y, z, w: x + y)  # <- tl.reduce
+
+    return k.build()
+
+
+@wrong(r"associative_scan takes tiles of one shape, not int32 \[32\] and float32 \[16\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.associative_scan((tl.load(a, 0, 32), tl.zeros(16)), 0, max)  # <- tl.associative_scan
+
+    return k.build()
+
+
+@wrong("topk gives a power of two of 32 elements or fewer, not 3")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.topk(tl.load(a, 0, 32), 3)  # <- tl.topk
+
+    return k.build()
+
+
+@wrong(r"values are tiles of the keys' shape \(32,\), not float32 \[16\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.sort_by(tl.load(a, 0, 32), tl.zeros(16))  # <- tl.sort_by
+
+    return k.build()
+
+
+@wrong("sort takes a tile with a dimension at least, not int32")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.sort(tl.load(a, 0, 32).sum())  # <- tl.sort
+
+    return k.build()
+
+
+@wrong("slices of a power of two of elements that begin at a multiple of it.*, not by 4:12:1 of 32")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.load(a, 0, 32)[4:12]  # <- tl.load
+
+    return k.build()
+
+
+@wrong(r"index 32 is outside of dimension 0 of int32 \[32\]")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.load(a, 0, 32)[32]  # <- tl.load
+
+    return k.build()
+
+
+@wrong("unknown order 'acquires'; legal: relaxed, acquire, release, acq_rel")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.atomic_add(a, 0, 1, sem="acquires")  # <- tl.atomic_add
+
+    return k.build()
+
+
+@wrong("no atomic_xor of float32; legal: int, uint")
+def _() -> object:
+    @tilec.kernel
+    def k(a: tl.Array[tl.float32, int]) -> None:
+        tl.atomic_xor(a, 0, tl.zeros(32))  # <- tl.atomic_xor
+
+    return k.build()
+
+
+@wrong("compares elements of type i16, i32, i64, not f32; take the bits of floats")
+def _() -> object:
+    @tilec.kernel
+    def k(a: tl.Array[tl.float32, int]) -> None:
+        tl.atomic_cas(a, 0, 0.0, 1.0)  # <- tl.atomic_cas
+
+    return k.build()
+
+
+@wrong("takes what it compares and stores in one shape")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.atomic_cas(a, 0, tl.arange(16), tl.arange(32))  # <- tl.atomic_cas
+
+    return k.build()
+
+
+@wrong("takes elements of its own type, not float32: cast by")
+def _() -> object:
+    @tilec.kernel
+    def k(a: V) -> None:
+        tl.atomic_xchg(a, 0, tl.zeros(32))  # <- tl.atomic_xchg
+
+    return k.build()
+
+
+@wrong("umulhi takes integers of 32 or 64 bits, not float32")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.umulhi(tl.zeros(32), 3)  # <- tl.umulhi
+
+    return k.build()
+
+
+@wrong(r"offsets of random numbers are tiles of integers, not float32 \[32\]")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.rand(3, tl.zeros(32))  # <- tl.rand
+
+    return k.build()
+
+
+@wrong("a seed is an integer, not 1.5")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.rand(1.5, tl.arange(32))  # <- tl.rand
+
+    return k.build()
+
+
+@wrong(r"isnan takes a tile of floats, not int32 \[32\]")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.isnan(tl.arange(32))  # <- tl.isnan
+
+    return k.build()
+
+
+@wrong("ddof of var is less than the 32 elements, not 32")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.var(tl.zeros(32), ddof=32)  # <- tl.var
+
+    return k.build()
+
+
+@wrong("mean takes a tile with a dimension at least, not intp")
+def _() -> object:
+    @tilec.kernel
+    def k() -> None:
+        tl.mean(tl.arange(4).sum() + tl.program_id(0))  # <- tl.mean
+
+    return k.build()
+
+
 @wrong("a tile made in a loop or a branch of the kernel is used outside of it, kept in a list")
 def _() -> object:
     @tilec.kernel

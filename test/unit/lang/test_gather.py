@@ -217,8 +217,11 @@ def test_a_scalar(i: int) -> None:
 
 def test_accesses_are_wide() -> None:
     """A row's elements go 16 bytes at once, whatever the row."""
-    table, ids = np.zeros((128, 64), np.float16), np.zeros(16, np.int32)
-    ptx = rows_at_once.compile(table, ids, np.zeros((16, 64), np.float16)).ptx
+    memory = np.zeros(160 * 64 + 64, np.float16)
+    first = -memory.ctypes.data % 128 // 2
+    table = memory[first : first + 128 * 64].reshape(128, 64)
+    out = memory[first + 128 * 64 : first + 144 * 64].reshape(16, 64)
+    ptx = rows_at_once.compile(table, np.zeros(16, np.int32), out).ptx
     assert ptx.count("ld.global.v4.b32") == 1
     assert "ld.global.b16" not in ptx
 

@@ -108,7 +108,7 @@ MENDS: dict[str, tuple[Callable[..., Iterator[bool]], list[Patch]]] = {
         expressions,
         [(comparisons, "_clamp", lambda number, _: number)],
     ),
-    "narrow sums": (expressions, [(reductions, "_of_sum", lambda dtype: dtype)]),
+    "narrow sums": (expressions, [(reductions, "of_sum", lambda dtype: dtype)]),
     "floats to integers": (
         expressions,
         [(lower_math, "LOOKED_FOR", tuple(n for n in lower_math.LOOKED_FOR if "fpto" not in n))],

@@ -65,7 +65,7 @@ class Program:
             self.load()
         steps = (self.load, self.combine, self.cast, self.reduce, self.view, self.repeat)
         steps += (self.product, self.product, self.choose, self.loop, self.branch, self.until)
-        steps += (self.saturate, self.divide, self.products, self.signed_product)
+        steps += (self.saturate, self.divide, self.products, self.signed_product, self.take)
         for _ in range(self.random.randrange(2, 8)):
             self.random.choice(steps)()
         for tile in self.tiles[-3:]:
@@ -230,6 +230,25 @@ class Program:
             result,
         )
         self.clamp()
+
+    def take(self) -> None:
+        """Elements from other places along an axis, of the tile or of one free to be laid out."""
+        name, element, value = self.tile(arithmetic=False)
+        axis = self.random.randrange(value.ndim)
+        extent, type_ = value.shape[axis], tensor(value.shape, element)
+        keep = self.random.choice((-1, -1, 0, -2, -8, self.random.randrange(extent)))
+        flip = self.random.randrange(extent)
+        if self.random.random() < 0.3:
+            apart = self.name()
+            self.lines.append(f'{apart} = "tile.convert_layout"({name}) : ({type_}) -> {type_}')
+            name = apart
+        places = (np.arange(extent) & keep) ^ flip
+        self.add(
+            f'"tile.take"({name}) {{axis = {axis}, keep = {keep}, flip = {flip}}} : '
+            f"({type_}) -> {type_}",
+            element,
+            np.take(value, places, axis),
+        )
 
     def view(self) -> None:
         name, element, value = self.tile(arithmetic=False)

@@ -1,0 +1,169 @@
+"""How compilations grow: memory over many of them, time with the size of a program.
+
+    python benchmarks/growth.py [--compilations 3000] [--largest 10000] [--json]
+
+Memory is that of this process and of LLVM's, which is replaced from time to time, after a tenth of
+the compilations and at the end; every program is another. Time is of the processor, so that a busy
+machine changes little; the exponent is the slope between the largest program and one of a quarter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import tilec
+from tilec.backend import codegen
+
+KERNEL = """gpu.module @m [#nvvm.target<chip = "sm_80">] {{
+  gpu.func @k(%a: memref<1024xf32>, %n: index, %f: f32) kernel
+      attributes {{known_block_size = array<i32: 32, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+{body}
+    gpu.return
+  }}
+}}
+"""
+TILES = """    %t = "tile.load"(%a, %c0) : (memref<1024xf32>, index) -> tensor<{size}xf32>
+    %s = arith.constant dense<{number}.0> : tensor<{size}xf32>
+    %u = arith.addf %t, %s : tensor<{size}xf32>
+    "tile.store"(%u, %a, %c0) : (tensor<{size}xf32>, memref<1024xf32>, index) -> ()"""
+
+
+def branches(count: int) -> str:
+    """A chain of `scf.if`, each on what the one before gives."""
+    lines = ["    %v0 = arith.addf %f, %f : f32"]
+    for at in range(count):
+        lines += [
+            f"    %i{at} = arith.constant {at % 1024} : index",
+            f"    %p{at} = arith.cmpi ult, %n, %i{at} : index",
+            f"    %v{at + 1} = scf.if %p{at} -> f32 {{",
+            f"      %w{at} = arith.mulf %v{at}, %f : f32",
+            f"      scf.yield %w{at} : f32",
+            "    } else {",
+            f"      scf.yield %v{at} : f32",
+            "    }",
+        ]
+    lines.append(f"    memref.store %v{count}, %a[%c0] : memref<1024xf32>")
+    return KERNEL.format(body="\n".join(lines))
+
+
+def straight(count: int) -> str:
+    """A row of operations, each on what the two before give."""
+    lines = ["    %v0 = arith.addf %f, %f : f32", "    %v1 = arith.mulf %v0, %f : f32"]
+    for at in range(2, count):
+        what = ("arith.addf", "arith.mulf", "arith.subf")[at % 3]
+        lines.append(f"    %v{at} = {what} %v{at - 1}, %v{at - 2} : f32")
+    lines.append(f"    memref.store %v{count - 1}, %a[%c0] : memref<1024xf32>")
+    return KERNEL.format(body="\n".join(lines))
+
+
+def accesses(count: int) -> str:
+    """Loads and stores one behind the other."""
+    lines = []
+    for at in range(count // 3):
+        lines += [
+            f"    %i{at} = arith.constant {at % 1024} : index",
+            f"    %v{at} = memref.load %a[%i{at}] : memref<1024xf32>",
+            f"    memref.store %v{at}, %a[%c0] : memref<1024xf32>",
+        ]
+    return KERNEL.format(body="\n".join(lines))
+
+
+PROGRAMS: dict[str, Callable[[int], str]] = {
+    "scf.if in a chain": branches,
+    "arith in a row": straight,
+    "loads and stores": accesses,
+}
+
+
+def resident(process: int | str = "self") -> int:
+    """Bytes that a process has in memory."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def worker_time() -> float:
+    """Seconds of the processor that LLVM's process has taken."""
+    if not codegen._worker:
+        return 0.0
+    stat = Path(f"/proc/{codegen._worker[0].process.pid}/stat").read_text()
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(compilations: int) -> dict[str, float]:
+    """Bytes that each compilation leaves in this process, and the most that LLVM's has."""
+    start, largest = 0, 0
+    first = max(1, compilations // 10)
+    for number in range(compilations):
+        size = (32, 64, 128, 256)[number % 4]
+        body = TILES.format(number=number, size=size)
+        assert tilec.compile(KERNEL.format(body=body)).ptx
+        if number % 50 == 0 and codegen._worker:
+            largest = max(largest, resident(codegen._worker[0].process.pid))
+        if number + 1 == first:
+            gc.collect()
+            start = resident()
+    gc.collect()
+    each = (resident() - start) / max(1, compilations - first)
+    return {"compilations": compilations, "bytes_each": each, "worker_bytes": largest}
+
+
+def taken(text: str) -> tuple[float, float]:
+    """Seconds of the processor for a compilation, here and in LLVM's process, the best of two."""
+    best = math.inf, math.inf
+    for _ in range(2):
+        own, others = time.process_time(), worker_time()
+        assert tilec.compile(text).ptx
+        spent = time.process_time() - own, max(0.01, worker_time() - others)
+        best = min(best[0], spent[0]), min(best[1], spent[1])
+    return best
+
+
+def exponents(largest: int) -> dict[str, dict[str, float]]:
+    """Of each kind of program, the time of the largest and the exponent of growth."""
+    tilec.compile(straight(10))
+    found = {}
+    for name, make in PROGRAMS.items():
+        small, large = taken(make(largest // 4)), taken(make(largest))
+        found[name] = {
+            "operations": largest,
+            "seconds": large[0],
+            "exponent": math.log(large[0] / small[0]) / math.log(4),
+            "llvm_seconds": large[1],
+            "llvm_exponent": math.log(large[1] / small[1]) / math.log(4),
+        }
+    return found
+
+
+def main() -> None:
+    """Print what was measured."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--compilations", type=int, default=3000)
+    parser.add_argument("--largest", type=int, default=10_000, help="operations of a program")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    times = exponents(arguments.largest)
+    left = memory(arguments.compilations)
+    if arguments.json:
+        print(json.dumps({"memory": left, "time": times}, indent=1))
+        return
+    for name, one in times.items():
+        print(
+            f"{name}: {one['operations']:.0f} in {one['seconds']:.2f} s, "
+            f"exponent {one['exponent']:.2f}; LLVM's process {one['llvm_seconds']:.2f} s, "
+            f"exponent {one['llvm_exponent']:.2f}"
+        )
+    print(f"memory: {left['bytes_each'] / 1024:.1f} KB a compilation over {left['compilations']}")
+    print(f"LLVM's process: {left['worker_bytes'] / 2**20:.0f} MB at most")
+
+
+if __name__ == "__main__":
+    main()
