@@ -47,7 +47,7 @@ def encoded_arguments(described: Mapping[str, Any], address: int) -> tuple[Any, 
 
     return map_, [
         ctypes.byref(map_),
-        _TYPES[described["type"]],
+        _TYPES.get(described["type"], 0),
         rank,
         ctypes.c_void_p(address),
         numbers(ctypes.c_uint64, described["shape"][::-1]),
