@@ -2,19 +2,23 @@
 
     from upstream's ops    from_linalg, from_vector              made of upstream/
     what may be compiled   check_program, rasterize, check_target
-    level 1                infer_vectors, select_mma             of layouts/
-                           select_wgmma, stage_wgmma             of hopper/, on sm_90a
+    level 1                infer_vectors
+                           select_wgmma, on sm_90a               of hopper/
+                           select_mma                            of layouts/
+                           stage_wgmma, on sm_90a                of hopper/
     to level 2             assign_layouts, remove_conversions    of layouts/
-    level 2                stage_shared, pipeline_loops          of staging/
-                           specialize_warps, store_boxes         of hopper/, on sm_90a
-                           unroll_loops, coalesce_stores, check_divergence, remove_dead,
+    level 2                stage_shared                          of staging/
+                           specialize_warps, on sm_90a           of hopper/
+                           pipeline_loops, unroll_loops          of staging/
+                           store_boxes, on sm_90a                of hopper/
+                           coalesce_stores, check_divergence, remove_dead,
                            stage_reductions, stage_conversions, reuse_shared, order_memory,
                            order_proxies, on sm_90a
     to level 3             to_fragments                          of fragments/
     level 3                check_wgmma
     to registers           fragments_to_nvvm                     of nvvm/
-    registers              lower_math, kernel_abi                of math/, nvvm/
-                           split_roles, on sm_90a
+    registers              split_roles, on sm_90a                of hopper/
+                           lower_math, kernel_abi                of math/, nvvm/
 
 Level 1 is tiles of a CTA, level 2 tiles with layouts, level 3 fragments of a warp. What several
 passes ask of a program is in analysis/.

@@ -129,7 +129,9 @@ class KernelPass(Pass):
     @classmethod
     def anchors(cls) -> tuple[str, ...]:
         """What holds kernels, and a kernel; none if the pass looks at the module first."""
-        return ("gpu.module", "gpu.func") if cls.apply is KernelPass.apply else ()
+        if cls.apply is not KernelPass.apply:
+            return ()
+        return gpu.GPUModuleOp.OPERATION_NAME, gpu.GPUFuncOp.OPERATION_NAME
 
     def apply_inside(self, op: ir.Operation) -> None:
         """Run on every kernel of a `gpu.module`, or on the one kernel that `op` is.
