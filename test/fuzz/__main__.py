@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from hashlib import blake2b
 from importlib import import_module
+from itertools import count, takewhile
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -36,6 +37,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("python test/fuzz", description=__doc__)
     add = made.add_argument
     add("--seconds", type=float, default=45.0, help="how long; default: 45")
+    add("--cases", type=int, default=None, help="how many new ones, whatever their time")
     add("--seed", type=int, default=None, help="of the cases; default: the time")
     add("--entries", default=",".join(ENTRIES), help="which, of " + ", ".join(ENTRIES))
     add("--out", type=Path, help="a folder for what goes wrong; default: none is written")
@@ -53,7 +55,7 @@ def corpus() -> list[Path]:
 
 
 def cases(arguments: argparse.Namespace) -> Iterator[Case]:
-    """The corpus, then new ones until the time is over; or the files that are given."""
+    """The corpus, then new ones until time or number is reached; or the files that are given."""
     chosen = arguments.entries.split(",")
     for path in arguments.files or corpus():
         case = Case(**json.loads(path.read_text(encoding="utf-8")))
@@ -65,10 +67,18 @@ def cases(arguments: argparse.Namespace) -> Iterator[Case]:
     rng = random.Random(seed)
     print(f"seed {seed}", flush=True)
     weights = [ENTRIES[name] for name in chosen]
-    end = time.monotonic() + arguments.seconds
-    while time.monotonic() < end:
+    for _ in _turns(arguments):
         (name,) = rng.choices(chosen, weights)
         yield import_module(f"entries.{name}").make(rng)
+
+
+def _turns(arguments: argparse.Namespace) -> Iterator[int]:
+    """One for each new case."""
+    if arguments.cases is not None:
+        yield from range(arguments.cases)
+        return
+    end = time.monotonic() + arguments.seconds
+    yield from takewhile(lambda _: time.monotonic() < end, count())
 
 
 def main() -> int:

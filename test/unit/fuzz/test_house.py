@@ -99,12 +99,13 @@ def test_a_short_run(tmp_path: Path) -> None:
     counts = tmp_path / "counts.json"
     for seed in ("1", "2"):
         done = house(
-            "--seconds", "5", "--seed", seed, "--out", str(tmp_path), "--counts", str(counts)
+            "--cases", "30", "--seed", seed, "--out", str(tmp_path), "--counts", str(counts)
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
     kept = json.loads(counts.read_text())
-    assert sum(kept["cases"].values()) > 60
-    assert kept["core_seconds"] > 5
+    corpus = len(list((HOUSE / "corpus").glob("*/*.json")))
+    assert sum(kept["cases"].values()) == 2 * (corpus + 30)
+    assert kept["core_seconds"] > 0
 
 
 def test_what_is_found_is_made_smaller_and_kept(tmp_path: Path) -> None:
