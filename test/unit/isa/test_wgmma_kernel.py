@@ -152,7 +152,10 @@ def test_tile_isa_emits_both(capsys):
         (["--target", "sm_90a", "--select", "scale_d=2"], "out of range; legal: 1, 0"),
         (["--target", "sm_90a", "--select", "imm_scale_a=0"], "out of range; legal: 1, -1"),
         (["--target", "sm_90a", "--a", "registers", "--select", "imm_trans_a=1"], "it has scale_d"),
-        (["--target", "sm_90a", "--format", "mlir"], "with --format ptx a kernel does"),
+        (
+            ["--target", "sm_90", "--format", "mlir"],
+            "is not on sm_90; it is on sm_90a from PTX 8.0",
+        ),
     ],
 )
 def test_mistakes(argv, message, capsys, tmp_path):

@@ -76,8 +76,8 @@ def _context() -> Any:
 
 
 def text(module: Any) -> str:
-    """A program without places."""
-    return _PLACES.sub("", str(module))
+    """A program without places, below the word by which the cache knows PTX."""
+    return "// .version 9.0\n" + _PLACES.sub("", str(module))
 
 
 class Process:
