@@ -12,7 +12,7 @@ from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.isa.limits import MAP_BYTES
-from tilec.launch.abi import described_arguments
+from tilec.launch.abi import TensorMap, described_arguments
 
 KIND = "tensor_map"
 """What `tile.abi` calls one."""
@@ -27,7 +27,7 @@ def pass_by_value(function: Any) -> None:
     text = given_attribute(function, ABI, ir.StringAttr)
     if text is None or f'"{KIND}"' not in text.value:
         return
-    count = sum(argument["kind"] == KIND for argument in described_arguments(function))
+    count = sum(isinstance(one, TensorMap) for one in described_arguments(function))
     others = len(function.regions[0].blocks[0].arguments) - count
     if others < 0:
         raise TilecError(f"{ABI} names {count} tensor maps; the kernel takes {others + count}")

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
@@ -29,6 +30,9 @@ from tilec.isa import target as find_target
 from tilec.isa.boxes import Im2col
 
 from .schema import SchemaError, check
+
+_DESCRIPTIONS = 256
+"""Texts of `tile.abi` whose check is remembered."""
 
 
 class Promises(NamedTuple):
@@ -397,7 +401,7 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
             continue
         name = mlir.ir.StringAttr(attributes["sym_name"]).value
         if ABI in attributes:
-            arguments = tuple(map(_argument, described_arguments(function)))
+            arguments = described_arguments(function)
         else:
             types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
             arguments = tuple(
@@ -422,23 +426,35 @@ def _given(op: Any, name: str, kind: Any) -> Any:
     return given_attribute(op, name, kind)
 
 
-def described_arguments(function: Any) -> list[dict[str, Any]]:
-    """The arguments of an `llvm.func` by its `tile.abi`, as `abi.schema.json` has them.
+def described_arguments(function: Any) -> tuple[Argument, ...]:
+    """The arguments of an `llvm.func` by its `tile.abi`.
 
     Raises:
         TilecError: if they are not as `tile-kernel-abi` writes them.
     """
     text = _given(function, ABI, mlir.ir.StringAttr)
     try:
-        given: list[dict[str, Any]] = _loaded(text.value if text is not None else "[]")
-        check(given, "arguments", ABI)
-        _check_numbers({"arguments": given}, ABI)
+        return _described("[]" if text is None else text.value)
     except SchemaError as error:
         name = mlir.ir.StringAttr(function.attributes["sym_name"]).value
         raise TilecError(
             f"{ABI} of kernel '{name}' is not what tile-kernel-abi writes: {error}"
         ) from None
-    return given
+
+
+@lru_cache(maxsize=_DESCRIPTIONS)
+def _described(text: str) -> tuple[Argument, ...]:
+    """The arguments that the text of a `tile.abi` describes.
+
+    Kernels that are tuned are compiled many times with the same.
+
+    Raises:
+        SchemaError: if they are not as `abi.schema.json` has them.
+    """
+    given = _loaded(text)
+    check(given, "arguments", ABI)
+    _check_numbers({"arguments": given}, ABI)
+    return tuple(map(_argument, given))
 
 
 def _llvm_functions(gpu_module: Any) -> list[Any]:
