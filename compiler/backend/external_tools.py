@@ -39,10 +39,7 @@ class Scratch:
     def read(self) -> bytes:
         """What is in it; nothing if the tool made none."""
         try:
-            if self.handle is None:
-                return Path(self.path).read_bytes()
-            with open(self.path, "rb") as file:
-                return file.read()
+            return Path(self.path).read_bytes()
         except FileNotFoundError:
             return b""
 
