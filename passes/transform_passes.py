@@ -35,7 +35,7 @@ def python_passes(root: Op | ir.Module) -> Iterator[None]:
         ProgramError: if one of them fails, or cannot work on what it is given.
     """
     op = root.operation
-    found = _scripted(op) if op.context.is_dialect_loaded("transform") else []
+    found = _scripted(op)
     if not found:
         yield
         return
@@ -140,9 +140,7 @@ def _load(context: ir.Context) -> None:
                 _apply(op, results, state)
             except ProgramError as error:
                 _failures.append(error)
-            except ir.MLIRError as error:
-                _failures.append(PassError([Diagnostic(op.location, str(error))]))
-            except TilecError as error:
+            except (ir.MLIRError, TilecError) as error:
                 _failures.append(PassError([Diagnostic(op.location, str(error))]))
             else:
                 return script.DiagnosedSilenceableFailure.Success
