@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -24,8 +25,6 @@ class OptParser(Parser):
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
         """As argparse does, with `passes`, and in `denied` the switches that are false."""
-        import sys  # noqa: PLC0415
-
         flags = split_flags(self, sys.argv[1:] if args is None else args)
         found, _ = super().parse_known_args(flags.known, namespace)
         found.passes, found.denied = flags.passes, flags.denied

@@ -18,6 +18,7 @@ from .common import hurry, leave, run
 from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, decoded, read_bytes, write_outputs
 from .opt_arguments import OptParser, add_opt_flags, style
+from .part_diagnostics import tell
 from .pass_flags import instrumented, shown_remarks, written_remarks
 from .split_input import BYTECODE, parts
 
@@ -133,7 +134,7 @@ def _process(
         remarked: takes what the passes remark on.
     """
     from tilec.passes.base import ProgramError, remarks  # noqa: PLC0415
-    from tilec.report.diagnostics import render, reports  # noqa: PLC0415
+    from tilec.report.diagnostics import reports  # noqa: PLC0415
 
     errors: tuple[Diagnostic, ...] = ()
     output: str | bytes = ""
@@ -144,15 +145,7 @@ def _process(
             errors = error.diagnostics
     remarked += found
     everything = [*reported, *shown_remarks(found, job.arguments), *errors]
-    if job.arguments.verify_diagnostics:
-        from .verify_diagnostics import mismatches  # noqa: PLC0415
-
-        only_expected = job.arguments.verify_diagnostics == "only-expected"
-        wrong = list(mismatches(everything, source, only_expected=only_expected))
-        sys.stderr.writelines(f"{line}\n" for line in wrong)
-        return None if wrong else output
-    sys.stderr.write(render(everything, source))
-    return None if errors else output
+    return output if tell(everything, source, job.arguments, failed=bool(errors)) else None
 
 
 def _transformed(given: Source | bytes, job: _Job) -> ir.Module:

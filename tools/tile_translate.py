@@ -7,7 +7,6 @@ What is translated is the module, or its `gpu.module` if there is nothing else i
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
@@ -16,6 +15,7 @@ from tilec.isa import TilecError
 from .common import hurry, leave, run
 from .files import decoded, read_bytes, write_output
 from .opt_arguments import OptParser, add_input_flags
+from .part_diagnostics import tell
 from .split_input import BYTECODE, parts
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _main(arguments: argparse.Namespace) -> int:
 def _translated(given: Source | bytes, name: str, arguments: argparse.Namespace) -> str | None:
     """LLVM IR of one part of the input; None if it failed."""
     from tilec.passes.base import ProgramError  # noqa: PLC0415
-    from tilec.report.diagnostics import Source, render, reports  # noqa: PLC0415
+    from tilec.report.diagnostics import Source, reports  # noqa: PLC0415
 
     errors: tuple[Diagnostic, ...] = ()
     output = ""
@@ -63,16 +63,8 @@ def _translated(given: Source | bytes, name: str, arguments: argparse.Namespace)
             output = _llvm_ir(given, arguments)
         except ProgramError as error:
             errors = error.diagnostics
-    everything = [*reported, *errors]
-    if arguments.verify_diagnostics:
-        from .verify_diagnostics import mismatches  # noqa: PLC0415
-
-        only_expected = arguments.verify_diagnostics == "only-expected"
-        wrong = list(mismatches(everything, source, only_expected=only_expected))
-        sys.stderr.writelines(f"{line}\n" for line in wrong)
-        return None if wrong else output
-    sys.stderr.write(render(everything, source))
-    return None if errors else output
+    told = tell([*reported, *errors], source, arguments, failed=bool(errors))
+    return output if told else None
 
 
 def _llvm_ir(given: Source | bytes, arguments: argparse.Namespace) -> str:
