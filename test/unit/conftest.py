@@ -1,15 +1,18 @@
-"""ptxas as a judge: the assemblers at hand; GPUs out of sight."""
+"""ptxas as a judge: the assemblers at hand; other compilers; GPUs out of sight."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -131,3 +134,38 @@ def assemblers_for(assemblers: list[Ptxas]) -> Callable[..., list[Ptxas]]:
         return sorted(found, key=lambda a: a.newest)
 
     return know
+
+
+@pytest.fixture(scope="session")
+def compilers() -> Iterator[Callable[..., Callable[..., dict[str, Any]]]]:
+    """Starts `server.py`, another compiler, as a process; what is returned asks it.
+
+    A request is a line of JSON, and so is the answer; one that was made before is not made again.
+    """
+    started: list[subprocess.Popen[str]] = []
+
+    def start(server: Path, **environment: str) -> Callable[..., dict[str, Any]]:
+        process = subprocess.Popen(
+            [sys.executable, str(server)],
+            env={**os.environ, **environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        known: dict[str, dict[str, Any]] = {}
+
+        def ask(**request: Any) -> dict[str, Any]:
+            line = json.dumps(request)
+            if line not in known:
+                assert process.stdin
+                assert process.stdout
+                print(line, file=process.stdin, flush=True)
+                known[line] = json.loads(process.stdout.readline())
+            return known[line]
+
+        return ask
+
+    yield start
+    for process in started:
+        process.communicate()

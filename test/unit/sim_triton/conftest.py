@@ -1,11 +1,7 @@
 """Compiling with Triton, in a process of its own, and running on the simulator."""
 
 import importlib.util
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +24,14 @@ HIDDEN = 2  # pointers to scratch memory, which Triton's launcher passes
 
 
 class Triton:
-    """Triton's compiler as a process, and what it compiled."""
+    """Triton's compiler, and runs of what it compiled.
 
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self._process = process
-        self._known: dict[str, dict[str, Any]] = {}
+    Attributes:
+        compile: asks `server.py`.
+    """
 
-    def compile(self, **request: Any) -> dict[str, Any]:
-        """What `server.py` answers."""
-        line = json.dumps(request)
-        if line not in self._known:
-            assert self._process.stdin
-            assert self._process.stdout
-            print(line, file=self._process.stdin, flush=True)
-            self._known[line] = json.loads(self._process.stdout.readline())
-        return self._known[line]
+    def __init__(self, ask: Callable[..., dict[str, Any]]) -> None:
+        self.compile = ask
 
     def run(
         self,
@@ -90,23 +79,16 @@ def divisible(argument: Any) -> bool:
 
 
 @pytest.fixture(scope="session")
-def triton(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Triton]:
+def triton(tmp_path_factory: pytest.TempPathFactory, compilers: Any) -> Triton:
     if importlib.util.find_spec("triton") is None:
         pytest.skip("Triton is not installed")
-    folder = Path(__file__).parent
-    process = subprocess.Popen(
-        [sys.executable, str(folder / "server.py")],
-        env={
-            **os.environ,
-            "TRITON_CACHE_DIR": str(tmp_path_factory.mktemp("triton")),
-            "TRITON_DEFAULT_FP_FUSION": "1",
-        },
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
+    return Triton(
+        compilers(
+            Path(__file__).with_name("server.py"),
+            TRITON_CACHE_DIR=str(tmp_path_factory.mktemp("triton")),
+            TRITON_DEFAULT_FP_FUSION="1",
+        )
     )
-    yield Triton(process)
-    process.communicate()
 
 
 @pytest.fixture
