@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from case import Case  # noqa: E402
-from counts import Counts, summary  # noqa: E402
+from counts import Counts  # noqa: E402
 from reduction import reduced  # noqa: E402
 from trial import Outcome, Trial  # noqa: E402
 
@@ -85,16 +85,15 @@ def main() -> int:
     """Try cases; 1 if any went wrong."""
     arguments = parser().parse_args()
     trial = Trial(arguments.patience, arguments.plant)
-    counts, found = Counts(arguments.counts), dict[str, Case]()
-    total, seconds = counts.cases.copy(), 0.0
+    counts, total, found = Counts(arguments.counts), Counts(), dict[str, Case]()
     saved = last = time.monotonic()
     try:
         for case in cases(arguments):
             outcome = trial.run(case)
             now = time.monotonic()
-            counts.add(case.entry, outcome.reached, now - last)
-            total[f"{case.entry} {outcome.reached or 'wrong'}"] += 1
-            seconds, last = seconds + now - last, now
+            for one in (counts, total):
+                one.add(case.entry, outcome.reached, now - last)
+            last = now
             if outcome.wrong and outcome.wrong not in found:
                 found[outcome.wrong] = case
                 _tell(case, outcome, trial, arguments)
@@ -106,7 +105,7 @@ def main() -> int:
     finally:
         counts.save()
         trial.close()
-    print(summary(total, seconds))
+    print(total)
     return 1 if found else 0
 
 
