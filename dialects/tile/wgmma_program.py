@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from tilec.ir.mlir import ir
 from tilec.isa import Form, Operand, Target
 from tilec.isa.kernel import ENTRY, choose
+from tilec.isa.lazy import cached_property
 from tilec.isa.wgmma import Wgmma
 from tilec.layout import any_fragment_of
 from tilec.layout.operands import operand_layout
