@@ -21,8 +21,6 @@ MAP_EXTENTS = range(1, (1 << 32) + 1)
 """Elements of an array along a dimension."""
 MAP_STRIDES = 1 << 40
 """What strides are below, in bytes."""
-MAP_STEPS = range(1, 9)
-"""Of the elements along a dimension of a box, every how-manieth may be copied."""
 BOX_EXTENTS = range(1, 257)
 """Elements of a box along a dimension."""
 ELEMENT_STRIDES = range(1, 9)
@@ -44,3 +42,5 @@ TENSOR_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 COUNT_BITS = 20
 MOST_COUNTED = (1 << COUNT_BITS) - 1
 """Arrivals, and bytes to come, that an mbarrier counts."""
+REGISTER_COUNTS = range(24, 257, 8)
+"""Registers of a thread that `setmaxnreg` may leave. PTX ISA, "setmaxnreg"."""
