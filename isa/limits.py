@@ -13,6 +13,8 @@ LARGEST_CLUSTER = 16
 """The most CTAs of a cluster; more than `PORTABLE_CLUSTER` have to be asked for."""
 MAP_BYTES = 128
 """Of a map."""
+MAP_PLACES = 64
+"""What a map's address is a multiple of, in bytes."""
 MAP_RANKS = range(1, 6)
 """Dimensions that a map has."""
 MAP_ALIGNMENT = 16
@@ -25,8 +27,6 @@ MAP_STEPS = range(1, 9)
 """Of the elements along a dimension of a box, every how-manieth may be copied."""
 BOX_EXTENTS = range(1, 257)
 """Elements of a box along a dimension."""
-ELEMENT_STRIDES = range(1, 9)
-"""Every how-manieth element along a dimension a copy takes."""
 IM2COL_RANKS = range(3, 6)
 """Dimensions of an array that is walked by its pixels."""
 IM2COL_PIXELS = range(1, 1025)

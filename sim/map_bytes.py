@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from tilec.isa.boxes import Im2col
 from tilec.isa.limits import (
     BOX_EXTENTS,
+    IM2COL_PIXELS,
+    IM2COL_RANKS,
     MAP_ALIGNMENT,
     MAP_BYTES,
     MAP_EXTENTS,
@@ -108,9 +110,9 @@ class Descriptor:
         width = MAP_ALIGNMENT << SWIZZLES[self.swizzle].bits
         if self.im2col is not None:
             row = self.im2col.channels * self.size
-            if self.im2col.channels not in BOX_EXTENTS or not 1 <= self.im2col.pixels <= 1024:
+            if self.im2col.channels not in BOX_EXTENTS or self.im2col.pixels not in IM2COL_PIXELS:
                 return "an im2col box takes 1 to 256 channels and 1 to 1024 pixels"
-            if not 3 <= len(self.dims) <= 5:
+            if len(self.dims) not in IM2COL_RANKS:
                 return f"an im2col map of rank {len(self.dims)}; legal: 3 to 5"
             if {len(self.im2col.lower), len(self.im2col.upper)} != {len(self.dims) - 2}:
                 return f"the corners of an im2col box take {len(self.dims) - 2} numbers each"
