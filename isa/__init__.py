@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from .errors import LaunchError, TilecError, UnknownNameError, nearest
 from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
 from .forms import Family, Form, Product
-from .operands import LANES, WARPGROUP_THREADS, Major, Operand, Register, Shape, Storage
+from .operands import (
+    LANES,
+    WARPGROUP_THREADS,
+    WARPGROUP_WARPS,
+    Major,
+    Operand,
+    Register,
+    Shape,
+    Storage,
+)
 from .ptx import assembly
 from .table import form, forms, forms_of, instruction, warp_forms
 from .targets import ASYNC_COPY_BYTES, DEFAULT_TARGET, TARGETS, Scope, Since, Target, target
@@ -27,6 +36,7 @@ __all__ = [
     "LANES",
     "TARGETS",
     "WARPGROUP_THREADS",
+    "WARPGROUP_WARPS",
     "BlockScaling",
     "ElementType",
     "ExecutionScope",

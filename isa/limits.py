@@ -23,10 +23,10 @@ MAP_EXTENTS = range(1, (1 << 32) + 1)
 """Elements of an array along a dimension."""
 MAP_STRIDES = 1 << 40
 """What strides are below, in bytes."""
-MAP_STEPS = range(1, 9)
-"""Of the elements along a dimension of a box, every how-manieth may be copied."""
 BOX_EXTENTS = range(1, 257)
 """Elements of a box along a dimension."""
+ELEMENT_STRIDES = range(1, 9)
+"""Every how-manieth element along a dimension a copy takes."""
 IM2COL_RANKS = range(3, 6)
 """Dimensions of an array that is walked by its pixels."""
 IM2COL_PIXELS = range(1, 1025)
@@ -44,3 +44,5 @@ TENSOR_REDUCTIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 COUNT_BITS = 20
 MOST_COUNTED = (1 << COUNT_BITS) - 1
 """Arrivals, and bytes to come, that an mbarrier counts."""
+REGISTER_COUNTS = range(24, 257, 8)
+"""Registers of a thread that `setmaxnreg` may leave. PTX ISA, "setmaxnreg"."""

@@ -12,7 +12,8 @@ from .types import ElementType, element_type
 
 LANES = 32
 """Lanes of a warp."""
-WARPGROUP_THREADS = 4 * LANES
+WARPGROUP_WARPS = 4
+WARPGROUP_THREADS = WARPGROUP_WARPS * LANES
 """Threads of a warpgroup: four consecutive warps."""
 
 

@@ -7,6 +7,7 @@ from itertools import product as cross
 
 from .form_parts import ExecutionScope
 from .instruction_class import Instruction
+from .limits import REGISTER_COUNTS
 from .targets import Since
 
 _WARP, _WARPGROUP = ExecutionScope.WARP, ExecutionScope.WARPGROUP
@@ -142,7 +143,7 @@ def _warps() -> Iterator[Instruction]:
     for way in ("inc", "dec"):
         yield Instruction(
             f"setmaxnreg.{way}.sync.aligned.u32", "setmaxnreg", "n", _REGISTERS, "9.7.19.5",
-            _WARPGROUP, legal=range(24, 257, 8),
+            _WARPGROUP, legal=REGISTER_COUNTS,
         )  # fmt: skip
     yield Instruction(
         "elect.sync", "elect", "d|p, lanes", _HOPPER, "9.7.13.14", _WARP, results=("d", "p")

@@ -7,7 +7,7 @@ forms; each is made when it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import product as cross
@@ -32,7 +32,8 @@ A_KINDS: Mapping[str, Storage] = MappingProxyType(
 )
 """Where A may lie, by the word that says so; the first is meant where none is given."""
 
-_EIGHTS = tuple(range(8, 257, 8))
+COLUMNS = range(8, 257, 8)
+"""N of the forms; those of integers have some of them."""
 _FEW = (8, 16, 24, *range(32, 257, 16))
 
 
@@ -50,7 +51,7 @@ class _Row(NamedTuple):
     d: str
     a: str
     b: str
-    columns: tuple[int, ...]
+    columns: Sequence[int]
     since: tuple[str, ...]
     satfinite: bool = False
     bit_op: str | None = None
@@ -58,9 +59,9 @@ class _Row(NamedTuple):
 
 def _rows() -> Iterator[_Row]:
     for d, a in (("f16", "f16"), ("f32", "f16"), ("f32", "bf16"), ("f32", "tf32")):
-        yield _Row(d, a, a, _EIGHTS, ("8.0", "8.2"))
+        yield _Row(d, a, a, COLUMNS, ("8.0", "8.2"))
     for a, b, d in cross(("e4m3", "e5m2"), ("e4m3", "e5m2"), ("f16", "f32")):
-        yield _Row(d, a, b, _EIGHTS, ("8.0", "8.2"))
+        yield _Row(d, a, b, COLUMNS, ("8.0", "8.2"))
     for a, b, clamps in cross(("s8", "u8"), ("s8", "u8"), (False, True)):
         since = ("8.0", "8.2") if a == b else ("8.4", "8.4")
         yield _Row("s32", a, b, _FEW, since, satfinite=clamps)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from tilec.isa import Form, Operand, Storage
 
 from .linear import LayoutError
-from .shared_matrix import CHUNK_BYTES, Digit, SharedMatrix
-from .swizzle import SWIZZLES, Swizzle
+from .shared_matrix import Digit, SharedMatrix
+from .swizzle import CHUNK_BYTES, SWIZZLES, Swizzle
 
 _CODES = {"none": 0, "128B": 1, "64B": 2, "32B": 3}
 _CHUNK = 8 * CHUNK_BYTES
@@ -92,7 +92,7 @@ class Descriptor:
         (other,) = (name for name in extents if name != k)
         contiguous, lines = (other, k) if transposed else (k, other)
         across, down = _offsets(self, transposed=transposed)
-        line = CHUNK_BYTES << self.swizzle.bits
+        line = self.swizzle.line
         width = 8 * line // bits
         panels = -(-extents[contiguous] // width)
         digits = (

@@ -13,10 +13,7 @@ from typing import NamedTuple
 
 from .linear import LayoutError, LinearLayout
 from .repeated import Fragment, RepeatedLayout
-from .swizzle import NO_SWIZZLE, SWIZZLES, Swizzle
-
-CHUNK_BYTES = 16
-"""What a swizzle keeps together."""
+from .swizzle import CHUNK_BYTES, NO_SWIZZLE, SWIZZLES, Swizzle
 
 
 class Digit(NamedTuple):
@@ -118,7 +115,7 @@ class SharedMatrix:
             LayoutError: if a panel is wider than the matrix, or not all are whole.
         """
         (other,) = (name for name in extents if name != contiguous)
-        line = CHUNK_BYTES << swizzle.bits
+        line = swizzle.line
         width = 8 * line // bits
         if extents[contiguous] % width:
             raise LayoutError(

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+CHUNK_BYTES = 16
+"""What the hardware's swizzles keep together."""
+
 Offsets = TypeVar("Offsets", int, "NDArray[np.int64]")
 
 
@@ -49,6 +52,11 @@ class Swizzle:
                 f"swizzle<{self.bits},{self.base},{self.shift}> adds bits to themselves; "
                 f"its shift must be at least {self.bits}"
             )
+
+    @property
+    def line(self) -> int:
+        """Bytes of a line, beyond which the hardware's swizzles move nothing: 16, 32, 64 or 128."""
+        return CHUNK_BYTES << self.bits
 
     @classmethod
     def parse(cls, text: str) -> Swizzle:

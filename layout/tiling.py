@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from functools import cache
 
-from tilec.isa import LANES, WARPGROUP_THREADS, Form
+from tilec.isa import LANES, WARPGROUP_WARPS, Form
 
 from .fragments import any_fragment_of, has_fragment
 from .linear import LayoutError, LinearLayout, log2
 from .operands import INDICES, units
 
 _identity = LinearLayout.identity
-WARPGROUP_WARPS = WARPGROUP_THREADS // LANES
-"""Warps of a warpgroup."""
 
 
 def operand_tile(

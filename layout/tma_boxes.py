@@ -12,8 +12,8 @@ from typing import NamedTuple
 from tilec.isa.limits import BOX_ALIGNMENT, BOX_EXTENTS
 
 from .linear import LayoutError
-from .shared_matrix import CHUNK_BYTES, SharedMatrix
-from .swizzle import SWIZZLES, Swizzle
+from .shared_matrix import SharedMatrix
+from .swizzle import CHUNK_BYTES, SWIZZLES, Swizzle
 
 _MOST = BOX_EXTENTS[-1]
 

@@ -19,11 +19,9 @@ from .analysis.overwritten_operands import overwritten_product
 from .analysis.products_in_flight import Flight, follow, product_of
 from .analysis.register_counts import changes
 from .base import Diagnostic
+from .hopper.wgmma_choice import BESIDES
 from .kernel_pass import Kernel, KernelPass
 from .nvvm.wgmma import warpgroup_packing
-
-_BESIDES = 26
-"""Registers that a small kernel needs besides its accumulators."""
 
 
 @dataclass(frozen=True)
@@ -102,11 +100,11 @@ def _check_registers(kernel: Kernel, op: WgmmaProduct) -> None:
     if size is None or target is None:
         return
     entry = target.registers_at_entry(prod(size))
-    needed = op.key.operand("d").registers + _BESIDES
+    needed = op.key.operand("d").registers + BESIDES
     if needed > entry:
         kernel.error(
             op,
-            f"needs about {needed} registers a thread, {needed - _BESIDES} of them the accumulator;"
+            f"needs about {needed} registers a thread, {needed - BESIDES} of them the accumulator;"
             f" at the entry of a CTA of {prod(size)} threads each has {entry}, whatever "
             "setmaxnreg adds; legal: fewer columns or threads",
         )
@@ -150,11 +148,11 @@ def _check_room(kernel: Kernel, op: WgmmaProduct, flight: Flight) -> None:
     packings = [warpgroup_packing(value.type) for value in (*others, op.operands[2])]
     needed = sum(one.registers for one in packings if one is not None)
     entry = target.registers_at_entry(prod(size))
-    if needed + _BESIDES > entry:
+    if needed + BESIDES > entry:
         kernel.advise(
             op,
             f"is under way with other products: their accumulators take {needed} registers a "
-            f"thread, and the kernel about {_BESIDES} besides; at the entry of a CTA of "
+            f"thread, and the kernel about {BESIDES} besides; at the entry of a CTA of "
             f"{prod(size)} threads each has {entry}, so ptxas executes one after the other and "
             "spills (C7511, C7512)",
         )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 
-from tilec.isa import ExecutionScope
+from tilec.isa import WARPGROUP_WARPS, ExecutionScope
 from tilec.isa import form as find_form
 
 from .frames import Frame
 from .matrix_forms import matrix_form
 from .program import Program
 from .ptx.module import Instruction
-from .register_pool import WARPGROUP
 from .report import Finding, Line, MatrixCount, Report
 from .traffic import Accesses
 from .traits import Sync, traits
@@ -62,7 +61,7 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
 
 def _warps(name: str) -> int:
     """Warps that execute a form together."""
-    return WARPGROUP if find_form(name).scope is ExecutionScope.WARPGROUP else 1
+    return WARPGROUP_WARPS if find_form(name).scope is ExecutionScope.WARPGROUP else 1
 
 
 def _executed(entry: Frame) -> dict[int, tuple[Instruction, int, int]]:

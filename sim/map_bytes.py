@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from tilec.isa.boxes import Im2col
 from tilec.isa.limits import (
     BOX_EXTENTS,
+    ELEMENT_STRIDES,
     IM2COL_PIXELS,
     IM2COL_RANKS,
     MAP_ALIGNMENT,
     MAP_BYTES,
     MAP_EXTENTS,
     MAP_RANKS,
-    MAP_STEPS,
     MAP_STRIDES,
 )
 from tilec.layout.swizzle import SWIZZLES
@@ -97,21 +97,24 @@ class Descriptor:
                     f"legal: multiples of {unit} below 2^40"
                 )
         for number, step in enumerate(self.steps):
-            if step not in MAP_STEPS:
+            if step not in ELEMENT_STRIDES:
                 return (
                     f"dimension {number} has an element stride of {step}; "
-                    f"legal: 1 to {MAP_STEPS[-1]}"
+                    f"legal: 1 to {ELEMENT_STRIDES[-1]}"
                 )
         if self.interleave == "32B" and self.swizzle != "32B":
             return f"interleave 32B with swizzle {self.swizzle}; legal: 32B"
         return self._box_problem()
 
     def _box_problem(self) -> str | None:
-        width = MAP_ALIGNMENT << SWIZZLES[self.swizzle].bits
+        width = SWIZZLES[self.swizzle].line
         if self.im2col is not None:
             row = self.im2col.channels * self.size
             if self.im2col.channels not in BOX_EXTENTS or self.im2col.pixels not in IM2COL_PIXELS:
-                return "an im2col box takes 1 to 256 channels and 1 to 1024 pixels"
+                return (
+                    f"an im2col box takes 1 to {BOX_EXTENTS[-1]} channels and 1 to "
+                    f"{IM2COL_PIXELS[-1]} pixels"
+                )
             if len(self.dims) not in IM2COL_RANKS:
                 return f"an im2col map of rank {len(self.dims)}; legal: 3 to 5"
             if {len(self.im2col.lower), len(self.im2col.upper)} != {len(self.dims) - 2}:

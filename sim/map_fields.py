@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tilec.isa.limits import (
     BOX_EXTENTS,
+    ELEMENT_STRIDES,
     MAP_ALIGNMENT,
     MAP_EXTENTS,
     MAP_RANKS,
-    MAP_STEPS,
     MAP_STRIDES,
 )
 from tilec.layout.swizzle import SWIZZLES
@@ -87,7 +87,7 @@ FIELDS: dict[str, Field] = {
     "box_dim": Field(set_box, BOX_EXTENTS, _MOST),
     "global_dim": Field(set_dim, MAP_EXTENTS, _MOST),
     "global_stride": Field(set_stride, range(0, MAP_STRIDES, MAP_ALIGNMENT), _MOST - 1),
-    "element_stride": Field(set_step, MAP_STEPS, _MOST),
+    "element_stride": Field(set_step, ELEMENT_STRIDES, _MOST),
     "elemtype": Field(_type, range(len(PTX_TYPES)), coded=True),
     "interleave_layout": Field(_coded(11, 2), range(len(INTERLEAVES)), coded=True),
     "swizzle_mode": Field(_coded(13, 2), range(len(SWIZZLES)), coded=True),

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from tilec.isa import LANES, WARPGROUP_THREADS, target
+from tilec.isa import WARPGROUP_WARPS, target
 
 from .alu import Array
 from .phases import Phases
 from .warps import whole_warps
 from .wave import Wave
 
-WARPGROUP = WARPGROUP_THREADS // LANES
-"""Warps of a warpgroup."""
 _UNIT = 8
 
 
@@ -46,25 +44,25 @@ class RegisterPool:
     def begin(self) -> None:
         """Begin a wave."""
         ctas, warps, _ = self.wave.shape
-        self.counts = np.full((ctas, -(-warps // WARPGROUP)), self.entry or 0, np.int64)
+        self.counts = np.full((ctas, -(-warps // WARPGROUP_WARPS)), self.entry or 0, np.int64)
         self.free = np.zeros(ctas, np.int64)
 
     def groups(self, threads: Array) -> Array:
         """Warpgroups of some threads, (CTAs, warpgroups)."""
         ctas, warps = threads.shape[:2]
-        padded = np.zeros((ctas, -(-warps // WARPGROUP) * WARPGROUP), np.bool_)
+        padded = np.zeros((ctas, -(-warps // WARPGROUP_WARPS) * WARPGROUP_WARPS), np.bool_)
         padded[:, :warps] = threads.any(axis=2)
-        return np.asarray(padded.reshape(ctas, -1, WARPGROUP).any(axis=2))
+        return np.asarray(padded.reshape(ctas, -1, WARPGROUP_WARPS).any(axis=2))
 
     def ready(self, threads: Array, count: int) -> Array:
         """Of threads that ask for more registers, those whose warpgroup gets them."""
-        whole = whole_warps(threads, self.wave.live, WARPGROUP)
+        whole = whole_warps(threads, self.wave.live, WARPGROUP_WARPS)
         here = threads if whole is None else whole
         if self.entry is None:
             return here
         wanted = self._wanted(here, count)
         fits = np.cumsum(wanted, axis=1) <= self.free[:, None]
-        warps = np.repeat(fits, WARPGROUP, axis=1)[:, : threads.shape[1], None]
+        warps = np.repeat(fits, WARPGROUP_WARPS, axis=1)[:, : threads.shape[1], None]
         return np.asarray(here & warps)
 
     def _wanted(self, threads: Array, count: int) -> Array:
@@ -88,5 +86,5 @@ class RegisterPool:
         """Threads whose warpgroup has more than it asks for, or fewer than it would keep."""
         groups = self.groups(threads)
         bad = groups & ((self.counts > count) if more else (self.counts < count))
-        warps = np.repeat(bad, WARPGROUP, axis=1)[:, : threads.shape[1], None]
+        warps = np.repeat(bad, WARPGROUP_WARPS, axis=1)[:, : threads.shape[1], None]
         return np.asarray(threads & warps)

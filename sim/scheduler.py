@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 import numpy as np
-from tilec.isa import TilecError
+from tilec.isa import WARPGROUP_WARPS, TilecError
 
 from .alu import Array
 from .blocks import Call, Code, Indexed, Return, Where
@@ -25,7 +25,6 @@ from .groups import Group
 from .machine import Machine
 from .order import PATIENCE, Together, WarpByWarp
 from .queues import Queues
-from .register_pool import WARPGROUP
 from .report import SimulationError
 from .sync import BarrierSync, Gate, Members
 from .translator import Translator
@@ -85,7 +84,7 @@ class Scheduler:
     def _warps(self, group: Group) -> Iterator[Group]:
         """Every warp of the CTAs, or every warpgroup where these act together, as a group."""
         active = self.machine.active() if group.mask is None else group.mask
-        step = WARPGROUP if self.translator.program.placement.warpgroups else 1
+        step = WARPGROUP_WARPS if self.translator.program.placement.warpgroups else 1
         for warp in range(0, active.shape[1], step):
             mask = np.zeros_like(active)
             mask[:, warp : warp + step] = active[:, warp : warp + step]

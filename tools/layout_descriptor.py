@@ -12,7 +12,8 @@ from tilec.layout import SWIZZLES, LayoutError, Swizzle
 from tilec.layout.banks import LINE_BYTES
 from tilec.layout.descriptors import DescribedOperand, indices, solve_descriptor
 from tilec.layout.drawing import Cell, Grid, picture
-from tilec.layout.shared_matrix import CHUNK_BYTES, SharedMatrix
+from tilec.layout.shared_matrix import SharedMatrix
+from tilec.layout.swizzle import CHUNK_BYTES
 from tilec.layout.tma_boxes import Boxes, find_boxes
 
 from .layout_terminal import folded

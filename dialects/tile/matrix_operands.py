@@ -14,8 +14,8 @@ from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.isa import Form, TilecError, form
 from tilec.layout.descriptors import DescribedOperand, indices, solve_descriptor
-from tilec.layout.shared_matrix import CHUNK_BYTES, Digit, SharedMatrix
-from tilec.layout.swizzle import SWIZZLES
+from tilec.layout.shared_matrix import Digit, SharedMatrix
+from tilec.layout.swizzle import CHUNK_BYTES, SWIZZLES
 
 from .dialect import SharedAttr
 from .shared import SharedBuffer, shared_buffer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tilec.ir.aliases import Type, Value
 from tilec.ir.state import per_context
-from tilec.isa import LANES, WARPGROUP_THREADS, TilecError
+from tilec.isa import LANES, WARPGROUP_WARPS, TilecError
 from tilec.layout import LinearLayout
 
 from .dialect import FragType
@@ -19,9 +19,6 @@ from .tiles import Element, element_of, resolve_any
 
 if TYPE_CHECKING:
     from tilec.layout.repeated import Fragment
-
-WARPS = WARPGROUP_THREADS // LANES
-"""Warps of a warpgroup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +58,12 @@ def warpgroup_tile(type_: Type) -> WarpgroupTile | None:
     text = type_.layout.text.value
     layout = resolve_any(text)
     sizes = layout.in_sizes
-    if sizes.get("warp") != WARPS:
+    if sizes.get("warp") != WARPGROUP_WARPS:
         return None
     if list(sizes) != ["register", "lane", "warp"] or sizes["lane"] != LANES:
         raise TilecError(
             f"layout '{text}' has inputs ({', '.join(sizes)}); of a warpgroup's fragment they are "
-            f"register, lane of {LANES} and warp of {WARPS}"
+            f"register, lane of {LANES} and warp of {WARPGROUP_WARPS}"
         )
     shape = tuple(type_.tile.shape)
     if tuple(layout.out_sizes.values()) != shape:
@@ -114,7 +111,7 @@ def warp_part(tile: WarpgroupTile, first: int, columns: int) -> LinearLayout:
             f"{tile.shape[1]} that there are; not {columns} from {first} on"
         )
     bases = tile.unit.restrict(ins=("register", "lane")).bases
-    rows = tile.shape[0] // WARPS
+    rows = tile.shape[0] // WARPGROUP_WARPS
     if isinstance(tile.layout, LinearLayout):
         registers = [image for image in bases["register"] if image[1] < columns]
     else:

@@ -16,7 +16,7 @@ from tilec.isa.kernel import ENTRY, choose
 from tilec.isa.wgmma import Wgmma
 from tilec.layout import any_fragment_of
 from tilec.layout.operands import operand_layout
-from tilec.layout.shared_matrix import CHUNK_BYTES
+from tilec.layout.swizzle import CHUNK_BYTES
 
 from .families import TILE_OPS
 from .stored import stored_elements

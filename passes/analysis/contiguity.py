@@ -143,7 +143,11 @@ def _range(value: Value, depth: int = 8) -> Range:
             return 0, None
         case "arith.shrui" if constant_of(operands[1]):
             return 0, None
+        case "arith.divui" | "arith.remui" if all(not_negative(v, depth - 1) for v in operands):
+            return 0, None
         case "arith.andi" if any(not_negative(v, depth - 1) for v in operands):
+            return 0, None
+        case "arith.minui" if any(not_negative(v, depth - 1) for v in operands):
             return 0, None
         case "arith.shli":
             low, _ = _range(operands[0], depth - 1)

@@ -23,7 +23,7 @@ from tilec.ir.aliases import Attribute, Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 from tilec.ir.types import i1, memref_of
-from tilec.isa import LANES, WARPGROUP_THREADS
+from tilec.isa import WARPGROUP_WARPS
 
 from ..emit import add, add_constant, index_constant
 from ..thread_index import ThreadIndex
@@ -31,8 +31,6 @@ from .expansion import Expansion, Handler, Values, lowers
 from .fragment_types import FragmentTypes
 from .parts import cut, join
 from .warpgroup_fragments import warp_unit
-
-_GROUP = WARPGROUP_THREADS // LANES
 
 
 class WarpgroupProducts:
@@ -83,7 +81,7 @@ class WarpgroupProducts:
     def _first(self, op: WarpgroupDotOp, name: str) -> Value:
         """Where in M of A, or in N of B, the part of this warpgroup begins."""
         along_m, along_n = op.grid
-        groups = along_m // _GROUP
+        groups = along_m // WARPGROUP_WARPS
         if (groups if name == "a" else along_n) == 1:
             return index_constant(0)
         group = self._warpgroup()
@@ -137,7 +135,7 @@ class _Blocks(NamedTuple):
         form, (rows, cols) = op.key, ir.RankedTensorType(op.d.type).shape
         along_m, along_n = op.grid
         shape = form.operand("d")
-        m = rows // (along_m // _GROUP) // shape.rows
+        m = rows // (along_m // WARPGROUP_WARPS) // shape.rows
         return cls(m, cols // along_n // shape.cols, op.depth() // form.operand("b").rows)
 
 
@@ -157,7 +155,10 @@ class _Matrix:
         self._width = memref_of(op.a if name == "a" else op.b).shape[-1]
         self._first = first
         if name == "a":
-            self._further, self._depth = operand.rows * (op.grid[0] // _GROUP), operand.cols
+            self._further, self._depth = (
+                operand.rows * (op.grid[0] // WARPGROUP_WARPS),
+                operand.cols,
+            )
         else:
             self._further, self._depth = operand.cols, operand.rows
 

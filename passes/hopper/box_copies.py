@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from tilec.dialects.tile.emit import emit_effect
 from tilec.dialects.tile.ops import AsyncCopyOp, TmaLoadOp
 from tilec.dialects.tile.tiles import bits_of
@@ -57,11 +60,40 @@ def load_boxes(
         stage: the stage.
     """
     lines, width = memref_of(buffer).shape[-2:]
-    array, *leading, row, col = source
+    array, *at = source
+    for box in panel_boxes(copy.panels, lines, width, at):
+        operands = [array, buffer, barriers, *box.origin, stage, *box.place, stage]
+        emit_effect(TmaLoadOp, operands, shape=box.shape)
+
+
+class Box(NamedTuple):
+    """A box of a tile that lies in panels.
+
+    Attributes:
+        origin: where it begins in the array.
+        place: where it begins in the buffer: panel, line, element.
+        shape: lines, and elements of a line.
+    """
+
+    origin: list[Value]
+    place: list[Value]
+    shape: ir.DenseI64ArrayAttr
+
+
+def panel_boxes(panels: int, lines: int, width: int, at: list[Value]) -> Iterator[Box]:
+    """The boxes that a tile at a place of an array is copied by, panel by panel.
+
+    Args:
+        panels: of the buffer.
+        lines: of a panel.
+        width: elements of a line.
+        at: the tile's place in the array.
+    """
+    *leading, row, col = at
     zero = index_constant(0)
-    for panel in range(copy.panels):
+    shape = ir.DenseI64ArrayAttr.get([min(lines, _MOST), width])
+    for panel in range(panels):
         for first in range(0, lines, _MOST):
-            at = [*leading, add_constant(row, first), add_constant(col, panel * width)]
-            to = [stage, index_constant(panel), index_constant(first), zero]
-            shape = ir.DenseI64ArrayAttr.get([min(lines, _MOST), width])
-            emit_effect(TmaLoadOp, [array, buffer, barriers, *at, *to, stage], shape=shape)
+            origin = [*leading, add_constant(row, first), add_constant(col, panel * width)]
+            place = [index_constant(panel), index_constant(first), zero]
+            yield Box(origin, place, shape)

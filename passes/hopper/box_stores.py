@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from tilec.dialects.semantics.upstream import constant_of
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import AllocSharedOp, StoreOp, TmaStoreOp
 from tilec.dialects.tile.tiles import TileValue, bits_of
-from tilec.ir.aliases import Op, Value
+from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu, nvvm, scf
 from tilec.ir.ops.arith import CmpI
 from tilec.ir.types import memref_of
 from tilec.isa import TilecError
-from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT
+from tilec.isa.limits import MAP_ALIGNMENT
 
+from ..analysis.contiguity import not_negative
 from ..analysis.memory_facts import memory_facts
-from ..emit import add_constant, index_constant
-from .box_copies import why_no_map
+from ..emit import index_constant
+from .box_copies import panel_boxes, why_no_map
 from .operand_buffers import OperandBuffer, operand_buffer
 
-_MOST = BOX_EXTENTS[-1]
 _HALF = 16
 """Bits of elements that matrix instructions store."""
 
@@ -42,25 +41,9 @@ def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
         return why
     if memory_facts(store.memref).sizes[type_.rank - 1] * size % MAP_ALIGNMENT:
         return "rows are not known to be multiples of 16 bytes long (tile.sizes may say so)"
-    if not all(map(is_natural, store.indices)):
+    if not all(map(not_negative, store.indices)):
         return "it is not known that indices are not negative"
     return ""
-
-
-def is_natural(value: Value, depth: int = 16) -> bool:
-    """Whether an index is known not to be negative: of block numbers, constants, and sums."""
-    constant = constant_of(value)
-    if constant is not None:
-        return constant >= 0
-    owner = value.owner
-    if depth == 0 or isinstance(owner, ir.Block):
-        return False
-    match owner.name:
-        case "gpu.block_id":
-            return True
-        case "arith.addi" | "arith.muli" | "arith.divui" | "arith.remui" | "arith.minui":
-            return all(is_natural(operand, depth - 1) for operand in owner.operands)
-    return False
 
 
 def panels_of(tile: TileValue) -> OperandBuffer | None:
@@ -88,7 +71,6 @@ def store_boxes(
     type_ = ir.MemRefType.get([panels, lines, width], tile.element, memory_space=space)
     with ir.InsertionPoint(function.regions[0].blocks[0].operations[0]), store.location:
         buffer = emit(AllocSharedOp, [], type_)
-    *leading, row, col = store.indices
     with ir.InsertionPoint(store), store.location:
         zero = index_constant(0)
         # Whoever still reads what was there must be done first.
@@ -99,12 +81,9 @@ def store_boxes(
         gpu.barrier()
         thread = gpu.thread_id(gpu.Dimension.X)
         with scf.if_(arith.cmpi(CmpI.EQ, thread, zero)):
-            for panel in range(panels):
-                for first in range(0, lines, _MOST):
-                    at = [*leading, add_constant(row, first), add_constant(col, panel * width)]
-                    place = [index_constant(panel), index_constant(first), zero]
-                    shape = ir.DenseI64ArrayAttr.get([min(lines, _MOST), width])
-                    emit_effect(TmaStoreOp, [buffer, store.memref, *at, *place], shape=shape)
+            for box in panel_boxes(panels, lines, width, list(store.indices)):
+                operands = [buffer, store.memref, *box.origin, *box.place]
+                emit_effect(TmaStoreOp, operands, shape=box.shape)
             nvvm.cp_async_bulk_commit_group()
             nvvm.cp_async_bulk_wait_group(0)
     store.operation.erase()

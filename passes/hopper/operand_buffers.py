@@ -7,7 +7,7 @@ from typing import NamedTuple
 from tilec.isa import TilecError
 from tilec.layout.swizzle import SWIZZLES
 
-_LINES = {16 << SWIZZLES[name].bits: name for name in ("128B", "64B", "32B")}
+_LINES = {SWIZZLES[name].line: name for name in ("128B", "64B", "32B")}
 """The swizzles by the bytes of a line, the widest first."""
 _CORE = 8
 """Lines after which a swizzle repeats."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tilec.isa import WARPGROUP_THREADS, Target
+from tilec.isa.limits import REGISTER_COUNTS
 
 PRODUCERS = WARPGROUP_THREADS
 """Threads that load for others: a warpgroup, as registers are given to warpgroups."""
-_UNIT = 8
-"""Registers that `setmaxnreg` counts in."""
-_MOST = 256
-"""Registers that `setmaxnreg` may ask for."""
-_FEW, _LEAST = 40, 24
+_UNIT = REGISTER_COUNTS.step
+_FEW, _LEAST = 40, REGISTER_COUNTS[0]
 """Registers of a producer's thread: as other compilers give it, and where consumers need all."""
 _HEAVY = 200
 """Registers of accumulators beside which consumers need all that there are."""
@@ -49,5 +47,5 @@ def warp_roles(computing: int, accumulators: int, target: Target) -> WarpRoles |
     entry = target.registers_at_entry(threads) // _UNIT * _UNIT
     producer = _LEAST if accumulators >= _HEAVY or groups > 2 else _FEW
     left = (entry * (groups + 1) - producer) // groups // _UNIT * _UNIT
-    consumer = min(left, _MOST)
+    consumer = min(left, REGISTER_COUNTS[-1])
     return WarpRoles(threads, producer, consumer) if producer < entry <= consumer else None

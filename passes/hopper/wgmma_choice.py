@@ -15,10 +15,10 @@ from tilec.ir.aliases import Op, Value
 from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.ir.types import element_of
-from tilec.isa import LANES, WARPGROUP_THREADS, Form, Target, TilecError
+from tilec.isa import LANES, WARPGROUP_WARPS, Form, Target, TilecError
 from tilec.isa.table import current
 from tilec.isa.types import ELEMENT_TYPES
-from tilec.isa.wgmma import M, dense_key
+from tilec.isa.wgmma import COLUMNS, M, dense_key
 
 from ..analysis.effects import is_shared
 from ..analysis.uniformity import Uniformity, control_of
@@ -26,11 +26,8 @@ from ..layouts.tile_classes import plain
 from ..search import defining_op
 from .operand_buffers import OperandBuffer, operand_buffer
 
-_GROUP = WARPGROUP_THREADS // LANES
-_WIDEST = 256
-"""Columns of the widest instruction."""
 BESIDES = 26
-"""Registers that a thread needs besides its accumulators, at the least."""
+"""Registers that a thread of a small kernel needs besides its accumulators."""
 
 
 class WgmmaChoice(NamedTuple):
@@ -46,11 +43,6 @@ class WgmmaChoice(NamedTuple):
     warps: tuple[int, int]
     buffers: dict[str, tuple[LoadOp, OperandBuffer]]
 
-    @property
-    def bytes(self) -> int:
-        """Of shared memory."""
-        return sum(buffer.bytes for _, buffer in self.buffers.values())
-
 
 def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> WgmmaChoice:
     """The `wgmma` for a product of tiles without layouts.
@@ -65,7 +57,7 @@ def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> Wg
         TilecError: if there is none, saying why.
     """
     tiles = {name: _tile(value) for name, value in zip("abd", _values(dot), strict=True)}
-    if warps % _GROUP:
+    if warps % WARPGROUP_WARPS:
         raise TilecError(f"{warps} warps are no whole warpgroups")
     if control_of(uniformity, dot, Spread.CTA) is not None:
         raise TilecError("not all threads of the CTA come to it")
@@ -99,15 +91,17 @@ def _grid(dot: DotOp, tile: PlainTile, warps: int) -> tuple[int, int]:
     rows, cols = tile.shape
     if "warps" in dot.attributes:
         along_m, along_n = attribute(dot, "warps", ir.DenseI64ArrayAttr)
-        if along_m % _GROUP or along_m * along_n != warps:
+        if along_m % WARPGROUP_WARPS or along_m * along_n != warps:
             raise TilecError(f"warps are pinned to {along_m}x{along_n}")
     else:
-        along_m = min(warps, rows // M * _GROUP) or warps
+        along_m = min(warps, rows // M * WARPGROUP_WARPS) or warps
         along_n = warps // along_m
-    if rows % (M * along_m // _GROUP):
+    if rows % (M * along_m // WARPGROUP_WARPS):
         raise TilecError(f"{rows} rows are no multiple of {M} for each of {along_m} warps")
-    if cols < 8 * along_n:
-        raise TilecError(f"{cols} columns are fewer than 8 for each of {along_n} warps along N")
+    if cols < COLUMNS[0] * along_n:
+        raise TilecError(
+            f"{cols} columns are fewer than {COLUMNS[0]} for each of {along_n} warps along N"
+        )
     return along_m, along_n
 
 
@@ -115,7 +109,7 @@ def _form(
     dot: DotOp, tiles: dict[str, PlainTile], grid: tuple[int, int], kind: str, target: Target
 ) -> Form:
     """The widest instruction; the one that the product names, if it names one of `wgmma`."""
-    n = min(_WIDEST, tiles["d"].shape[1] // grid[1])
+    n = min(COLUMNS[-1], tiles["d"].shape[1] // grid[1])
     if is_of_warpgroups(dot):
         found = current().forms[attribute(dot, "form", ir.StringAttr).value]
         if found.ptx.rpartition("::")[2] != kind:

@@ -157,7 +157,7 @@ def _descriptor(op: WgmmaProduct, form: Form, name: str, memref: Value, base: Va
         TilecError: if it is not known to begin where a descriptor can tell.
     """
     from tilec.layout.descriptors import ADDRESSES  # noqa: PLC0415 (for Hopper only)
-    from tilec.layout.shared_matrix import CHUNK_BYTES  # noqa: PLC0415
+    from tilec.layout.swizzle import CHUNK_BYTES  # noqa: PLC0415
 
     matrix = op.matrix(form, name, memref)
     buffer = matrix.buffer

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from tilec.isa import WARPGROUP_WARPS
 
 from ..alu import Array
 from ..findings import Findings
 from ..ptx.module import Instruction
-from ..register_pool import WARPGROUP
 from ..wave import Wave
 from .in_flight import InFlight
 from .operation import Operation
@@ -56,7 +56,7 @@ class Warpgroups:
     def begin(self) -> None:
         """Begin a wave."""
         ctas, warps, _ = self.wave.shape
-        self._shape = ctas, -(-warps // WARPGROUP)
+        self._shape = ctas, -(-warps // WARPGROUP_WARPS)
         self._committed = np.zeros(self._shape, np.int64)
         self._complete = np.zeros(self._shape, np.int64)
         self._fenced = np.zeros(self._shape, np.int64)
@@ -67,9 +67,9 @@ class Warpgroups:
     def of(self, threads: Array) -> Array:
         """The warpgroups of some threads, (CTAs, warpgroups)."""
         ctas, groups = self._shape
-        padded = np.zeros((ctas, groups * WARPGROUP), np.bool_)
+        padded = np.zeros((ctas, groups * WARPGROUP_WARPS), np.bool_)
         padded[:, : threads.shape[1]] = threads.any(axis=2)
-        return np.asarray(padded.reshape(ctas, groups, WARPGROUP).any(axis=2))
+        return np.asarray(padded.reshape(ctas, groups, WARPGROUP_WARPS).any(axis=2))
 
     def _known(self, slot: int) -> _Register:
         found = self._registers.get(slot)
@@ -98,7 +98,7 @@ class Warpgroups:
             if not groups[cta, group]:
                 continue
             warps = np.zeros(self.wave.shape[1], np.bool_)
-            warps[group * WARPGROUP : (group + 1) * WARPGROUP] = True
+            warps[group * WARPGROUP_WARPS : (group + 1) * WARPGROUP_WARPS] = True
             for number, operation in reads:
                 if number <= self._complete[cta, group]:
                     self.in_flight.finish(operation, warps)
@@ -174,7 +174,7 @@ class Warpgroups:
 
     def reads(self, instruction: Instruction, cta: int, group: int, granules: Array) -> None:
         """A warpgroup's product reads granules of its CTA's shared memory."""
-        threads = [(cta, group * WARPGROUP + warp, 0) for warp in range(WARPGROUP)]
+        threads = [(cta, group * WARPGROUP_WARPS + warp, 0) for warp in range(WARPGROUP_WARPS)]
         operation = self.in_flight.read(instruction, threads, granules)
         number = int(self._committed[cta, group]) + 1
         self._reads.setdefault((cta, group), []).append((number, operation))
@@ -213,6 +213,6 @@ class Warpgroups:
         self._add(instruction, groups, words)
 
     def _add(self, instruction: Instruction, groups: Array, words: str) -> None:
-        warps = np.repeat(groups, WARPGROUP, axis=1)[:, : self.wave.shape[1], None]
+        warps = np.repeat(groups, WARPGROUP_WARPS, axis=1)[:, : self.wave.shape[1], None]
         threads = np.broadcast_to(warps, self.wave.shape)
         self.findings.add("wgmma", instruction, threads, lambda _: words)

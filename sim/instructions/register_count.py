@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from tilec.isa import WARPGROUP_WARPS
+from tilec.isa.limits import REGISTER_COUNTS
+
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Integer
-from ..register_pool import WARPGROUP
 from ..sync import Gate, Members
 from ..traits import Sync, Traits
 from .registry import instruction
-
-_LEGAL = range(24, 257, 8)
 
 
 @instruction("setmaxnreg", traits=Traits(sync=Sync.WARPGROUP))
 def _set(binding: Binding) -> Step:
     (operand,) = binding.expect(1)
     more = "inc" in binding.modifiers
-    if not isinstance(operand, Integer) or operand.value not in _LEGAL:
-        raise binding.error("'setmaxnreg' takes a multiple of 8 from 24 to 256")
+    if not isinstance(operand, Integer) or operand.value not in REGISTER_COUNTS:
+        raise binding.error(
+            f"'setmaxnreg' takes a multiple of {REGISTER_COUNTS.step} from {REGISTER_COUNTS[0]} to "
+            f"{REGISTER_COUNTS[-1]}"
+        )
     machine, count, where = binding.machine, operand.value, binding.instruction
     pool, observer = machine.pool, machine.observer
     if more:
@@ -29,7 +32,7 @@ def _set(binding: Binding) -> Step:
 
         binding.sync = Gate(where, ready, f"{count} registers a thread", cause=True)
     else:
-        binding.sync = Members(warps=WARPGROUP)
+        binding.sync = Members(warps=WARPGROUP_WARPS)
 
     def step() -> None:
         if pool.entry is None:
@@ -45,7 +48,7 @@ def _set(binding: Binding) -> Step:
                     wrong,
                     lambda at: (
                         f"{'asks for' if more else 'keeps'} {count} registers a thread and has "
-                        f"{int(has[at[0], at[1] // WARPGROUP])}: "
+                        f"{int(has[at[0], at[1] // WARPGROUP_WARPS])}: "
                         f"{'.inc takes more' if more else '.dec takes fewer'}"
                     ),
                 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from tilec.isa import LANES, Product, Storage
+from tilec.isa import LANES, WARPGROUP_WARPS, Product, Storage
 from tilec.isa import Operand as MatrixOperand
 from tilec.layout.descriptors import Descriptor
 
@@ -14,7 +14,6 @@ from ..binding import Binding
 from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
 from ..ptx.module import Instruction, Integer, Operand
-from ..register_pool import WARPGROUP
 from ..shared_operands import CHUNK, chunks, gather
 from ..sync import Members
 from ..tensor.elements import decode_bytes
@@ -22,7 +21,7 @@ from ..tensor.warpgroup import Operands, matrix_of, multiply_warpgroups
 from ..traits import Sync, Traits
 from .registry import instruction
 
-_THREADS = WARPGROUP * LANES
+_THREADS = WARPGROUP_WARPS * LANES
 _NO_BASE = ~(7 << 49)
 """Bits of a descriptor without its base offset."""
 _SYNC = Traits(sync=Sync.WARPGROUP)
@@ -35,7 +34,7 @@ def _traits(found: Instruction) -> Traits:
 
 @instruction("wgmma", traits=_traits)
 def _bind(binding: Binding) -> Step:
-    binding.sync = Members(warps=WARPGROUP)
+    binding.sync = Members(warps=WARPGROUP_WARPS)
     modifiers, machine = binding.modifiers, binding.machine
     watch = None if machine.observer is None else machine.observer.warpgroups
     match modifiers[0]:
@@ -151,28 +150,28 @@ class _Wgmma:
         machine = self.machine
         ctas, warps, _ = machine.shape
         active = machine.active()
-        whole = np.zeros((ctas, -(-warps // WARPGROUP) * WARPGROUP), np.int64)
+        whole = np.zeros((ctas, -(-warps // WARPGROUP_WARPS) * WARPGROUP_WARPS), np.int64)
         whole[:, :warps] = active.sum(axis=2)
-        counts = whole.reshape(ctas, -1, WARPGROUP).sum(axis=2)
+        counts = whole.reshape(ctas, -1, WARPGROUP_WARPS).sum(axis=2)
         partial = np.argwhere((counts > 0) & (counts < _THREADS))
         for cta, group in partial.tolist():
             if machine.observer is not None:
                 some = np.zeros(machine.shape, np.bool_)
-                some[cta, group * WARPGROUP : (group + 1) * WARPGROUP] = True
+                some[cta, group * WARPGROUP_WARPS : (group + 1) * WARPGROUP_WARPS] = True
                 machine.observer.findings.add(
                     "partial-warp",
                     self.instruction,
                     some & active,
                     lambda at: (
                         "executes it in a warpgroup of which only "
-                        f"{int(counts[at[0], at[1] // WARPGROUP])} threads are active"
+                        f"{int(counts[at[0], at[1] // WARPGROUP_WARPS])} threads are active"
                     ),
                 )
         return np.argwhere(counts == _THREADS)
 
     def _rows(self, places: Array) -> tuple[Array, Array]:
         """Index of the warps of warpgroups: (warpgroups, 1) and (warpgroups, 4)."""
-        return places[:, :1], places[:, 1:] * WARPGROUP + np.arange(WARPGROUP)
+        return places[:, :1], places[:, 1:] * WARPGROUP_WARPS + np.arange(WARPGROUP_WARPS)
 
     def _gather(self, slots: tuple[int, ...], places: Array) -> Array:
         """Registers of warpgroups, (warpgroups, registers, 128)."""
@@ -183,7 +182,7 @@ class _Wgmma:
     def _spread(self, places: Array, result: Array) -> None:
         """Write registers of warpgroups."""
         machine, rows = self.machine, self._rows(places)
-        split = result.reshape(len(places), len(self.targets), WARPGROUP, LANES)
+        split = result.reshape(len(places), len(self.targets), WARPGROUP_WARPS, LANES)
         whole = len(places) * _THREADS == machine.shape[0] * machine.shape[1] * LANES
         for number, slot in enumerate(self.targets):
             value = machine.full(machine.registers[slot])
@@ -242,7 +241,9 @@ class _Wgmma:
         if observer is None or observer.warpgroups is None:
             return
         watch = observer.warpgroups
-        groups = np.zeros((self.machine.shape[0], -(-self.machine.shape[1] // WARPGROUP)), np.bool_)
+        groups = np.zeros(
+            (self.machine.shape[0], -(-self.machine.shape[1] // WARPGROUP_WARPS)), np.bool_
+        )
         groups[places[:, 0], places[:, 1]] = True
         slots = list(self.targets)
         if not self.sides["a"].shared:

@@ -5,10 +5,10 @@ from tilec.isa import TilecError
 from tilec.isa.boxes import Im2col
 from tilec.isa.limits import (
     BOX_EXTENTS,
+    ELEMENT_STRIDES,
     IM2COL_CORNERS,
     IM2COL_PIXELS,
     IM2COL_RANKS,
-    MAP_STEPS,
 )
 
 from .base import TileOp
@@ -61,9 +61,9 @@ def check_modes(op: TileOp, extents: tuple[int, ...]) -> None:
     """
     steps = element_strides(op, len(extents))
     for dimension, step in enumerate(steps):
-        if step not in MAP_STEPS:
+        if step not in ELEMENT_STRIDES:
             raise TilecError(
-                f"element_strides are 1 to {MAP_STEPS[-1]}; dimension {dimension} has {step}"
+                f"element_strides are 1 to {ELEMENT_STRIDES[-1]}; dimension {dimension} has {step}"
             )
     if steps[-1] != 1:
         raise TilecError(

@@ -139,8 +139,6 @@ def _check_shape(op: BoxOp) -> None:
 
 
 def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None:
-    from tilec.layout.shared_matrix import CHUNK_BYTES  # noqa: PLC0415 (for Hopper only)
-
     if not isinstance(type_.memory_space, SharedAttr):
         raise TilecError(f'buffer must be in the space #tile.shared<"…">, not {type_}')
     if array.element_type != type_.element_type:
@@ -156,7 +154,7 @@ def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None
             f"a box of {rows}x{cols} does not fill rows of the buffer's {matrix.rows}x"
             f"{matrix.cols}; it has {matrix.cols} columns, and at most {matrix.rows} rows"
         )
-    line, wanted = cols * matrix.element_bytes, CHUNK_BYTES << SWIZZLES[op.swizzle].bits
+    line, wanted = cols * matrix.element_bytes, SWIZZLES[op.swizzle].line
     if op.swizzle != "none" and line != wanted:
         raise TilecError(
             f"rows of {line} bytes are no line of swizzle {op.swizzle}, which is {wanted} bytes"

@@ -7,7 +7,7 @@ from tilec.dialects.semantics import Access, LayoutRule, Resource, Scope, Touch
 from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
-from tilec.isa import LANES, WARPGROUP_THREADS, Family, Form, TilecError
+from tilec.isa import WARPGROUP_WARPS, Family, Form, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import warpgroup_tile
 
@@ -17,8 +17,6 @@ from .base import TileOp, any_tile_of, check_indices, form_of, integer, memory
 
 if TYPE_CHECKING:
     from ..matrix_operands import MatrixOperand
-
-_GROUP = WARPGROUP_THREADS // LANES
 
 
 class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
@@ -133,10 +131,10 @@ class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
         given = self.attributes["warps"]
         warps = list(given) if isinstance(given, ir.DenseI64ArrayAttr) else []
         powers = len(warps) == 2 and all(n > 0 and not n & (n - 1) for n in warps)
-        if not powers or warps[0] % _GROUP:
+        if not powers or warps[0] % WARPGROUP_WARPS:
             raise TilecError(
-                f"warps must be array<i64: M, N>, powers of two, M a multiple of {_GROUP}, not "
-                f"{given}"
+                f"warps must be array<i64: M, N>, powers of two, M a multiple of "
+                f"{WARPGROUP_WARPS}, not {given}"
             )
 
     def _check_memory(self, known: dict[str, Tile]) -> None:
