@@ -18,6 +18,8 @@ ORDERS = ("relaxed", "acquire", "release", "acq_rel")
 SCOPES = ("cta", "gpu", "sys")
 """Among which threads it is atomic, and ordered."""
 
+_WORDS = 6
+"""Of a mnemonic, but for `.noftz`."""
 _ALWAYS = (Since.of("sm_70", "6.0"),)
 _CAS_16 = (Since.of("sm_70", "6.3"),)
 _HALVES = (Since.of("sm_70", "6.3"),)
@@ -70,3 +72,15 @@ ATOMICS: Mapping[tuple[str, str], Atomic] = MappingProxyType(
     {(one.op, one.type): one for one in _atomics()}
 )
 """Every form, by operation and type."""
+
+
+def atomic_named(mnemonic: str) -> Atomic | None:
+    """The form that a mnemonic names, whatever its order and scope; None if it names none."""
+    if not mnemonic.startswith("atom."):
+        return None
+    words = mnemonic.replace(".noftz", "").split(".")
+    if len(words) != _WORDS:
+        return None
+    _, order, scope, _, op, type_ = words
+    found = ATOMICS.get((op, type_))
+    return found if found is not None and found.ptx(order, scope) == mnemonic else None

@@ -13,6 +13,8 @@ LARGEST_CLUSTER = 16
 """The most CTAs of a cluster; more than `PORTABLE_CLUSTER` have to be asked for."""
 MAP_BYTES = 128
 """Of a map."""
+MAP_PLACES = 64
+"""What a map's address is a multiple of, in bytes."""
 MAP_RANKS = range(1, 6)
 """Dimensions that a map has."""
 MAP_ALIGNMENT = 16

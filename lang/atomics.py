@@ -10,7 +10,7 @@ tile that go to one place are all applied, in no order.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from tilec.ir import ops
 from tilec.isa import TilecError
@@ -60,7 +60,7 @@ def atomic_add(
     Returns:
         What memory held.
     """
-    return _apply("add", array, index, tile, mask, sem, scope, bounds)
+    return _apply("add", array, index, tile, _How(mask, sem, scope, bounds))
 
 
 def atomic_max(
@@ -74,7 +74,7 @@ def atomic_max(
     bounds: bool = True,
 ) -> Tile:
     """Put the larger of a tile's and memory's elements into memory; as `atomic_add`."""
-    return _apply("max", array, index, tile, mask, sem, scope, bounds)
+    return _apply("max", array, index, tile, _How(mask, sem, scope, bounds))
 
 
 def atomic_min(
@@ -88,7 +88,7 @@ def atomic_min(
     bounds: bool = True,
 ) -> Tile:
     """Put the smaller of a tile's and memory's elements into memory; as `atomic_add`."""
-    return _apply("min", array, index, tile, mask, sem, scope, bounds)
+    return _apply("min", array, index, tile, _How(mask, sem, scope, bounds))
 
 
 def atomic_and(
@@ -102,7 +102,7 @@ def atomic_and(
     bounds: bool = True,
 ) -> Tile:
     """Clear the bits in memory that a tile of integers has not set; as `atomic_add`."""
-    return _apply("and", array, index, tile, mask, sem, scope, bounds)
+    return _apply("and", array, index, tile, _How(mask, sem, scope, bounds))
 
 
 def atomic_or(
@@ -116,7 +116,7 @@ def atomic_or(
     bounds: bool = True,
 ) -> Tile:
     """Set the bits in memory that a tile of integers has set; as `atomic_add`."""
-    return _apply("or", array, index, tile, mask, sem, scope, bounds)
+    return _apply("or", array, index, tile, _How(mask, sem, scope, bounds))
 
 
 def atomic_xor(
@@ -130,7 +130,7 @@ def atomic_xor(
     bounds: bool = True,
 ) -> Tile:
     """Invert the bits in memory that a tile of integers has set; as `atomic_add`."""
-    return _apply("xor", array, index, tile, mask, sem, scope, bounds)
+    return _apply("xor", array, index, tile, _How(mask, sem, scope, bounds))
 
 
 def atomic_xchg(
@@ -144,7 +144,7 @@ def atomic_xchg(
     bounds: bool = True,
 ) -> Tile:
     """Put a tile in place of what memory holds; as `atomic_add`."""
-    return _apply("xchg", array, index, tile, mask, sem, scope, bounds)
+    return _apply("xchg", array, index, tile, _How(mask, sem, scope, bounds))
 
 
 def atomic_cas(
@@ -183,7 +183,8 @@ def atomic_cas(
             f"{tile!r}"
         )
     fixed = [expected.value, array.value, wanted.value]
-    old = _emit("tile.atomic_cas", array, index, wanted, fixed, mask, sem, scope, bounds, {})
+    how = _How(mask, sem, scope, bounds)
+    old = _emit("tile.atomic_cas", array, index, wanted, fixed, how, {})
     is_one = shape is None and shape_of(index, mask) == (1,)
     return reshape(old, ()) if is_one else old
 
@@ -193,24 +194,24 @@ def debug_barrier() -> None:
     emit(ops.gpu.barrier)
 
 
-def _apply(
-    name: str,
-    array: AnyArray,
-    index: Index,
-    value: Operand,
-    mask: Any,
-    sem: str,
-    scope: str,
-    bounds: bool,
-) -> Tile:
+class _How(NamedTuple):
+    """What all of them are told besides."""
+
+    mask: Tile | bool | None
+    sem: str
+    scope: str
+    bounds: bool
+
+
+def _apply(name: str, array: AnyArray, index: Index, value: Operand, how: _How) -> Tile:
     array = array_of(array, f"atomic_{name}")
-    tile = _whole(array, value, index, mask)
+    tile = _whole(array, value, index, how.mask)
     kinds = _FUNCTIONS[name]
     if tile.dtype.kind not in kinds:
         raise TilecError(f"no atomic_{name} of {tile.dtype!r}; legal: {', '.join(kinds)}")
     attributes = {"fn": text(kinds[tile.dtype.kind])}
     fixed = [tile.value, array.value]
-    old = _emit("tile.atomic_rmw", array, index, tile, fixed, mask, sem, scope, bounds, attributes)
+    old = _emit("tile.atomic_rmw", array, index, tile, fixed, how, attributes)
     is_scalar = not isinstance(value, Tile) or not value.shape
     return reshape(old, ()) if is_scalar and tile.shape == (1,) else old
 
@@ -230,17 +231,14 @@ def _emit(
     index: Index,
     tile: Tile,
     fixed: list[Any],
-    mask: Any,
-    sem: str,
-    scope: str,
-    bounds: bool,
+    how: _How,
     attributes: dict[str, Any],
 ) -> Tile:
-    given = places(array, index, tile.shape, mask)
-    operands, how = of_elements(fixed, given, bounds=bounds)
-    for key, word, default in (("order", sem, "relaxed"), ("scope", scope, "gpu")):
+    given = places(array, index, tile.shape, how.mask)
+    operands, found = of_elements(fixed, given, bounds=how.bounds)
+    for key, word, default in (("order", how.sem, "relaxed"), ("scope", how.scope, "gpu")):
         if word != default:
             attributes = attributes | {key: text(word)}
     array.written = array.updated = True
-    value = result(name, operands, type_of(tile.dtype, tile.shape), attributes | how)
+    value = result(name, operands, type_of(tile.dtype, tile.shape), attributes | found)
     return Tile(value, tile.dtype, tile.shape)

@@ -10,7 +10,7 @@ from tilec.isa import TilecError
 from .casts import check_computed
 from .dtypes import DType, bfloat16, dtype_of, float16, float32, int32, uint32
 from .emit import i64, result, text, type_of
-from .shapes import expand_dims, reshape
+from .shapes import axis_of, expand_dims, reshape
 from .tile import Tile
 
 _COMBINED = MappingProxyType(
@@ -67,9 +67,7 @@ def _combine(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
         rank = x.ndim
         whole = _along(name, reshape(x, (x.size,)), 0)
         return reshape(whole, (1,) * rank) if keepdims else whole
-    if not isinstance(axis, int) or not -x.ndim <= axis < x.ndim:
-        raise TilecError(f"axis {axis!r} is none of {x!r}: {-x.ndim} to {x.ndim - 1}")
-    at = axis % x.ndim
+    at = axis_of(x, axis)
     found = _along(name, x, at)
     return expand_dims(found, at) if keepdims else found
 

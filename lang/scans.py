@@ -12,8 +12,8 @@ from .casts import check_computed
 from .dtypes import bfloat16, dtype_of, float16, float32
 from .elementwise import where
 from .reductions import of_sum
-from .shapes import expand_dims
-from .takes import apart, axis_of, numbers, pick, take
+from .shapes import axis_of, expand_dims
+from .takes import apart, numbers, pick, take
 from .tile import Tile
 
 Combine: TypeAlias = Callable[..., Any]

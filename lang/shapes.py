@@ -220,6 +220,17 @@ def transpose(tile: Tile, axes: Sequence[int] | None = None) -> Tile:
     return Tile(value, tile.dtype, shape)
 
 
+def axis_of(tile: Tile, axis: object) -> int:
+    """An axis, counted from the front.
+
+    Raises:
+        TilecError: if the tile does not have it.
+    """
+    if not isinstance(axis, int) or not -tile.ndim <= axis < tile.ndim:
+        raise TilecError(f"axis {axis!r} is none of {tile!r}: {-tile.ndim} to {tile.ndim - 1}")
+    return axis % tile.ndim
+
+
 def _axis(axis: int, rank: int) -> int:
     if not isinstance(axis, int) or not -rank <= axis < rank:
         raise TilecError(f"axis {axis!r} is none of {rank} dimensions: {-rank} to {rank - 1}")

@@ -10,8 +10,8 @@ from .casts import astype, check_computed, view
 from .dtypes import int8, int16, int32, int64, uint8
 from .elementwise import where
 from .reductions import combined
-from .shapes import broadcast_to
-from .takes import apart, axis_of, numbers, part, take
+from .shapes import axis_of, broadcast_to
+from .takes import apart, numbers, part, take
 from .tile import Tile
 
 _SIGNED = {8: int8, 16: int16, 32: int32, 64: int64}

@@ -8,6 +8,7 @@ from .dtypes import bfloat16, float16, float32
 from .elementwise import where
 from .mathematics import sqrt
 from .reductions import combined
+from .shapes import axis_of
 from .tile import Tile
 
 
@@ -47,9 +48,7 @@ def _wide(x: object, axis: int | None, name: str) -> tuple[Tile, int]:
     """A tile as one to add up, and how many elements go into one."""
     if not isinstance(x, Tile) or not x.shape:
         raise TilecError(f"{name} takes a tile with a dimension at least, not {x!r}")
-    if axis is not None and (not isinstance(axis, int) or not -x.ndim <= axis < x.ndim):
-        raise TilecError(f"axis {axis!r} is none of {x!r}: {-x.ndim} to {x.ndim - 1}")
-    count = x.size if axis is None else x.shape[axis]
+    count = x.size if axis is None else x.shape[axis_of(x, axis)]
     narrow = x.dtype.kind != "float" or x.dtype in (float16, bfloat16)
     wide = where(x, 1.0, 0.0) if x.dtype.kind == "bool" else x.astype(float32) if narrow else x
     return wide, count

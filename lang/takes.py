@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tilec.isa import TilecError
-
 from .casts import astype, view
 from .dtypes import DType, uint8, uint16, uint32, uint64
 from .elementwise import where
@@ -65,14 +63,3 @@ def as_bits(tile: Tile) -> Tile:
 def from_bits(bits: Tile, dtype: type[DType]) -> Tile:
     """The elements that have these bits."""
     return astype(bits, dtype) if dtype.bits < 8 else view(bits, dtype)
-
-
-def axis_of(tile: Tile, axis: object) -> int:
-    """An axis, counted from the front.
-
-    Raises:
-        TilecError: if the tile does not have it.
-    """
-    if not isinstance(axis, int) or not -tile.ndim <= axis < tile.ndim:
-        raise TilecError(f"axis {axis!r} is none of {tile!r}: {-tile.ndim} to {tile.ndim - 1}")
-    return axis % tile.ndim

@@ -15,6 +15,7 @@ from tilec.isa.limits import (
     BOX_EXTENTS,
     ELEMENT_STRIDES,
     IM2COL_PIXELS,
+    IM2COL_RANKS,
     MAP_ALIGNMENT,
     MAP_BYTES,
     MAP_EXTENTS,
@@ -114,7 +115,7 @@ class Descriptor:
                     f"an im2col box takes 1 to {BOX_EXTENTS[-1]} channels and 1 to "
                     f"{IM2COL_PIXELS[-1]} pixels"
                 )
-            if not 3 <= len(self.dims) <= 5:
+            if len(self.dims) not in IM2COL_RANKS:
                 return f"an im2col map of rank {len(self.dims)}; legal: 3 to 5"
             if {len(self.im2col.lower), len(self.im2col.upper)} != {len(self.dims) - 2}:
                 return f"the corners of an im2col box take {len(self.dims) - 2} numbers each"

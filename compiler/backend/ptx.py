@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from tilec.isa import Form, PtxVersion, Target, TilecError, warp_forms
+from tilec.isa.atomics import Atomic, atomic_named
 from tilec.isa.conversions import CONVERSIONS, Conversion
 from tilec.isa.features import first_version
 from tilec.isa.llvm import call
@@ -71,16 +72,21 @@ def ptx_version(ir: str, target: Target) -> PtxVersion:
     assembly = dict.fromkeys(_ASSEMBLY.findall(ir))
     words = {word for text in assembly for word in text.split()}
     reductions = [reduction for name, reduction in REDUCTIONS.items() if name in words]
-    used: list[Form | Conversion | Reduction] = [
+    atomics = {word: found for word in words if (found := atomic_named(word))}
+    forms: list[Form | Conversion | Reduction] = [
         *_forms(called, assembly),
         *conversions,
         *reductions,
     ]
-    for one in used:
+    used: list[tuple[str, Form | Conversion | Reduction | Atomic]] = [
+        *((one.ptx, one) for one in forms),
+        *atomics.items(),
+    ]
+    for name, one in used:
         needed = one.min_ptx(target)
         if needed is None:
             clauses = ", ".join(f"{s.target} (PTX {s.ptx})" for s in one.since)
-            raise TilecError(f"{one.ptx} is not available on {target}; it needs {clauses}")
+            raise TilecError(f"{name} is not available on {target}; it needs {clauses}")
         version = max(version, needed)
     called -= {c.intrinsic for c in conversions}
     others = "\n".join((*sorted(called), *assembly))

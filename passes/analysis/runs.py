@@ -94,9 +94,7 @@ def _start(value: Value, depth: int) -> int:
 
 def _spread(op: ir.OpView) -> Value | None:
     """What an op repeats, or gives another dimension; None of other ops."""
-    if isinstance(op, BroadcastOp):
-        return op.source
-    return op.source if isinstance(op, ExpandOp) else None
+    return op.source if isinstance(op, BroadcastOp | ExpandOp) else None
 
 
 def _divisor(value: Value, depth: int) -> int:
@@ -108,7 +106,10 @@ def _divisor(value: Value, depth: int) -> int:
     if isinstance(op, FillOp):
         return multiple_of(op.value)
     if owner.name in CONSTANTS:
-        number = attribute(owner, "value", ir.DenseElementsAttr).get_splat_value()
+        numbers = attribute(owner, "value", ir.DenseElementsAttr)
+        if not numbers.is_splat:
+            return UNKNOWN
+        number = numbers.get_splat_value()
         assert isinstance(number, ir.IntegerAttr)
         return number.value & -number.value if number.value else ANY
     if (source := _spread(op)) is not None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from tilec.isa.limits import MAP_BYTES
+from tilec.isa.limits import MAP_BYTES, MAP_PLACES
 
 from ..alu import Array
 from ..binding import Binding
@@ -97,8 +97,8 @@ class _Map:
             problem = f"it has {len(descriptor.dims)} dimensions, the copy {self.rank}"
         if problem is None and (descriptor.im2col is not None) != self.im2col:
             problem = f"it is {'' if descriptor.im2col else 'not '}of im2col"
-        if problem is None and begin % 64:
-            problem = "it lies at no multiple of 64 bytes"
+        if problem is None and begin % MAP_PLACES:
+            problem = f"it lies at no multiple of {MAP_PLACES} bytes"
         if problem is None:
             return descriptor
         raise illegal_map(self.binding, thread, f"uses a tensor map: {problem}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tilec.isa.limits import MAP_BYTES
+from tilec.isa.limits import MAP_BYTES, MAP_PLACES
 
 from ..alu import Array
 from ..binding import Binding
@@ -17,8 +17,6 @@ from ..traits import PLAIN, Sync, Traits
 from .delivery import Courier, Place
 from .registry import instruction
 
-_ALIGNMENT = 64
-"""Of a map, in bytes."""
 Thread = tuple[int, int, int]
 
 
@@ -86,9 +84,9 @@ def _bytes(
     courier = Courier(binding)
     if space.name == "shared":
         where = Place(thread, thread[0], at)
-        legal = courier.legal(where, MAP_BYTES, _ALIGNMENT, writes=writes)
+        legal = courier.legal(where, MAP_BYTES, MAP_PLACES, writes=writes)
     else:
-        legal = courier.legal_global(thread, at, MAP_BYTES, _ALIGNMENT, writes=writes)
+        legal = courier.legal_global(thread, at, MAP_BYTES, MAP_PLACES, writes=writes)
     return (
         machine.memory.data[place : place + MAP_BYTES] if legal else np.zeros(MAP_BYTES, np.uint8)
     )

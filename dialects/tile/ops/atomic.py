@@ -33,6 +33,27 @@ ATOMICS: Mapping[str, tuple[str, Mapping[str, str]]] = MappingProxyType(
 """Upstream ops that `tile.atomic` applies: PTX's name, and PTX's type of each element type."""
 
 
+def form_of_function(
+    fn: str, element: Type, functions: Mapping[str, tuple[str, Mapping[str, str]]] = ATOMICS
+) -> tuple[str, str]:
+    """PTX's operation and type for a function of elements in memory.
+
+    Args:
+        fn: its name.
+        element: MLIR element type.
+        functions: those there are, as `ATOMICS`.
+
+    Raises:
+        TilecError: if there is none, naming what is.
+    """
+    if fn not in functions:
+        raise UnknownNameError("atomic op", fn, functions)
+    op, types = functions[fn]
+    if str(element) not in types:
+        raise TilecError(f"{fn} updates elements of type {', '.join(types)}, not {element}")
+    return op, types[str(element)]
+
+
 def updates(fn: str, element: Type, target: Target | None = None) -> tuple[Reduction, ...]:
     """The instructions that apply the upstream op `fn` to elements in memory.
 
@@ -44,12 +65,7 @@ def updates(fn: str, element: Type, target: Target | None = None) -> tuple[Reduc
     Raises:
         TilecError: if there is none, naming what is.
     """
-    if fn not in ATOMICS:
-        raise UnknownNameError("atomic op", fn, ATOMICS)
-    op, types = ATOMICS[fn]
-    if str(element) not in types:
-        raise TilecError(f"{fn} updates elements of type {', '.join(types)}, not {element}")
-    found = reductions(op, types[str(element)])
+    found = reductions(*form_of_function(fn, element))
     if target is None:
         return found
     legal = tuple(one for one in found if one.min_ptx(target) is not None)

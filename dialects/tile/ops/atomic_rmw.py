@@ -58,8 +58,7 @@ class FetchingOp(IndexedOp):
     def check(self) -> None:
         """Verify the access, order, scope and that there is such an instruction."""
         super().check()
-        for name, legal in (("order", ORDERS), ("scope", SCOPES)):
-            given = self._word(name, legal[0])
+        for name, given, legal in (("order", self.order, ORDERS), ("scope", self.scope, SCOPES)):
             if given not in legal:
                 raise UnknownNameError(name, given, legal)
         if self.results[0].type != self.tile.type:
@@ -129,13 +128,9 @@ class AtomicRmwOp(FetchingOp, name="atomic_rmw"):
 
     def instruction(self, target: Target | None = None) -> Atomic:
         """`atom` of `fn`."""
-        name, element = self.fn.value, any_tile_of(self.tile, "the tile").element
-        if name not in FUNCTIONS:
-            raise UnknownNameError("atomic op", name, FUNCTIONS)
-        op, types = FUNCTIONS[name]
-        if str(element) not in types:
-            raise TilecError(f"{name} updates elements of type {', '.join(types)}, not {element}")
-        return _form(op, types[str(element)], element, target)
+        element = any_tile_of(self.tile, "the tile").element
+        op, type_ = atomic.form_of_function(self.fn.value, element, FUNCTIONS)
+        return _form(op, type_, element, target)
 
 
 class AtomicCasOp(FetchingOp, name="atomic_cas"):

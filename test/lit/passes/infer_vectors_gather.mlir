@@ -47,6 +47,12 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %equal = arith.cmpi eq, %across, %twelve : !I
     // CHECK: tile.gather {{.*}} where %{{.*}} masked : memref
     %7 = tile.gather %m[%z, %z] where %equal masked : !G where !P -> !T
+    // What is compared differs within a row: nothing is known.
+    %uneven = arith.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+    %short = tile.iota axis 0 : tensor<4xi32>
+    %below_each = arith.cmpi slt, %short, %uneven : tensor<4xi32>
+    // CHECK: tile.gather {{.*}} where %{{.*}} masked : memref
+    %8 = tile.gather %ids[%z] where %below_each masked : memref<?xi32> where tensor<4xi1> -> tensor<4xi32>
     // One truth a row.
     %rowwise = arith.cmpi eq, %rows, %four : !I
     // CHECK: tile.scatter {{.*}} where %{{.*}} masked {vector = 8 : i64}

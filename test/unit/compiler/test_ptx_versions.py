@@ -43,3 +43,39 @@ def test_what_is_needed(version: str, assemblers_for: Callable[..., list[Any]]) 
         older = {"8.0": "7.8", "8.1": "8.0", "8.3": "8.2", "8.6": "8.5"}[version]
         lowered = program.ptx.replace(f".version {version}\n", f".version {older}\n")
         assert ptxas.run(lowered, "sm_90a")[0], f"PTX {older} has it, too"
+
+
+UPDATE = """
+gpu.module @m [#nvvm.target<chip = "sm_70">] {{
+  gpu.func @k(%m: memref<128x{element}>) kernel attributes {{known_block_size = array<i32: 128, 1, 1>}} {{
+    %z = arith.constant 0 : index
+    %t = tile.load %m[%z] : memref<128x{element}> -> tensor<128x{element}>
+    %old = tile.{op}, %m[%z] : tensor<128x{element}>, memref<128x{element}>
+    tile.store %old, %m[%z] : tensor<128x{element}>, memref<128x{element}>
+    gpu.return
+  }}
+}}
+"""  # noqa: E501
+
+
+@pytest.mark.parametrize(
+    ("op", "element", "version"),
+    [
+        ("atomic_cas %t, %t", "i16", "6.3"),
+        ("atomic_rmw arith.addf %t", "f16", "6.3"),
+        ("atomic_cas %t, %t", "i32", "6.0"),
+    ],
+)
+def test_atomics_are_younger_than_volta(
+    op: str, element: str, version: str, assemblers_for: Callable[..., list[Any]]
+) -> None:
+    """PTX ISA, "atom": 16 bits came with PTX 6.3, sm_70 with 6.0."""
+    program = tilec.compile(UPDATE.format(op=op, element=element))
+    assert f".version {version}\n" in program.ptx
+    for ptxas in assemblers_for(target("sm_70")):
+        where = ptxas.architecture(target("sm_70"))
+        status, report = ptxas.run(program.ptx, where)
+        assert status == 0, report
+        if version != "6.0":
+            lowered = program.ptx.replace(f".version {version}\n", ".version 6.2\n")
+            assert ptxas.run(lowered, where)[0], "PTX 6.2 has it, too"
