@@ -16,7 +16,7 @@ from tilec.isa.kernel import kernel
 from tilec.isa.table import current
 
 from . import form_text, instruction_text
-from .common import Parser, run
+from .common import Parser, leave, run
 from .files import write_output
 from .form_list import FORMATS, render
 
@@ -178,7 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> NoReturn:
     """The command line: `main` in a process of its own."""
     end_on_signals()
-    sys.exit(main())
+    leave(main())
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tilec.layout.fragments import has_fragment
 from tilec.layout.lookup import spelled_form
 
 from . import layout_bases, layout_conversion, layout_sources, layout_text
-from .common import Parser, run
+from .common import Parser, leave, run
 from .files import write_output
 from .layout_descriptor import DescribedView
 from .layout_export import as_csv, as_markdown
@@ -340,7 +340,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> NoReturn:
     """The command line: `main` in a process of its own."""
     end_on_signals()
-    sys.exit(main())
+    leave(main())
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from tilec.isa import TilecError, target
 from tilec.launch.simulated import for_simulator
 from tilec.runtime import cuda
 
-from .common import Parser, run
+from .common import Parser, leave, run
 from .files import check_outputs, write_outputs
 from .run_arguments import FORMS, Array, Value, argument
 from .run_program import LoadedProgram, RefusedError, load
@@ -253,7 +253,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def command() -> NoReturn:
     """The command line: `main` in a process of its own."""
     end_on_signals()
-    sys.exit(main())
+    leave(main())
 
 
 if __name__ == "__main__":
