@@ -14,6 +14,7 @@ from pathlib import Path
 import mutations
 import seeds
 from case import Case, Reached, WrongError
+from contexts import compiled_once
 
 _TOOLS = {
     "tilec": (
@@ -53,6 +54,13 @@ _FIXED = {
     "a.ptx": b".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p) { ret; }\n",
     "b.bin": bytes(range(256)),
 }
+
+
+def prepare() -> None:
+    """Import the tools."""
+    compiled_once()
+    for tool in _TOOLS:
+        import_module(f"tilec.tools.{tool}")
 
 
 def make(rng: random.Random) -> Case:

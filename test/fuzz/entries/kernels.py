@@ -66,6 +66,12 @@ _WORDS = (
 )  # fmt: skip
 
 
+def prepare() -> None:
+    """Import what a launch needs."""
+    for number, text in enumerate(_KERNELS):
+        run(Case("kernels", _HEAD + text, {"call": _CALLS[number]}))
+
+
 def make(rng: random.Random) -> Case:
     """A kernel with changes, or its call."""
     number = rng.randrange(len(_KERNELS))
