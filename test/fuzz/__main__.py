@@ -75,6 +75,8 @@ class Run:
     def __init__(self, arguments: argparse.Namespace) -> None:
         self._arguments = arguments
         self._chosen: list[str] = arguments.entries.split(",")
+        if arguments.files:
+            self._chosen = sorted({case.entry for case in self._kept()})
         self._counts = Counts(arguments.counts, _revision() if arguments.counts else "")
         self.trial = Trial(self._chosen, arguments.patience, arguments.plant)
         self.total = Counts()

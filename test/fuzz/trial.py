@@ -28,6 +28,10 @@ _BUSY = 10
 _REACHED = ("", *map(str, Reached))
 
 
+class UndrawnError(RuntimeError):
+    """An entry that makes no case of a number: a fault of the house's own."""
+
+
 class Tried(NamedTuple):
     """A batch of cases that were tried, or as many of it as were before its process ended.
 
@@ -123,11 +127,15 @@ class Trial:
         return self._ended(case, replies[-1])
 
     def drawn(self, number: int) -> Case:
-        """The case of a number."""
+        """The case of a number.
+
+        Raises:
+            UndrawnError: if its entry makes none.
+        """
         for reply in list(self._replies({"draw": number})):
             if "case" in reply:
                 return Case(**reply["case"])
-        raise RuntimeError(f"case {number} cannot be drawn: {self._last_words()}")
+        raise UndrawnError(f"case {number}: {self._last_words()}")
 
     def batch(self, first: int, last: int) -> Tried:
         """Try cases from number `first` up to `last`, which is excluded, one after the other.
@@ -146,8 +154,11 @@ class Trial:
         reached = [_REACHED[mark - 1] for mark in os.pread(self._marks, last - first, 0)]
         if first + len(reached) < last:
             number = first + len(reached)
-            case = self.drawn(number)
-            wrong[number] = case, self._again(case, ended, range(first, number))
+            try:
+                case = self.drawn(number)
+                wrong[number] = case, self._again(case, ended, range(first, number))
+            except UndrawnError as error:
+                wrong[number] = Case("house", ""), Outcome("", "a case cannot be drawn", str(error))
             reached.append("")
         return Tried(reached, wrong)
 

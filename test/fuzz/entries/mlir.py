@@ -39,6 +39,7 @@ def make(rng: random.Random) -> Case:
     options = {
         "pipeline": None if not pipeline or rng.random() < 0.3 else pipeline,
         "printed": rng.random() < 0.5,
+        "commented": rng.random() < 0.03,
         "whole": rng.random() < _WHOLE,
         "target": rng.choice(_TARGETS),
         "level": rng.choice((0, 3, 3)),
@@ -61,6 +62,8 @@ def run(case: Case) -> Reached:
             reached = Reached.VERIFIED
             if case.options["printed"]:
                 _check_printing(module)
+            if case.options.get("commented"):
+                _check_comments(case.text)
             if case.options["pipeline"] is None and case.options["whole"]:
                 _compile(case.text, case.options)
                 reached = Reached.PTX
@@ -89,6 +92,19 @@ def _check_printing(module: Any) -> None:
     first, second = (_RESOURCE.sub("", one.operation.get_asm()) for one in (module, again))
     if first != second:
         raise WrongError("what is printed reads as another program")
+
+
+def _check_comments(text: str) -> None:
+    """See that comments may hold what would be too much outside them."""
+    from tilec.frontend.parsing import parse
+    from tilec.isa import TilecError
+    from tilec.report.diagnostics import Source
+
+    for much in ("{" * 1000, "%0#99999999999", "9" * 3000, "-" * 1000):
+        try:
+            parse(Source("-", f"// {much}\n{text}\n// {much}"), context())
+        except TilecError as error:
+            raise WrongError("a comment makes a program an error") from error
 
 
 def _compile(text: str, options: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
+from copy import deepcopy
 from functools import cache
 from typing import Any
 
@@ -89,7 +90,7 @@ def _change(document: Any, rng: random.Random) -> None:
             if rng.random() < 0.2:
                 del at[key]
             else:
-                at[key] = rng.choice(_VALUES)
+                at[key] = deepcopy(rng.choice(_VALUES))  # which later changes may change
             return
         at = at[key]
 
