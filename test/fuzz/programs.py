@@ -126,10 +126,14 @@ def _extent(old: str, rng: random.Random) -> str:
 
 
 def _float(old: str, rng: random.Random) -> str:
+    if rng.random() < 0.1:
+        return rng.choice(("f128", "i128", "tf32", "f8E4M3FN", "f4E2M1FN"))
     return rng.choice(("f16", "bf16", "f32", "f64"))
 
 
 def _integer(old: str, rng: random.Random) -> str:
+    if rng.random() < 0.15:
+        return rng.choice(("i1", "i4", "i7", "i128", "index"))
     return rng.choice(("i8", "i16", "i32", "i64"))
 
 
