@@ -324,7 +324,9 @@ _STRANGE = (
     "tensor<*xf32>", "affine_map<(i, j) -> (i floordiv 2, j)>", "9223372036854775807 : i64",
     "[" * _DEEP + "]" * _DEEP, "tuple<" * _DEEP + "i1" + ">" * _DEEP,
     "{a = " * _DEEP + "1" + "}" * _DEEP,
-    "9" * 5000 + " : i64", "array<i64: " + "1, " * 5000 + "1>", "#tile.layout<>",
+    "9" * 5000 + " : i64", "array<i64: " + "1, " * 5000 + "1>", "#tile.layout<>", 'loc("x")',
+    "array<i128: 1, 8>", "array<bf16: 1.0>", "dense<(1.0, 2.0)> : tensor<1xcomplex<f32>>",
+    "dense<1.0> : tensor<1xf128>", "sparse<0, 1> : tensor<1xi8>", "distinct[0]<unit>",
 )  # fmt: skip
 """Attributes of every kind, and some that are too much."""
 
