@@ -96,5 +96,5 @@ def multiply_add(
     """
     product = a.astype(object) * b.astype(object)
     negated, taken = signs
-    total = (-product if negated else product) + (-c if taken else c).astype(object)
-    return (total + int(rounded_up)) >> right
+    total: Array = (-product if negated else product) + (-c if taken else c).astype(object)
+    return np.asarray((total + int(rounded_up)) >> right)
