@@ -8,7 +8,7 @@ from tilec.isa import LANES, WARPGROUP_WARPS, Form
 
 from .extents import unit_extents
 from .fragments import accumulator, any_fragment_of, fragment_of, has_fragment
-from .linear import LayoutError, LinearLayout, log2
+from .linear import LayoutError, LinearLayout
 from .operands import INDICES, units
 
 _identity = LinearLayout.identity
@@ -18,6 +18,8 @@ def operand_tile(
     form: Form, name: str, rows: int, cols: int, warps: tuple[int, int]
 ) -> LinearLayout:
     """A tile of operand `name`, made of the form's fragments, over the warps of a CTA.
+
+    Of a tile whose extents are no powers of two it is the layout of its unit.
 
     The warps form a grid over C, rows fastest; each holds one contiguous block. A is held
     once by each row of that grid, B by each column. Registers go through the fragments of a
@@ -36,6 +38,7 @@ def operand_tile(
     Raises:
         LayoutError: if the tile is no whole number of fragments.
     """
+    rows, cols = unit_extents((rows, cols))
     known = [operand.name for operand in form.all_operands if has_fragment(operand)]
     if form.products != 1 or name not in known:
         raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
@@ -45,7 +48,6 @@ def operand_tile(
     for index, of, extent, one in zip(
         ("row", "col"), INDICES[name], (rows, cols), (operand.rows, operand.cols), strict=True
     ):
-        log2(extent, f"extent of {index}s")
         if extent % one:
             raise LayoutError(
                 f"{extent} {index}s of operand {name} are no multiple of {one}, "

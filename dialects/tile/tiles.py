@@ -201,12 +201,15 @@ def _check_units(
     text: str, extents: tuple[int, ...], tile: ir.RankedTensorType, *, is_fragment: bool
 ) -> None:
     """Check that a layout, which is not of all of a tile, is of its unit."""
-    check_extents(tile.shape)
-    unit = unit_extents(tile.shape)
-    if is_fragment or extents != unit:
-        own, one = ("x".join(map(str, shape)) for shape in (extents, unit))
-        wanted = "" if is_fragment or unit == tuple(tile.shape) else f", nor of its units of {one}"
-        raise TilecError(f"layout '{text}' is of a {own} tile, not of {tile}{wanted}")
+    own, wanted = "x".join(map(str, extents)), ""
+    if tile.has_static_shape and not is_fragment:
+        check_extents(tile.shape)
+        unit = unit_extents(tile.shape)
+        if extents == unit:
+            return
+        one = "x".join(map(str, unit))
+        wanted = f" or its units of {one}" * (unit != tuple(tile.shape))
+    raise TilecError(f"layout '{text}' is of a {own} tile, not of {tile}{wanted}")
 
 
 @lru_cache(maxsize=4096)

@@ -62,7 +62,7 @@ def dot_layouts(dot: ir.OpView, warps: int) -> dict[str, LinearLayout]:
     if along_m * along_n != warps:
         raise TilecError(f"warps {along_m}x{along_n} are not the {warps} of the kernel")
     return {
-        name: _operand_tile(form, name, *unit_extents(_extents(value)), (along_m, along_n))
+        name: _operand_tile(form, name, *_extents(value), (along_m, along_n))
         for name, value in dot_values(dot).items()
     }
 

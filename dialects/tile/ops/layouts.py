@@ -127,23 +127,26 @@ def _count(op: Op, whole: Value, part: Value) -> int:
         TilecError: if it is not made of such.
     """
     if isinstance(whole.type, ir.RankedTensorType):
-        return _units(op, any_tile_of(whole, "whole"), any_tile_of(part, "part"))
+        return _units(op, whole, part)
     one = fragment_value(whole, "whole"), fragment_value(part, "part")
     return parts(*one).in_sizes["register"]
 
 
-def _units(op: Op, whole: PlainTile | TileValue, part: PlainTile | TileValue) -> int:
+def _units(op: Op, whole: Value, part: Value) -> int:
+    tile = any_tile_of(whole, "whole")
+    any_tile_of(part, "part")
     without_layouts(op)
-    layouts = [one.layout if isinstance(one, TileValue) else None for one in (whole, part)]
-    unit = unit_extents(whole.shape)
-    if part.shape != unit or str(part.element) != str(whole.element) or layouts[0] != layouts[1]:
+    unit, type_ = unit_extents(tile.shape), whole.type
+    found = part.type
+    assert isinstance(type_, ir.RankedTensorType)
+    if not (
+        isinstance(found, ir.RankedTensorType)
+        and (tuple(found.shape), found.element_type) == (unit, type_.element_type)
+        and found.encoding == type_.encoding
+    ):
+        one = "x".join(map(str, unit))
         raise TilecError(
-            f"a tile of {_written(whole.shape)}x{whole.element} is made of units of "
-            f"{_written(unit)}x{whole.element} with its layout, not of "
-            f"{_written(part.shape)}x{part.element}"
+            f"a tile {type_} is made of units of {one}x{tile.element}, with its layout, not of "
+            f"{found}"
         )
-    return prod(unit_counts(whole.shape))
-
-
-def _written(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape))
+    return prod(unit_counts(tile.shape))
