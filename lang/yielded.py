@@ -107,6 +107,14 @@ def _convert_integer(value: Tile, dtype: type[DType]) -> Tile:
     return value if wide is None else wide
 
 
+def zero_like(value: Any) -> Any:
+    """Zeros of the type of a tile, for where nobody reads them; anything else as it is."""
+    if not isinstance(value, Tile):
+        return value
+    made = constant(0, value.dtype, value.shape)
+    return Tile(made, value.dtype, value.shape, natural=value.natural)
+
+
 def is_same(one: Any, other: Any) -> bool:
     """Whether two values of the compilation are the same."""
     if one is other:
