@@ -255,7 +255,7 @@ class Frame:
                 return of_kernel
             undo = loops.undoing(self) if loops.is_endless(node) else None
             end = self._turn(node, number)
-            if undo is not None and end.known is None:
+            if undo is not None and loops.is_endless(node) and end.known is None:
                 undo()
                 with self._at(node):
                     return loops.repeat_always(self, node)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from tilec.dialects.tile.attributes import STAGES, UNROLL
 from tilec.ir import mlir, ops
@@ -106,7 +106,7 @@ def repeat_always(scope: Scope, node: ast.While) -> BlockEnd:
     return _repeat(scope, node)
 
 
-def is_endless(node: ast.For | ast.While) -> bool:
+def is_endless(node: ast.For | ast.While) -> TypeGuard[ast.While]:
     """Whether a loop is written `while True`."""
     return isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
 
