@@ -57,6 +57,7 @@ from .kernels import Kernel, kernel
 
 if TYPE_CHECKING:
     from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum
+    from .arrangement import concatenate, flip, interleave, join, ravel, split, stack
     from .atomics import (
         atomic_add,
         atomic_and,
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
         debug_barrier,
     )
     from .elementwise import where
+    from .histograms import histogram
     from .mathematics import (
         abs,
         ceil,
@@ -163,6 +165,7 @@ __all__ = [
     "cdiv",
     "ceil",
     "clip",
+    "concatenate",
     "cos",
     "cumprod",
     "cumsum",
@@ -175,6 +178,7 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "flip",
     "float4_e2m1fn",
     "float8_e4m3fn",
     "float8_e5m2",
@@ -188,16 +192,19 @@ __all__ = [
     "fmin",
     "full",
     "function",
+    "histogram",
     "indices",
     "int4",
     "int8",
     "int16",
     "int32",
     "int64",
+    "interleave",
     "intp",
     "isfinite",
     "isinf",
     "isnan",
+    "join",
     "kernel",
     "load",
     "log",
@@ -224,6 +231,7 @@ __all__ = [
     "randn",
     "randn4x",
     "range",
+    "ravel",
     "reduce",
     "reshape",
     "rint",
@@ -233,8 +241,10 @@ __all__ = [
     "sin",
     "sort",
     "sort_by",
+    "split",
     "sqrt",
     "squeeze",
+    "stack",
     "static_range",
     "std",
     "store",
@@ -258,8 +268,10 @@ __all__ = [
 
 _FILES = (
     "arithmetic",
+    "arrangement",
     "atomics",
     "elementwise",
+    "histograms",
     "mathematics",
     "memory",
     "pins",
