@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         atomic_xor,
         debug_barrier,
     )
+    from .debugging import device_assert, device_print
     from .elementwise import where
     from .histograms import histogram
     from .mathematics import (
@@ -170,6 +171,8 @@ __all__ = [
     "cumprod",
     "cumsum",
     "debug_barrier",
+    "device_assert",
+    "device_print",
     "dot",
     "dot_scaled",
     "dot_sp",
@@ -270,6 +273,7 @@ _FILES = (
     "arithmetic",
     "arrangement",
     "atomics",
+    "debugging",
     "elementwise",
     "histograms",
     "mathematics",
@@ -288,12 +292,22 @@ _FILES = (
 """Where the operations are: imported when first used, which a launch may do without."""
 
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        for file in _FILES:
-            module = import_module(f".{file}", __name__)
-            found = vars(module).get(name)
-            if getattr(found, "__module__", None) == module.__name__:
-                globals()[name] = found
-                return found
-    raise AttributeError(f"module 'tilec.lang' has no attribute '{name}'")
+if not TYPE_CHECKING:  # or any name would be one to a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            for file in _FILES:
+                module = import_module(f".{file}", __name__)
+                found = vars(module).get(name)
+                if getattr(found, "__module__", None) == module.__name__:
+                    globals()[name] = found
+                    return found
+        from .hints import MissingNameError, of_language  # noqa: PLC0415 (for errors only)
+
+        hint = "" if name.startswith("_") else of_language(name, __all__)
+        raise MissingNameError(f"module 'tilec.lang' has no attribute '{name}'{hint}")
+
+
+def __dir__() -> list[str]:
+    """What editors and notebooks complete."""
+    return sorted(__all__)

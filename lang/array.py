@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, TypeVarTuple, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    NoReturn,
+    TypeAlias,
+    TypeVar,
+    TypeVarTuple,
+    cast,
+)
 
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
@@ -133,6 +143,16 @@ class Array(Generic[D, *Extents]):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TilecError(f"{self.name} is in memory: tl.store({self.name}, (…), tile) changes it")
+
+    if not TYPE_CHECKING:
+
+        def __add__(self, other: Any) -> NoReturn:
+            raise TilecError(
+                f"{self.name} is in memory, and no pointer: tl.load({self.name}, (…), shape=(…)) "
+                "takes a place in it, which may be a tile of indices"
+            )
+
+        __radd__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __add__
 
 
 AnyArray: TypeAlias = Array[Any, *tuple[Any, ...]]

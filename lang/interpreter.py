@@ -21,6 +21,7 @@ from . import branches, conditions, loops
 from .block_end import END, VALUE, BlockEnd, Way, ended
 from .emit import located
 from .errors import KernelError, user_places
+from .hints import MissingNameError, of_keyword
 from .program import Range
 from .source import FunctionSource
 from .syntax import place
@@ -181,8 +182,10 @@ class Frame:
             raise KernelError(error.place, error.reason, (*error.calls, *outside)) from None
         except Exception as error:
             at, *calls = user_places(error.__traceback__) or [self.place(node)]
-            own = isinstance(error, TilecError)
-            reason = str(error) if own else f"{type(error).__name__}: {error}"
+            own = isinstance(error, TilecError | MissingNameError)
+            reason = (
+                str(error) if own else f"{type(error).__name__}: {error}{of_keyword(str(error))}"
+            )
             raise KernelError(at, reason, calls) from (None if own else error)
 
     def _use(self, node: ast.expr, name: str) -> Place:
@@ -342,7 +345,8 @@ class Frame:
         if isinstance(found, Tile):
             raise KernelError(
                 self.place(node),
-                "an assert is checked at compile time; this is known only when the kernel runs",
+                "an assert is checked at compile time; this is known only when the kernel runs: "
+                "tl.device_assert checks it then",
             )
         if not found:
             message = self.value(node.msg) if node.msg else ast.unparse(node.test)

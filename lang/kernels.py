@@ -110,7 +110,10 @@ class Kernel:
         except TypeError as error:
             legal = ", ".join(self._signature.parameters)
             name = self.function.__name__
-            raise LaunchError(f"{name}: {error}; it takes ({legal})") from None
+            from .hints import of_keyword  # noqa: PLC0415 (for errors only)
+
+            hint = of_keyword(str(error))
+            raise LaunchError(f"{name}: {error}{hint}; it takes ({legal})") from None
         bound.apply_defaults()
         return bound.arguments
 

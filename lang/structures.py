@@ -100,9 +100,9 @@ def _parts(parameter: StructuredParameter, value: Any) -> Sequence[Any]:
     if not isinstance(value, wanted):
         given = "None" if value is None else f"of type {type(value).__name__}"
         raise LaunchError(f"argument '{name}' is {given}; the kernel takes a {kind.__name__}")
-    parts: list[Any] = (
-        [getattr(value, f.name) for f in fields(kind)] if is_dataclass(kind) else [*value]
-    )
+    held: Any = value  # an object of a class that is known by now
+    names = [field.name for field in fields(kind)] if is_dataclass(kind) else None
+    parts = list(held) if names is None else [getattr(held, one) for one in names]
     if not parameter.repeated and len(parts) != len(parameter.parts):
         raise LaunchError(
             f"argument '{name}' has {len(parts)} elements; the kernel takes {len(parameter.parts)}"
