@@ -102,7 +102,8 @@ def copy_of_any(rng: random.Random) -> str:
 _ELEMENTS = (
     "i1", "i2", "i3", "i4", "i7", "i8", "i16", "i24", "i32", "i48", "i64", "i65", "i128", "i256",
     "ui8", "si32", "index", "f16", "bf16", "tf32", "f32", "f64", "f80", "f128", "f8E4M3FN",
-    "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "f6E3M2FN", "f6E2M3FN", "f8E3M4", "complex<f32>", "vector<2xf32>",
+    "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "f6E3M2FN", "f6E2M3FN", "f8E3M4", "complex<f32>",
+    "vector<2xf32>",
     "vector<4xf16>", "!llvm.ptr", "none", "!tile.byte<f4E2M1FN>",
 )  # fmt: skip
 """Types of which tiles may be made or not."""
