@@ -20,14 +20,16 @@ if TYPE_CHECKING:
 
 
 def add_pass_flags(parser: argparse.ArgumentParser) -> None:
-    """Add the flags that watch passes: `--verify-each`, `--validate-each`, `--remarks` …"""
+    """Add the flags that watch passes, such as `--validate-each` and `--remarks`."""
     group = parser.add_argument_group("passes")
     group.add_argument("--verify-each", action="store_true", help="verify after each pass")
     group.add_argument(
         "--validate-each",
-        "--validate",
         action="store_true",
         help="check that each pass leaves what the kernels compute, by interpreting them",
+    )
+    group.add_argument(
+        "--validate", dest="validate_each", action="store_true", help="the same as --validate-each"
     )
     group.add_argument("--mlir-timing", action="store_true", help="report the time of each stage")
     for when in ("before", "after"):

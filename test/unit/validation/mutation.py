@@ -1,12 +1,12 @@
 """Passes of tilec with one thing changed: an operator, a number, a condition, a dropped call.
 
-A mutant is the name of a function, what stood at a place in it, and what stands there instead. It is
-put into effect by giving the function other code, so that whoever holds it executes that.
+A mutant is the name of a function, what stood at a place in it, and what stands there instead. It
+is put into effect by giving the function other code, so that whoever holds it executes that.
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import copy
 import importlib
@@ -136,7 +136,11 @@ def _code(mutant: Mutant) -> CodeType:
     ast.fix_missing_locations(replaced)
     # With the annotations that all modules of tilec postpone.
     whole = compile(
-        replaced, f"<{mutant.function}>", "exec", __future__.annotations.compiler_flag, dont_inherit=True
+        replaced,
+        f"<{mutant.function}>",
+        "exec",
+        __future__.annotations.compiler_flag,
+        dont_inherit=True,
     )
     (code,) = [c for c in whole.co_consts if isinstance(c, CodeType)]
     return code
