@@ -29,8 +29,8 @@ class Style(NamedTuple):
         locations: print the operations' locations.
         file: what the program's own file is called in locations; as the parser calls it if empty.
         pretty_locations: print them for people; the text does not parse again.
-        generic: print every operation in the generic form, and attributes in full.
-        own_generic: print so what is no dialect of upstream's, which its tools then read.
+        generic: print every operation in the generic form.
+        own_generic: print so what is no dialect of upstream's, attributes in full: its tools read that.
         local_scope: print without aliases, so that each line stands by itself.
         elements_limit: leave out the elements of constants that have more.
         resource_limit: leave out resources whose text is longer.
@@ -83,14 +83,13 @@ def print_as(root: Any, style: Style) -> str:
         assume_verified=style.assume_verified,
         skip_regions=style.skip_regions,
     )
-    generic = style.generic or style.own_generic
-    if not generic:
+    if not style.own_generic:
         text = shortened(text)
     if not style.local_scope:
         text = with_aliases(text)
     if style.file:
         text = _OWN_FILE.sub(lambda _: json.dumps(style.file, ensure_ascii=False), text)
-    return text if generic else to_custom(text)
+    return text if style.generic or style.own_generic else to_custom(text)
 
 
 def with_aliases(text: str) -> str:
