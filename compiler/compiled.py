@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tilec.sim import Report
 
     from .backend.cubin import Assembled, Resources
+    from .launch.c_launcher import Launcher
     from .pipelines import Pipeline
 
 __all__ = ["Compiled", "Options", "Stage"]
@@ -215,6 +216,21 @@ class Compiled:
         from .backend.ptx import written_version  # noqa: PLC0415
 
         return Abi(self.target, written_version(self.ptx), self.kernels)
+
+    def c_launcher(self, name: str, stage: Stage = Stage.PTX) -> Launcher:
+        """C that launches the kernels: the texts of `NAME.h` and `NAME.c`.
+
+        Args:
+            name: what the files, types and functions begin with.
+            stage: what the source holds: PTX, or a cubin for the target alone.
+
+        Raises:
+            TilecError: for a name that is none in C, and arguments that C cannot pass.
+        """
+        from .launch.c_launcher import c_launcher  # noqa: PLC0415
+
+        code = self.cubin if stage is Stage.CUBIN else self.ptx
+        return c_launcher(self.abi, code, name)
 
     def launch(
         self,
