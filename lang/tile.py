@@ -59,7 +59,8 @@ class DType(metaclass=_Named):
 class Tile:
     """Elements of one type that the threads of a CTA hold together, with numpy's operators.
 
-    A tile never changes: operators and functions make new ones. Extents are powers of two.
+    A tile never changes: operators and functions make new ones. Extents are
+    powers of two, or few units of such, as 192 is three of 64.
 
     Attributes:
         dtype: element type.

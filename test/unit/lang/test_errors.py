@@ -773,6 +773,16 @@ def test_unnamed_arguments_are_refused(arguments: str, tmp_path: pytest.TempPath
         exec(compile(text, file, "exec"), {"__name__": "kernels"})
 
 
+@pytest.mark.parametrize("deep", ["- " * 900, "not " * 900, "x + " * 900])
+def test_deep_expressions_are_refused(deep: str, tmp_path: pytest.TempPathFactory) -> None:
+    file = str(tmp_path / "kernels.py")  # type: ignore[operator]
+    text = f"import tilec\n@tilec.kernel\ndef k(x: int) -> None:\n    y = {deep}x\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    with pytest.raises(tl.KernelError, match="nest more than 256 deep") as caught:
+        exec(compile(text, file, "exec"), {"__name__": "kernels"})
+    assert caught.value.place.line == 4
+
+
 def test_outside_kernels() -> None:
     with pytest.raises(tilec.TilecError, match="no kernel is being compiled"):
         tl.zeros(4)
