@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic, Pass
+    from tilec.runtime.cuda.bound import Launch
     from tilec.sim import Report
 
     from .backend.cubin import Assembled, Resources
@@ -278,6 +279,28 @@ class Compiled:
             if plain is None:
                 raise
             return launch(plain, args, grid=grid, block=None, dynamic_smem=None, **how)
+
+    def bind(self, *args: Any, grid: int | Sequence[int], stream: Any = None) -> Launch:
+        """A launch on a GPU with everything settled, to be made many times without waiting.
+
+        Args:
+            args: as `launch` takes them; arrays are on the GPU.
+            grid: as `launch` takes it.
+            stream: the stream that it goes to.
+
+        Raises:
+            LaunchError: if extents or arguments do not fit.
+            CudaError: if something goes wrong on the GPU.
+        """
+        from .launch.run import bind  # noqa: PLC0415 (with the runtime)
+
+        try:
+            return bind(self, args, grid=grid, stream=stream)
+        except NoMapError:
+            plain = self._without_maps
+            if plain is None:
+                raise
+            return bind(plain, args, grid=grid, stream=stream)
 
     @cached_property
     def _without_maps(self) -> Compiled | None:
