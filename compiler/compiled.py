@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
     from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic, Pass
+    from tilec.runtime.cuda.bound import Launch
     from tilec.sim import Report
 
     from .backend.cubin import Assembled, Resources
+    from .launch.c_launcher import Launcher
     from .pipelines import Pipeline
 
 __all__ = ["Compiled", "Options", "Stage"]
@@ -217,6 +219,21 @@ class Compiled:
 
         return Abi(self.target, written_version(self.ptx), self.kernels)
 
+    def c_launcher(self, name: str, stage: Stage = Stage.PTX) -> Launcher:
+        """C that launches the kernels: the texts of `NAME.h` and `NAME.c`.
+
+        Args:
+            name: what the files, types and functions begin with.
+            stage: what the source holds: PTX, or a cubin for the target alone.
+
+        Raises:
+            TilecError: for a name that is none in C, and arguments that C cannot pass.
+        """
+        from .launch.c_launcher import c_launcher  # noqa: PLC0415
+
+        code = self.cubin if stage is Stage.CUBIN else self.ptx
+        return c_launcher(self.abi, code, name)
+
     def launch(
         self,
         *args: Any,
@@ -263,6 +280,28 @@ class Compiled:
             if plain is None:
                 raise
             return launch(plain, args, grid=grid, block=None, dynamic_smem=None, **how)
+
+    def bind(self, *args: Any, grid: int | Sequence[int], stream: Any = None) -> Launch:
+        """A launch on a GPU with everything settled, to be made many times without waiting.
+
+        Args:
+            args: as `launch` takes them; arrays are on the GPU.
+            grid: as `launch` takes it.
+            stream: the stream that it goes to.
+
+        Raises:
+            LaunchError: if extents or arguments do not fit.
+            CudaError: if something goes wrong on the GPU.
+        """
+        from .launch.run import bind  # noqa: PLC0415 (with the runtime)
+
+        try:
+            return bind(self, args, grid=grid, stream=stream)
+        except NoMapError:
+            plain = self._without_maps
+            if plain is None:
+                raise
+            return bind(plain, args, grid=grid, stream=stream)
 
     @cached_property
     def _without_maps(self) -> Compiled | None:

@@ -17,6 +17,7 @@ its shape, its strides and its offset; of a scalar its value; of a pointer itsel
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -169,6 +170,12 @@ class TensorMap(NamedTuple):
 
 
 Argument = MemRef | Scalar | TensorMap
+
+
+def bytes_of(type_: str) -> int:
+    """Bytes of an element in memory, of a type as MLIR writes it."""
+    bits = re.search(r"\d+", type_)
+    return 8 if bits is None else max(8, int(bits[0])) // 8  # `index` has 64
 
 
 class Extent(NamedTuple):
