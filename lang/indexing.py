@@ -11,8 +11,8 @@ from .takes import part, pick
 from .tile import Tile
 
 _LEGAL = (
-    "a tile is indexed by numbers, None, '...' and slices of a power of two of elements that begin "
-    "at a multiple of it, all known when the kernel is compiled"
+    "a tile is indexed by numbers, None, '...' and slices of a power of two of elements, which "
+    "divides the extent, that begin at a multiple of it, all known when the kernel is compiled"
 )
 
 
@@ -60,6 +60,8 @@ def _slice(tile: Tile, axis: int, given: slice) -> Tile:
             raise TilecError(f"{_LEGAL}, not by {end!r} in a slice")
     first, last, step = given.indices(extent)
     count = last - first
-    if step != 1 or count < 1 or count & (count - 1) or first % count:
+    if (first, last, step) == (0, extent, 1):
+        return tile
+    if step != 1 or count < 1 or count & (count - 1) or first % count or extent % count:
         raise TilecError(f"{_LEGAL}, not by {first}:{last}:{step} of {extent}")
     return part(tile, axis, first // count, count)

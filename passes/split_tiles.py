@@ -115,4 +115,3 @@ _RULES: dict[str, Callable[[ir.OpView, Expansion], Sequence[Values]]] = {
     IotaOp.OPERATION_NAME: count_units,
     ReduceOp.OPERATION_NAME: reduce_units,
 }
-

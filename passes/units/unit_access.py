@@ -51,7 +51,9 @@ def _attributes(op: MemoryOp) -> dict[str, Attribute]:
     attributes = attributes_of(op)
     element = ir.RankedTensorType(op.tile.type).element_type
     *_, row, col = (1, *unit_extents(ir.RankedTensorType(op.tile.type).shape))
-    along = max(1, (row if op.is_transposed else col) * bits_of(element) // max(_BYTE, bits_of(element)))
+    along = max(
+        1, (row if op.is_transposed else col) * bits_of(element) // max(_BYTE, bits_of(element))
+    )
     if vector_of(op) > along:
         attributes["vector"] = i64(along)
     return attributes
