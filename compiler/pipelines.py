@@ -101,6 +101,7 @@ _MMA_SYNC = Pipeline(
         "loop-invariant-code-motion",
         "tile-lower-math",
         "tile-kernel-abi",
+        "tile-cut-blocks",
         *_TO_LLVM,
     ),
 )

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
 
 from tilec.isa import LaunchError, TilecError
 
-from .annotations import ArrayParameter, ConstantParameter, parameters
+from .annotations import ConstantParameter, OptionalParameter, parameters
 from .array import Assumption
 from .compilations import Compilations, CompiledKernel
-from .host_arrays import on_host
 from .launching import launch
 from .settings import Settings
 from .source import read
 from .specialization import Specialization, of_annotations, of_values
+from .structures import flatten
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
@@ -73,25 +73,30 @@ class Kernel:
         Raises:
             LaunchError: for arguments that the kernel does not take.
         """
-        if args or any(isinstance(p, ArrayParameter) and p.name in kwargs for p in self.parameters):
-            return of_values(self.parameters, self.bound(args, kwargs))
+        known = ConstantParameter, OptionalParameter
+        arrays = {p.name for p in self.parameters if not isinstance(p, known)}
+        if args or arrays & kwargs.keys():
+            return of_values(flatten(self.parameters, self.bound(args, kwargs)))
         constants = self._constants(kwargs)
         return of_annotations(self.parameters, constants)
 
     def _constants(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        names = [p.name for p in self.parameters if isinstance(p, ConstantParameter)]
+        constants = ConstantParameter, OptionalParameter
+        named = {p.name: p for p in self.parameters if isinstance(p, constants)}
         for name in given:
-            if name not in names:
+            if name not in named:
                 raise LaunchError(
                     f"{self.function.__name__} has no constant '{name}'; "
-                    f"it has: {', '.join(names) or 'none'}"
+                    f"it has: {', '.join(named) or 'none'}"
                 )
         found: dict[str, Any] = {}
-        for name in names:
+        for name, parameter in named.items():
             default = self._signature.parameters[name].default
             found[name] = given.get(name, default)
             if found[name] is inspect.Parameter.empty:
                 raise LaunchError(f"constant '{name}' of {self.function.__name__} has no value")
+            if isinstance(parameter, OptionalParameter) and found[name] is not None:
+                raise LaunchError(f"give all arguments, not '{name}' alone, to compile for")
         return found
 
     def bound(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,9 +110,12 @@ class Kernel:
         except TypeError as error:
             legal = ", ".join(self._signature.parameters)
             name = self.function.__name__
-            raise LaunchError(f"{name}: {error}; it takes ({legal})") from None
+            from .hints import of_keyword  # noqa: PLC0415 (for errors only)
+
+            hint = of_keyword(str(error))
+            raise LaunchError(f"{name}: {error}{hint}; it takes ({legal})") from None
         bound.apply_defaults()
-        return {name: on_host(value, name) for name, value in bound.arguments.items()}
+        return bound.arguments
 
     def build(self, *args: Any, **kwargs: Any) -> Transformed:
         """The program as tile IR, on tiles without layouts, for `tilec.transform` and notebooks.
@@ -198,16 +206,17 @@ class Launcher:
         """
         kernel = self._kernel
         values = kernel.bound(args, kwargs)
+        flat = flatten(kernel.parameters, values)
         if kernel.settings.device == "sim":
-            _check_on_host(values)
-        compiled = kernel.compiled(of_values(kernel.parameters, values))
+            _check_on_host(flat.values)
+        compiled = kernel.compiled(of_values(flat))
         grid = self._grid_of(values)
         if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
             return None  # nothing to do, as for arrays without elements
         return launch(
             compiled.compiled,
             compiled.specialization,
-            values,
+            flat.values,
             grid,
             device=kernel.settings.device,
             written=compiled.written,

@@ -20,6 +20,7 @@
     to registers           fragments_to_nvvm                     of nvvm/
     registers              split_roles, on sm_90a                of hopper/
                            lower_math, kernel_abi                of math/, nvvm/
+                           cut_blocks
 
 Level 1 is tiles of a CTA, level 2 tiles with layouts, level 3 fragments of a warp. What several
 passes ask of a program is in analysis/.

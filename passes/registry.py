@@ -51,6 +51,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-split-roles": "tilec.passes.split_roles:SplitRoles",
         "tile-lower-math": "tilec.passes.lower_math:LowerMath",
         "tile-kernel-abi": "tilec.passes.kernel_abi:KernelAbi",
+        "tile-cut-blocks": "tilec.passes.cut_blocks:CutBlocks",
     }
 )
 """`module:Class` of tilec's passes, in the order in which a whole compilation runs them."""

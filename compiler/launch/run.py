@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -60,7 +61,7 @@ def launch(
                 raise LaunchError(
                     f"argument {number} is on a GPU; the simulator takes numpy arrays"
                 )
-        return sim.launch(
+        report = sim.launch(
             compiled.ptx,
             found.name,
             _grid(found, args, grid),
@@ -69,7 +70,9 @@ def launch(
             arch=compiled.target.name,
             dynamic_smem=shared,
             cluster=clusters,
-        ).require_ok()
+        )
+        sys.stdout.write(report.output)  # as the driver does
+        return report.require_ok()
     cuda.gpu().activate()  # after a fault a new context, where the arrays of before are lost
     parameters = passed(found, args, stream)
     cuda.launch(

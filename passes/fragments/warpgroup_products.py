@@ -247,7 +247,7 @@ class _Runs(NamedTuple):
         return cls(rows, cols, tile.layout.out_sizes["row"] // groups // _ROWS)
 
     def by_rows(self, values: Values) -> Values:
-        """Fragments in the order of units, as those of each row of fragments one behind the other."""
+        """Fragments in the order of units, as those of each row one behind the other."""
         return _turned(values, self.rows, self.cols, self.own)
 
     def by_units(self, values: Values) -> Values:

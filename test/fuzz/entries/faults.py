@@ -37,6 +37,10 @@ _PATIENCE = 300.0
 _PACKED = "import sys; from tilec.tools import entry; getattr(entry, sys.argv.pop(1))()"
 
 
+def prepare() -> None:
+    """Nothing: each has a process of its own."""
+
+
 def make(rng: random.Random) -> Case:
     """A command and what befalls it."""
     options = {

@@ -146,7 +146,7 @@ FUNCTIONS: dict[str, tuple[Any, Any]] = {
         lambda x: x * 0 + np.arange(x.shape[-1]),
     ),
     "argmax": (lambda t: tl.argmax(t, -1), lambda x: x.argmax(-1)),
-    "argmin of all": (lambda t: tl.argmin(t), lambda x: x.argmin()),
+    "argmin of all": (tl.argmin, lambda x: x.argmin()),
     "new axis": (lambda t: t[None] + t[None], lambda x: 2 * x[None]),
 }
 
