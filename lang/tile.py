@@ -270,7 +270,7 @@ class Tile:
     def __abs__(self) -> Tile:
         return _call("absolute", self)
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:  # what conditions of a kernel are to a type checker
         if self.shape:
             raise TilecError(
                 f"the truth of a tile ({self!r}) is not one value; use tl.where, & and |, or "

@@ -77,7 +77,7 @@ class _Reduction:
         word = s.on_bits(arith.shrui, start, 5)
         shift = arith.extui(s.on_bits(arith.andi, start, _WORD - 1), self._i64)
         held = [self._word(word, further) for further in range(4)]
-        found = []
+        found: list[Value] = []
         for high, low in pairwise(held):
             pair = arith.ori(arith.shli(high, self._wide(_WORD)), low)
             moved = arith.shrui(arith.shli(pair, shift), self._wide(_WORD))
