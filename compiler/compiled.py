@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
@@ -314,6 +315,20 @@ class Compiled:
         found = self.again(replace(self.options, pipeline=pipeline))
         arguments = (one for kernel in found.kernels for one in kernel.arguments)
         return None if any(isinstance(one, TensorMap) for one in arguments) else found
+
+    def __repr__(self) -> str:
+        made = [stage.value for stage in Stage if stage.value in vars(self)]
+        return f"<program for {self.target}; made so far: {', '.join(made) or 'nothing'}>"
+
+    def show(self) -> Path:
+        """Open `explore`'s page in the browser, where there is one; the file that it is in."""
+        import tempfile  # noqa: PLC0415 (only here)
+        import webbrowser  # noqa: PLC0415
+
+        file = Path(tempfile.mkdtemp(prefix="tilec-"), "program.html")
+        file.write_text(self.explore(), encoding="utf-8")
+        webbrowser.open(file.as_uri())
+        return file
 
     def explore(self) -> str:
         """A page of HTML: the program after every pass and stage, tied to its source lines."""

@@ -206,6 +206,10 @@ class Launcher:
         self._kernel = kernel
         self._grid = grid
 
+    def __repr__(self) -> str:
+        grid = "a grid that a function gives" if callable(self._grid) else f"grid {self._grid}"
+        return f"{self._kernel!r} on {grid}, to be called with its arguments"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Report | None:
         """Run the kernel.
 

@@ -1,4 +1,4 @@
-"""`tile-split-tiles`: tiles whose extents are no powers of two, as the units that they are made of."""
+"""`tile-split-tiles`: tiles whose extents are no powers of two, as the units they are made of."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from .units.unit_types import types_of_units
 class SplitTiles(KernelPass):
     """Take tiles whose extents are no powers of two apart, into tiles that have such.
 
-    In and out: level 2. A tile of 64x192 is three of 64x64, with the layout that it had:
-    every op on it becomes one on each unit, with reductions and products along an axis of several
-    combined in order. The accumulators of `tile.warpgroup_dot`, and A in registers, are put together
-    by `tile.concat` and taken apart by `tile.slice`, since one instruction takes all its
-    columns. Programs without such tiles stay as they are.
+    In and out: level 2. A tile of 64x192 is three of 64x64, with the layout that it had: every op
+    on it becomes one on each unit, with reductions and products along an axis of several combined
+    in order. The accumulators of `tile.warpgroup_dot`, and A in registers, are put together by
+    `tile.concat` and taken apart by `tile.slice`, since one instruction takes all its columns.
+    Programs without such tiles stay as they are.
     """
 
     name: ClassVar[str] = "tile-split-tiles"
@@ -115,4 +115,3 @@ _RULES: dict[str, Callable[[ir.OpView, Expansion], Sequence[Values]]] = {
     IotaOp.OPERATION_NAME: count_units,
     ReduceOp.OPERATION_NAME: reduce_units,
 }
-

@@ -112,6 +112,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
     made.add_argument("--list-targets", action="store_true", help="list the targets")
     made.add_argument(
+        "--emit-irdl", action="store_true", help="write the tile dialect in IRDL, for mlir-opt"
+    )
+    made.add_argument(
         "--cache", choices=ACTIONS, help="list what the compile cache holds, clear it, or sum it up"
     )
     add_pass_flags(made)
@@ -121,6 +124,11 @@ def parser() -> argparse.ArgumentParser:
 def _main(arguments: argparse.Namespace) -> int:
     if arguments.list_targets:
         print("\n".join((*TARGETS, *plugins("tilec.targets"))))
+        return 0
+    if arguments.emit_irdl:
+        from tilec.dialects.irdl import irdl_text  # noqa: PLC0415
+
+        write_outputs({arguments.output: irdl_text()})
         return 0
     if arguments.cache:
         print(cache_report(arguments.cache), end="")

@@ -200,6 +200,19 @@ class Extent(NamedTuple):
         }
 
 
+def _shown_type(argument: Argument) -> str:
+    """The type of an argument as MLIR writes it, but for what is in the JSON alone."""
+    match argument:
+        case MemRef():
+            shape = "".join("?x" if size is None else f"{size}x" for size in argument.shape)
+            return f"memref<{shape}{argument.type}>"
+        case TensorMap():
+            box = "x".join(map(str, argument.box))
+            return f"tensor map of argument {argument.array} by {box}"
+        case Scalar():
+            return argument.type
+
+
 class KernelEntry(NamedTuple):
     """How a kernel is launched.
 
@@ -219,6 +232,13 @@ class KernelEntry(NamedTuple):
     dynamic_shared: int = 0
     grid: tuple[tuple[Extent, ...], ...] | None = None
     cluster: tuple[int, int, int] | None = None
+
+    @property
+    def signature(self) -> str:
+        """The kernel's name and arguments in a line, as `scale(x: memref<?x64xf16>, n: i32)`."""
+        arguments = (f"{one.name}: {_shown_type(one)}" for one in self.arguments)
+        block = "x".join(map(str, self.block)) if self.block else "any number of"
+        return f"{self.name}({', '.join(arguments)}), {block} threads"
 
     def ctas(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """The CTAs along x, y and z for arguments of these shapes, one at least.
@@ -264,6 +284,10 @@ class Abi(NamedTuple):
     target: Target
     ptx: PtxVersion
     kernels: tuple[KernelEntry, ...]
+
+    def __repr__(self) -> str:
+        kernels = "".join(f"\n  {kernel.signature}" for kernel in self.kernels)
+        return f"ABI for {self.target}, PTX {self.ptx}:{kernels}"
 
     def __str__(self) -> str:
         document = {

@@ -207,8 +207,10 @@ class _Matrix:
 
 
 def _columns_of_units(op: WarpgroupDotOp) -> tuple[int, int]:
-    """How many instructions along N lie in what a warpgroup has side by side, and how far those lie
-    apart: a warpgroup that shares N has a part of each unit."""
+    """Instructions along N in what a warpgroup has side by side, and how far such lie apart.
+
+    A warpgroup that shares N has a part of each unit.
+    """
     cols, (_, along_n) = ir.RankedTensorType(op.d.type).shape[1], op.grid
     apart = cols if along_n == 1 else unit_extents((cols,))[0]
     return apart // along_n // op.key.operand("d").cols, apart
@@ -245,8 +247,7 @@ class _Runs(NamedTuple):
         return cls(rows, cols, tile.layout.out_sizes["row"] // groups // _ROWS)
 
     def by_rows(self, values: Values) -> Values:
-        """Fragments in the order of units, as those of each row of fragments one behind the other.
-        """
+        """Fragments in the order of units, as those of each row one behind the other."""
         return _turned(values, self.rows, self.cols, self.own)
 
     def by_units(self, values: Values) -> Values:

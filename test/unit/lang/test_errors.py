@@ -84,7 +84,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong(r"powers of two; 7 in \(7, 2\)")
+@wrong(r"has 512 elements; a tile of shape \(7, 2\) has 14")
 def _() -> object:
     @tilec.kernel
     def k(a: M) -> None:
