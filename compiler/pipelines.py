@@ -82,6 +82,7 @@ _MMA_SYNC = Pipeline(
         "tile-select-mma",
         "tile-assign-layouts",
         "tile-remove-conversions",
+        "tile-split-tiles",
         "tile-stage-shared",
         "tile-pipeline",
         "tile-unroll",

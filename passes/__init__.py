@@ -7,7 +7,8 @@
                            select_mma                            of layouts/
                            stage_wgmma, on sm_90a                of hopper/
     to level 2             assign_layouts, remove_conversions    of layouts/
-    level 2                stage_shared                          of staging/
+    level 2                split_tiles                           of units/
+                           stage_shared                          of staging/
                            specialize_warps, on sm_90a           of hopper/
                            pipeline_loops, unroll_loops          of staging/
                            store_boxes, on sm_90a                of hopper/
