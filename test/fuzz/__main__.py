@@ -28,6 +28,8 @@ from trial import Trial  # noqa: E402
 
 COUNTS = HERE / "counts.json"
 _BATCH = 1000
+_BATCH_UNTIL = 100
+"""Cases of a batch where the first that goes wrong ends the run."""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -111,7 +113,8 @@ class Run:
         end = time.monotonic() + self._arguments.seconds
         left, first = self._arguments.cases, self._arguments.first
         while time.monotonic() < end if left is None else left:
-            many = _BATCH if left is None else min(left, _BATCH)
+            most = _BATCH if self._arguments.until_wrong is None else _BATCH_UNTIL
+            many = most if left is None else min(left, most)
             start = self._counts.reserve(many) if first is None else first
             yield start, start + many
             left = None if left is None else left - many

@@ -18,6 +18,7 @@ _INTEGER = re.compile(r"\bi(?:1|4|8|16|32|64)\b")
 _CHIP = re.compile(r'(?<=chip = ")sm_\w+(?=")')
 _BLOCK = re.compile(r"(?<=known_block_size = array<i32: )\d+")
 _ATTRIBUTE = re.compile(r"(?<= = )(-?\d+)(?=(?: : i64)?[,}])")
+_VALUE = re.compile(r'(?<=[\w"] = )(?:-?\d+(?: : \w+)?|"[^"\n]*"|array<[^>\n]*>)')
 _ARGUMENT = re.compile(r"(%[\w$.]+): ([^,(){}=]+(?:<[^(){}=]*>)?)(?=[,){])")
 _GENERIC = re.compile(
     r'^\s*(?:(%[\w]+) = )?"[\w.]+"\(([^()]*)\)(?: <?\{.*\}>?)? : \(([^()]*)\) -> (\S.*)$'
@@ -125,10 +126,14 @@ def _extent(old: str, rng: random.Random) -> str:
 
 
 def _float(old: str, rng: random.Random) -> str:
+    if rng.random() < 0.1:
+        return rng.choice(("f128", "i128", "tf32", "f8E4M3FN", "f4E2M1FN"))
     return rng.choice(("f16", "bf16", "f32", "f64"))
 
 
 def _integer(old: str, rng: random.Random) -> str:
+    if rng.random() < 0.15:
+        return rng.choice(("i1", "i4", "i7", "i128", "index"))
     return rng.choice(("i8", "i16", "i32", "i64"))
 
 
@@ -296,11 +301,40 @@ def _inside(text: str, rng: random.Random) -> str:
     return "".join(lines)
 
 
+def _strange_attribute(text: str, rng: random.Random) -> str:
+    """An attribute that an op has besides, or an argument, of a type that nobody expects."""
+    places = [one.end() for one in re.finditer(r"attributes \{|(?<=\w> )\{|\) \{(?=\w)", text)]
+    if not places:
+        return text
+    at, value = rng.choice(places), rng.choice(_STRANGE)
+    known = re.findall(r"\b(?:tile|nvvm|gpu|llvm)\.\w+(?= =)|\bknown_\w+(?= =)", text)
+    name = rng.choice([*known, "tile.aligned", "tile.sizes", "tile.strides", "x.y"])
+    return f"{text[:at]}{name} = {value}, {text[at:]}"
+
+
+def _another_attribute(text: str, rng: random.Random) -> str:
+    """A value of another type for an attribute."""
+    return _one(_VALUE, 0, lambda old, rng: rng.choice(_STRANGE))(text, rng)
+
+
+_DEEP = 20_000
+_STRANGE = (
+    '"x"', '""', "unit", "true", "1 : i64", "-1 : i64", "0 : i64", "1.5 : f32", "[]", "[1]", "{}",
+    "array<i64>", "array<i64: 1, 2>", "array<i32: -1>", "dense<1> : tensor<2xi8>", "@k", "i128",
+    "tensor<*xf32>", "affine_map<(i, j) -> (i floordiv 2, j)>", "9223372036854775807 : i64",
+    "[" * _DEEP + "]" * _DEEP, "tuple<" * _DEEP + "i1" + ">" * _DEEP,
+    "{a = " * _DEEP + "1" + "}" * _DEEP,
+    "9" * 5000 + " : i64", "array<i64: " + "1, " * 5000 + "1>", "#tile.layout<>", 'loc("x")',
+    "array<i128: 1, 8>", "array<bf16: 1.0>", "dense<(1.0, 2.0)> : tensor<1xcomplex<f32>>",
+    "dense<1.0> : tensor<1xf128>", "sparse<0, 1> : tensor<1xi8>", "distinct[0]<unit>",
+)  # fmt: skip
+"""Attributes of every kind, and some that are too much."""
+
 _CHANGES: tuple[Callable[[str, random.Random], str], ...] = (
     _one(_CONSTANT, 2, _number), _one(_CONSTANT, 2, _number), _one(_DENSE, 2, _dense),
     _every(_EXTENT, _extent), _every(_EXTENT, _extent), _every(_FLOAT, _float),
     _every(_INTEGER, _integer), _one(_CHIP, 0, lambda old, rng: rng.choice(_CHIPS)),
     _one(_BLOCK, 0, lambda old, rng: str(32 * rng.choice((1, 2, 3, 4, 8, 12)))),
     _one(_ATTRIBUTE, 1, _attribute), _alike, _alike, _operand, _operand, _twice, _gone,
-    _new_op, _new_op, _inside,
+    _new_op, _new_op, _inside, _strange_attribute, _another_attribute,
 )  # fmt: skip

@@ -67,6 +67,7 @@ _LINES = {
     "tile_isa": ("list --target sm_90a", "emit kernel -o k.ptx"),
 }  # fmt: skip
 """Command lines that succeed, as a rule, with files that are there."""
+_MISSING = ("No such file or directory", "File name too long")
 _GIVEN = ("given", "given.ptx", "given.mlir")
 _ODD = (
     "nan", "inf", "-inf", "1e400", "-1", "0", "--", "", ".", "/", "b.bin", "a.mlir", "out.ptx",
@@ -145,7 +146,7 @@ def run(case: Case) -> Reached:
     """Run the tool's `main`; see what it says and leaves."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="tilec-fuzz-") as folder:
-        given = case.options.get("given", "").encode(errors="surrogateescape")
+        given = case.options.get("given", "").encode(errors="surrogatepass")
         for name, data in (_FIXED | dict.fromkeys(_GIVEN, given)).items():
             Path(folder, name).write_bytes(data)
         os.chdir(folder)
@@ -171,6 +172,10 @@ def _run(tool: str, words: list[str], folder: Path) -> Reached:
         raise WrongError(said.strip().splitlines()[-1][:300])
     if code not in (0, 1, 2, None):
         raise WrongError(f"exit code {code!r}")
+    for reason in _MISSING:
+        before, found, _ = said.partition(f": {reason}")
+        if found and not any(before.rpartition(" ")[2] in word for word in words):
+            raise WrongError("a file that nobody has named is not found")
     # What a verbose flag says on standard error may be much; an error is told in some lines.
     if code in (1, 2) and not said.strip():
         raise WrongError(f"exit code {code} without a word")

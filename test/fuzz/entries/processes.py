@@ -14,7 +14,7 @@ from case import Case, Reached, WrongError
 from contexts import compiled_once
 
 _EXAMPLES = ("mma.mlir", "gemm.mlir", "kernels/softmax.mlir")
-_PATIENCE = 45
+_PATIENCE = 20
 """Seconds that a forked process has for what takes a tenth of one."""
 
 
