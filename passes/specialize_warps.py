@@ -39,8 +39,8 @@ class SpecializeWarps(KernelPass):
     In and out: level 2, kernels that are `tile.automatic`. Of the first loop at the top of a
     kernel whose copies, as tile-stage-wgmma writes them, are all for `tile.warpgroup_dot`s of its
     body, a warpgroup behind those of the kernel makes the copies, by `tile.tma_load`, to a ring of
-    as many stages as there is room for, or as `tile.stages` says; mbarriers say that a stage is
-    full, and empty. The `scf.if` that holds its work says so, for tile-split-roles. A loop stays
+    as many stages as there is room for, or as `tile.stages` says; mbarriers say that what the same
+    products read of a stage is full, and empty. The `scf.if` that holds its work says so, for tile-split-roles. A loop stays
     for tile-pipeline, with a remark that says why, where no tensor map describes an array, where
     the program asks for thread numbers, or where there are too few registers or threads.
 

@@ -25,7 +25,7 @@ from tilec.ir.ops.arith import CmpI
 from tilec.ir.types import i1, i32, memref_of
 from tilec.isa import LANES, WARPGROUP_THREADS
 
-from ..emit import index_constant
+from ..emit import add_constant, index_constant
 from ..staging.loop_stages import LoopStages
 from ..staging.staged_copies import StagedCopy
 from .box_copies import load_boxes
@@ -33,19 +33,57 @@ from .warp_roles import PRODUCERS, WarpRoles
 
 
 class Ring(NamedTuple):
-    """Mbarriers of a ring of stages: that a stage is full, and that it is empty again."""
+    """Mbarriers of a ring of stages: that part of a stage is full, and that it is empty again."""
 
     full: Value
     empty: Value
+
+
+class Part(NamedTuple):
+    """What of a stage the same ops read: it is full, and empty again, by itself.
+
+    Attributes:
+        copies: what fills it.
+        readers: ops of the loop's body, in order.
+        number: of the part; those read first come first.
+    """
+
+    copies: list[StagedCopy]
+    readers: list[ir.Operation]
+    number: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that fill it."""
+        return sum(shared_buffer(memref_of(c.alloc.results[0])).bytes for c in self.copies)
+
+
+def parts_of(loop: Op, copies: list[StagedCopy]) -> list[Part]:
+    """The parts of a stage, as the body of a loop reads them one after the other.
+
+    Args:
+        loop: the `scf.for`.
+        copies: those of its body, which ops of that body alone read.
+    """
+    ops = [op.operation for op in loop.regions[0].blocks[0].operations]
+    places = {
+        tuple(sorted(ops.index(reader.operation) for reader in copy.loads)): None for copy in copies
+    }
+    parts = []
+    for number, at in enumerate(sorted(places)):
+        readers = [ops[place] for place in at]
+        same = [copy for copy in copies if {op.operation for op in copy.loads} == set(readers)]
+        parts.append(Part(same, readers, number))
+    return parts
 
 
 class Specialised(LoopStages):
     """The rewriting of one loop at the top of a kernel.
 
     Behind the threads that compute stands a warpgroup of which one thread loads. In each round it
-    waits until a stage is empty, and copies boxes to it; the others wait until it is full, and say
-    when they have read it. The phase before the first counts as ended: so the first waits for
-    empty stages end at once.
+    waits until a part of a stage is empty, and copies boxes to it; the others wait until it is full
+    in front of the first op that reads it, and say behind the last that they have. The phase before
+    the first counts as ended: so the first waits for empty stages end at once.
 
     Args:
         loop: the `scf.for`.
@@ -67,6 +105,7 @@ class Specialised(LoopStages):
         self._roles = roles
         self._needs = needs
         self._computing = roles.threads - PRODUCERS
+        self._parts = parts_of(loop, copies)
 
     def run(self, frames: Iterable[Op]) -> None:
         """Rewrite the loop.
@@ -94,14 +133,16 @@ class Specialised(LoopStages):
         """The mbarriers, begun by one thread before any other comes to them."""
         space = SharedAttr.get(ir.StringAttr.get("none"))
         type_ = ir.MemRefType.get(
-            [self.stages], ir.IntegerType.get_signless(64), memory_space=space
+            [len(self._parts) * self.stages],
+            ir.IntegerType.get_signless(64),
+            memory_space=space,
         )
         ring = Ring(emit(AllocSharedOp, [], type_), emit(AllocSharedOp, [], type_))
         zero = index_constant(0)
         thread = gpu.thread_id(gpu.Dimension.X)
         with scf.if_(arith.cmpi(CmpI.EQ, thread, zero)):
-            for stage in range(self.stages):
-                at = index_constant(stage)
+            for number in range(len(self._parts) * self.stages):
+                at = index_constant(number)
                 emit_effect(BarrierInitOp, [ring.full, at], count=i64(1))
                 emit_effect(BarrierInitOp, [ring.empty, at], count=i64(self._computing // LANES))
             nvvm.fence_mbarrier_init()
@@ -128,17 +169,22 @@ class Specialised(LoopStages):
         types = [ir.IndexType.get(), *(value.type for value in start)]
         block = loop.regions[0].blocks.append(*types)
         counter, word, parity = block.arguments
-        size = sum(shared_buffer(memref_of(c.alloc.results[0])).bytes for c in self.copies)
         with ir.InsertionPoint(block):
             stage = arith.index_castui(word, ir.IndexType.get())
-            emit_effect(BarrierWaitOp, [ring.empty, stage, parity])
-            emit_effect(BarrierExpectOp, [ring.full, stage], bytes=i64(size))
-            for copy in self.copies:
-                view = copy.copy.opview
-                assert isinstance(view, AsyncCopyOp)
-                source = self.source_at(copy, counter)
-                load_boxes(view, source, self.buffers[copy.alloc], ring.full, stage)
+            for part in self._parts:
+                at = self._barrier(part, stage)
+                emit_effect(BarrierWaitOp, [ring.empty, at, parity])
+                emit_effect(BarrierExpectOp, [ring.full, at], bytes=i64(part.bytes))
+                for copy in part.copies:
+                    view = copy.copy.opview
+                    assert isinstance(view, AsyncCopyOp)
+                    source = self.source_at(copy, counter)
+                    load_boxes(view, source, self.buffers[copy.alloc], (ring.full, at), stage)
             scf.yield_(self._next(word, parity))
+
+    def _barrier(self, part: Part, stage: Value) -> Value:
+        """The number of the mbarrier of a part of a stage."""
+        return add_constant(stage, part.number * self.stages)
 
     def _consume(self, ring: Ring) -> None:
         """The rounds of the threads that compute."""
@@ -147,10 +193,12 @@ class Specialised(LoopStages):
         word, parity = self.carry(start)
         with ir.InsertionPoint.at_block_begin(self.block):
             stage = arith.index_castui(word, ir.IndexType.get())
-            emit_effect(BarrierWaitOp, [ring.full, stage, parity])
+        for part in self._parts:
+            with ir.InsertionPoint(part.readers[0]):
+                emit_effect(BarrierWaitOp, [ring.full, self._barrier(part, stage), parity])
+            with ir.InsertionPoint.after(part.readers[-1]), scf.if_(nvvm.elect_sync()):
+                emit_effect(BarrierArriveOp, [ring.empty, self._barrier(part, stage)])
         self.reload(stage)
-        with self.at_end(), scf.if_(nvvm.elect_sync()):
-            emit_effect(BarrierArriveOp, [ring.empty, stage])
         further: Callable[[], Iterable[Value]] = lambda: self._next(word, parity)  # noqa: E731
         self.pass_on(further)
 

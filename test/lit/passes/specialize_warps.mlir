@@ -146,4 +146,43 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
     gpu.return
   }
+
+  // What different products read is full, and empty again, by itself: the first need not wait for
+  // what only the second reads.
+  // CHECK-LABEL: gpu.func @two_products
+  // CHECK: %[[FULL:.*]] = tile.alloc_shared : memref<4xi64
+  // CHECK: %[[EMPTY:.*]] = tile.alloc_shared : memref<4xi64
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: scf.for
+  // CHECK: tile.barrier_wait %[[EMPTY]]
+  // CHECK-NEXT: tile.barrier_expect %[[FULL]][%{{.*}}] bytes 24576
+  // CHECK: tile.tma_load %{{.*}} shape [128, 64]
+  // CHECK: tile.barrier_wait %[[EMPTY]]
+  // CHECK-NEXT: tile.barrier_expect %[[FULL]][%{{.*}}] bytes 8192
+  // CHECK: tile.tma_load %{{.*}} shape [64, 64]
+  // CHECK: scf.for
+  // CHECK: %[[STAGE:.*]] = arith.index_castui
+  // CHECK: tile.barrier_wait %[[FULL]][%[[STAGE]]]
+  // CHECK: tile.warpgroup_dot {{.*}}a::descriptor
+  // CHECK: tile.barrier_arrive %[[EMPTY]][%[[STAGE]]]
+  // CHECK: %[[SECOND:.*]] = arith.addi %[[STAGE]], %c2
+  // CHECK: tile.barrier_wait %[[FULL]][%[[SECOND]]]
+  // CHECK-NEXT: tile.warpgroup_dot {{.*}}a::registers
+  // CHECK: tile.barrier_arrive %[[EMPTY]]
+  gpu.func @two_products(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %v: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (tensor<128x64xf32>) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> tensor<64x64xf16>
+      %one = tile.dot %ta, %tb, %zero : !A, tensor<64x64xf16>, tensor<128x64xf32>
+      %p = arith.truncf %one : tensor<128x64xf32> to !A
+      %tv = tile.load %v[%k, %c0] masked : !Array -> tensor<64x64xf16>
+      %next = tile.dot %p, %tv, %sum : !A, tensor<64x64xf16>, tensor<128x64xf32>
+      scf.yield %next : tensor<128x64xf32>
+    } {tile.stages = 2 : i64}
+    tile.store %r, %c[%c0, %c0] masked : tensor<128x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
 }
