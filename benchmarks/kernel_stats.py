@@ -14,11 +14,12 @@ import argparse
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +54,30 @@ class Problem:
     """A kernel of both compilers, and a small problem for it.
 
     Attributes:
-        program: tilec's program.
+        program: tilec's program, in MLIR or Python.
         kernel: the kernel's name in it.
         threads: of a CTA.
+        constants: of a kernel in Python.
+        deep: the head size of attention.
+        hopper: whether its tiles are for sm_90a.
     """
 
     program: Path
     kernel: str
     threads: int
+    constants: Mapping[str, int] = field(default_factory=dict)
+    deep: int = 64
+    hopper: bool = False
+
+    def compiled(self, target: str) -> tilec.Compiled:
+        """The program, compiled."""
+        if self.program.suffix == ".mlir":
+            return tilec.compile(self.program, target=target)
+        kernel = runpy.run_path(str(self.program))[self.kernel]
+        found: tilec.Compiled = kernel.using(warps=self.threads // 32).compile(
+            *self.arguments("tilec"), target=target, **self.constants
+        )
+        return found
 
     def arguments(self, compiler: str) -> list[Any]:
         """What the kernel takes: matrices of random numbers, and their extents."""
@@ -75,21 +92,35 @@ class Problem:
             a = rng.standard_normal((128, 192)).astype(np.float16)
             b = rng.standard_normal((256, 192)).astype(np.float16)
             return [a, b, np.zeros((128, 256), np.float16)]
-        q = rng.standard_normal((1, 128, 64)).astype(np.float16)
-        k, v = (rng.standard_normal((1, 192, 64)).astype(np.float16) for _ in "kv")
+        keys = 3 * self.constants.get("BN", 64)
+        q = rng.standard_normal((1, 128, self.deep)).astype(np.float16)
+        k, v = (rng.standard_normal((1, keys, self.deep)).astype(np.float16) for _ in "kv")
         o, scale = np.zeros_like(q), np.float32(0.18)
         if compiler == "tilec":
             return [q, k, v, o, scale]
-        return [q, k, v, o, 128, 192, scale, None, None]
+        return [q, k, v, o, 128, keys, scale, None, None]
 
 
 KERNELS = HERE.parent / "examples" / "kernels"
 PROBLEMS = {
     "gemm": Problem(KERNELS / "gemm.mlir", "gemm", 256),
     "attention": Problem(KERNELS / "attention.mlir", "attention", 128),
-    "gemm_128x256": Problem(KERNELS.parent / "hopper" / "tiles.mlir", "gemm_tiles", 256),
+    "gemm_128x256": Problem(
+        KERNELS.parent / "hopper" / "tiles.mlir", "gemm_tiles", 256, hopper=True
+    ),
+    **{
+        f"attention_{deep}": Problem(
+            KERNELS / "attention.py",
+            "attention",
+            256,
+            {"BM": 128, "BN": keys, "WHOLE": True},
+            deep,
+            hopper=True,
+        )
+        for deep, keys in ((64, 128), (128, 128), (256, 64))
+    },
 }
-"""Problems by name; the last one, whose tiles are for Hopper, is counted when asked for."""
+"""Problems by name. Those of attention on Hopper name the head size, and have no mask."""
 
 
 def counts(instructions: Iterable[str]) -> dict[str, int]:
@@ -220,7 +251,7 @@ def stats(
 def tilec_stats(name: str, target: str) -> dict[str, Any]:
     """Figures of tilec's kernel."""
     problem = PROBLEMS[name]
-    compiled = tilec.compile(problem.program, target=target)
+    compiled = problem.compiled(target)
     (kernel,) = (k for k in compiled.kernels if k.name == problem.kernel)
     args = problem.arguments("tilec")
     report = compiled.launch(*args, grid=1, kernel=problem.kernel, device="sim")
@@ -280,7 +311,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
     arguments = parser.parse_args()
     rows = []
-    for name in [arguments.kernel] if arguments.kernel else list(PROBLEMS)[:-1]:
+    known = [n for n, one in PROBLEMS.items() if not one.hopper or arguments.target == "sm_90a"]
+    for name in [arguments.kernel] if arguments.kernel else known:
         rows.append(tilec_stats(name, arguments.target))
         theirs = triton_stats(name, arguments.triton_python)
         rows += [theirs] if theirs else []

@@ -8,7 +8,8 @@
                            stage_wgmma, on sm_90a                of hopper/
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                stage_shared                          of staging/
-                           specialize_warps, on sm_90a           of hopper/
+                           specialize_warps, overlap_products, on sm_90a
+                                                                 of hopper/
                            pipeline_loops, unroll_loops          of staging/
                            store_boxes, on sm_90a                of hopper/
                            coalesce_stores, check_divergence, remove_dead,

@@ -33,6 +33,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-remove-conversions": "tilec.passes.remove_conversions:RemoveConversions",
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
         "tile-specialize-warps": "tilec.passes.specialize_warps:SpecializeWarps",
+        "tile-overlap-products": "tilec.passes.overlap_products:OverlapProducts",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
         "tile-unroll": "tilec.passes.unroll_loops:UnrollLoops",
         "tile-store-boxes": "tilec.passes.store_boxes:StoreBoxes",

@@ -40,9 +40,10 @@ class SpecializeWarps(KernelPass):
     kernel whose copies, as tile-stage-wgmma writes them, are all for `tile.warpgroup_dot`s of its
     body, a warpgroup behind those of the kernel makes the copies, by `tile.tma_load`, to a ring of
     as many stages as there is room for, or as `tile.stages` says; mbarriers say that what the same
-    products read of a stage is full, and empty. The `scf.if` that holds its work says so, for tile-split-roles. A loop stays
-    for tile-pipeline, with a remark that says why, where no tensor map describes an array, where
-    the program asks for thread numbers, or where there are too few registers or threads.
+    products read of a stage is full, and empty. The `scf.if` that holds its work says so, for
+    tile-split-roles. A loop stays for tile-pipeline, with a remark that says why, where no tensor
+    map describes an array, where the program asks for thread numbers, or where there are too few
+    registers or threads.
 
     Attributes:
         enabled: false leaves all loops to tile-pipeline.
@@ -139,7 +140,7 @@ class _Parting:
             why = copy.obstacle or why_no_map(view.source, kernel.function)
             if readers or any(op.block != block for op in copy.loads):
                 why = "not only products of its body read what is copied"
-            elif writers.between(before, view.source) is not None:
+            elif writers.before(before, view.source) is not None:
                 why = "what is copied may be written in front of it"
             if why:
                 return why

@@ -22,6 +22,7 @@ GRID = "tile.grid"
 WRITTEN = "tile.written"
 TENSOR_MAPS = "tile.tensor_maps"
 STAGES = "tile.stages"
+OVERLAP = "tile.overlap"
 UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
 LAYOUT = "tile.layout"
@@ -152,6 +153,13 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "a positive integer",
                 "`tile-pipeline` gives the loop's buffers so many stages.",
                 judged=True,
+            ),
+            Discardable(
+                OVERLAP,
+                Bearer.LOOP,
+                "BoolAttr",
+                "true or false",
+                "Whether `tile-overlap-products` lets products of two rounds go on at once.",
             ),
             Discardable(
                 UNROLL,

@@ -196,8 +196,9 @@ class Specialised(LoopStages):
         for part in self._parts:
             with ir.InsertionPoint(part.readers[0]):
                 emit_effect(BarrierWaitOp, [ring.full, self._barrier(part, stage), parity])
-            with ir.InsertionPoint.after(part.readers[-1]), scf.if_(nvvm.elect_sync()):
-                emit_effect(BarrierArriveOp, [ring.empty, self._barrier(part, stage)])
+            with ir.InsertionPoint.after(part.readers[-1]):
+                one = {"elected": ir.UnitAttr.get()}
+                emit_effect(BarrierArriveOp, [ring.empty, self._barrier(part, stage)], **one)
         self.reload(stage)
         further: Callable[[], Iterable[Value]] = lambda: self._next(word, parity)  # noqa: E731
         self.pass_on(further)
