@@ -21,7 +21,7 @@ from .analysis.effects import Writers
 from .analysis.index_forms import is_pure
 from .analysis.shared_space import SharedSpace, aligned
 from .functions import take_positive
-from .hopper.box_copies import why_no_map
+from .hopper.box_copies import boxes_of, why_no_map
 from .hopper.rings import Specialised
 from .hopper.warp_roles import PRODUCERS, WarpRoles, warp_roles
 from .hopper.wgmma_choice import BESIDES
@@ -212,6 +212,14 @@ class _Parting:
             f"{roles.producer}, loads boxes by TMA to a ring of {stages} stages of "
             f"{_size(copies)} bytes",
         )
+        for copy in copies:
+            view = copy.copy.opview
+            assert isinstance(view, AsyncCopyOp)
+            boxes = boxes_of(copy.alloc.results[0], view.panels)
+            self._kernel.remark(
+                view,
+                f"is made by TMA, {boxes} a round; what lies outside the array arrives as zeros",
+            )
 
 
 def _registers(dot: WarpgroupDotOp, threads: int) -> int:

@@ -84,6 +84,19 @@ class Box(NamedTuple):
     shape: ir.DenseI64ArrayAttr
 
 
+def boxes_of(buffer: Value, panels: int) -> str:
+    """What a tile in panels is copied by, in words.
+
+    Args:
+        buffer: as many panels, or more.
+        panels: of the tile.
+    """
+    lines, width = memref_of(buffer).shape[-2:]
+    count = panels * -(-lines // _MOST)
+    each = "a box" if count == 1 else f"{count} boxes"
+    return f"{each} of {min(lines, _MOST)}x{width} elements"
+
+
 def panel_boxes(panels: int, lines: int, width: int, at: list[Value]) -> Iterator[Box]:
     """The boxes that a tile at a place of an array is copied by, panel by panel.
 

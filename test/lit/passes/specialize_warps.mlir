@@ -40,6 +40,8 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK: tile.warpgroup_dot %[[A]]
   // CHECK-NEXT: tile.barrier_arrive %[[EMPTY]][%{{.*}}] elected
   // WHY: remark: 'scf.for' op is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 32768 bytes
+  // WHY: remark: 'tile.async_copy' op is made by TMA, a box of 128x64 elements a round; what lies outside the array arrives as zeros
+  // WHY: remark: 'tile.async_copy' op is made by TMA, 2 boxes of 64x64 elements a round; what lies outside the array arrives as zeros
   gpu.func @gemm(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
