@@ -79,6 +79,7 @@ _MMA_SYNC = Pipeline(
         "tile-rasterize",
         "tile-check-target",
         "tile-infer-vectors",
+        "tile-promote-sums",
         "tile-select-mma",
         "tile-assign-layouts",
         "tile-remove-conversions",

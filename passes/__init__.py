@@ -2,7 +2,7 @@
 
     from upstream's ops    from_linalg, from_vector              made of upstream/
     what may be compiled   check_program, rasterize, check_target
-    level 1                infer_vectors
+    level 1                infer_vectors, promote_sums
                            select_wgmma, on sm_90a               of hopper/
                            select_mma                            of layouts/
                            stage_wgmma, on sm_90a                of hopper/

@@ -26,6 +26,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-rasterize": "tilec.passes.rasterize:Rasterize",
         "tile-check-target": "tilec.passes.check_target:CheckTarget",
         "tile-infer-vectors": "tilec.passes.infer_vectors:InferVectors",
+        "tile-promote-sums": "tilec.passes.promote_sums:PromoteSums",
         "tile-select-wgmma": "tilec.passes.select_wgmma:SelectWgmma",
         "tile-select-mma": "tilec.passes.select_mma:SelectMma",
         "tile-stage-wgmma": "tilec.passes.stage_wgmma:StageWgmma",

@@ -23,6 +23,7 @@ WRITTEN = "tile.written"
 TENSOR_MAPS = "tile.tensor_maps"
 STAGES = "tile.stages"
 OVERLAP = "tile.overlap"
+PROMOTE = "tile.promote"
 UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
 LAYOUT = "tile.layout"
@@ -184,6 +185,14 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "What warps do that load for others, which do what follows: threads of the CTA, "
                 "and registers of a thread of each role, for `tile-split-roles`.",
                 transient=True,
+            ),
+            Discardable(
+                PROMOTE,
+                Bearer.TILE,
+                "BoolAttr",
+                "true or false",
+                "Whether `tile-promote-sums` has a product of 8-bit floats begin from zero, and "
+                "adds it in f32.",
             ),
             Discardable(
                 LAYOUT,
