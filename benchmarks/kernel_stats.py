@@ -3,9 +3,10 @@
     python benchmarks/kernel_stats.py [--target sm_80] [--triton-python PATH] [--json]
 
 The kernels are those of `examples/kernels`, which name no layout, and Triton's of the same tiles
-and warps (`triton_kernels.py`). Three sources: the PTX, where the loop is the innermost that has
-a matrix instruction; ptxas, the loop of whose SASS is found in the same way; and a run on the
-simulator, of a problem of three steps of the loop, which counts bank conflicts.
+and warps (`triton_kernels.py`), for sm_80 but where tiles are for Hopper. Three sources: the PTX,
+where the loop is the innermost that has a matrix instruction; ptxas, the loop of whose SASS is
+found in the same way; and a run on the simulator, of a problem of three steps of the loop, which
+counts bank conflicts.
 """
 
 from __future__ import annotations
@@ -218,7 +219,13 @@ def sass_counts(text: str, kernel: str) -> dict[str, dict[str, int]]:
 
 
 def stats(
-    compiler: str, name: str, ptx: str, dynamic: int, target: str, report: Report
+    compiler: str,
+    name: str,
+    ptx: str,
+    dynamic: int,
+    target: str,
+    report: Report | None,
+    entry: str = "",
 ) -> dict[str, Any]:
     """All figures of one kernel.
 
@@ -228,9 +235,10 @@ def stats(
         ptx: its PTX.
         dynamic: bytes of dynamic shared memory.
         target: what it was compiled for.
-        report: of its run on the simulator.
+        report: of its run on the simulator, if there was one.
+        entry: the kernel's name, if it is not the problem's.
     """
-    kernel = PROBLEMS[name].kernel
+    kernel = entry or PROBLEMS[name].kernel
     built = assemble(ptx, find_target(target))
     used = built.resources[kernel]
     return {
@@ -242,8 +250,8 @@ def stats(
         "registers": used.registers,
         "spills": used.spill_stores + used.spill_loads,
         "shared": used.static_shared + dynamic,
-        "conflicts": report.conflicts,
-        "wavefronts": report.wavefronts,
+        "conflicts": report.conflicts if report else None,
+        "wavefronts": report.wavefronts if report else None,
         "assembler": ".".join(map(str, built.assembler.version)),
     }
 
@@ -260,7 +268,7 @@ def tilec_stats(name: str, target: str) -> dict[str, Any]:
 
 
 def triton_stats(name: str, python: str) -> dict[str, Any] | None:
-    """Figures of Triton's kernel on sm_80; None where there is no Triton."""
+    """Figures of Triton's kernel; None where there is no Triton, or it has no such kernel."""
     environment = {**os.environ, "TRITON_DEFAULT_FP_FUSION": "1"}
     command = [python, str(HERE / "triton_kernels.py"), name, "ptx"]
     made = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -268,6 +276,9 @@ def triton_stats(name: str, python: str) -> dict[str, Any] | None:
         return None
     ptx, problem = made.stdout, PROBLEMS[name]
     shared = int(ptx.split()[1])  # the first line says it
+    if problem.hopper:  # it makes tensor maps in memory of its own, which a launch gives it
+        entry = re.findall(r"\.entry (\w+)", ptx)[0]
+        return stats("triton", name, ptx, shared, "sm_90a", None, entry)
     report = sim.launch(
         ptx, problem.kernel, 1, problem.threads, problem.arguments("triton"),
         arch="sm_80", dynamic_smem=shared, numerics="fast",
@@ -305,7 +316,7 @@ def aligned(lines: Sequence[Sequence[str]]) -> str:
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--target", default="sm_80", help="of tilec's kernels; Triton's are sm_80")
+    parser.add_argument("--target", default="sm_80", help="of tilec's kernels")
     parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--kernel", choices=PROBLEMS, help="one of them only")
     parser.add_argument("--json", action="store_true", help="print one object")
