@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tilec.dialects.tile.attributes import PRODUCER
@@ -26,7 +26,7 @@ from tilec.ir.types import i1, i32, memref_of
 from tilec.isa import LANES, WARPGROUP_THREADS
 
 from ..emit import add_constant, index_constant
-from ..staging.loop_stages import LoopStages
+from ..staging.loop_stages import LoopStages, make_anew
 from ..staging.staged_copies import StagedCopy
 from .box_copies import load_boxes
 from .warp_roles import PRODUCERS, WarpRoles
@@ -77,20 +77,35 @@ def parts_of(loop: Op, copies: list[StagedCopy]) -> list[Part]:
     return parts
 
 
+class Needs(NamedTuple):
+    """What bounds of loops and indices of copies are computed from.
+
+    Attributes:
+        top: ops of the kernel's block, in order.
+        of_tile: ops of the loop over tiles around the loop, in order.
+    """
+
+    top: list[ir.Operation]
+    of_tile: list[ir.Operation]
+
+
 class Specialised(LoopStages):
-    """The rewriting of one loop at the top of a kernel.
+    """The rewriting of one loop at the top of a kernel, or of a loop over tiles there.
 
     Behind the threads that compute stands a warpgroup of which one thread loads. In each round it
     waits until a part of a stage is empty, and copies boxes to it; the others wait until it is full
     in front of the first op that reads it, and say behind the last that they have. The phase before
-    the first counts as ended: so the first waits for empty stages end at once.
+    the first counts as ended: so the first waits for empty stages end at once. In a loop over tiles
+    the ring goes on from tile to tile, so that boxes of the next are loaded while what others have
+    computed of this one is stored.
 
     Args:
         loop: the `scf.for`.
         copies: those of its body, all of which move.
         stages: of the ring.
         roles: registers of each role.
-        needs: ops of the kernel's block from which bounds and indices are computed, in order.
+        needs: what bounds and indices are computed from.
+        tiles: the loop over tiles around it, if there is one; it carries nothing.
     """
 
     def __init__(
@@ -99,9 +114,11 @@ class Specialised(LoopStages):
         copies: list[StagedCopy],
         stages: int,
         roles: WarpRoles,
-        needs: list[ir.Operation],
+        needs: Needs,
+        tiles: Op | None = None,
     ) -> None:
         super().__init__(loop, copies, stages)
+        self._tiles = None if tiles is None else tiles.operation
         self._roles = roles
         self._needs = needs
         self._computing = roles.threads - PRODUCERS
@@ -114,9 +131,9 @@ class Specialised(LoopStages):
             frames: ops of the body that nothing needs any more.
         """
         self.enlarge()
-        block = self.loop.block
+        block = (self._tiles or self.loop).block
         top = next(op.operation for op in block.operations if not isinstance(op, AllocSharedOp))
-        for op in self._needs:
+        for op in self._needs.top:
             if op != top:
                 op.move_before(top)
             else:
@@ -160,12 +177,36 @@ class Specialised(LoopStages):
             thread = gpu.thread_id(gpu.Dimension.X)
             first = index_constant(self._computing + LANES)
             with scf.if_(arith.cmpi(CmpI.ULT, thread, first)), scf.if_(nvvm.elect_sync()):
-                self._rounds(ring)
+                start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
+                if self._tiles is None:
+                    self._rounds(ring, start, {})
+                else:
+                    self._tiles_of_rounds(ring, start, self._tiles)
             scf.yield_()
 
-    def _rounds(self, ring: Ring) -> None:
-        start = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
-        loop = scf.for_([self.lower, self.upper, self.step], start)
+    def _tiles_of_rounds(self, ring: Ring, start: list[Value], tiles: ir.Operation) -> None:
+        """The rounds of each tile; the ring goes on."""
+        loop = scf.for_(list(tiles.operands)[:3], start)
+        types = [ir.IndexType.get(), *(value.type for value in start)]
+        block = loop.regions[0].blocks.append(*types)
+        counter, *state = block.arguments
+        known: dict[Value, Value] = {tiles.regions[0].blocks[0].arguments[0]: counter}
+        with ir.InsertionPoint(block):
+            make_anew(self._needs.of_tile, known)
+            scf.yield_(self._rounds(ring, state, known))
+
+    def _rounds(
+        self, ring: Ring, start: list[Value], known: Mapping[Value, Value]
+    ) -> Sequence[Value]:
+        """The rounds of one tile, and where the ring is behind them.
+
+        Args:
+            ring: the mbarriers.
+            start: the stage that comes first, and its parity.
+            known: what stands for values of the loop over tiles.
+        """
+        bounds = [known.get(bound, bound) for bound in (self.lower, self.upper, self.step)]
+        loop = scf.for_(bounds, start)
         types = [ir.IndexType.get(), *(value.type for value in start)]
         block = loop.regions[0].blocks.append(*types)
         counter, word, parity = block.arguments
@@ -178,9 +219,10 @@ class Specialised(LoopStages):
                 for copy in part.copies:
                     view = copy.copy.opview
                     assert isinstance(view, AsyncCopyOp)
-                    source = self.source_at(copy, counter)
+                    source = self.source_at(copy, counter, known)
                     load_boxes(view, source, self.buffers[copy.alloc], (ring.full, at), stage)
             scf.yield_(self._next(word, parity))
+        return list(loop.results)
 
     def _barrier(self, part: Part, stage: Value) -> Value:
         """The number of the mbarrier of a part of a stage."""
@@ -188,8 +230,10 @@ class Specialised(LoopStages):
 
     def _consume(self, ring: Ring) -> None:
         """The rounds of the threads that compute."""
-        with ir.InsertionPoint(self.loop):
+        with ir.InsertionPoint(self._tiles or self.loop):
             start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 0)]
+        if self._tiles is not None:
+            start = self._carry_over_tiles(self._tiles, start)
         word, parity = self.carry(start)
         with ir.InsertionPoint.at_block_begin(self.block):
             stage = arith.index_castui(word, ir.IndexType.get())
@@ -202,6 +246,22 @@ class Specialised(LoopStages):
         self.reload(stage)
         further: Callable[[], Iterable[Value]] = lambda: self._next(word, parity)  # noqa: E731
         self.pass_on(further)
+        if self._tiles is not None:
+            end = list(self.loop.block.operations)[-1].operation
+            with ir.InsertionPoint(end):
+                scf.yield_(list(self.loop.results)[-2:])
+            end.erase()
+
+    def _carry_over_tiles(self, tiles: ir.Operation, start: list[Value]) -> list[Value]:
+        """Let the loop over tiles carry where the ring is; the arguments that hold it."""
+        attributes = {name: tiles.attributes[name] for name in tiles.attributes}
+        with ir.InsertionPoint(tiles), tiles.location:
+            carrying = scf.for_(list(tiles.operands)[:3], start, attributes)
+        block = tiles.regions[0].blocks[0]
+        block.append_to(carrying.regions[0])
+        arguments: list[Value] = [block.add_argument(v.type, tiles.location) for v in start]
+        tiles.erase()
+        return arguments
 
     def _next(self, stage: Value, parity: Value) -> list[Value]:
         """The stage behind this, and its parity: the other one where the ring begins anew."""

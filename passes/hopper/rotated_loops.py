@@ -10,8 +10,6 @@ second of the last round
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from tilec.dialects.tile.emit import emit, i64
 from tilec.dialects.tile.ops import WarpgroupDotOp, WarpgroupStartOp, WarpgroupWaitOp
 from tilec.ir.aliases import Op, Value
@@ -19,8 +17,8 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, scf
 from tilec.ir.ops.arith import CmpI
 
-from ..base import walk
 from ..emit import add
+from ..staging.loop_stages import make_anew
 from .chained_products import ChainedProducts
 
 Known = dict[Value, Value]
@@ -67,7 +65,9 @@ class RotatedLoop:
         """What the loop gives that has a round."""
         chain, step = self._chain, self._loop.operands[2]
         known: Known = dict(zip(self._arguments, start, strict=True)) | {self._counter: lower}
-        _make([*chain.before, chain.first.dot.operation, *chain.between, *chain.rescaling], known)
+        make_anew(
+            [*chain.before, chain.first.dot.operation, *chain.between, *chain.rescaling], known
+        )
         attributes = {name: self._loop.attributes[name] for name in self._loop.attributes}
         loop = scf.for_([add(lower, step), upper, step], self._ends(known), attributes)
         types = [ir.IndexType.get(), *(result.type for result in loop.results)]
@@ -77,7 +77,7 @@ class RotatedLoop:
             scf.yield_(self._round(counter, arguments))
         results, last = self._parted(list(loop.results))
         self._find_stage(last)
-        _make(chain.second.ops, last)
+        make_anew(chain.second.ops, last)
         results.insert(chain.carried, last[chain.second.dot.d])
         return results
 
@@ -87,19 +87,19 @@ class RotatedLoop:
         given, before = self._parted(arguments)
         known: Known = dict(zip(self._others(self._arguments), given, strict=True))
         known[self._counter] = counter
-        _make(chain.before, known)
+        make_anew(chain.before, known)
         first = _start(chain.first.dot, known)
         self._find_stage(before)
-        _make([chain.second.wait], before)
+        make_anew([chain.second.wait], before)
         second = _start(chain.second.dot, before)
         known[chain.first.dot.d] = _wait(first, 1)
-        _make(chain.between, known)
+        make_anew(chain.between, known)
         # ptxas moves what does not need the second behind the wait for it, but not behind a loop:
         # this one, for a phase that has ended, is of one round.
-        _make([chain.second.wait], before)
+        make_anew([chain.second.wait], before)
         known[self._arguments[chain.carried]] = _wait(second, 0)
-        _make([chain.second.release], before)
-        _make(chain.rescaling, known)
+        make_anew([chain.second.release], before)
+        make_anew(chain.rescaling, known)
         return self._ends(known)
 
     def _ends(self, known: Known) -> list[Value]:
@@ -114,19 +114,7 @@ class RotatedLoop:
 
     def _find_stage(self, known: Known) -> None:
         """Compute anew by which numbers the second product finds its stage."""
-        _make(self._chain.scalars, known)
-
-
-def _make(ops: Iterable[ir.Operation], known: Known) -> None:
-    """Make ops anew of what is known, and know their results."""
-    for op in ops:
-        clone = op.clone()
-        for inner in (clone, *walk(clone)):
-            operands = inner.operation.operands
-            for number, operand in enumerate(operands):
-                if operand in known:
-                    operands[number] = known[operand]
-        known |= zip(op.results, clone.results, strict=True)
+        make_anew(self._chain.scalars, known)
 
 
 def _start(dot: WarpgroupDotOp, known: Known) -> Value:
