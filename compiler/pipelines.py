@@ -83,6 +83,7 @@ _MMA_SYNC = Pipeline(
         "tile-select-mma",
         "tile-assign-layouts",
         "tile-remove-conversions",
+        "tile-split-tiles",
         "tile-stage-shared",
         "tile-pipeline",
         "tile-unroll",
@@ -101,6 +102,7 @@ _MMA_SYNC = Pipeline(
         "loop-invariant-code-motion",
         "tile-lower-math",
         "tile-kernel-abi",
+        "tile-cut-blocks",
         *_TO_LLVM,
     ),
 )

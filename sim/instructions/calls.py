@@ -65,6 +65,27 @@ def _arguments(binding: Binding) -> list[Reader]:
     return readers
 
 
+def _returning(binding: Binding) -> Callable[[tuple[int, int, int], int], None]:
+    """Writes the 64 bits of what a function returns to a thread; nowhere if it is not asked for."""
+    group = binding.operands[0]
+    name = group.items[0] if isinstance(group, Arguments) and group.items else None
+    found = (
+        binding.frame.address(name.text, binding.instruction.scope)
+        if isinstance(name, Name)
+        else None
+    )
+    if found is None:
+        return lambda *_: None
+    memory, shape = binding.machine.memory, binding.machine.shape
+    offset = found[1]
+
+    def write(thread: tuple[int, int, int], value: int) -> None:
+        start = int(memory.spaces["local"].place(np.full(shape, offset))[thread])
+        memory.data[start : start + 8] = np.frombuffer(value.to_bytes(8, "little"), np.uint8)
+
+    return write
+
+
 def _threads(machine: Machine) -> Iterator[tuple[int, int, int]]:
     """The active threads, in order."""
     yield from ((c, w, n) for c, w, n in np.argwhere(machine.active()).tolist())
@@ -157,6 +178,35 @@ def _assert(binding: Binding) -> Step:
     return step
 
 
+def _malloc(binding: Binding) -> Step:
+    (size,) = _arguments(binding)
+    machine, give = binding.machine, _returning(binding)
+
+    def step() -> None:
+        heap = machine.heap
+        assert heap is not None
+        for thread in _threads(machine):
+            give(thread, heap.allocate(int.from_bytes(size(thread), "little")))
+
+    return step
+
+
+def _free(binding: Binding) -> Step:
+    (address,) = _arguments(binding)
+    machine, where = binding.machine, binding.instruction
+
+    def step() -> None:
+        heap = machine.heap
+        assert heap is not None
+        for thread in _threads(machine):
+            given = int.from_bytes(address(thread), "little")
+            if not heap.free(given) and machine.observer is not None:
+                words = f"frees {given:#x}, which malloc has not given, or which is freed"
+                machine.observer.blame("heap", where, thread, words)
+
+    return step
+
+
 @instruction("trap", traits=Traits(flow=Flow.END))
 @instruction("brkpt", traits=PLAIN)
 def _trap(binding: Binding) -> Step:
@@ -171,7 +221,12 @@ def _trap(binding: Binding) -> Step:
     return step
 
 
-_FUNCTIONS = {"vprintf": _printf, "__assertfail": _assert}
+_FUNCTIONS = {
+    "vprintf": _printf,
+    "__assertfail": _assert,
+    "malloc": _malloc,
+    "free": _free,
+}
 
 
 @instruction("call", traits=Traits(flow=Flow.CALL))
