@@ -63,6 +63,12 @@ class Binding:
         machine: the machine.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
+        read: slots of the registers that it reads, addresses excluded.
+        addressed: slots of those that it takes addresses from.
+        written: slots of those that it writes.
+        inner: what it does where its guard holds, once it is bound.
+        guard: the slot of its guard, and what has a step done where that holds; None without.
+        product: the product of warpgroups that it is, if it is one.
     """
 
     def __init__(self, frame: Frame, instruction: Instruction) -> None:
@@ -71,6 +77,12 @@ class Binding:
         self.machine: Machine = frame.program.machine
         self.sync: Waits | None = None
         self.deferred = False
+        self.read: list[int] = []
+        self.addressed: list[int] = []
+        self.written: list[int] = []
+        self.inner: Step | None = None
+        self.guard: tuple[int, Callable[[Step], Step]] | None = None
+        self.product: object = None
         self._before: list[Step] = []
         self._after: list[Step] = []
 
@@ -154,6 +166,7 @@ class Binding:
             found = self._register(operand)
             if found is not None:
                 slot, have, _ = found
+                self.read.append(slot)
                 if have == bits:
                     return slot
                 if have > bits > 1:
@@ -194,6 +207,7 @@ class Binding:
         if found is None:
             raise self.error(f"a destination of '{self.instruction.mnemonic}' is no register")
         slot, have, _ = found
+        self.written.append(slot)
         if have == bits:
             return slot
         if have < bits or bits == 1:
@@ -251,7 +265,9 @@ class Binding:
             return self.source(operand.base, "u64"), 64, operand.offset
         if bits not in (32, 64):
             raise self.error(f"address register '{operand.base}' has {bits} bits, not 32 or 64")
-        return self.source(operand.base, f"u{bits}"), bits, operand.offset
+        slot = self.source(operand.base, f"u{bits}")
+        self.addressed.append(self.read.pop())
+        return slot, bits, operand.offset
 
     def offsets(self, operand: Operand, space: str) -> Callable[[], Array]:
         """Offsets in a state space, as int64."""

@@ -28,6 +28,8 @@ from .register_pool import at_entry
 from .report import Finding, Report, SimulationError
 from .residency import resident_ctas
 from .scheduler import Scheduler
+from .taint.unwritten import Unwritten
+from .taint.watcher import Watcher
 from .translator import Translator
 from .wave import Geometry
 
@@ -134,6 +136,10 @@ def launch(
             asynchronous=placement.asynchronous,
         )
     entry = Frame(program, function)
+    if machine.observer is not None:
+        watcher = Watcher(machine, machine.observer.taint)
+        translator.translated = watcher.translated
+        translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
     turns = Together() if order is None else WarpByWarp(order)
     if order is not None:
         machine.transfers.early = random.Random(order)

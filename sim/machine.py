@@ -35,6 +35,7 @@ class Machine(Registers):
         transfers: bulk and tensor copies under way.
         clusters: the cluster barriers.
         pool: the registers that warpgroups have.
+        code: the block that is executed.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Machine(Registers):
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
         self.pool = RegisterPool(self, self.phases)
+        self.code: object = None
 
     def begin(self, first: int, ctas: int) -> None:
         """Begin the wave of `ctas` CTAs from number `first`."""

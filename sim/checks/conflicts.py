@@ -18,16 +18,6 @@ class Conflicts:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
 
-    def uninitialised(self, touch: Touch, before: Array) -> None:
-        """Some of the granules that are read have no stamp."""
-        self.findings.add(
-            "uninitialised",
-            touch.instruction,
-            touch.spread(np.asarray((before == 0).any(axis=1))),
-            lambda at: f"reads shared memory at {touch.offset(at):#x} that nothing has written",
-            touch.offset,
-        )
-
     def examine(
         self, touch: Touch, before: Array, makers: Array, clocks: Clocks, verb: str
     ) -> None:

@@ -16,6 +16,7 @@ from ..access import Access
 from ..alu import Array
 from ..findings import Findings
 from ..ptx.module import Instruction
+from ..taint.state import Taint
 from ..wave import Wave
 from .clocks import Clocks
 from .conflicts import Conflicts
@@ -36,14 +37,17 @@ class SharedChecks:
         written, read: stamps of the last write and the last read of every granule.
         writer, reader: offsets in the text of the instructions that made them.
         copies: asynchronous copies that have not been waited for.
+        taint: follows what is read before it is written.
     """
 
-    def __init__(self, wave: Wave, findings: Findings, progress: Progress) -> None:
+    def __init__(self, wave: Wave, findings: Findings, progress: Progress, taint: Taint) -> None:
         self.wave = wave
         self.progress = progress
         self.granule, self._shift = _WIDEST, _WIDEST.bit_length() - 1
         self.copies = Copies()
         self.conflicts = Conflicts(findings)
+        self.taint = taint
+        taint.unwritten_shared = self._unwritten
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -115,8 +119,8 @@ class SharedChecks:
                 return
         touch = Touch(instruction, kind, rows, width, stamp, active, shape, offsets)
         before = self.written.reshape(-1, width).take(rows, axis=0)
-        if kind.reads and int(before.min()) == 0:
-            self.conflicts.uninitialised(touch, before)
+        if kind.reads and not self.taint.active and int(before.min()) == 0:
+            self.taint.start(instruction)
         if int(before.max()) >> TIME > progress.floor:
             self.conflicts.examine(touch, before, self.writer, progress.clocks, "wrote")
         if kind.writes:
@@ -196,12 +200,26 @@ class SharedChecks:
         first = cta * self.granules + granules * factor
         return np.asarray(first[:, None] + np.arange(factor))
 
+    def _unwritten(self) -> Array:
+        """Bytes that nothing has written, (CTAs, bytes); one CTA may stand for all."""
+        self._follow()
+        blank = self.written.reshape(self.ctas, -1) == 0
+        return np.repeat(blank, self.granule, axis=1)
+
+    def places(self, cta: int, granules: Array) -> Array:
+        """Where the bytes of granules of 16 bytes of a CTA are in memory, (granules, 16)."""
+        memory = self.wave.memory
+        first = memory.shared_base + cta * memory.shared_stride + granules * _WIDEST
+        return np.asarray(first[:, None] + np.arange(_WIDEST))
+
     def overwrite(self, cta: int, granules: Array, instruction: Instruction) -> None:
         """Granules are written by none of the threads; who may touch them is asked apart."""
         places = self._granules(cta, granules)
         self.written[places] = 1
         self.writer[places] = instruction.position
         self.read[places] = 0
+        if self.taint.active:
+            self.taint.overwrite(self.places(cta, granules))
 
     def blank(self, cta: int, granules: Array) -> int | None:
         """The first granule of which nothing has written some part; None if there is none."""

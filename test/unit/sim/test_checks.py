@@ -97,15 +97,19 @@ PAIRS = {
     ),
     "uninitialised": (
         "uninitialised",
-        "st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4+1024]; // here",
-        "st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4];",
+        """st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4+1024];
+  st.global.u32 [%rd4], %r9; // here""",
+        """st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4];
+  st.global.u32 [%rd4], %r9;""",
     ),
     "uninitialised half of a row": (
         "uninitialised",
         """st.shared.v2.u32 [%r3], {%r3, %r3}; bar.sync 0;
-  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3]; // here""",
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3];
+  setp.lt.u32 %p1, %r6, 4; @%p1 st.global.u32 [%rd4], %r9; // here""",
         """st.shared.v4.u32 [%r3], {%r3, %r3, %r3, %r3}; bar.sync 0;
-  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3];""",
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3];
+  setp.lt.u32 %p1, %r6, 4; @%p1 st.global.u32 [%rd4], %r9;""",
     ),
     "race of write and read": (
         "race",
