@@ -76,6 +76,9 @@ class Barriers:
         assert self.machine.observer is not None
         slots = (sync.number, sync.count, sync.predicate)
         given = [slot for slot in slots if slot is not None]
+        if sync.count is not None:
+            count = self.machine.full(self.machine.registers[sync.count])
+            self.machine.observer.counted(sync.instruction, count)
         self.machine.observer.taint.harm_by(sync.instruction, given, "has an operand made of")
 
     def exited(self) -> list[Group]:

@@ -127,10 +127,11 @@ def launch(
     program = Program(placement, machine)
     translator = Translator(program)
     findings: list[Finding] = []
+    advice: list[Finding] = []
     if checks:
         machine.observer = Observer(
             machine,
-            Findings(module, machine, findings),
+            Findings(module, machine, findings, advice),
             machine.phases,
             machine.clusters,
             asynchronous=placement.asynchronous,
@@ -163,6 +164,7 @@ def launch(
             progress(min(first + resident, geometry.ctas), geometry.ctas)
     buffers.copy_back()
     report = report_of(program, entry, findings, completed=completed)
+    report.advice = advice
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
     return report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from tilec.isa import MatrixMemory
+from tilec.isa import LANES, MatrixMemory
 
 from .access import Access
 from .alu import Array
@@ -230,6 +230,43 @@ class Observer:
     def arrive(self, number: int, threads: Array) -> None:
         """Some threads arrive at a barrier."""
         self.progress.arrive(number, threads)
+
+    def counted(self, instruction: Instruction, count: Array) -> None:
+        """The active threads come to a barrier of so many threads."""
+        odd = self.wave.active() & (count % LANES != 0)
+        if odd.any():
+            self.findings.add(
+                "barrier",
+                instruction,
+                odd,
+                lambda at: f"counts {int(count[at])} threads, which is no multiple of {LANES}",
+            )
+
+    def named(self, instruction: Instruction, members: Array) -> None:
+        """The active threads execute an instruction for the lanes that a mask names."""
+        if self.taint.replaying:
+            return
+        lanes = np.arange(LANES, dtype=np.uint32).reshape(1, 1, LANES)
+        outside = self.wave.active() & (members >> lanes & np.uint32(1) == 0)
+        if outside.any():
+            masks = self.wave.full(members)
+            self.findings.add(
+                "partial-warp",
+                instruction,
+                outside,
+                lambda at: f"executes it, and is not among its members, {int(masks[at]):#010x}",
+            )
+
+    def taken(self, instruction: Instruction, missing: Array) -> None:
+        """Threads take values of lanes that do not take part: these are undefined."""
+        if not self.taint.active and (missing & self.wave.active()).any():
+            self.taint.start(instruction)
+
+    def exited(self, threads: Array) -> None:
+        """Threads exit."""
+        self.shared.exited(threads)
+        if self.warpgroups is not None:
+            self.warpgroups.exited(threads)
 
     def release(
         self, instruction: Instruction, number: int, waiting: Array, done: Array, *, all_: bool

@@ -309,8 +309,8 @@ class Scheduler:
         live = everyone if machine.live is None else machine.live
         gone = machine.full(everyone if group.mask is None else group.mask)
         machine.transfers.exited(gone, machine.observer)
-        if machine.observer is not None and machine.observer.warpgroups is not None:
-            machine.observer.warpgroups.exited(gone)
+        if machine.observer is not None:
+            machine.observer.exited(gone)
         machine.live = live & ~gone
         if machine.geometry.explicit:
             machine.clusters.complete()

@@ -94,6 +94,30 @@ class Conflicts:
         threads = touch.spread(np.asarray(racing.any(axis=1)))
         self.findings.add("race", touch.instruction, threads, words, touch.offset)
 
+    def abandoned(self, instruction: Instruction, threads: Array) -> None:
+        """Threads have exited before a wait for their copies."""
+        self.findings.add(
+            "async",
+            instruction,
+            threads,
+            lambda _: (
+                "exits without a wait for this copy, which may write shared memory that is gone"
+            ),
+        )
+
+    def same_value(self, touch: Touch, threads: Array) -> None:
+        """Threads that wrote what another thread wrote too, in the same instruction."""
+        self.findings.advise(
+            "same-value",
+            touch.instruction,
+            threads,
+            lambda at: (
+                f"writes shared memory at {touch.offset(at):#x} at once with another thread that "
+                "writes the same; the memory model calls it a race: let one thread do it"
+            ),
+            touch.offset,
+        )
+
     def at_once(self, instruction: Instruction, lost: Array, offsets: Array) -> None:
         """Threads that wrote what another thread overwrote in the same instruction."""
         warps = self.findings.wave.shape[1]

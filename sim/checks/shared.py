@@ -53,6 +53,8 @@ class SharedChecks:
         """Begin a wave."""
         self.ctas = 1
         self._restarts = 0
+        self._shared_by: Touch | None = None
+        self._gone = np.zeros((0, 1), np.bool_)
         self.granules = self.wave.memory.shared_stride // self.granule
         self.written = np.zeros(self.granules, np.uint32)
         self.read = np.zeros(self.granules, np.uint32)
@@ -137,10 +139,16 @@ class SharedChecks:
         if kind is Access.ASYNC_WRITE:
             stamp = (stamp & np.uint32(THREAD)) | np.uint32(PENDING << TIME)
             waiting = touch.spread(np.ones(touch.rows.shape, np.bool_))
-            self.copies.add(touch.spread(touch.rows), touch.width, waiting)
+            self.copies.add(touch.instruction, touch.spread(touch.rows), touch.width, waiting)
         elif kind.synchronises:
             stamp = stamp | np.uint32(SYNC)
-        self.written.reshape(-1, touch.width)[touch.rows] = stamp[:, None]
+        written = self.written.reshape(-1, touch.width)
+        written[touch.rows] = stamp[:, None]
+        if kind is Access.WRITE:
+            # Of several threads that write one granule at once, one stamp is left.
+            gone = written.take(touch.rows, axis=0) != stamp[:, None]
+            self._shared_by = touch if gone.any() else None
+            self._gone = gone
         self.writer.reshape(-1, touch.width)[touch.rows] = touch.instruction.position
         self.read.reshape(-1, touch.width)[touch.rows] = 0
 
@@ -159,6 +167,15 @@ class SharedChecks:
             lane, column = np.nonzero(several)
             read[rows[lane], column] |= np.uint32(SEVERAL)
         self.reader.reshape(-1, touch.width)[rows] = touch.instruction.position
+
+    def exited(self, threads: Array) -> None:
+        """Threads exit: their copies may write what is another CTA's by then."""
+        if not self.copies.pending:
+            return
+        self.progress.expand()
+        self._follow()
+        for copy, left in self.copies.abandoned(threads):
+            self.conflicts.abandoned(copy.instruction, left)
 
     # What other CTAs do
 
@@ -304,6 +321,9 @@ class SharedChecks:
             lost = lost & mask
         if lost.any():
             self.conflicts.at_once(instruction, lost, offsets)
+        elif self._shared_by is not None:
+            threads = self._shared_by.spread(np.asarray(self._gone.any(axis=1)))
+            self.conflicts.same_value(self._shared_by, threads)
 
 
 def _bytes(values: Array) -> Array:

@@ -13,7 +13,7 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
 from ..ptx.module import Name, Negated, Operand, Pair, Vector
-from .marks import combined
+from .marks import combined, origin_at
 from .replay import Replay
 from .state import Taint
 
@@ -53,6 +53,12 @@ class Flowing:
         operands = self.binding.operands
         chosen = [operands[n] for n in numbers if n < len(operands)]
         return tuple(dict.fromkeys(s for o in chosen for s in self._registers(o)))
+
+    def constants(self, *numbers: int) -> tuple[int, ...]:
+        """Slots of what of some operands is no register."""
+        operands, items = self.binding.operands, self.binding.items
+        chosen = [item for n in numbers if n < len(operands) for item in items(operands[n])]
+        return tuple(s for o, s in self.binding.constants if any(o is item for item in chosen))
 
     def ordered(self, number: int) -> list[int | None]:
         """The slots of all elements of an operand, in its order; None of what is no register."""
@@ -149,7 +155,10 @@ def move(*controls: int, across: bool = False) -> Callable[[Flowing], Flow]:
         where = flowing.binding.instruction
         deciding = set(flowing.slots(*controls))
         moved = [slot for slot in flowing.sources if slot not in deciding]
-        both = deciding & set(flowing.slots(*(set(range(1, 8)) - set(controls))))
+        others = sorted(set(range(1, len(flowing.binding.operands))) - set(controls))
+        fixed = flowing.constants(*others)
+        both = deciding & set(flowing.slots(*others))
+        both |= set(fixed) & set(flowing.constants(*controls))
         whole = mix_warps(flowing) if across else smear(flowing)
 
         def flow() -> None:
@@ -161,12 +170,30 @@ def move(*controls: int, across: bool = False) -> Callable[[Flowing], Flow]:
                 _, origin = combined(taint.of(where, moved))
                 if across:
                     origin = _of_warps(origin)
-                for slot, bits in replay.run(replay.shadows(moved)).items():
+                for slot, bits in replay.run(replay.shadows((*moved, *fixed))).items():
                     taint.write(slot, bits, origin)
 
         return flow
 
     return build
+
+
+def shuffle(flowing: Flowing) -> Flow:
+    """Values of other lanes; of those that do not take part, undefined."""
+    taken = move(2, 3, 4, across=True)(flowing)
+    taint, machine, binding = flowing.taint, flowing.machine, flowing.binding
+    results = [slot for slot in flowing.targets if machine.registers[slot].dtype != np.bool_]
+    origin = np.full((1, 1, 1), origin_at(binding.instruction), np.int32)
+
+    def flow() -> None:
+        taken()
+        missing = None if binding.absent is None else binding.absent()
+        if missing is not None:
+            active = missing if machine.mask is None else missing & machine.mask
+            taint.shuffled.add(origin_at(binding.instruction))
+            taint.write_some(results, active, origin)
+
+    return flow
 
 
 def decide(flowing: Flowing, *, across: bool = False) -> Flow:

@@ -18,6 +18,7 @@ from .flows import (
     mix_warps,
     move,
     select,
+    shuffle,
 )
 from .products import multiply
 from .warpgroups import multiply as multiply_warpgroups
@@ -30,7 +31,7 @@ _FINDERS: dict[str, Finder] = {
     **dict.fromkeys(("shf", "prmt"), move(3)),
     "bfe": move(2, 3),
     "bfi": move(3, 4),
-    "shfl": move(2, 3, 4, across=True),
+    "shfl": shuffle,
     "movmatrix": move(across=True),
     **dict.fromkeys(("selp", "slct"), select),
     **dict.fromkeys(("and", "or", "xor", "not", "lop3"), decide),

@@ -26,6 +26,7 @@ class Taint:
         replaying: whether an instruction is executed on what is undefined of its operands.
         written: of registers that may be read before they are written, the threads that have
             written them; None for all.
+        shuffled: origins that are shuffles.
         started: called when something undefined is read for the first time, by an instruction.
         ended: called at the end of a wave in which that has happened.
         unwritten_shared: tells which bytes of shared memory nothing has written, (CTAs, bytes);
@@ -42,6 +43,7 @@ class Taint:
         self.replaying = False
         self.registers: dict[int, Marks] = {}
         self.written: dict[int, Array | None] = {}
+        self.shuffled: set[int] = set()
         self.memory = ShadowMemory(wave.memory)
         self.touched: list[tuple[Space, Array, int, Array, Access]] = []
         self.harmed: list[Array] = []
@@ -232,6 +234,8 @@ class Taint:
             where = module.written_line(position)
             if position == instruction.position:
                 return f"{words} what nothing has written"
+            if position + 1 in self.shuffled:
+                return f"{words} what line {where} took of a lane that did not take part"
             return f"{words} what line {where} read, which nothing has written"
 
         self.findings.add("uninitialised", instruction, found, say)

@@ -50,6 +50,7 @@ def store(flowing: Flowing) -> Flow:
     where = flowing.binding.instruction
     across = where.opcode != "st"
     outside = _space(flowing) == "global"
+    values = (*sources, *flowing.constants(1))
 
     def flow() -> None:
         if outside and not taint.any(sources):
@@ -57,7 +58,7 @@ def store(flowing: Flowing) -> Flow:
         threads, origin = combined(taint.of(where, sources))
         if across:
             origin = np.asarray(origin.max(axis=2, keepdims=True))
-        replay.run(replay.shadows(sources), on_memory=True)
+        replay.run(replay.shadows(values), on_memory=True)
         if not threads.any():
             return
         for space, offsets, size, legal, kind in taint.touched:

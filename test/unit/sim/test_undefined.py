@@ -69,6 +69,10 @@ HARM = {
     "a carry": READ + "add.cc.u32 %r12, %r9, 1; addc.u32 %r11, 0, 0;" + STORE,
     "a shuffle": READ + "selp.u32 %r12, %r10, %r9, %p1;"
     "shfl.sync.bfly.b32 %r11, %r12, 16, 31, -1;" + "@%p1 " + STORE,
+    "a shuffle from a lane that has exited": "setp.gt.u32 %p2, %r6, 23; @%p2 ret;\n"
+    "shfl.sync.bfly.b32 %r11, %r1, 16, 31, 0xffffff; // there\n" + STORE,
+    "a shuffle from a lane that is not named": "@!%p1 bra END;\n"
+    "shfl.sync.down.b32 %r11, %r1, 1, 31, 0xffff; // there\n" + STORE,
     "a vote": READ + "setp.eq.u32 %p2, %r9, 1; vote.sync.any.pred %p3, %p2, -1;"
     "selp.u32 %r11, 1, 2, %p3;" + STORE,
     "a ballot": READ + "setp.eq.u32 %p2, %r9, 1; vote.sync.ballot.b32 %r11, %p2, -1;" + STORE,
@@ -146,10 +150,18 @@ SAFE = {
     "ld.shared.u32 %r11, [%r4];" + STORE,
     "overwritten in local memory": READ + "st.local.u32 [%rd5], %r9; st.local.u32 [%rd5], %r10;"
     "ld.local.u32 %r11, [%rd5];" + STORE,
+    "a constant over it in shared memory": READ + "st.shared.u32 [%r4], %r9;"
+    "st.shared.u32 [%r4], 5; ld.shared.u32 %r11, [%r4];" + STORE,
+    "a constant beside it": READ + "mov.b32 {%h1, %h2}, %r9; mov.b16 %h3, 5;"
+    "prmt.b32 %r12, %r9, 0x7070707, 0x0147; and.b32 %r11, %r12, 0xff00;" + STORE,
     "beside it in shared memory": READ + "st.shared.u8 [%r4], %r9; st.shared.u8 [%r4+1], %r10;"
     "ld.shared.u8 %r11, [%r4+1];" + STORE,
     "copied over": READ + "st.shared.u32 [%r4], %r9; cp.async.ca.shared.global [%r4], [%rd4], 4;"
     "cp.async.wait_all; ld.shared.u32 %r11, [%r4];" + STORE,
+    "a shuffle from an absent lane, not used": "@!%p1 bra END;\n"
+    "shfl.sync.down.b32 %r11, %r1, 1, 31, 0xffff; setp.lt.u32 %p2, %r6, 15; @%p2 " + STORE,
+    "a shuffle among those who are there": "@!%p1 bra END;\n"
+    "shfl.sync.down.b32 %r11|%p2, %r1, 1, 0x100f, 0xffff;" + STORE,
     "another lane of a shuffle": READ + "selp.u32 %r12, %r10, %r9, %p1;"
     "shfl.sync.idx.b32 %r11, %r12, 3, 31, -1;" + STORE,
     "a vote that one lane decides": READ + "setp.eq.u32 %p2, %r9, 1; or.pred %p2, %p2, %p1;"
@@ -195,7 +207,9 @@ def test_harm_is_found(name: str, order: int | None) -> None:
     found = [f for f in report.findings if f.kind == "uninitialised"]
     here, there = line_with(body, "// here"), line_with(body, "// there")
     assert [f.line for f in found] == [here], report.findings
-    if here != there:
+    if "from a lane" in name:
+        assert f"what line {there} took of a lane that did not take part" in found[0].message
+    elif here != there:
         assert f"what line {there} read, which nothing has written" in found[0].message
     else:
         assert "what nothing has written" in found[0].message
