@@ -5,7 +5,9 @@
 
 Cold is a whole process that compiles once and exits; warm is the n-th compilation in a process
 that has compiled before; cached is a whole process that finds what it compiles in the compiler's
-cache on disk, and `beyond_numpy` what that takes beyond starting Python and importing numpy. tilec
+cache on disk, and `beyond_numpy` what that takes beyond starting Python and importing numpy.
+`assembly_format_share` is what reading and printing the program in the ops' assembly format takes,
+to a warm compilation. tilec
 and Triton take turns, so that what slows the machine slows both, and the ratios are medians over
 the turns' own ratios.
 
@@ -52,6 +54,8 @@ MOST = 12
 """Stages of two compilers that are shown beside each other."""
 AGAINST = " against"
 """What the name of a compiler of the other tilec ends with."""
+FORMAT = "assembly format: "
+"""What the stages begin with that read and write the ops' custom forms."""
 NUMPY = (sys.executable, "-c", "import numpy")
 CACHED = (
     "import sys, numpy, tilec\n"
@@ -222,8 +226,8 @@ def assembly_format(text: str) -> list[tuple[str, float]]:
     read = time.perf_counter()
     to_custom(generic)
     return [
-        ("assembly format: read, in parse", read - start),
-        ("assembly format: write, not in a compilation", time.perf_counter() - read),
+        (f"{FORMAT}read, in parse", read - start),
+        (f"{FORMAT}write, not in a compilation", time.perf_counter() - read),
     ]
 
 
@@ -449,6 +453,8 @@ def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> N
     result["stages"] = {
         stage: statistics.median(seconds) for stage, seconds in times["tilec"]["stages"].items()
     }
+    spent = sum(seconds for stage, seconds in result["stages"].items() if stage.startswith(FORMAT))
+    result["assembly_format_share"] = spent / result["tilec"]["warm"]
     if as_json:
         print(json.dumps(result))
         return
@@ -468,6 +474,8 @@ def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> N
     print("stages of tilec, warm, in milliseconds")
     for stage, seconds in result["stages"].items():
         print(f"  {seconds * 1e3:6.1f}  {stage}")
+    share = result["assembly_format_share"]
+    print(f"reading and printing the ops' assembly format: {share:.1%} of a warm compilation")
 
 
 if __name__ == "__main__":

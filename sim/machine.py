@@ -9,6 +9,7 @@ import numpy as np
 from .alu import Array
 from .clusters import Clusters
 from .fragments import Fragments
+from .heap import Heap
 from .memory import Memory
 from .observer import Observer
 from .phases import Phases
@@ -36,6 +37,7 @@ class Machine(Registers):
         clusters: the cluster barriers.
         pool: the registers that warpgroups have.
         code: the block that is executed.
+        heap: what threads allocate from; None if no function asks for it.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Machine(Registers):
         self.clusters = Clusters(self, self.phases)
         self.pool = RegisterPool(self, self.phases)
         self.code: object = None
+        self.heap: Heap | None = None
 
     def begin(self, first: int, ctas: int) -> None:
         """Begin the wave of `ctas` CTAs from number `first`."""

@@ -262,6 +262,14 @@ class Observer:
         if not self.taint.active and (missing & self.wave.active()).any():
             self.taint.start(instruction)
 
+    def returned(self, instruction: Instruction, offset: int, size: int) -> None:
+        """A function of the driver has left its result in local memory of the active threads."""
+        local, active = self.wave.memory.spaces["local"], self.wave.active()
+        offsets = np.full((1, 1, 1), offset, np.int64)
+        self.local.access(instruction, local, offsets, size, active, Access.WRITE)
+        if self.taint.active:
+            self.taint.memory.set(local, offsets, size, active, 0)
+
     def exited(self, threads: Array) -> None:
         """Threads exit."""
         self.shared.exited(threads)

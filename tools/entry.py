@@ -27,6 +27,11 @@ def tile_opt() -> None:
     _begin("tile_opt")
 
 
+def tile_reduce() -> None:
+    """The command `tile-reduce`."""
+    _begin("tile_reduce")
+
+
 def tile_run() -> None:
     """The command `tile-run`."""
     _begin("tile_run")

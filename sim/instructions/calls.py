@@ -65,6 +65,30 @@ def _arguments(binding: Binding) -> list[Reader]:
     return readers
 
 
+def _result(binding: Binding) -> int | None:
+    """Where in local memory a function leaves what it returns; None if it is not asked for."""
+    group = binding.operands[0]
+    name = group.items[0] if isinstance(group, Arguments) and group.items else None
+    if not isinstance(name, Name):
+        return None
+    found = binding.frame.address(name.text, binding.instruction.scope)
+    return None if found is None else found[1]
+
+
+def _returning(binding: Binding) -> Callable[[tuple[int, int, int], int], None]:
+    """Writes the 64 bits of what a function returns to a thread; nowhere if it is not asked for."""
+    offset = _result(binding)
+    if offset is None:
+        return lambda *_: None
+    memory, shape = binding.machine.memory, binding.machine.shape
+
+    def write(thread: tuple[int, int, int], value: int) -> None:
+        start = int(memory.spaces["local"].place(np.full(shape, offset))[thread])
+        memory.data[start : start + 8] = np.frombuffer(value.to_bytes(8, "little"), np.uint8)
+
+    return write
+
+
 def _threads(machine: Machine) -> Iterator[tuple[int, int, int]]:
     """The active threads, in order."""
     yield from ((c, w, n) for c, w, n in np.argwhere(machine.active()).tolist())
@@ -157,6 +181,35 @@ def _assert(binding: Binding) -> Step:
     return step
 
 
+def _malloc(binding: Binding) -> Step:
+    (size,) = _arguments(binding)
+    machine, give = binding.machine, _returning(binding)
+
+    def step() -> None:
+        heap = machine.heap
+        assert heap is not None
+        for thread in _threads(machine):
+            give(thread, heap.allocate(int.from_bytes(size(thread), "little")))
+
+    return step
+
+
+def _free(binding: Binding) -> Step:
+    (address,) = _arguments(binding)
+    machine, where = binding.machine, binding.instruction
+
+    def step() -> None:
+        heap = machine.heap
+        assert heap is not None
+        for thread in _threads(machine):
+            given = int.from_bytes(address(thread), "little")
+            if not heap.free(given) and machine.observer is not None:
+                words = f"frees {given:#x}, which malloc has not given, or which is freed"
+                machine.observer.blame("heap", where, thread, words)
+
+    return step
+
+
 @instruction("trap", traits=Traits(flow=Flow.END))
 @instruction("brkpt", traits=PLAIN)
 def _trap(binding: Binding) -> Step:
@@ -171,14 +224,29 @@ def _trap(binding: Binding) -> Step:
     return step
 
 
-_FUNCTIONS = {"vprintf": _printf, "__assertfail": _assert}
+_FUNCTIONS = {
+    "vprintf": _printf,
+    "__assertfail": _assert,
+    "malloc": _malloc,
+    "free": _free,
+}
+_RESULT_BYTES = {"vprintf": 4, "malloc": 8}
 
 
 @instruction("call", traits=Traits(flow=Flow.CALL))
 def _call_builtin(binding: Binding) -> Step:
     name = _callee(binding.instruction)
     assert name is not None
-    return _FUNCTIONS[name.text](binding)
+    step, offset = _FUNCTIONS[name.text](binding), _result(binding)
+    observer, size = binding.machine.observer, _RESULT_BYTES.get(name.text, 0)
+    if observer is None or offset is None or not size:
+        return step
+
+    def returning() -> None:
+        step()
+        observer.returned(binding.instruction, offset, size)
+
+    return returning
 
 
 @ending("call", traits=Traits(flow=Flow.CALL))

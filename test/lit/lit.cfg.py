@@ -13,7 +13,10 @@ from pathlib import Path
 
 import lit.formats
 
-_TOOLS = ("tilec", "tile-isa", "tile-layout", "tile-opt", "tile-run", "tile-translate")
+_TOOLS = (
+    *("tilec", "tile-isa", "tile-layout", "tile-opt", "tile-reduce", "tile-run"),
+    "tile-translate",
+)
 _OLDEST_FILECHECK = 14  # oldest that the tests are known to pass with
 
 

@@ -18,11 +18,14 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FACADE = "tilec"
 """`tilec` itself: what it exports is the compiler's and the language's."""
-LAYERS = ("isa", "layout", "ir", "dialects", "passes", "compiler", "lang", FACADE, "tools")
+LAYERS = (
+    *("isa", "layout", "ir", "dialects", "interpret", "passes"),
+    *("compiler", "lang", FACADE, "tools"),
+)
 """Packages, each of which may import those before it."""
 BESIDE = {"sim": ("isa", "layout"), "runtime": ("isa", "layout")}
 """Packages beside the layers, with what they stand on."""
-LAZILY = ("compiler", "lang")
+LAZILY = ("interpret", "compiler", "lang")
 """Layers that may import those beside them where importing `tilec` or `tilec.lang` does not load
 them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
 

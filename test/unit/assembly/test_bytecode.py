@@ -1,0 +1,107 @@
+"""Bytecode and both texts of every committed program and of the generators' come back the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tilec.frontend.bytecode import read_bytecode, write_bytecode
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.ir.assembly.registry import known
+from tilec.ir.mlir import ir
+from tilec.passes.base import ProgramError
+from tilec.report.diagnostics import Source
+from tilec.report.printing import to_text
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("examples", "test/lit", "benchmarks", "docs")
+FILES = sorted(
+    path
+    for folder in FOLDERS
+    for path in (ROOT / folder).rglob("*.mlir")
+    if "tile." in path.read_text(encoding="utf-8")
+)
+_SPLIT = re.compile(r"^// -----.*\n?", re.MULTILINE)
+
+
+def parts(path: Path) -> list[ir.Module]:
+    """The parts of a file that are right."""
+    context, found = new_context(), []
+    context.allow_unregistered_dialects = True
+    for part in _SPLIT.split(path.read_text(encoding="utf-8")):
+        try:
+            found.append(parse(Source(path.name, part), context))
+        except ProgramError:
+            continue
+    return found
+
+
+def plain(text: str) -> str:
+    """A printed module; resources have new names each time."""
+    return re.sub(r"(dense_resource<\w+?)(_\d+)?>", r"\1>", text)
+
+
+def asm(module: ir.Module) -> str:
+    """All of a module with its places, by MLIR's own printer."""
+    return plain(
+        module.operation.get_asm(
+            enable_debug_info=True, use_local_scope=True, print_generic_op_form=True
+        )
+    )
+
+
+def check(module: ir.Module) -> None:
+    """Compare a module with what its bytecode describes, in a context that has not seen it."""
+    data = write_bytecode(module)
+    fresh = new_context()
+    fresh.allow_unregistered_dialects = True
+    read = read_bytecode(data, fresh)
+    assert asm(read) == asm(module)
+    # What was read from bytecode is printed as what was parsed, and reads so.
+    shown = to_text(read)
+    assert plain(shown) == plain(to_text(module))
+    assert '"tile.' not in re.sub(r'= "[^"]*"', "", shown)
+    again = parse(Source("-", shown), fresh)
+    generic = parse(Source("-", to_text(module, generic=True)), fresh)
+    assert plain(to_text(again)) == plain(to_text(generic)) == plain(shown)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_come_back_from_bytecode(path: Path) -> None:
+    for module in parts(path):
+        check(module)
+
+
+def test_every_op_is_tried() -> None:
+    seen = {
+        name
+        for path in FILES
+        for module in parts(path)
+        for name in re.findall(r'"(tile\.\w+)"\(', module.operation.get_asm())
+    }
+    assert {name for name in known().classes if name.startswith("tile.")} <= seen
+
+
+@pytest.mark.parametrize("name", ["random_tiles", "random_memory"])
+def test_random_programs_come_back_from_bytecode(name: str, generator) -> None:
+    made = generator(name)
+    tried = 0
+    for seed in range(24):
+        text = made.Program(seed).text
+        try:
+            module = parse(Source("-", text), new_context())
+        except ProgramError:
+            continue  # some are wrong on purpose
+        check(module)
+        tried += 1
+    assert tried > 16
+
+
+def test_bytecode_that_was_changed_is_refused() -> None:
+    (module,) = parts(ROOT / "examples/gemm.mlir")
+    data = write_bytecode(module)
+    for at in (len(data) // 3, len(data) // 2):
+        with pytest.raises(ProgramError):
+            read_bytecode(data[:at], new_context())
