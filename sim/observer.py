@@ -150,7 +150,7 @@ class Observer:
         elif space.name == "local":
             self.local.access(instruction, space, offsets, size, legal, kind)
         if taint.active:
-            taint.touch(space, offsets, size, legal, kind)
+            taint.touch(instruction, space, offsets, size, legal, kind)
         if kind.orders:
             self.progress.publish(legal)
         return legal
@@ -261,14 +261,6 @@ class Observer:
         """Threads take values of lanes that do not take part: these are undefined."""
         if not self.taint.active and (missing & self.wave.active()).any():
             self.taint.start(instruction)
-
-    def returned(self, instruction: Instruction, offset: int, size: int) -> None:
-        """A function of the driver has left its result in local memory of the active threads."""
-        local, active = self.wave.memory.spaces["local"], self.wave.active()
-        offsets = np.full((1, 1, 1), offset, np.int64)
-        self.local.access(instruction, local, offsets, size, active, Access.WRITE)
-        if self.taint.active:
-            self.taint.memory.set(local, offsets, size, active, 0)
 
     def exited(self, threads: Array) -> None:
         """Threads exit."""

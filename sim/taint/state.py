@@ -164,10 +164,18 @@ class Taint:
     # Memory
 
     def touch(
-        self, space: Space, offsets: Array, size: int, mask: Array | None, kind: Access
+        self,
+        instruction: Instruction,
+        space: Space,
+        offsets: Array,
+        size: int,
+        mask: Array | None,
+        kind: Access,
     ) -> None:
-        """An access that no flow stands for: what copies and mbarriers write is defined."""
-        if kind in (Access.ASYNC_WRITE, Access.BARRIER) and is_followed(space):
+        """An access without a flow: what copies, mbarriers and the driver's functions write."""
+        defines = kind in (Access.ASYNC_WRITE, Access.BARRIER)
+        defines |= kind is Access.WRITE and instruction.opcode == "call"
+        if defines and is_followed(space):
             legal = self.memory.legal(space, offsets, size, mask)
             self.memory.set(space, offsets, size, legal, 0)
 
