@@ -16,6 +16,7 @@ from generated import table, write_or_check
 from tilec.tools import (
     tile_isa,
     tile_layout,
+    tile_lsp_server,
     tile_new_pass,
     tile_opt,
     tile_reduce,
@@ -38,7 +39,7 @@ command that fails leaves no output file.
 
 _TOOLS = (
     *(tilec, tile_opt, tile_translate, tile_reduce, tile_run, tile_layout, tile_isa),
-    *(tile_new_pass, update_tile_test_checks),
+    *(tile_lsp_server, tile_new_pass, update_tile_test_checks),
 )
 
 

@@ -22,6 +22,11 @@ def tile_layout() -> None:
     _begin("tile_layout")
 
 
+def tile_lsp_server() -> None:
+    """The command `tile-lsp-server`."""
+    _begin("tile_lsp_server")
+
+
 def tile_new_pass() -> None:
     """The command `tile-new-pass`."""
     _begin("tile_new_pass")
