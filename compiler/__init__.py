@@ -43,10 +43,20 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    """What is exported, imported when first used: MLIR takes its time."""
-    if name == "codegen":  # for code out of tree
-        return import_module(".backend.codegen", __name__)
-    if name not in _HOMES:
-        raise AttributeError(f"module 'tilec' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name], __name__), name)
+if not TYPE_CHECKING:  # or any name would be one to a type checker
+
+    def __getattr__(name: str) -> Any:
+        """What is exported, imported when first used: MLIR takes its time."""
+        if name == "codegen":  # for code out of tree
+            return import_module(".backend.codegen", __name__)
+        if name not in _HOMES:
+            from .lang.hints import MissingNameError, of_package  # noqa: PLC0415 (for errors only)
+
+            hint = "" if name.startswith("_") else of_package(name, __all__)
+            raise MissingNameError(f"module 'tilec' has no attribute '{name}'{hint}")
+        return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    """What editors and notebooks complete."""
+    return sorted(__all__)

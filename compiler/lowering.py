@@ -8,7 +8,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.modules import clone_module
 from tilec.passes.base import Diagnostic, Pass, remarks
 from tilec.passes.functions import gpu_modules
-from tilec.passes.pipeline import run_pipeline, verify
+from tilec.passes.pipeline import run_pipeline, verify, verify_lowered
 
 from .backend.debug_info import add_scopes, name_file
 from .backend.llvm_ir import to_llvm_ir
@@ -38,9 +38,11 @@ def lower(
                 lowered,
                 passes,
                 verify_each=options.verify_each,
-                verify_last=verify_last,
+                verify_last=False,
                 instrumentation=options.instrumentation,
             )
+            if verify_last and not options.verify_each:
+                verify_lowered(lowered)
         finally:
             found += made
     return lowered

@@ -82,6 +82,7 @@ _MMA_SYNC = Pipeline(
         "tile-select-mma",
         "tile-assign-layouts",
         "tile-remove-conversions",
+        "tile-split-tiles",
         "tile-stage-shared",
         "tile-pipeline",
         "tile-unroll",
@@ -100,6 +101,7 @@ _MMA_SYNC = Pipeline(
         "loop-invariant-code-motion",
         "tile-lower-math",
         "tile-kernel-abi",
+        "tile-cut-blocks",
         *_TO_LLVM,
     ),
 )

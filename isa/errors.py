@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_ALIKE = 0.3
+"""How much of two names is the same at least, of 1, where one is shown for the other."""
+
 
 class TilecError(Exception):
     """What a user of tilec did wrong, said in one message and never as a traceback."""
@@ -55,7 +58,29 @@ def nearest(name: str, legal: Iterable[str], count: int = 8) -> tuple[str, ...]:
     if len(choices) <= count:
         return tuple(choices)
     begun = [choice for choice in choices if name and choice.startswith(name)]
-    from difflib import get_close_matches  # noqa: PLC0415 (for messages only)
+    return tuple(dict.fromkeys((*begun, *_like(name, choices, count))))[:count] or tuple(
+        choices[:count]
+    )
 
-    like = get_close_matches(name, choices, n=count, cutoff=0.3)
-    return tuple(dict.fromkeys((*begun, *like)))[:count] or tuple(choices[:count])
+
+def _like(name: str, choices: Iterable[str], count: int) -> list[str]:
+    """What `difflib.get_close_matches` finds, without comparing what its bound leaves out.
+
+    It compares each of a thousand long names, which takes half a second.
+    """
+    from difflib import SequenceMatcher  # noqa: PLC0415 (for messages only)
+    from heapq import heappushpop  # noqa: PLC0415
+
+    matcher = SequenceMatcher(b=name)
+    bounds: list[tuple[float, str]] = []
+    for choice in choices:
+        matcher.set_seq1(choice)
+        if matcher.real_quick_ratio() >= _ALIKE and (bound := matcher.quick_ratio()) >= _ALIKE:
+            bounds.append((bound, choice))
+    best = [(_ALIKE, "")] * count
+    for bound, choice in sorted(bounds, reverse=True):
+        if bound < best[0][0]:
+            break
+        matcher.set_seq1(choice)
+        heappushpop(best, (matcher.ratio(), choice))
+    return [choice for _, choice in sorted(best, reverse=True) if choice]

@@ -65,6 +65,9 @@ class Target:
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
     def registers_at_entry(self, threads: int) -> int:
         """Registers of each thread when a CTA that takes the SM for itself begins, in eights."""
         return min(self.registers_per_thread, self.registers_per_sm // threads // 8 * 8)

@@ -57,6 +57,7 @@ from .kernels import Kernel, kernel
 
 if TYPE_CHECKING:
     from .arithmetic import absolute, clip, fmax, fmin, maximum, minimum
+    from .arrangement import concatenate, flip, interleave, join, ravel, split, stack
     from .atomics import (
         atomic_add,
         atomic_and,
@@ -68,7 +69,9 @@ if TYPE_CHECKING:
         atomic_xor,
         debug_barrier,
     )
+    from .debugging import device_assert, device_print
     from .elementwise import where
+    from .histograms import histogram
     from .mathematics import (
         abs,
         ceil,
@@ -163,10 +166,13 @@ __all__ = [
     "cdiv",
     "ceil",
     "clip",
+    "concatenate",
     "cos",
     "cumprod",
     "cumsum",
     "debug_barrier",
+    "device_assert",
+    "device_print",
     "dot",
     "dot_scaled",
     "dot_sp",
@@ -175,6 +181,7 @@ __all__ = [
     "exp2",
     "expand_dims",
     "expm1",
+    "flip",
     "float4_e2m1fn",
     "float8_e4m3fn",
     "float8_e5m2",
@@ -188,16 +195,19 @@ __all__ = [
     "fmin",
     "full",
     "function",
+    "histogram",
     "indices",
     "int4",
     "int8",
     "int16",
     "int32",
     "int64",
+    "interleave",
     "intp",
     "isfinite",
     "isinf",
     "isnan",
+    "join",
     "kernel",
     "load",
     "log",
@@ -224,6 +234,7 @@ __all__ = [
     "randn",
     "randn4x",
     "range",
+    "ravel",
     "reduce",
     "reshape",
     "rint",
@@ -233,8 +244,10 @@ __all__ = [
     "sin",
     "sort",
     "sort_by",
+    "split",
     "sqrt",
     "squeeze",
+    "stack",
     "static_range",
     "std",
     "store",
@@ -258,8 +271,11 @@ __all__ = [
 
 _FILES = (
     "arithmetic",
+    "arrangement",
     "atomics",
+    "debugging",
     "elementwise",
+    "histograms",
     "mathematics",
     "memory",
     "pins",
@@ -276,12 +292,22 @@ _FILES = (
 """Where the operations are: imported when first used, which a launch may do without."""
 
 
-def __getattr__(name: str) -> Any:
-    if name in __all__:
-        for file in _FILES:
-            module = import_module(f".{file}", __name__)
-            found = vars(module).get(name)
-            if getattr(found, "__module__", None) == module.__name__:
-                globals()[name] = found
-                return found
-    raise AttributeError(f"module 'tilec.lang' has no attribute '{name}'")
+if not TYPE_CHECKING:  # or any name would be one to a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name in __all__:
+            for file in _FILES:
+                module = import_module(f".{file}", __name__)
+                found = vars(module).get(name)
+                if getattr(found, "__module__", None) == module.__name__:
+                    globals()[name] = found
+                    return found
+        from .hints import MissingNameError, of_language  # noqa: PLC0415 (for errors only)
+
+        hint = "" if name.startswith("_") else of_language(name, __all__)
+        raise MissingNameError(f"module 'tilec.lang' has no attribute '{name}'{hint}")
+
+
+def __dir__() -> list[str]:
+    """What editors and notebooks complete."""
+    return sorted(__all__)

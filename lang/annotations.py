@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
+from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
@@ -23,6 +25,7 @@ from typing import (
     NamedTuple,
     TypeAlias,
     TypeVar,
+    Union,
     Unpack,
     get_args,
     get_origin,
@@ -125,7 +128,44 @@ class ConstantParameter(NamedTuple):
     name: str
 
 
-Parameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
+LeafParameter: TypeAlias = ArrayParameter | ScalarParameter | ConstantParameter
+
+
+class OptionalParameter(NamedTuple):
+    """An argument that may be None, which is then known when the kernel is compiled.
+
+    Attributes:
+        name: its name.
+        parameter: what else it may be.
+    """
+
+    name: str
+    parameter: LeafParameter | StructuredParameter
+
+
+class StructuredParameter(NamedTuple):
+    """An argument that is made of others.
+
+    Attributes:
+        name: its name.
+        kind: `tuple`, `list`, or the class of a named tuple or a dataclass.
+        parts: what it is made of, under the names of fields or their numbers.
+        repeated: whether it is any number of the one part.
+    """
+
+    name: str
+    kind: type
+    parts: tuple[Parameter, ...]
+    repeated: bool = False
+
+    def of(self, count: int) -> list[Parameter]:
+        """The parts, where there are `count`, under their whole names."""
+        if self.repeated:
+            return [self.parts[0]._replace(name=f"{self.name}.{at}") for at in range(count)]
+        return [part._replace(name=f"{self.name}.{part.name}") for part in self.parts]
+
+
+Parameter: TypeAlias = LeafParameter | OptionalParameter | StructuredParameter
 
 
 def parameters(source: FunctionSource) -> tuple[Parameter, ...]:
@@ -152,13 +192,16 @@ def _parameter(name: str, hint: Any, place: Place) -> Parameter:
         raise KernelError(
             place,
             f"argument '{name}' has no annotation; legal: tl.Array[…], int, float, bool, "
-            "tl.Scalar[…], tl.Constant[…]",
+            "tl.Scalar[…], tl.Constant[…], and tuples, lists, dataclasses and '| None' of them",
         )
     extras: Sequence[Any] = ()
     if get_origin(hint) is Annotated:
         hint, *extras = get_args(hint)
     if any(isinstance(extra, _Constant) for extra in extras):
         return ConstantParameter(name)
+    structured = _structured(name, hint, extras, place)
+    if structured is not None:
+        return structured
     facts = next((extra for extra in extras if isinstance(extra, Facts)), Facts())
     try:
         if hint is Array or get_origin(hint) is Array:
@@ -174,8 +217,38 @@ def _parameter(name: str, hint: Any, place: Place) -> Parameter:
     raise KernelError(
         place,
         f"argument '{name}' is annotated {hint!r}; legal: tl.Array[…], int, float, bool, "
-        "tl.Scalar[…], tl.Constant[…]",
+        "tl.Scalar[…], tl.Constant[…], and tuples, lists, dataclasses and '| None' of them",
     )
+
+
+def _structured(name: str, hint: Any, extras: Sequence[Any], place: Place) -> Parameter | None:
+    """An argument that may be None, or is made of others; None if it is neither."""
+    origin, given = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        others = [one for one in given if one is not NoneType]
+        if len(others) == 1 != len(given):
+            inner = Annotated[others[0], *extras] if extras else others[0]
+            found = _parameter(name, inner, place)
+            return found if isinstance(found, OptionalParameter) else OptionalParameter(name, found)
+    if origin in (tuple, list) and given:
+        if origin is list or given[-1] is Ellipsis:
+            return StructuredParameter(name, origin, (_parameter("0", given[0], place),), True)
+        parts = (_parameter(str(at), one, place) for at, one in enumerate(given))
+        return StructuredParameter(name, tuple, tuple(parts))
+    names = _fields(hint)
+    if names is None:
+        return None
+    hints = get_type_hints(hint, include_extras=True)
+    return StructuredParameter(name, hint, tuple(_parameter(n, hints[n], place) for n in names))
+
+
+def _fields(hint: Any) -> tuple[str, ...] | None:
+    """The fields of a dataclass or a named tuple."""
+    if not isinstance(hint, type):
+        return None
+    if is_dataclass(hint):
+        return tuple(field.name for field in fields(hint))
+    return getattr(hint, "_fields", None) if issubclass(hint, tuple) else None
 
 
 def _scalar(name: str, dtype: type[DType]) -> ScalarParameter:

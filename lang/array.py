@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, TypeVarTuple, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    NoReturn,
+    TypeAlias,
+    TypeVar,
+    TypeVarTuple,
+    cast,
+)
 
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
@@ -76,6 +86,7 @@ class Array(Generic[D, *Extents]):
         self.written = False
         self.updated = False
         self.assumptions: list[Assumption] = []
+        self._choices: tuple[AnyArray, ...] = ()
         self._sizes: list[Any] = list(known)
         if isinstance(known[-1], int):
             self._sizes[-1] *= per_byte(dtype)
@@ -83,6 +94,24 @@ class Array(Generic[D, *Extents]):
     def __repr__(self) -> str:
         sizes = ", ".join(str(n) if isinstance(n, int) else "?" for n in self._sizes)
         return f"array {self.name}: {self.dtype!r} [{sizes}]"
+
+    def mark_written(self, *, updated: bool = False) -> None:
+        """Note that the kernel changes it, or any that it may be.
+
+        Args:
+            updated: whether by an atomic operation.
+        """
+        self.written = True
+        self.updated |= updated
+        for one in self._choices:
+            one.mark_written(updated=updated)
+
+    def assume(self, facts: Facts, at: Place) -> None:
+        """Note what the kernel promises of it, and of any that it may be."""
+        self.facts = joined(self.facts, facts, self.ndim, self.name)
+        self.assumptions.append(Assumption(self.name, facts, at))
+        for one in self._choices:
+            one.assume(facts, at)
 
     @property
     def ndim(self) -> int:
@@ -98,8 +127,11 @@ class Array(Generic[D, *Extents]):
         return cast("tuple[int, ...]", tuple(self._sizes))
 
     def _size(self, axis: int) -> Tile:
-        """An extent, read at the kernel's beginning, so that it is there for all of it."""
-        with mlir.ir.InsertionPoint.at_block_begin(self.value.owner):
+        """An extent, read where the array is first known, so that it is there wherever that is."""
+        owner = self.value.owner
+        is_argument = isinstance(owner, mlir.ir.Block)
+        point = mlir.ir.InsertionPoint
+        with point.at_block_begin(owner) if is_argument else point.after(owner):
             size = emit(ops.memref.dim, self.value, constant(axis, intp))
             found = Tile(size, intp, natural=True)
             return found * per_byte(self.dtype) if axis == self.ndim - 1 else found
@@ -111,6 +143,16 @@ class Array(Generic[D, *Extents]):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TilecError(f"{self.name} is in memory: tl.store({self.name}, (…), tile) changes it")
+
+    if not TYPE_CHECKING:
+
+        def __add__(self, other: Any) -> NoReturn:
+            raise TilecError(
+                f"{self.name} is in memory, and no pointer: tl.load({self.name}, (…), shape=(…)) "
+                "takes a place in it, which may be a tile of indices"
+            )
+
+        __radd__ = __sub__ = __mul__ = __rmul__ = __truediv__ = __add__
 
 
 AnyArray: TypeAlias = Array[Any, *tuple[Any, ...]]
@@ -150,8 +192,23 @@ def assume(
     """
     array = array_of(array, "assume")
     facts = joined(Facts(), Facts(aligned, sizes, strides), array.ndim, array.name)
-    array.facts = joined(array.facts, facts, array.ndim, array.name)
-    array.assumptions.append(Assumption(array.name, facts, place()))
+    array.assume(facts, place())
+
+
+def chosen(value: Any, one: AnyArray, other: AnyArray) -> AnyArray:
+    """The array that one of two is, by a value of the kernel that is one or the other."""
+    pairs = zip(one._sizes, other._sizes, strict=True)
+    known = tuple(a if isinstance(a, int) and a == b else None for a, b in pairs)
+    facts = Facts(
+        min(one.facts.aligned, other.facts.aligned),
+        tuple(map(min, one.facts.sizes, other.facts.sizes)),
+        tuple(map(min, one.facts.strides, other.facts.strides)),
+    )
+    name = f"{one.name.rpartition('.')[0] or one.name}[…]"
+    found: AnyArray = Array(name.replace("[…][…]", "[…]"), value, one.dtype, known, facts)
+    found._sizes = list(known)
+    found._choices = one, other
+    return found
 
 
 def joined(one: Facts, other: Facts, rank: int, name: str) -> Facts:

@@ -239,6 +239,6 @@ def _emit(
     for key, word, default in (("order", how.sem, "relaxed"), ("scope", how.scope, "gpu")):
         if word != default:
             attributes = attributes | {key: text(word)}
-    array.written = array.updated = True
+    array.mark_written(updated=True)
     value = result(name, operands, type_of(tile.dtype, tile.shape), attributes | found)
     return Tile(value, tile.dtype, tile.shape)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
-from .block_end import BlockEnd, Returned
+from .arithmetic import binary
+from .block_end import CODE, END, BlockEnd, Way
 from .casts import astype, common
 from .dtypes import DType, bool_, float32, intp
 from .emit import emit
-from .liveness import assigned
 from .scope import Scope
 from .tile import Tile
 from .yielded import (
@@ -25,6 +26,7 @@ from .yielded import (
     is_same,
     leaves,
     rebuild,
+    zero_like,
 )
 
 if TYPE_CHECKING:
@@ -39,12 +41,14 @@ class _Branch(NamedTuple):
     Attributes:
         block: its block.
         names: what the names are at its end.
+        live: those that are read where it goes on.
         end: how it ended.
     """
 
     block: ir.Block
     names: dict[str, Any]
-    end: BlockEnd = None
+    live: frozenset[str]
+    end: BlockEnd = END
 
 
 def branch(scope: Scope, node: ast.If, condition: Tile) -> BlockEnd:
@@ -53,31 +57,69 @@ def branch(scope: Scope, node: ast.If, condition: Tile) -> BlockEnd:
     Raises:
         TilecError: if the condition is a tile, or the branches do not fit each other.
     """
-    held = _truth(condition)
+    bodies = (partial(scope.run, node.body), partial(scope.run, node.orelse))
+    live = scope.source.liveness.after(node)
+    return _join(scope, _truth(condition), bodies, live, f"of the condition at line {node.lineno}")
+
+
+def go_on(
+    scope: Scope,
+    end: BlockEnd,
+    rest: Callable[[], BlockEnd],
+    live: frozenset[str],
+    *,
+    last: Way = Way.END,
+) -> BlockEnd:
+    """Run what follows a block where the kernel did not leave that.
+
+    Args:
+        scope: the function.
+        end: of the block; the kernel decides of several ways.
+        rest: runs what follows.
+        live: the names that are read behind it.
+        last: the last way in which the block goes on with what follows.
+    """
+    goes_on = [way for way in Way if way <= last]
+    left = end.without(*goes_on)
+    held = binary("less_equal", end.code, int(last))
+    return _join(scope, held, (rest, lambda: left), live, "where the kernel goes on")
+
+
+def _join(
+    scope: Scope,
+    held: Tile,
+    bodies: Sequence[Callable[[], BlockEnd]],
+    behind: frozenset[str],
+    of: str,
+) -> BlockEnd:
+    """Run two branches, and give the names what they are behind them."""
     saved = scope.names
     draft = emit(ops.scf.branch, held.value)
     branches: list[_Branch] = []
-    for region, body in zip(draft.regions, (node.body, node.orelse), strict=True):
+    for region, body in zip(draft.regions, bodies, strict=True):
         scope.names = dict(saved)
         block = region.blocks.append()
-        with mlir.ir.InsertionPoint(block):
-            end = scope.within("if", body)
-        branches.append(_Branch(block, scope.names, end))
+        with mlir.ir.InsertionPoint(block), scope.conditional():
+            end = body()
+        branches.append(_Branch(block, scope.names, scope.live(end, behind), end))
     scope.names = saved
-    if any(isinstance(one.end, Returned) for one in branches):
-        _check_returns(branches, last=id(node) in scope.tails)
-        for one in branches:
-            one.names[_VALUE] = one.end.value if isinstance(one.end, Returned) else None
-        names = [_VALUE]
-    else:
-        assigned_names = assigned([*node.body, *node.orelse])
-        names = sorted(assigned_names & scope.source.liveness.after(node))
-    merged = _merge(names, branches, f"of the condition at line {node.lineno}")
+    one, other = branches
+    ways = one.end.ways | other.end.ways
+    names = {
+        name
+        for name in one.live | other.live
+        if any(ended.names.get(name, CODE) is not saved.get(name, CODE) for ended in branches)
+    }
+    if len(ways) > 1:
+        names.add(CODE)
+        for ended in branches:
+            code = ended.end.code
+            ended.names[CODE] = int(code) if isinstance(code, Way) else code
+    merged = _merge(sorted(names), branches, of)
     values = _build(held, draft, branches, merged)
-    if names == [_VALUE]:
-        return Returned(values[_VALUE])
+    code = values.pop(CODE, next(iter(ways)))
     scope.names |= values
-    return None
+    return BlockEnd(ways, code)
 
 
 def choice(condition: Tile, one: Callable[[], Any], other: Callable[[], Any]) -> Any:
@@ -92,7 +134,7 @@ def choice(condition: Tile, one: Callable[[], Any], other: Callable[[], Any]) ->
     for region, compute in zip(draft.regions, (one, other), strict=True):
         block = region.blocks.append()
         with mlir.ir.InsertionPoint(block):
-            branches.append(_Branch(block, {_VALUE: compute()}))
+            branches.append(_Branch(block, {_VALUE: compute()}, frozenset((_VALUE,))))
     merged = _merge([_VALUE], branches, "of the condition")
     value = _build(held, draft, branches, merged)[_VALUE]
     if isinstance(value, Undefined):
@@ -106,40 +148,51 @@ def _truth(condition: Tile) -> Tile:
     return astype(condition, bool_)
 
 
-def _check_returns(branches: list[_Branch], *, last: bool) -> None:
-    if not last and not all(isinstance(one.end, Returned) for one in branches):
-        raise TilecError(
-            "a return in one branch of a condition of the kernel, with more behind it: return in "
-            "both branches, or set a variable"
-        )
-
-
 def _merge(names: list[str], branches: list[_Branch], of: str) -> dict[str, tuple[Any, Any]]:
     """What each name is at the end of both branches: values of one form, or both Undefined."""
-    where = f"in the branches {of}"
     found: dict[str, tuple[Any, Any]] = {}
     for name in names:
-        if not all(name in end.names for end in branches):
-            missing = Undefined(f"'{name}' has a value in one branch only {of}")
-            found[name] = missing, missing
+        needed = [ended for ended in branches if name in ended.live or name == CODE]
+        if any(name not in ended.names for ended in needed):
+            found[name] = (Undefined(f"'{name}' has a value in one branch only {of}"),) * 2
             continue
-        one, other = (end.names[name] for end in branches)
-        if not have_same_form(one, other) or not all(
-            isinstance(v, Tile) or is_number(v) or is_same(v, w)
-            for v, w in zip(leaves(one), leaves(other), strict=True)
-        ):
-            kinds = Undefined(f"'{name}' is {one!r} and {other!r} {where}")
-            found[name] = kinds, kinds
-            continue
-        pairs = [
-            _pair(name, v, w, branches, where)
-            for v, w in zip(leaves(one), leaves(other), strict=True)
-        ]
-        found[name] = (
-            rebuild(one, iter([v for v, _ in pairs])),
-            rebuild(other, iter([w for _, w in pairs])),
-        )
+        values = [ended.names[name] for ended in needed]
+        undefined = next((value for value in values if isinstance(value, Undefined)), None)
+        if undefined is not None:
+            found[name] = undefined, undefined
+        elif len(needed) == 1:
+            found[name] = _pair_with_any(values[0], branches, needed[0])
+        else:
+            found[name] = _pair_values(name, values[0], values[1], branches, of)
     return found
+
+
+def _pair_with_any(value: Any, branches: list[_Branch], needed: _Branch) -> tuple[Any, Any]:
+    """A value that is read behind one branch only, and any of its type for the other."""
+    (other,) = (ended for ended in branches if ended is not needed)
+    with mlir.ir.InsertionPoint(other.block):
+        any_ = rebuild(value, iter([zero_like(leaf) for leaf in leaves(value)]))
+    return (value, any_) if needed is branches[0] else (any_, value)
+
+
+def _pair_values(
+    name: str, one: Any, other: Any, branches: list[_Branch], of: str
+) -> tuple[Any, Any]:
+    """Values of one form, or both Undefined."""
+    where = f"in the branches {of}"
+    if not have_same_form(one, other) or not all(
+        isinstance(v, Tile) or is_number(v) or is_same(v, w)
+        for v, w in zip(leaves(one), leaves(other), strict=True)
+    ):
+        kinds = Undefined(f"'{name}' is {one!r} and {other!r} {where}")
+        return kinds, kinds
+    pairs = [
+        _pair(name, v, w, branches, where) for v, w in zip(leaves(one), leaves(other), strict=True)
+    ]
+    return (
+        rebuild(one, iter([v for v, _ in pairs])),
+        rebuild(other, iter([w for _, w in pairs])),
+    )
 
 
 def _pair(name: str, one: Any, other: Any, branches: list[_Branch], where: str) -> tuple[Any, Any]:

@@ -20,6 +20,7 @@ from .interpreter import call
 from .old_values import drop_old_values
 from .source import FunctionSource
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
+from .structures import assembled
 from .tile import Tile
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def build(
         entry = function.regions[0].blocks[0]
         arguments = _arguments(specialization, list(entry.arguments))
         with mlir.ir.InsertionPoint(entry):
-            returned = call(source, arguments)
+            given = {name: assembled(form, arguments) for name, form in specialization.forms}
+            returned = call(source, given)
             if returned is not None:
                 raise KernelError(place, f"a kernel returns nothing, not {returned!r}: tl.store it")
             emit(ops.gpu.return_)
@@ -128,7 +130,7 @@ def _function(
 
 
 def _arguments(specialization: Specialization, values: list[Any]) -> dict[str, Any]:
-    """What the arguments' names stand for in the kernel."""
+    """What the arguments are in the kernel, those made of others taken apart."""
     found: dict[str, Any] = {}
     for name, known in specialization.arguments:
         if isinstance(known, ArrayType):

@@ -6,13 +6,15 @@ from typing import Any
 
 from tilec.isa import TilecError
 
-from .shapes import expand_dims, squeeze
+from .arrangement import flip
+from .shapes import expand_dims, reshape, squeeze
 from .takes import part, pick
 from .tile import Tile
 
 _LEGAL = (
-    "a tile is indexed by numbers, None, '...' and slices of a power of two of elements that begin "
-    "at a multiple of it, all known when the kernel is compiled"
+    "a tile is indexed by numbers, None, '...' and slices of a power of two of elements, which "
+    "divides the extent, that begin at a multiple of it, in steps of a power of two or -1, all "
+    "known when the kernel is compiled"
 )
 
 
@@ -59,7 +61,25 @@ def _slice(tile: Tile, axis: int, given: slice) -> Tile:
         if end is not None and not isinstance(end, int):
             raise TilecError(f"{_LEGAL}, not by {end!r} in a slice")
     first, last, step = given.indices(extent)
-    count = last - first
-    if step != 1 or count < 1 or count & (count - 1) or first % count:
-        raise TilecError(f"{_LEGAL}, not by {first}:{last}:{step} of {extent}")
-    return part(tile, axis, first // count, count)
+    if (first, last, step) == (0, extent, 1):
+        return tile
+    count = len(range(first, last, step))
+    if step < 0:
+        tile, first, step = flip(tile, axis), extent - 1 - first, -step
+    phase = first % step
+    legal = _is_power(count) and _is_power(step) and not extent % (step * count)
+    if not legal or first // step % count:
+        raise TilecError(f"{_LEGAL}, not by {_written(given)} of {extent}")
+    if step > 1:
+        shape = (*tile.shape[:axis], extent // step, step, *tile.shape[axis + 1 :])
+        tile = pick(reshape(tile, shape), axis + 1, phase)
+    return part(tile, axis, first // step // count, count)
+
+
+def _is_power(number: int) -> bool:
+    return number > 0 and not number & (number - 1)
+
+
+def _written(given: slice) -> str:
+    ends = (given.start, given.stop, given.step)
+    return ":".join("" if end is None else str(end) for end in ends).removesuffix(":")

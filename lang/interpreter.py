@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import ast
 import builtins
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 from tilec.isa import TilecError
 from tilec.report.diagnostics import Place
 
 from . import branches, conditions, loops
-from .block_end import BlockEnd, Returned
+from .block_end import END, VALUE, BlockEnd, Way, ended
 from .emit import located
 from .errors import KernelError, user_places
+from .hints import MissingNameError, of_keyword
 from .program import Range
 from .source import FunctionSource
 from .syntax import place
@@ -53,10 +54,9 @@ def call(source: FunctionSource, names: dict[str, Any]) -> Any:
         raise KernelError(source.place, f"more than {_DEEPEST} calls inside each other")
     token = _depth.set(_depth.get() + 1)
     try:
-        signal = Frame(source, names).run(source.tree.body)
+        return Frame(source, names).result()
     finally:
         _depth.reset(token)
-    return signal.value if isinstance(signal, Returned) else None
 
 
 class Frame:
@@ -65,8 +65,7 @@ class Frame:
     Attributes:
         source: of the function.
         names: every name's value, globals and builtins that behave otherwise in kernels with them.
-        tails: the conditions behind which the function ends.
-        inside: what the statement stands in: `loop` and `if` of the kernel, `static` loops.
+        loops: those that the statement stands in, the innermost last.
     """
 
     def __init__(self, source: FunctionSource, arguments: dict[str, Any]) -> None:
@@ -82,22 +81,67 @@ class Frame:
             self.names.pop(name, None)  # as in Python, wherever the function assigns it
         self.names |= conditions.REWRITTEN
         self.names |= arguments
-        self.tails = frozenset(_tails(source.tree.body))
-        self.inside: list[str] = []
+        self.loops: list[ast.For | ast.While] = []
+        self._conditions = 0
+        """How many loops and conditions of the kernel the statement stands in."""
 
     def place(self, node: ast.AST) -> Place:
         """Where a node is."""
         return place(node, self.source.file)
 
+    def result(self) -> Any:
+        """Run the function: what it returns.
+
+        Raises:
+            KernelError: for what is wrong in it, at its place.
+        """
+        end = self.run(self.source.tree.body)
+        if len(end.ways) > 1:
+            with self._at(self.source.tree.body[-1]):
+                branches.go_on(self, end, self._end_of_function, frozenset())
+        value = self.names[VALUE] if Way.RETURN in end.ways else None
+        if isinstance(value, Undefined):
+            raise KernelError(self.source.place, value.reason)
+        return value
+
+    def _end_of_function(self) -> BlockEnd:
+        self.names[VALUE] = None
+        return ended(Way.RETURN)
+
     def run(self, body: Sequence[ast.stmt]) -> BlockEnd:
         """Run the statements of a block."""
-        for statement in body:
-            signal = self._statement(statement)
-            if signal is not None:
-                return signal
-        return None
+        for at, statement in enumerate(body):
+            end = self._statement(statement)
+            if Way.END not in end.ways:
+                return end
+            if end.known is None and body[at + 1 :]:
+                live = self.source.liveness.after(body[-1])
+                with self._at(statement):
+                    return branches.go_on(self, end, partial(self.run, body[at + 1 :]), live)
+            if end.known is None:
+                return end
+        return END
 
     def _statement(self, node: ast.stmt) -> BlockEnd:
+        match node:
+            case ast.Return():
+                self.names[VALUE] = self.value(node.value) if node.value else None
+                return ended(Way.RETURN)
+            case ast.Break():
+                return ended(Way.BREAK)
+            case ast.Continue():
+                return ended(Way.CONTINUE)
+            case ast.If():
+                return self._if(node)
+            case ast.For():
+                return self._for(node)
+            case ast.While():
+                return self._written_out(node, self._while_turns(node))
+        self._plain(node)
+        return END
+
+    def _plain(self, node: ast.stmt) -> None:
+        """Run a statement behind which the next one follows."""
         match node:
             case ast.Expr():
                 self.value(node.value)
@@ -112,21 +156,10 @@ class Frame:
                 loaded = ast.copy_location(ast.Name(_name(node.target), ast.Load()), node.target)
                 sum_ = ast.copy_location(ast.BinOp(loaded, node.op, node.value), node)
                 self.assign(node.target, self._evaluated(node, sum_))
-            case ast.Return():
-                return self._returned(node)
-            case ast.Break() | ast.Continue():
-                return self._leaving(node)
-            case ast.If():
-                return self._if(node)
-            case ast.For():
-                return self._for(node)
-            case ast.While():
-                return self._while(node)
             case ast.Assert():
                 self._assert(node)
             case ast.Raise():
                 self._raise(node)
-        return None
 
     def value(self, node: ast.expr) -> Any:
         """What an expression is.
@@ -149,8 +182,10 @@ class Frame:
             raise KernelError(error.place, error.reason, (*error.calls, *outside)) from None
         except Exception as error:
             at, *calls = user_places(error.__traceback__) or [self.place(node)]
-            own = isinstance(error, TilecError)
-            reason = str(error) if own else f"{type(error).__name__}: {error}"
+            own = isinstance(error, TilecError | MissingNameError)
+            reason = (
+                str(error) if own else f"{type(error).__name__}: {error}{of_keyword(str(error))}"
+            )
             raise KernelError(at, reason, calls) from (None if own else error)
 
     def _use(self, node: ast.expr, name: str) -> Place:
@@ -182,23 +217,6 @@ class Frame:
         for one, part in zip(target.elts, parts, strict=True):
             self.assign(one.value if isinstance(one, ast.Starred) else one, part)
 
-    def _returned(self, node: ast.Return) -> BlockEnd:
-        if "loop" in self.inside:
-            raise KernelError(
-                self.place(node),
-                "no return inside a loop of the kernel: set a variable, and return behind the loop",
-            )
-        return Returned(self.value(node.value) if node.value else None)
-
-    def _leaving(self, node: ast.Break | ast.Continue) -> BlockEnd:
-        word = "break" if isinstance(node, ast.Break) else "continue"
-        if self.inside and self.inside[-1] != "static":
-            advice = "while with a condition" if word == "break" else "if around what follows"
-            raise KernelError(
-                self.place(node), f"no {word} out of a loop of the kernel: use {advice}"
-            )
-        return type(node)
-
     def _if(self, node: ast.If) -> BlockEnd:
         condition = self.value(node.test)
         if isinstance(condition, Tile):
@@ -210,36 +228,60 @@ class Frame:
         values = self.value(node.iter)
         if isinstance(values, Range):
             with self._at(node):
-                loops.count(self, node, values)
-            return None
+                return loops.count(self, node, values)
         if isinstance(values, Tile) or not hasattr(values, "__iter__"):
             raise KernelError(
                 self.place(node.iter), f"a loop goes through range(…) or a tuple, not {values!r}"
             )
-        for turn, value in enumerate(values):
-            self.assign(node.target, value)
-            signal = self._turn(node, turn)
-            if signal is ast.Break:
-                break
-            if isinstance(signal, Returned):
-                return signal
-        return None
+        return self._written_out(node, self._for_turns(node, values))
 
-    def _while(self, node: ast.While) -> BlockEnd:
-        for turn in itertools.count():
+    def _for_turns(self, node: ast.For, values: Iterable[Any]) -> Iterator[None]:
+        for value in values:
+            self.assign(node.target, value)
+            yield
+
+    def _while_turns(self, node: ast.While) -> Iterator[BlockEnd | None]:
+        """Get ready for each turn; for the turns that the kernel counts, give the loop's end."""
+        while True:
             with self._at(node):
-                more = loops.repeat(self, node)
-            if not more:
-                return None
-            signal = self._turn(node, turn)
-            if signal is ast.Break:
-                return None
-            if isinstance(signal, Returned):
-                return signal
-        return None
+                found = loops.repeat(self, node)
+            if found is False:
+                return
+            yield None if found is True else found
+
+    def _written_out(
+        self, node: ast.For | ast.While, turns: Iterator[BlockEnd | None], turn: int = 0
+    ) -> BlockEnd:
+        """Run a loop turn by turn while the kernel is compiled."""
+        for number, of_kernel in enumerate(turns, turn):
+            if of_kernel is not None:
+                return of_kernel
+            undo = loops.undoing(self) if loops.is_endless(node) else None
+            end = self._turn(node, number)
+            if undo is not None and loops.is_endless(node) and end.known is None:
+                undo()
+                with self._at(node):
+                    return loops.repeat_always(self, node)
+            if not end.ways & {Way.END, Way.CONTINUE}:
+                return loops.behind(end)
+            if end.ways & {Way.BREAK, Way.RETURN}:
+                rest = partial(self._written_out, node, turns, number + 1)
+                return self._other_turns(node, end, rest)
+        return END
+
+    def _other_turns(
+        self, node: ast.For | ast.While, end: BlockEnd, rest: Callable[[], BlockEnd]
+    ) -> BlockEnd:
+        """Run the other turns of a loop where the kernel did not leave it."""
+        live = self.source.liveness.after(node)
+        self.loops.append(node)
+        try:
+            with self._at(node):
+                return loops.behind(branches.go_on(self, end, rest, live, last=Way.CONTINUE))
+        finally:
+            self.loops.pop()
 
     def _turn(self, node: ast.For | ast.While, turn: int) -> BlockEnd:
-        """Run the body of a loop that is written out."""
         if turn == _MOST_TURNS:
             raise KernelError(
                 self.place(node),
@@ -247,15 +289,45 @@ class Frame:
                 "turns; a loop of the kernel's own goes through range(…), or while a value of the "
                 "kernel says so",
             )
-        return self.within("static", node.body)
+        return self.turn(node)
 
-    def within(self, what: str, body: Sequence[ast.stmt]) -> BlockEnd:
-        """Run statements that stand in a loop or a condition."""
-        self.inside.append(what)
+    def turn(self, node: ast.For | ast.While) -> BlockEnd:
+        """Run the body of a loop."""
+        self.loops.append(node)
         try:
-            return self.run(body)
+            return self.run(node.body)
         finally:
-            self.inside.pop()
+            self.loops.pop()
+
+    def live(self, end: BlockEnd, behind: frozenset[str]) -> frozenset[str]:
+        """The names that are read where a block goes on that ends so.
+
+        Args:
+            end: how it ends.
+            behind: those that are read behind it.
+        """
+        found: frozenset[str] = frozenset()
+        liveness = self.source.liveness
+        for way in end.ways:
+            match way:
+                case Way.END:
+                    found |= behind
+                case Way.CONTINUE:
+                    found |= liveness.entry(self.loops[-1])
+                case Way.BREAK:
+                    found |= liveness.after(self.loops[-1])
+                case Way.RETURN:
+                    found |= {VALUE}
+        return found
+
+    @contextmanager
+    def conditional(self) -> Iterator[None]:
+        """Run what the kernel may leave out when it runs."""
+        self._conditions += 1
+        try:
+            yield
+        finally:
+            self._conditions -= 1
 
     @contextmanager
     def _at(self, node: ast.AST) -> Iterator[None]:
@@ -273,14 +345,15 @@ class Frame:
         if isinstance(found, Tile):
             raise KernelError(
                 self.place(node),
-                "an assert is checked at compile time; this is known only when the kernel runs",
+                "an assert is checked at compile time; this is known only when the kernel runs: "
+                "tl.device_assert checks it then",
             )
         if not found:
             message = self.value(node.msg) if node.msg else ast.unparse(node.test)
             raise KernelError(self.place(node), f"assertion failed: {message}")
 
     def _raise(self, node: ast.Raise) -> None:
-        if self.inside and any(what != "static" for what in self.inside):
+        if self._conditions:
             raise KernelError(
                 self.place(node), "no raise under a condition or in a loop of the kernel"
             )
@@ -293,11 +366,3 @@ class Frame:
 def _name(target: ast.expr) -> str:
     assert isinstance(target, ast.Name)  # checked when the source was read
     return target.id
-
-
-def _tails(body: Sequence[ast.stmt]) -> list[int]:
-    """The conditions, by id, behind which there is nothing more."""
-    if not body or not isinstance(body[-1], ast.If):
-        return []
-    last = body[-1]
-    return [id(last), *_tails(last.body), *_tails(last.orelse)]

@@ -3,162 +3,33 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, TypeGuard
 
 from tilec.dialects.tile.attributes import STAGES, UNROLL
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
+from .arithmetic import binary
+from .block_end import END, VALUE, BlockEnd, Way
+from .branches import choice
 from .casts import astype
-from .dtypes import DType, bool_, intp
+from .dtypes import bool_, intp
+from .elementwise import where
 from .emit import emit, i64
-from .errors import KernelError
-from .liveness import assigned
+from .loop_values import LoopValues, RetypedError
 from .program import Range
 from .scope import Scope
 from .tile import Tile
-from .yielded import (
-    Undefined,
-    as_scalar,
-    convert_to,
-    have_same_form,
-    is_number,
-    is_same,
-    leaves,
-    rebuild,
-)
+from .yielded import as_scalar
+
+_LEAVING = frozenset((Way.BREAK, Way.RETURN))
 
 
-class _RetypedError(Exception):
-    """A number that the loop starts with is of another type at a turn's end."""
-
-    def __init__(self, at: int, dtype: type[DType]) -> None:
-        self.at = at
-        self.dtype = dtype
-
-
-class _LoopValues:
-    """The names that a loop hands from turn to turn, and their values before it."""
-
-    def __init__(self, scope: Scope, node: ast.For | ast.While) -> None:
-        self._node = node
-        self._scope = scope
-        self.assigned = assigned(
-            [*node.body, node.target if isinstance(node, ast.For) else node.test]
-        )
-        live = self.assigned & scope.source.liveness.entry(node)
-        if isinstance(node, ast.For):
-            live -= assigned([node.target])
-        self.start = {
-            name: scope.names[name]
-            for name in _in_order(live, node)
-            if name in scope.names and not isinstance(scope.names[name], Undefined)
-        }
-        self._numbers: dict[int, type[DType]] = {}
-
-    def retype(self, error: _RetypedError) -> None:
-        """Begin with a number as another type."""
-        if error.at in self._numbers:
-            raise TilecError("a number changes its type with every turn; cast it before the loop")
-        self._numbers[error.at] = error.dtype
-
-    def _leaves(self) -> list[Any]:
-        return [leaf for value in self.start.values() for leaf in leaves(value)]
-
-    def initial(self) -> list[Tile]:
-        """The values before the first turn that the op takes."""
-        return [
-            as_scalar(leaf, self._numbers.get(at))
-            for at, leaf in enumerate(self._leaves())
-            if isinstance(leaf, Tile) or is_number(leaf)
-        ]
-
-    def bound(self, values: Sequence[Any], like: Sequence[Tile]) -> dict[str, Any]:
-        """The names' values, of what the op hands on."""
-        tiles = (Tile(v, t.dtype, t.shape) for v, t in zip(values, like, strict=True))
-        return {
-            name: rebuild(
-                value,
-                iter(
-                    [
-                        next(tiles) if isinstance(leaf, Tile) or is_number(leaf) else leaf
-                        for leaf in leaves(value)
-                    ]
-                ),
-            )
-            for name, value in self.start.items()
-        }
-
-    def final(self, names: dict[str, Any], begun: list[Tile]) -> list[Tile]:
-        """The values at the end of a turn that the op hands on.
-
-        Raises:
-            TilecError: for one that is not of the type that it was before.
-            _RetypedError: for one that was a number before.
-        """
-        where = f"in the loop at line {self._node.lineno}"
-        found: list[Tile] = []
-        types = iter(begun)
-        at = 0
-        for name, value in self.start.items():
-            end = names[name]
-            if isinstance(end, Undefined):
-                raise TilecError(end.reason)
-            if not have_same_form(value, end):
-                raise TilecError(f"'{name}' is {end!r} {where}, where it was {value!r}")
-            for before, after in zip(leaves(value), leaves(end), strict=True):
-                if isinstance(before, Tile) or is_number(before):
-                    like = next(types)
-                    self._check_number(at, before, after, like)
-                    found.append(self._convert(after, like, name))
-                elif not is_same(before, after):
-                    raise TilecError(
-                        f"'{name}' is {after!r} {where}, where it was {before!r}: only tiles and "
-                        "numbers change from turn to turn"
-                    )
-                at += 1
-        return found
-
-    def _convert(self, value: Any, like: Tile, name: str) -> Tile:
-        try:
-            return convert_to(value, like, name, f"in the loop at line {self._node.lineno}")
-        except TilecError as error:
-            stores = (
-                n
-                for part in self._node.body
-                for n in ast.walk(part)
-                if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-            )
-            last = max(stores, key=lambda n: (n.lineno, n.col_offset))
-            raise KernelError(self._scope.place(last), str(error)) from None
-
-    def _check_number(self, at: int, before: Any, after: Any, like: Tile) -> None:
-        if not is_number(before):
-            return
-        if isinstance(after, float) and like.dtype.kind != "float":
-            raise _RetypedError(at, as_scalar(after).dtype)
-        if isinstance(after, Tile) and not after.shape and after.dtype is not like.dtype:
-            raise _RetypedError(at, after.dtype)
-
-    def assign(self, values: dict[str, Any]) -> None:
-        """Give the names what they are behind the loop."""
-        where = f"in the loop at line {self._node.lineno}"
-        for name in self.assigned:
-            self._scope.names[name] = Undefined(
-                f"'{name}' gets its value {where}, which may have no turns: give it one before"
-            )
-        self._scope.names |= values
-
-
-def _in_order(names: frozenset[str], node: ast.For | ast.While) -> list[str]:
-    """Names in the order in which a loop first assigns them."""
-    places: dict[str, tuple[int, int]] = {}
-    for found in ast.walk(node):
-        if isinstance(found, ast.Name) and isinstance(found.ctx, ast.Store):
-            place = found.lineno, found.col_offset
-            places[found.id] = min(place, places.get(found.id, place))
-    return sorted(names, key=places.__getitem__)
+class _LeftError(Exception):
+    """A turn may leave the loop, which it was not built for."""
 
 
 def _whole(number: Any, name: str) -> int:
@@ -167,13 +38,13 @@ def _whole(number: Any, name: str) -> int:
     return number
 
 
-def count(scope: Scope, node: ast.For, values: Range) -> None:
+def count(scope: Scope, node: ast.For, values: Range) -> BlockEnd:
     """Run a loop over a range.
 
     Raises:
         TilecError: for bounds that are no integers, or values that change their type.
     """
-    bounds = [_bound(b, what) for b, what in ((values.start, "start"), (values.stop, "stop"))]
+    start, stop = (_bound(b, what) for b, what in ((values.start, "start"), (values.stop, "stop")))
     if isinstance(values.step, int) and values.step < 1:
         raise TilecError(f"a loop of the kernel counts up: its step is positive, not {values.step}")
     step = _bound(values.step, "step")
@@ -185,67 +56,201 @@ def count(scope: Scope, node: ast.For, values: Range) -> None:
         )
         if number is not None
     }
-    loop_values = _LoopValues(scope, node)
-    saved = dict(scope.names)
-    while True:
-        begun = loop_values.initial()
-        types = [tile.value.type for tile in begun]
-        counted = [*(b.value for b in bounds), step.value]
-        op = emit(ops.scf.for_, counted, [tile.value for tile in begun], attributes)
-        block = _block(op.regions[0], [mlir.ir.IndexType.get(), *types])
-        induction, *inside = block.arguments
-        scope.names |= loop_values.bound(inside, begun)
-        scope.assign(node.target, Tile(induction, intp, natural=bounds[0].natural))
-        try:
+
+    def counted(loop: LoopValues) -> BlockEnd:
+        begun = loop.initial()
+        bounds = [start.value, stop.value, step.value]
+        op = emit(ops.scf.for_, bounds, [tile.value for tile in begun], attributes)
+        with _erased_on_error(op):
+            types = [tile.value.type for tile in begun]
+            block = _block(op.regions[0], [mlir.ir.IndexType.get(), *types])
+            induction, *inside = block.arguments
             with mlir.ir.InsertionPoint(block):
-                scope.within("loop", node.body)
-                ended = loop_values.final(scope.names, begun)
+                scope.names |= loop.bound(inside, begun)
+                scope.assign(node.target, Tile(induction, intp, natural=start.natural))
+                if _turn(scope, node).ways & _LEAVING:
+                    raise _LeftError
+                ended = loop.final(scope.names, begun)
                 emit(ops.scf.yield_, [tile.value for tile in ended])
-            break
-        except _RetypedError as error:
-            loop_values.retype(error)
-            op.erase()
-            scope.names = dict(saved)
-    loop_values.assign(loop_values.bound(list(op.results), begun))
+        loop.assign(loop.bound(list(op.results), begun))
+        return END
+
+    def left(loop: LoopValues) -> BlockEnd:
+        def more(counter: Tile) -> Tile:
+            return binary("less", counter, stop)
+
+        def turn(counter: Tile) -> tuple[BlockEnd, Tile]:
+            scope.assign(node.target, Tile(counter.value, intp, natural=start.natural))
+            return _turn(scope, node), binary("add", counter, step)
+
+        return _while(scope, loop, more, turn, start)
+
+    return _build(scope, node, counted, left)
 
 
-def repeat(scope: Scope, node: ast.While) -> bool:
+def repeat(scope: Scope, node: ast.While) -> BlockEnd | bool:
     """Run a `while` from here on, if its condition is known only when the kernel runs.
 
     Returns:
-        Whether it is known now, and there is a turn to run.
+        How the loop ends, or whether there is a turn to run, if that is known now.
 
     Raises:
         TilecError: for a condition that is a tile, or values that change their type.
     """
     known = _tried(scope, node.test)
-    if not isinstance(known, Tile):
-        return bool(known)
-    loop_values = _LoopValues(scope, node)
-    saved = dict(scope.names)
+    return _repeat(scope, node) if isinstance(known, Tile) else bool(known)
+
+
+def repeat_always(scope: Scope, node: ast.While) -> BlockEnd:
+    """Run a loop that the kernel leaves by `break` or `return`."""
+    return _repeat(scope, node)
+
+
+def is_endless(node: ast.For | ast.While) -> TypeGuard[ast.While]:
+    """Whether a loop is written `while True`."""
+    return isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
+
+
+def undoing(scope: Scope) -> Callable[[], None]:
+    """Give what takes back all that is made from now on."""
+    names, made = dict(scope.names), len(mlir.ir.InsertionPoint.current.block.operations)
+
+    def undo() -> None:
+        scope.names = names
+        for op in reversed(list(mlir.ir.InsertionPoint.current.block.operations)[made:]):
+            op.operation.erase()
+
+    return undo
+
+
+def _repeat(scope: Scope, node: ast.While) -> BlockEnd:
+    def more(_: Tile) -> Tile:
+        return astype(as_scalar(scope.value(node.test)), bool_)
+
+    def turn(counter: Tile) -> tuple[BlockEnd, Tile]:
+        return _turn(scope, node), counter
+
+    def stays(loop: LoopValues) -> BlockEnd:
+        return _while(scope, loop, more, turn, None)
+
+    def left(loop: LoopValues) -> BlockEnd:
+        return _while(scope, loop, more, turn, as_scalar(0, intp))
+
+    return _build(scope, node, stays, left)
+
+
+def behind(end: BlockEnd) -> BlockEnd:
+    """How a loop ends of which a turn, or the last one, ended so."""
+    if Way.RETURN not in end.ways:
+        return END
+    if end.known is not None:
+        return end
+    if end.ways <= {Way.END, Way.RETURN}:
+        return end
+    returned = where(binary("equal", end.code, int(Way.RETURN)), end.code, int(Way.END))
+    return BlockEnd(frozenset((Way.END, Way.RETURN)), returned)
+
+
+def _build(
+    scope: Scope,
+    node: ast.For | ast.While,
+    stays: Callable[[LoopValues], BlockEnd],
+    left: Callable[[LoopValues], BlockEnd],
+) -> BlockEnd:
+    """Build a loop, again where a turn shows what it has to be.
+
+    Args:
+        scope: the function.
+        node: the loop.
+        stays: builds it if no turn leaves it.
+        left: builds it if one may.
+    """
+    values = LoopValues(scope, node)
+    saved, make = dict(scope.names), stays
     while True:
-        begun = loop_values.initial()
-        types = [tile.value.type for tile in begun]
-        op = emit(ops.scf.while_, [tile.value for tile in begun], types)
-        before, after = (_block(region, types) for region in op.regions)
-        scope.names |= loop_values.bound(before.arguments, begun)
-        with mlir.ir.InsertionPoint(before):
-            condition = scope.value(node.test)
-            held = astype(as_scalar(condition), bool_)
-            emit(ops.scf.condition, held.value, before.arguments)
-        scope.names |= loop_values.bound(after.arguments, begun)
         try:
-            with mlir.ir.InsertionPoint(after):
-                scope.within("loop", node.body)
-                ended = loop_values.final(scope.names, begun)
-                emit(ops.scf.yield_, [tile.value for tile in ended])
-            break
-        except _RetypedError as error:
-            loop_values.retype(error)
-            op.erase()
-            scope.names = dict(saved)
-    loop_values.assign(loop_values.bound(list(op.results), begun))
-    return False
+            return make(values)
+        except RetypedError as error:
+            values.retype(error)
+        except _LeftError:
+            make = left
+            if VALUE in scope.names:
+                values.hold_result()
+        scope.names = dict(saved)
+
+
+def _while(
+    scope: Scope,
+    loop: LoopValues,
+    more: Callable[[Tile], Tile],
+    turn: Callable[[Tile], tuple[BlockEnd, Tile]],
+    counter: Tile | None,
+) -> BlockEnd:
+    """A loop as `scf.while`.
+
+    Args:
+        scope: the function.
+        loop: what it hands on.
+        more: whether there is another turn.
+        turn: runs one; gives how it ended, and the counter's next value.
+        counter: its first value; None for a loop that no turn leaves, which needs none.
+    """
+    leaves_ = counter is not None
+    values = loop.initial()
+    begun = [counter, as_scalar(int(Way.END), intp), *values] if counter is not None else values
+    op = emit(ops.scf.while_, [t.value for t in begun], [t.value.type for t in begun])
+    with _erased_on_error(op):
+        before, after = (_block(region, [t.value.type for t in begun]) for region in op.regions)
+        with mlir.ir.InsertionPoint(before):
+            own, code, inside = _parts(before.arguments, leaves_=leaves_)
+            scope.names |= loop.bound(inside, values)
+            held = more(own) if code is None else _unless_left(code, partial(more, own))
+            emit(ops.scf.condition, held.value, before.arguments)
+        with mlir.ir.InsertionPoint(after):
+            own, _, inside = _parts(after.arguments, leaves_=leaves_)
+            scope.names |= loop.bound(inside, values)
+            end, following = turn(own)
+            if not leaves_ and end.ways & _LEAVING:
+                raise _LeftError
+            yielded = [following, _code(end)] if leaves_ else []
+            yielded += loop.final(scope.names, values)
+            emit(ops.scf.yield_, [tile.value for tile in yielded])
+    _, code, results = _parts(list(op.results), leaves_=leaves_)
+    loop.assign(loop.bound(results, values))
+    return END if code is None else behind(BlockEnd(end.ways | {Way.END}, code))
+
+
+def _parts(values: Sequence[Any], *, leaves_: bool) -> tuple[Tile, Tile | None, Sequence[Any]]:
+    """Counter, code and the rest of what an `scf.while` hands on."""
+    if not leaves_:
+        return as_scalar(0, intp), None, values
+    counter, code, *rest = values
+    return Tile(counter, intp), Tile(code, intp, natural=True), rest
+
+
+def _code(end: BlockEnd) -> Tile:
+    return end.code if isinstance(end.code, Tile) else as_scalar(int(end.code), intp)
+
+
+def _unless_left(code: Tile, more: Callable[[], Tile]) -> Tile:
+    """Whether there is another turn, asked only where no turn has left the loop."""
+    held: Tile = choice(binary("less", code, int(Way.BREAK)), more, lambda: False)
+    return held
+
+
+def _turn(scope: Scope, node: ast.For | ast.While) -> BlockEnd:
+    with scope.conditional():
+        return scope.turn(node)
+
+
+@contextmanager
+def _erased_on_error(op: Any) -> Iterator[None]:
+    """Take away an op that is to be built otherwise."""
+    try:
+        yield
+    except (RetypedError, _LeftError):
+        op.erase()
+        raise
 
 
 def _tried(scope: Scope, test: ast.expr) -> Any:

@@ -178,7 +178,7 @@ def store(
     check_element(array, given_type, element)
     held = stored_tile(array, tile, index, mask)
     given = places(array, index, held.shape, mask)
-    array.written = True
+    array.mark_written()
     if given.of_elements:
         _check_whole(array, element)
     else:

@@ -6,9 +6,11 @@ from typing import Any
 
 from tilec.isa import Product, TilecError, forms
 
+from .arrangement import stack
 from .dtypes import DType, bfloat16, dtype_of, float16, float32, float64, int32, tfloat32
 from .emit import i64s, result, text, type_of, unit
 from .shapes import zeros
+from .takes import pick
 from .tile import Tile
 
 _ACCUMULATORS: dict[type[DType], tuple[type[DType], ...]] = {
@@ -31,9 +33,9 @@ def dot(
     """`a @ b + acc`.
 
     Args:
-        a: MxK.
-        b: KxN, of the same element type; integers may differ in sign.
-        acc: MxN, of the result's element type; zero if None.
+        a: MxK, or BxMxK: then it is B products.
+        b: KxN, of the same element type; integers may differ in sign; BxKxN beside BxMxK.
+        acc: MxN, or BxMxN, of the result's element type; zero if None.
         dtype: of the result, where `acc` does not say: by default float32 of floats, float64 of
             float64, int32 of integers.
         form: the instruction to use, by its PTX mnemonic; else tilec chooses.
@@ -42,6 +44,8 @@ def dot(
     Raises:
         TilecError: for shapes and types that do not fit.
     """
+    if isinstance(a, Tile) and a.ndim == 3:
+        return _batched(a, b, acc, dtype, form, warps)
     _check_matrices(a=a, b=b)
     if a.shape[1] != b.shape[0]:
         raise TilecError(
@@ -49,6 +53,32 @@ def dot(
             "b has as many rows as a has columns"
         )
     return _product("tile.dot", [a, b], acc, [], dtype, form, warps)
+
+
+def _batched(
+    a: Tile,
+    b: Tile,
+    acc: Tile | None,
+    dtype: Any,
+    form: str | None,
+    warps: tuple[int, int] | None,
+) -> Tile:
+    """The products of the matrices of two stacks."""
+    count = a.shape[0]
+    for name, tile in (("b", b), ("acc", acc)):
+        fits = isinstance(tile, Tile) and tile.ndim == 3 and tile.shape[0] == count
+        if not fits and tile is not None:
+            raise TilecError(
+                f"{name} of a product of {count} matrices is a tile of rank 3 of as many, not "
+                f"{tile!r}"
+            )
+    sums = [None if acc is None else pick(acc, 0, at) for at in range(count)]
+    return stack(
+        [
+            dot(pick(a, 0, at), pick(b, 0, at), sums[at], dtype=dtype, form=form, warps=warps)
+            for at in range(count)
+        ]
+    )
 
 
 def dot_sp(

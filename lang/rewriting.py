@@ -93,15 +93,18 @@ def _at(node: ast.AST, made: T) -> T:
 def _branches(body: list[ast.stmt]) -> list[ast.stmt]:
     """`if c: return` and what follows, as `if c: return` with an `else`.
 
-    So a return always stands last, and a condition of the kernel has two whole branches.
+    So a condition of the kernel that leaves a function or a loop in one branch needs no other
+    behind it. The same goes for `break` and `continue`.
     """
     for at, statement in enumerate(body):
+        if isinstance(statement, ast.For | ast.While):
+            statement.body = _branches(statement.body)
         if not isinstance(statement, ast.If):
             continue
         statement.body = _branches(statement.body)
         statement.orelse = _branches(statement.orelse)
         rest = body[at + 1 :]
-        one, other = _returns(statement.body), _returns(statement.orelse)
+        one, other = _leaves(statement.body), _leaves(statement.orelse)
         if rest and one != other:
             if one:
                 statement.orelse = _branches([*statement.orelse, *rest])
@@ -111,11 +114,11 @@ def _branches(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-def _returns(body: list[ast.stmt]) -> bool:
-    """Whether a block always ends in a return."""
+def _leaves(body: list[ast.stmt]) -> bool:
+    """Whether what stands behind a block is never reached from it."""
     if not body:
         return False
     last = body[-1]
     if isinstance(last, ast.If):
-        return _returns(last.body) and _returns(last.orelse)
-    return isinstance(last, ast.Return | ast.Raise)
+        return _leaves(last.body) and _leaves(last.orelse)
+    return isinstance(last, ast.Return | ast.Raise | ast.Break | ast.Continue)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from tilec.report.diagnostics import Place
@@ -25,10 +26,6 @@ class Scope(Protocol):
     def source(self) -> FunctionSource:
         """Of the function."""
 
-    @property
-    def tails(self) -> frozenset[int]:
-        """The conditions, by id, behind which the function ends."""
-
     def place(self, node: ast.AST) -> Place:
         """Where a node is."""
 
@@ -38,5 +35,14 @@ class Scope(Protocol):
     def assign(self, target: ast.expr, value: Any) -> None:
         """Give a value to a name, or parts of it to several."""
 
-    def within(self, what: str, body: Sequence[ast.stmt]) -> BlockEnd:
-        """Run statements that stand in a loop or a condition."""
+    def turn(self, node: ast.For | ast.While) -> BlockEnd:
+        """Run the body of a loop."""
+
+    def live(self, end: BlockEnd, behind: frozenset[str]) -> frozenset[str]:
+        """The names that are read where a block goes on that ends so."""
+
+    def run(self, body: Sequence[ast.stmt]) -> BlockEnd:
+        """Run the statements of a block."""
+
+    def conditional(self) -> AbstractContextManager[None]:
+        """Run what the kernel may leave out when it runs."""

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from tilec.ir import ops
 from tilec.isa import TilecError
+from tilec.layout.extents import check_extents, check_reshape
 
 from .dtypes import DType, dtype_of, float32, int32, int64, intp, limits
 from .emit import constant, emit, i64, i64s, result, text, type_of
@@ -20,7 +21,8 @@ def extents(shape: Extents) -> Shape:
     """A shape as a tuple of extents.
 
     Raises:
-        TilecError: if an extent is no power of two known when the kernel is compiled.
+        TilecError: if an extent is no number of 1 or more known when the kernel is compiled, or the
+            tile would be of too many units (`tilec.layout.extents`).
     """
     found: tuple[Any, ...] = (shape,) if isinstance(shape, int | Tile) else tuple(shape)
     for extent in found:
@@ -29,8 +31,9 @@ def extents(shape: Extents) -> Shape:
                 f"extents of a tile must be known when the kernel is compiled; {extent!r} in "
                 "the shape is not: annotate the argument it comes from tl.Constant[int]"
             )
-        if not isinstance(extent, int) or extent < 1 or extent & (extent - 1):
-            raise TilecError(f"extents of a tile are powers of two; {extent} in {found} is not")
+        if not isinstance(extent, int) or extent < 1:
+            raise TilecError(f"extents of a tile are 1 or more; {extent!r} in {found} is not")
+    check_extents(found)
     return found
 
 
@@ -190,6 +193,7 @@ def reshape(tile: Tile, shape: Extents) -> Tile:
         return broadcast_to(tile, found)
     if not found:
         return _only(tile)
+    check_reshape(tile.shape, found)
     value = result("tile.reshape", [tile.value], type_of(tile.dtype, found))
     return Tile(value, tile.dtype, found)
 

@@ -20,6 +20,9 @@ from .liveness import read as names_read
 from .rewriting import rewrite
 from .syntax import check
 
+_DEEPEST = 256
+"""Levels of a function's syntax tree; 1,000 calls fill Python's stack, and a level takes three."""
+
 
 class FunctionSource:
     """The Python of a function.
@@ -123,8 +126,26 @@ def read(function: Callable[..., Any]) -> FunctionSource:
             "define it in a file or a notebook's cell, not by exec or at a prompt",
         ) from None
     tree = _definition(text, code.co_firstlineno, function.__name__, place)
+    _check_depth(tree, place)
     check(tree, place.file)
     return FunctionSource(function, place.file, text, rewrite(tree))
+
+
+def _check_depth(tree: ast.AST, place: Place) -> None:
+    """See that what walks the tree, each level on Python's stack, finds its end.
+
+    Raises:
+        KernelError: if expressions or statements nest too deep.
+    """
+    level, at = [tree], place
+    for _ in range(_DEEPEST):
+        level = [child for node in level for child in ast.iter_child_nodes(node)]
+        if not level:
+            return
+        placed = next((one for one in level if isinstance(one, ast.expr | ast.stmt)), None)
+        if placed is not None:
+            at = Place(place.file, placed.lineno, placed.col_offset + 1)
+    raise KernelError(at, f"expressions and statements nest more than {_DEEPEST} deep")
 
 
 def _definition(text: str, first: int, name: str, place: Place) -> ast.FunctionDef:

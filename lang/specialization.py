@@ -9,12 +9,20 @@ from typing import Any, NamedTuple
 
 from tilec.isa import LaunchError
 
-from .annotations import ArrayParameter, ConstantParameter, Parameter, ScalarParameter
+from .annotations import (
+    ArrayParameter,
+    ConstantParameter,
+    OptionalParameter,
+    Parameter,
+    ScalarParameter,
+    StructuredParameter,
+)
 from .array import Facts, joined
 from .array_arguments import ArrayArgument, array_argument, broken_fact, disjoint
 from .dtypes import DTYPES, DType, stored
 from .scalar_arguments import scalar_argument
 from .snapshot.exact import exact
+from .structures import Flat, Form, Structure, flatten
 
 _WIDEST = 16
 """Bytes of the widest access: more alignment changes no code."""
@@ -89,16 +97,28 @@ class ConstantValue:
 
 
 class Specialization(NamedTuple):
-    """The arguments that a kernel is compiled for, by name."""
+    """The arguments that a kernel is compiled for, those made of others taken apart.
+
+    Attributes:
+        arguments: by name.
+        forms: how they make up the kernel's arguments, by name.
+    """
 
     arguments: tuple[tuple[str, ArrayType | ScalarType | ConstantValue], ...]
+    forms: tuple[tuple[str, Form], ...]
 
     def differences(self, other: Specialization) -> list[str]:
         """The arguments that differ, as people read it."""
+        mine, its = dict(self.arguments), dict(other.arguments)
         return [
-            f"{name}: {difference}"
-            for (name, value), (_, before) in zip(self.arguments, other.arguments, strict=True)
-            for difference in _differences(value, before)
+            *(f"{name}: {value}, there nothing" for name, value in mine.items() if name not in its),
+            *(f"{name}: nothing, there {value}" for name, value in its.items() if name not in mine),
+            *(
+                f"{name}: {difference}"
+                for name, value in mine.items()
+                if name in its
+                for difference in _differences(value, its[name])
+            ),
         ]
 
     def lines(self) -> list[str]:
@@ -107,15 +127,24 @@ class Specialization(NamedTuple):
 
     def key(self) -> list[str]:
         """Each argument, as a text that no other has."""
-        return [f"{name}: {_key(value)}" for name, value in self.arguments]
+        structures = [
+            f"{name}: {form.text()}" for name, form in self.forms if isinstance(form, Structure)
+        ]
+        return [*(f"{name}: {_key(value)}" for name, value in self.arguments), *structures]
 
     def objects(self) -> dict[str, Any]:
-        """The constants that are no plain values, by name."""
+        """The constants that are no plain values, and the classes of arguments, by name."""
+        classes = {
+            f"class {number} of {name}": class_
+            for name, form in self.forms
+            if isinstance(form, Structure)
+            for number, class_ in enumerate(form.classes())
+        }
         return {
             name: value.value
             for name, value in self.arguments
             if type(value) is ConstantValue and value.exact is None
-        }
+        } | classes
 
 
 def _key(value: ArrayType | ScalarType | ConstantValue) -> str:
@@ -152,10 +181,12 @@ def of_annotations(parameters: Sequence[Parameter], constants: Mapping[str, Any]
     """What the annotations alone say, arrays lying row after row.
 
     Raises:
-        LaunchError: for an array whose element type or rank they leave open.
+        LaunchError: for an array whose element type or rank they leave open, and arguments that
+            are made of others.
     """
+    flat = flatten(parameters, {p.name: _given(p, constants) for p in parameters})
     found: list[tuple[str, ArrayType | ScalarType | ConstantValue]] = []
-    for parameter in parameters:
+    for parameter in flat.parameters:
         if isinstance(parameter, ArrayParameter):
             if parameter.dtype is None or parameter.shape is None:
                 raise LaunchError(
@@ -170,8 +201,19 @@ def of_annotations(parameters: Sequence[Parameter], constants: Mapping[str, Any]
         elif isinstance(parameter, ScalarParameter):
             found.append((parameter.name, ScalarType(parameter.dtype, parameter.natural)))
         else:
-            found.append((parameter.name, _constant(parameter.name, constants[parameter.name])))
-    return Specialization(tuple(found))
+            found.append((parameter.name, _constant(parameter.name, flat.values[parameter.name])))
+    return Specialization(tuple(found), flat.forms)
+
+
+def _given(parameter: Parameter, constants: Mapping[str, Any]) -> Any:
+    """What is known of an argument without its value."""
+    if isinstance(parameter, ConstantParameter | OptionalParameter):
+        return constants[parameter.name]
+    if isinstance(parameter, StructuredParameter):
+        raise LaunchError(
+            f"argument '{parameter.name}' is made of others: give arrays to compile for"
+        )
+    return None
 
 
 def _only(extents: tuple[int, ...], name: str) -> int | None:
@@ -193,18 +235,21 @@ def _row_major(shape: tuple[int | None, ...]) -> tuple[int | None, ...]:
     return tuple(strides)
 
 
-def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Specialization:
+def of_values(flat: Flat) -> Specialization:
     """What a program may rely on that is launched with these values, and others like them.
 
     Raises:
         LaunchError: for a value that is not what the annotation of its argument says.
     """
+    parameters, values = flat.parameters, flat.values
     arrays = {
         p.name: array_argument(p.name, values[p.name], str(p.dtype))
         for p in parameters
         if isinstance(p, ArrayParameter)
     }
     types = {p.name: _array(p, arrays[p.name]) for p in parameters if isinstance(p, ArrayParameter)}
+    for names in flat.alike:
+        types |= _alike({name: types[name] for name in names if name in types})
     alone = disjoint(arrays) if len(arrays) > 1 else frozenset()
     found: list[tuple[str, ArrayType | ScalarType | ConstantValue]] = []
     for parameter in parameters:
@@ -217,7 +262,27 @@ def of_values(parameters: Sequence[Parameter], values: Mapping[str, Any]) -> Spe
         else:
             scalar_argument(parameter.name, value, parameter.dtype, natural=parameter.natural)
             found.append((parameter.name, ScalarType(parameter.dtype, parameter.natural)))
-    return Specialization(tuple(found))
+    return Specialization(tuple(found), flat.forms)
+
+
+def _alike(types: Mapping[str, ArrayType]) -> dict[str, ArrayType]:
+    """The types of arrays in a list, made one where they differ in known extents and strides."""
+    by_rank: dict[object, list[ArrayType]] = {}
+    for type_ in types.values():
+        by_rank.setdefault((type_.dtype, len(type_.shape)), []).append(type_)
+    found: dict[str, ArrayType] = {}
+    for name, type_ in types.items():
+        others = by_rank[type_.dtype, len(type_.shape)]
+        found[name] = type_._replace(
+            shape=_common([one.shape for one in others]),
+            strides=_common([one.strides for one in others]),
+        )
+    return found
+
+
+def _common(rows: Sequence[tuple[int | None, ...]]) -> tuple[int | None, ...]:
+    """What is the same in all rows, None elsewhere."""
+    return tuple(column[0] if len(set(column)) == 1 else None for column in zip(*rows, strict=True))
 
 
 def _constant(name: str, value: Any) -> ConstantValue:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 from tilec.isa import Kind, TilecError, element_type
 
@@ -59,7 +59,8 @@ class DType(metaclass=_Named):
 class Tile:
     """Elements of one type that the threads of a CTA hold together, with numpy's operators.
 
-    A tile never changes: operators and functions make new ones. Extents are powers of two.
+    A tile never changes: operators and functions make new ones. Extents are
+    powers of two, or few units of such, as 192 is three of 64.
 
     Attributes:
         dtype: element type.
@@ -144,6 +145,15 @@ class Tile:
     def cumsum(self, axis: int = 0, *, dtype: Any = None) -> Tile:
         """The sums up to each element along an axis, as `tilec.lang.cumsum` gives them."""
         return _call("cumsum", self, axis, dtype=dtype)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> NoReturn:
+            from . import __all__ as functions  # noqa: PLC0415 (for errors only)
+            from .hints import MissingNameError, of_tile  # noqa: PLC0415
+
+            hint = "" if name.startswith("_") else of_tile(name, dir(Tile), functions)
+            raise MissingNameError(f"a tile has no '{name}'{hint}")
 
     def __getitem__(self, index: Any) -> Tile:
         return _call("index_tile", self, index)
@@ -281,7 +291,10 @@ class Tile:
     __int__ = __index__
 
     def __float__(self) -> NoReturn:
-        raise TilecError(f"this {self!r} is known only when the kernel runs; convert by astype")
+        raise TilecError(
+            f"this {self!r} is known only when the kernel runs; convert by astype, and take tl.exp "
+            "and the like instead of functions of math"
+        )
 
     def __iter__(self) -> NoReturn:
         raise TilecError("a tile cannot be taken apart element by element; use its operators")

@@ -1,9 +1,9 @@
-"""Values that loops and branches yield: tiles, numbers, and tuples and lists of them."""
+"""Values that loops and branches yield: tiles, numbers, tuples, lists and dataclasses of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from tilec.isa import TilecError
@@ -30,8 +30,16 @@ def leaves(value: Any) -> Iterator[Any]:
     if isinstance(value, tuple | list):
         for part in value:
             yield from leaves(part)
+    elif _is_record(value):
+        for field in fields(value):
+            yield from leaves(getattr(value, field.name))
     else:
         yield value
+
+
+def _is_record(value: Any) -> bool:
+    """Whether a value is an object of a dataclass."""
+    return is_dataclass(value) and not isinstance(value, type)
 
 
 def rebuild(value: Any, parts: Iterator[Any]) -> Any:
@@ -40,12 +48,20 @@ def rebuild(value: Any, parts: Iterator[Any]) -> Any:
         return [rebuild(part, parts) for part in value]
     if isinstance(value, tuple):
         made = (rebuild(part, parts) for part in value)
-        return type(value)(*made) if hasattr(value, "_fields") else tuple(made)
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if _is_record(value):
+        record = object.__new__(type(value))
+        for field in fields(value):
+            object.__setattr__(record, field.name, rebuild(getattr(value, field.name), parts))
+        return record
     return next(parts)
 
 
 def have_same_form(one: Any, other: Any) -> bool:
-    """Whether two values are tuples and lists of the same form."""
+    """Whether two values are tuples, lists and dataclasses of the same form."""
+    if _is_record(one) and type(one) is type(other):
+        pairs = ((getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+        return all(have_same_form(a, b) for a, b in pairs)
     if isinstance(one, tuple | list):
         return (
             type(one) is type(other)
@@ -105,6 +121,14 @@ def _convert_integer(value: Tile, dtype: type[DType]) -> Tile:
         return astype(value, dtype)
     wide = widen(value, dtype)
     return value if wide is None else wide
+
+
+def zero_like(value: Any) -> Any:
+    """Zeros of the type of a tile, for where nobody reads them; anything else as it is."""
+    if not isinstance(value, Tile):
+        return value
+    made = constant(0, value.dtype, value.shape)
+    return Tile(made, value.dtype, value.shape, natural=value.natural)
 
 
 def is_same(one: Any, other: Any) -> bool:

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 def combine(selector: int, vectors: Sequence[int]) -> int:
     """The sum of the selected vectors."""
     total = 0
-    if selector:
-        for i, vector in enumerate(vectors):
-            if selector >> i & 1:
-                total ^= vector
+    selector &= (1 << len(vectors)) - 1
+    while selector:  # from the last selected vector down
+        last = selector.bit_length() - 1
+        total ^= vectors[last]
+        selector ^= 1 << last
     return total
 
 

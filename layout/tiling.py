@@ -6,8 +6,9 @@ from functools import cache
 
 from tilec.isa import LANES, WARPGROUP_WARPS, Form
 
-from .fragments import any_fragment_of, has_fragment
-from .linear import LayoutError, LinearLayout, log2
+from .extents import unit_extents
+from .fragments import accumulator, any_fragment_of, fragment_of, has_fragment
+from .linear import LayoutError, LinearLayout
 from .operands import INDICES, units
 
 _identity = LinearLayout.identity
@@ -17,6 +18,8 @@ def operand_tile(
     form: Form, name: str, rows: int, cols: int, warps: tuple[int, int]
 ) -> LinearLayout:
     """A tile of operand `name`, made of the form's fragments, over the warps of a CTA.
+
+    Of a tile whose extents are no powers of two it is the layout of its unit.
 
     The warps form a grid over C, rows fastest; each holds one contiguous block. A is held
     once by each row of that grid, B by each column. Registers go through the fragments of a
@@ -35,6 +38,7 @@ def operand_tile(
     Raises:
         LayoutError: if the tile is no whole number of fragments.
     """
+    rows, cols = unit_extents((rows, cols))
     known = [operand.name for operand in form.all_operands if has_fragment(operand)]
     if form.products != 1 or name not in known:
         raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
@@ -44,7 +48,6 @@ def operand_tile(
     for index, of, extent, one in zip(
         ("row", "col"), INDICES[name], (rows, cols), (operand.rows, operand.cols), strict=True
     ):
-        log2(extent, f"extent of {index}s")
         if extent % one:
             raise LayoutError(
                 f"{extent} {index}s of operand {name} are no multiple of {one}, "
@@ -83,30 +86,35 @@ def warpgroup_tile(
         warps: warps along M, a multiple of four, and along N.
 
     Returns:
-        (register, lane, warp) -> (row, col).
+        (register, lane, warp) -> (row, col): of the tile's unit, where the tile has extents that
+        are no powers of two. Each warpgroup has a part of each unit.
 
     Raises:
         LayoutError: if the tile is no whole number of fragments for each of them.
     """
-    layout = any_fragment_of(form, name)
-    if not isinstance(layout, LinearLayout):
-        raise LayoutError(f"operand {name} of {form.ptx} has no linear layout")
-    unit = layout.out_sizes
+    whole = any_fragment_of(form, name)
     groups_m, groups_n = warps[0] // WARPGROUP_WARPS, warps[1]
     parts = groups_n if name in "cd" else 1
+    fragment = whole.out_sizes
+    unit_rows, unit_cols = unit_extents((rows, cols))
+    # Along N a warpgroup has one piece of the columns, if it is alone, or one of each unit's.
+    wide = cols if parts == 1 else unit_cols // parts
     if (
         warps[0] % WARPGROUP_WARPS
-        or rows % (unit["row"] * groups_m)
-        or cols % (unit["col"] * parts)
+        or unit_rows % (fragment["row"] * groups_m)
+        or (not wide or wide % fragment["col"])
     ):
         raise LayoutError(
             f"{rows}x{cols} of operand {name} is no whole number of fragments of {form.ptx} for "
             f"each of {warps[0]}x{warps[1]} warps"
         )
-    layout *= _identity(cols // parts // unit["col"], "register", "col")
+    # An accumulator is made of m64n8 tiles, side by side, whatever its N.
+    layout = accumulator(form.operand(name)).unit if name in "cd" else fragment_of(form, name)
+    unit = layout.out_sizes
+    layout *= _identity(unit_cols // parts // unit["col"], "register", "col")
     layout *= _identity(groups_m, "warp", "row")
     layout *= _identity(parts, "warp", "col") if parts > 1 else LinearLayout.zeros(groups_n, "warp")
-    layout *= _identity(rows // groups_m // unit["row"], "register", "row")
+    layout *= _identity(unit_rows // groups_m // unit["row"], "register", "row")
     return layout.reorder(("register", "lane", "warp"), ("row", "col"))
 
 

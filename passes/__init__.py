@@ -7,7 +7,8 @@
                            select_mma                            of layouts/
                            stage_wgmma, on sm_90a                of hopper/
     to level 2             assign_layouts, remove_conversions    of layouts/
-    level 2                stage_shared                          of staging/
+    level 2                split_tiles                           of units/
+                           stage_shared                          of staging/
                            specialize_warps, on sm_90a           of hopper/
                            pipeline_loops, unroll_loops          of staging/
                            store_boxes, on sm_90a                of hopper/
@@ -19,6 +20,7 @@
     to registers           fragments_to_nvvm                     of nvvm/
     registers              split_roles, on sm_90a                of hopper/
                            lower_math, kernel_abi                of math/, nvvm/
+                           cut_blocks
 
 Level 1 is tiles of a CTA, level 2 tiles with layouts, level 3 fragments of a warp. What several
 passes ask of a program is in analysis/.

@@ -62,7 +62,7 @@ def _annotate(op: MemoryOp, kernel: Kernel) -> None:
     if "vector" in attributes:
         return
     wide = contiguous(memref)
-    vector = min(wide, shape[-1])
+    vector = min(wide, shape[-1] & -shape[-1])
     if "masked" in attributes:
         vector = min(vector, together(memref))
     alike = _alike(op)

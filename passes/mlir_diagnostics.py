@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from tilec.ir.mlir import ir
 
 from .base import Diagnostic
+
+_WORD = 1000
+"""Characters of a word that a message shows whole, such as a name that the program gives."""
 
 
 def from_mlir_error(error: ir.MLIRError) -> list[Diagnostic]:
@@ -21,7 +26,7 @@ def from_mlir_diagnostic(diagnostic: ir.Diagnostic | ir.DiagnosticInfo) -> Diagn
     location = diagnostic.location
     return Diagnostic(
         ir.Location.from_attr(location.attr, location.context),  # as its own class
-        diagnostic.message.strip(),
+        _shown(diagnostic.message.strip()),
         diagnostic.severity.name.lower(),
         tuple(
             from_mlir_diagnostic(note)
@@ -29,3 +34,10 @@ def from_mlir_diagnostic(diagnostic: ir.Diagnostic | ir.DiagnosticInfo) -> Diagn
             if not note.message.startswith("see current operation")
         ),
     )
+
+
+def _shown(message: str) -> str:
+    """A message in which no word is so long that nobody finds the rest."""
+    if len(message) <= _WORD:
+        return message
+    return re.sub(rf"\S{{{_WORD},}}", lambda word: f"{word[0][:100]}...{word[0][-20:]}", message)

@@ -31,6 +31,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-stage-wgmma": "tilec.passes.stage_wgmma:StageWgmma",
         "tile-assign-layouts": "tilec.passes.assign_layouts:AssignLayouts",
         "tile-remove-conversions": "tilec.passes.remove_conversions:RemoveConversions",
+        "tile-split-tiles": "tilec.passes.split_tiles:SplitTiles",
         "tile-stage-shared": "tilec.passes.stage_shared:StageShared",
         "tile-specialize-warps": "tilec.passes.specialize_warps:SpecializeWarps",
         "tile-pipeline": "tilec.passes.pipeline_loops:PipelineLoops",
@@ -50,6 +51,7 @@ PASSES: Mapping[str, str] = MappingProxyType(
         "tile-split-roles": "tilec.passes.split_roles:SplitRoles",
         "tile-lower-math": "tilec.passes.lower_math:LowerMath",
         "tile-kernel-abi": "tilec.passes.kernel_abi:KernelAbi",
+        "tile-cut-blocks": "tilec.passes.cut_blocks:CutBlocks",
     }
 )
 """`module:Class` of tilec's passes, in the order in which a whole compilation runs them."""

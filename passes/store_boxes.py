@@ -8,8 +8,9 @@ from typing import ClassVar
 from tilec.dialects.tile.ops import StoreOp, TmaLoadOp
 from tilec.dialects.tile.tiles import TileValue, tile_value
 
-from .analysis.cta_accesses import accesses_of
+from .analysis.cta_accesses import CtaAccess, accesses_of
 from .analysis.effects import is_shared, may_alias
+from .analysis.index_distance import Distances
 from .analysis.shared_space import SharedSpace, aligned
 from .fragments.fragment_types import FragmentTypes
 from .fragments.matrix_moves import matrix_moves
@@ -22,7 +23,7 @@ class StoreBoxes(KernelPass):
     """Store tiles of 16-bit elements by boxes, where the kernel loads by boxes, too.
 
     In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top of a kernel,
-    the only op that touches its array, becomes one to panels in shared memory, by matrix
+    of elements that no other op touches, becomes one to panels in shared memory, by matrix
     instructions, and a `tile.tma_store` of each by one thread, which waits for them. No element's
     place is compared with the array's extents. A store stays for tile-coalesce-stores, with a
     remark that says why, where no tensor map describes the array, where rows may end within 16
@@ -40,18 +41,22 @@ class StoreBoxes(KernelPass):
         """Rewrite a kernel."""
         if not (self.enabled and kernel.is_automatic and kernel.named(TmaLoadOp)):
             return
+        found: list[tuple[StoreOp, TileValue, str]] = []
         for store in kernel.named(StoreOp):
             tile = tile_value(store.tile.type)
             if tile is None or tile.is_fragment or is_shared(store.memref):
                 continue
             with kernel.at(store):
-                why = _store(store, tile, kernel)
+                found.append((store, tile, _obstacle(store, tile, kernel)))
+        for store, tile, obstacle in found:
+            with kernel.at(store):
+                why = obstacle or _store(store, tile, kernel)
                 if why:
                     kernel.remark(store, f"is not stored by boxes: {why}")
 
 
-def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
-    """Store by boxes; why not, if it stays."""
+def _obstacle(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
+    """Why the program does not let a store leave by boxes; empty if it does."""
     why = why_no_box_store(store, tile, kernel.function)
     if why:
         return why
@@ -59,6 +64,11 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
         return "it is not at the top of the kernel"
     if _others(store, kernel):
         return "something else may touch its array"
+    return ""
+
+
+def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
+    """Store by boxes; why not, if it stays."""
     kind = panels_of(tile)
     if kind is None:
         return "its rows are no lines of a swizzle"
@@ -86,10 +96,30 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
 
 def _others(store: StoreOp, kernel: Kernel) -> bool:
     """Whether any other op may touch the memory that a store writes."""
+    (own,) = accesses_of(store, kernel.target)
     accesses = (
         access
         for op in kernel.walk()
         if op.operation != store.operation
         for access in accesses_of(op, kernel.target)
     )
-    return any(one.memref is None or may_alias(one.memref, store.memref) for one in accesses)
+    distances = Distances()
+    return any(
+        one.memref is None
+        or (may_alias(one.memref, store.memref) and not _is_beside(one, own, distances))
+        for one in accesses
+    )
+
+
+def _is_beside(other: CtaAccess, own: CtaAccess, distances: Distances) -> bool:
+    """Whether an access at the top of the kernel is of other elements, as that of another unit."""
+    if other.memref != own.memref or other.op.operation.block != own.op.operation.block:
+        return False
+    if not (other.extents and own.extents):
+        return False
+    apart = (
+        distances.between(theirs, ours, frozenset())
+        for theirs, ours in zip(other.indices, own.indices, strict=True)
+    )
+    ends = zip(apart, own.extents, other.extents, strict=True)
+    return any(d.least >= extent or -d.greatest >= its for d, extent, its in ends)

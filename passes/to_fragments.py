@@ -19,6 +19,7 @@ from .fragments.fragment_elementwise import FragmentElementwise
 from .fragments.fragment_memory import FragmentMemory, Transfer
 from .fragments.fragment_products import FragmentProducts
 from .fragments.fragment_types import FragmentTypes
+from .fragments.fragment_units import FragmentUnits
 from .fragments.fragment_views import FragmentViews
 from .fragments.indexed_memory import IndexedMemory
 from .fragments.parts import cut, join
@@ -64,6 +65,7 @@ class _Rewrite:
             **lowerings.to_fragments(),
             **FragmentElementwise(self._types).handlers(),
             **FragmentProducts(self._types).handlers(),
+            **FragmentUnits(self._types).handlers(),
             **FragmentViews(self._types, self._thread).handlers(),
             **IndexedMemory(self._types, self._thread).handlers(),
             **WarpgroupProducts(self._types, self._thread).handlers(),

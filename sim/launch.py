@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +11,13 @@ from tilec.isa import DEFAULT_TARGET, TARGETS, nearest, target
 from tilec.isa.launch import GRID_LIMIT, Extents, check_cluster, extents
 from tilec.isa.limits import CLUSTERS_SINCE
 
+from .alu import Array
 from .arguments import pack
 from .counting import report as report_of
 from .errors import LaunchError
 from .findings import Findings, StoppedError, stopped
 from .frames import Frame
+from .heap import Heap
 from .machine import Machine
 from .memory import Memory
 from .observer import Observer
@@ -28,6 +30,8 @@ from .register_pool import at_entry
 from .report import Finding, Report, SimulationError
 from .residency import resident_ctas
 from .scheduler import Scheduler
+from .special import WORKSPACE
+from .symbols import Symbols
 from .translator import Translator
 from .wave import Geometry
 
@@ -68,6 +72,7 @@ def launch(
     max_steps: int | None = None,
     order: int | None = None,
     cluster: int | Sequence[int] | None = None,
+    symbols: Mapping[str, Array] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Run a kernel.
@@ -94,6 +99,8 @@ def launch(
             the seed decides. What a kernel without races gives does not depend on it, unless
             it asks in which order atomics came or what a clock shows.
         cluster: CTAs of a cluster along x, y and z; by default what the kernel requires, else 1.
+        symbols: numpy arrays for variables of the module, by name, set before the launch; those of
+            `.global` variables are changed in place as arguments are.
         progress: told, after every wave, how many CTAs have ended and how many there are.
 
     Returns:
@@ -119,7 +126,13 @@ def launch(
     placement = Placement(module, function, memory, dynamic_smem)
     _check_shared(placement, dynamic_smem, arch)
     buffers = pack(placement, memory, args)
+    variables = Symbols(placement, memory, symbols)
+    if placement.named("malloc", "free"):
+        machine.heap = Heap(memory)
     resident = resident_ctas(placement, geometry)
+    if placement.named(*WORKSPACE):
+        _check_cooperative(function, geometry, resident)
+        memory.workspace = memory.allocate("the workspace of the grid's barrier", 64)
     memory.build(placement.shared_bytes, resident, geometry.warps, geometry.cluster_ctas)
     machine.pool.entry = at_entry(function.directives, arch)
     program = Program(placement, machine)
@@ -156,6 +169,7 @@ def launch(
         if progress is not None:
             progress(min(first + resident, geometry.ctas), geometry.ctas)
     buffers.copy_back()
+    variables.copy_back()
     report = report_of(program, entry, findings, completed=completed)
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
@@ -180,6 +194,15 @@ def _check_cluster(geometry: Geometry, arch: str) -> None:
     if geometry.cluster_ctas > 1 and target(arch).number < CLUSTERS_SINCE:
         raise LaunchError(f"a cluster of {geometry.cluster}; {arch} has no clusters, sm_90 has")
     check_cluster(geometry.grid, geometry.cluster)
+
+
+def _check_cooperative(function: Function, geometry: Geometry, resident: int) -> None:
+    """Refuse a grid whose barrier not all CTAs can come to, as the driver does."""
+    if resident < geometry.ctas:
+        raise LaunchError(
+            f"kernel '{function.name}' has a barrier of its grid of {geometry.ctas} CTAs, of which "
+            f"{resident} are in flight at once"
+        )
 
 
 def _check_shared(placement: Placement, dynamic: int, arch: str) -> None:

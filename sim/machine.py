@@ -9,6 +9,7 @@ import numpy as np
 from .alu import Array
 from .clusters import Clusters
 from .fragments import Fragments
+from .heap import Heap
 from .memory import Memory
 from .observer import Observer
 from .phases import Phases
@@ -35,6 +36,7 @@ class Machine(Registers):
         transfers: bulk and tensor copies under way.
         clusters: the cluster barriers.
         pool: the registers that warpgroups have.
+        heap: what threads allocate from; None if no function asks for it.
     """
 
     def __init__(
@@ -56,6 +58,7 @@ class Machine(Registers):
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
         self.pool = RegisterPool(self, self.phases)
+        self.heap: Heap | None = None
 
     def begin(self, first: int, ctas: int) -> None:
         """Begin the wave of `ctas` CTAs from number `first`."""

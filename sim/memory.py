@@ -91,6 +91,7 @@ class Memory:
         views: the bytes as elements of 8, 16, 32, 64 and 128 bits.
         spaces: state spaces by name; `const` and kernel `param` are the global one.
         shared_bytes: shared memory of a CTA.
+        workspace: address of what a cooperative launch has for its grid's barrier; 0 without.
     """
 
     def __init__(self) -> None:
@@ -106,6 +107,7 @@ class Memory:
         self.shared_bytes = 0
         self.shared_stride = 0
         self._local_base = 0
+        self.workspace = 0
         self.data = np.zeros(0, np.uint8)
         self.views: dict[int, Array] = {}
         self.spaces: dict[str, Space] = {}
@@ -122,6 +124,12 @@ class Memory:
         if data is not None:
             self.fill(GLOBAL_BASE + start, data)
         # One guard at least between allocations, so that an overrun meets none.
+        self._end = start + -(-size // 256) * 256 + _GUARD
+        return GLOBAL_BASE + start
+
+    def reserve(self, size: int) -> int:
+        """Room in global memory that nobody may touch before it is admitted; its address."""
+        start = self._end
         self._end = start + -(-size // 256) * 256 + _GUARD
         return GLOBAL_BASE + start
 
@@ -210,6 +218,18 @@ class Memory:
         self.views = {bits: data.view(dtype) for bits, dtype in _DTYPES.items()}
 
     # During the launch
+
+    def admit(self, name: str, address: int, size: int) -> None:
+        """Make an allocation of a part of what is reserved."""
+        start = address - GLOBAL_BASE
+        at = bisect_right(self._starts, start)
+        self._starts.insert(at, start)
+        self.allocations.insert(at, Allocation(name, start, start + size, writable=True))
+
+    def dismiss(self, address: int) -> None:
+        """End the allocation that begins at an address."""
+        at = bisect_right(self._starts, address - GLOBAL_BASE) - 1
+        del self._starts[at], self.allocations[at]
 
     @property
     def local_bytes(self) -> int:

@@ -57,6 +57,10 @@ class Placement:
         """Whether any instruction is executed by the warps of a warpgroup together."""
         return any(found.sync is Sync.WARPGROUP for found in self._traits())
 
+    def named(self, *names: str) -> bool:
+        """Whether one of these names stands in an operand of what is placed."""
+        return any(name in self.uses(function) for function in self.functions for name in names)
+
     def _traits(self) -> Iterator[Traits]:
         for function in self.functions:
             yield from map(traits, function.body or ())

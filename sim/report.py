@@ -28,7 +28,7 @@ class Finding:
     Attributes:
         kind: `out-of-bounds`, `misaligned`, `wrong-space`, `read-only`, `uninitialised`,
             `async`, `proxy`, `mbarrier`, `tensor-map`, `cluster`, `wgmma`, `registers`, `race`,
-            `barrier`, `partial-warp`, `deadlock`, `step-limit` or `trap`.
+            `barrier`, `partial-warp`, `deadlock`, `heap`, `step-limit` or `trap`.
         message: what and where, in words.
         line: line of the PTX text; 0 where none is to blame.
         source: `file:line` that `.loc` gave for it, or empty.
@@ -92,7 +92,11 @@ class MatrixCount:
     flops: int
 
 
-@dataclass(slots=True)
+_FINDINGS_SHOWN = 5
+"""Findings that a report shows in a line each where it is printed as a value."""
+
+
+@dataclass(slots=True, repr=False)
 class Report:
     """What a run found and counted.
 
@@ -134,6 +138,20 @@ class Report:
     waits: int = 0
     waits_in_vain: int = 0
     lines: list[Line] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """A few lines, for a prompt; `to_text` says it all."""
+        found = [str(finding) for finding in self.findings[:_FINDINGS_SHOWN]] or ["no findings"]
+        if len(self.findings) > _FINDINGS_SHOWN:
+            found.append(f"and {len(self.findings) - _FINDINGS_SHOWN} findings more")
+        counts = [
+            f"{self.warp_instructions:,} warp instructions",
+            *(f"{one.warps:,} {one.form}" for one in self.matrix),
+            f"{self.sectors:,} global sectors",
+            f"{self.wavefronts:,} shared wavefronts",
+        ]
+        verdict = "completed" if self.completed else "stopped"
+        return "\n".join([f"kernel {self.kernel}: {verdict}", *found, ", ".join(counts)])
 
     @property
     def ok(self) -> bool:

@@ -24,6 +24,10 @@ _VECTORS = ("%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid",
             "%cluster_ctaid", "%cluster_nctaid")  # fmt: skip
 
 
+WORKSPACE = ("%envreg1", "%envreg2")
+"""The upper and the lower half of where the driver keeps the barrier of a cooperative launch."""
+
+
 def is_special(name: str, component: str) -> bool:
     """Whether this is a special register that is known."""
     if component:
@@ -126,6 +130,10 @@ def value(wave: Wave, name: str) -> Array:
             return _u32(wave.memory.shared_bytes)
         case "%dynamic_smem_size":
             return _u32(wave.dynamic_shared)
+        case "%envreg1":
+            return _u32(wave.memory.workspace >> 32)
+        case "%envreg2":
+            return _u32(wave.memory.workspace & 0xFFFFFFFF)
         case "%gridid":
             return np.zeros((1, 1, 1), np.uint64)
         case _:

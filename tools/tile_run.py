@@ -56,6 +56,13 @@ def _output(text: str) -> tuple[int, str]:
     return int(number), path
 
 
+def _symbol(text: str) -> tuple[str, str]:
+    name, equals, spec = text.partition("=")
+    if not equals or not name or not spec:
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=SPEC")
+    return name, spec
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = Parser("tile-run", __doc__ or "", epilog=_EPILOG)
@@ -68,6 +75,8 @@ def parser() -> argparse.ArgumentParser:
     add("--cluster", metavar="X,Y,Z", type=_extents, help=what)
     add("--dynamic-smem", metavar="BYTES", type=_count, help="default: the kernel's own, or 0")
     add("--arg", metavar="SPEC", action="append", default=[], help="an argument, in order")
+    what = "set a .global or .const variable of the PTX before the run"
+    add("--symbol", metavar="NAME=SPEC", type=_symbol, action="append", default=[], help=what)
     add("--seed", metavar="N", type=_count, default=0, help="of random arguments; default: 0")
     what = "write argument N, counted from 0, to a .npy file"
     add("--out", metavar="N=PATH", type=_output, action="append", default=[], help=what)
@@ -135,6 +144,7 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
             ("--no-checks", not arguments.checks),
             ("--max-steps", arguments.max_steps is not None),
             ("--lines", arguments.lines),
+            ("--symbol", arguments.symbol),
         )
         if given
     ]
@@ -201,8 +211,20 @@ def _simulated(
             numerics=arguments.numerics,
             checks=arguments.checks,
             max_steps=arguments.max_steps,
+            symbols=_symbols(arguments),
             progress=bar.update,
         )
+
+
+def _symbols(arguments: argparse.Namespace) -> dict[str, Array]:
+    """The arrays that variables are set to."""
+    found: dict[str, Array] = {}
+    for number, (name, spec) in enumerate(arguments.symbol, len(arguments.arg)):
+        value = argument(spec, number, arguments.seed)
+        if not isinstance(value, np.ndarray | np.generic):
+            raise TilecError(f"--symbol {name}={spec}: no array, and no number of a type")
+        found[name] = np.asarray(value)
+    return found
 
 
 def _outputs(wanted: Sequence[tuple[int, str]], values: Sequence[Value]) -> dict[str, Array]:

@@ -104,6 +104,11 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
     )
+    made.add_argument(
+        "--launcher",
+        action="store_true",
+        help="write FILE.h and FILE.c beside FILE.ptx or FILE.cubin: C that launches the kernels",
+    )
     made.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
     made.add_argument("--list-targets", action="store_true", help="list the targets")
     made.add_argument(
@@ -131,7 +136,10 @@ def _main(arguments: argparse.Namespace) -> int:
     name = "<stdin>" if arguments.input == "-" else arguments.input
     reproducer = arguments.mlir_pass_pipeline_crash_reproducer
     check_outputs(
-        [arguments.output, arguments.remarks_output, _abi_file(arguments), reproducer],
+        [
+            *(arguments.output, arguments.remarks_output, _abi_file(arguments), reproducer),
+            *_launcher_files(arguments),
+        ],
         [arguments.input],
     )
     text = read_input(arguments.input)
@@ -226,6 +234,16 @@ def _abi_file(arguments: argparse.Namespace) -> str | None:
     return None
 
 
+def _launcher_files(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The header and the source that launch the kernels, if they are asked for."""
+    if not arguments.launcher:
+        return ()
+    if arguments.emit not in (Stage.PTX, Stage.CUBIN) or not is_file_name(arguments.output):
+        raise TilecError("--launcher writes C beside a file of PTX or cubin: give -o FILE")
+    path = Path(arguments.output)
+    return str(path.with_suffix(".h")), str(path.with_suffix(".c"))
+
+
 def _outputs(compiled: Compiled, arguments: argparse.Namespace) -> dict[str, str | bytes]:
     """What is to be written, by file."""
     last = _last_stage(arguments)
@@ -240,6 +258,8 @@ def _outputs(compiled: Compiled, arguments: argparse.Namespace) -> dict[str, str
         _report(compiled)
     if beside := _abi_file(arguments):
         found[beside] = str(compiled.abi)
+    if files := _launcher_files(arguments):
+        found.update(zip(files, compiled.c_launcher(Path(files[0]).stem, last), strict=True))
     return found
 
 

@@ -12,6 +12,7 @@ import threading
 import weakref
 
 from tilec import dialects
+from tilec.ir.casts import accept_all
 from tilec.ir.mlir import ir
 from tilec.ir.state import hold, release
 from tilec.passes.mlir_diagnostics import from_mlir_diagnostic
@@ -61,6 +62,7 @@ def new_context() -> ir.Context:
     context.enable_multithreading(False)  # verifiers in Python would wait for each other
     with LOADING:
         dialects.load(context)
+    accept_all(context)
     context.attach_diagnostic_handler(_report)
     return context
 

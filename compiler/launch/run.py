@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -9,6 +10,8 @@ from tilec import sim
 from tilec.isa import LaunchError, Target, TilecError, nearest
 from tilec.isa.launch import Extents, extents
 from tilec.runtime import cuda
+from tilec.runtime.cuda.bound import Launch
+from tilec.runtime.cuda.launch import loaded
 from tilec.runtime.cuda.views import is_shared
 
 from .abi import KernelEntry
@@ -60,7 +63,7 @@ def launch(
                 raise LaunchError(
                     f"argument {number} is on a GPU; the simulator takes numpy arrays"
                 )
-        return sim.launch(
+        report = sim.launch(
             compiled.ptx,
             found.name,
             _grid(found, args, grid),
@@ -69,7 +72,9 @@ def launch(
             arch=compiled.target.name,
             dynamic_smem=shared,
             cluster=clusters,
-        ).require_ok()
+        )
+        sys.stdout.write(report.output)  # as the driver does
+        return report.require_ok()
     cuda.gpu().activate()  # after a fault a new context, where the arrays of before are lost
     parameters = passed(found, args, stream)
     cuda.launch(
@@ -83,6 +88,22 @@ def launch(
         stream=stream,
     )
     return None
+
+
+def bind(
+    compiled: Launchable, args: Sequence[Any], *, grid: int | Sequence[int], stream: Any
+) -> Launch:
+    """What `Compiled.bind` does."""
+    found = _kernel(compiled, None)
+    module = loaded(compiled.ptx)
+    return module.kernel(found.name).bind(
+        _grid(found, args, grid),
+        _threads(found, None),
+        passed(found, args, stream),
+        dynamic_smem=found.dynamic_shared,
+        cluster=_clusters(found, None),
+        stream=stream,
+    )
 
 
 def _threads(kernel: KernelEntry, block: int | Sequence[int] | None) -> Extents:

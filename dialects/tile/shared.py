@@ -23,9 +23,10 @@ class SharedBuffer:
 
     Attributes:
         count: matrices, the product of the memref's leading extents.
-        rows, cols: extents of one matrix, powers of two.
+        rows, cols: extents of one matrix; columns are a power of two.
         element_bytes: bytes of an element.
-        layout: (row, col) -> offset in elements, swizzled, within one matrix.
+        layout: (row, col) -> offset in elements, swizzled, within one matrix. If its rows are no
+            power of two, that of the next: the offsets of the rows that there are fill the matrix.
     """
 
     count: int
@@ -67,9 +68,8 @@ def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
     *leading, rows, cols = type_.shape
     if 0 in type_.shape:
         raise TilecError(f"a shared buffer has elements, unlike {type_}")
-    for extent in (rows, cols):
-        if extent & (extent - 1):
-            raise TilecError(f"the last two extents of a shared buffer are powers of two: {type_}")
+    if cols & (cols - 1):
+        raise TilecError(f"columns of a shared buffer are a power of two, unlike those of {type_}")
     bits = bits_of(type_.element_type)
     if bits % 8:
         raise TilecError(f"elements of type {type_.element_type} have no address of their own")
@@ -105,9 +105,18 @@ def allocated_bytes(type_: ir.MemRefType) -> int:
 @lru_cache(maxsize=1024)
 def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
     """(row, col) -> offset, in elements, of a swizzle's name or the text of its inverse."""
-    extents = {"row": rows, "col": cols}
+    extents = {"row": 1 << (rows - 1).bit_length(), "col": cols}
     if "->" not in text:
-        return shared_layout(extents, bits, Swizzle.parse(text)).inverse()
+        swizzle = Swizzle.parse(text)
+        moved = 1 << swizzle.bits + swizzle.base if swizzle.bits else 1
+        if extents["row"] != rows and rows * cols * bits // 8 % moved:
+            raise TilecError(
+                f"{rows} rows of {cols * bits // 8} bytes are no whole number of the {moved} bytes "
+                f"within which {text} moves them; legal: powers of two, and such multiples"
+            )
+        return shared_layout(extents, bits, swizzle).inverse()
+    if extents["row"] != rows:
+        raise TilecError(f"a layout of offsets is of a power of two of rows, not of {rows}")
     places = LinearLayout.parse(text)
     if places.out_sizes != extents or list(places.in_sizes) != ["offset"]:
         raise TilecError(

@@ -88,5 +88,10 @@ def stored_tile(tile: TileValue, *, transposed: bool) -> TileValue:
             f"'{tile.layout}' does not hold neighbouring {where} together; memory of the "
             f"transposed tile, {other} the attribute transposed, may fit"
         )
-    shape = tuple(rest.out_sizes.values())
+    shape = tuple(
+        extent * whole // unit
+        for extent, whole, unit in zip(
+            rest.out_sizes.values(), tile.shape, tile.layout.out_sizes.values(), strict=True
+        )
+    )
     return TileValue(shape, ir.IntegerType.get_signless(8), rest, tile.is_fragment)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from tilec.ir.aliases import Number, Type
@@ -11,6 +12,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
 from tilec.isa import Operand, TilecError
 from tilec.layout import LayoutError, LinearLayout, any_fragment_of, find_form
+from tilec.layout.extents import check_extents, unit_extents
 from tilec.layout.views import dims
 
 from .dialect import ByteType, FragType, LayoutAttr
@@ -64,7 +66,7 @@ class PlainTile:
     """A tensor without a layout: a tile of the whole CTA, its elements not yet given to lanes.
 
     Attributes:
-        shape: extents of the tile, powers of two.
+        shape: extents of the tile; what is no power of two is so many units of one.
         element: MLIR element type.
     """
 
@@ -79,7 +81,9 @@ class TileValue:
     Attributes:
         shape: extents of the tile.
         element: MLIR element type.
-        layout: the linear layout that its encoding names.
+        layout: the linear layout that its encoding names, of one unit (`tilec.layout.extents`): of
+            all of the tile, if its extents are powers of two. The units lie behind one another
+            in a lane's registers, in row-major order.
         is_fragment: whether it is a `!tile.frag`.
     """
 
@@ -91,7 +95,12 @@ class TileValue:
     @property
     def registers(self) -> int:
         """Elements that a lane holds."""
-        return self.layout.in_size("register")
+        return self.layout.in_size("register") * self.units
+
+    @property
+    def units(self) -> int:
+        """Units of the tile; one, if its extents are powers of two."""
+        return prod(self.shape) // prod(self.layout.out_sizes.values())
 
     @property
     def warps(self) -> int:
@@ -149,12 +158,13 @@ def plain_tile(type_: Type) -> PlainTile | None:
     """The tile of a tensor that has no encoding, or None for another type.
 
     Raises:
-        TilecError: if its extents are no powers of two, or the elements are no numbers.
+        TilecError: if its extents are none of a tile, or the elements are no numbers.
     """
     if not isinstance(type_, ir.RankedTensorType) or type_.encoding is not None:
         return None
-    if not type_.has_static_shape or any(e < 1 or e & (e - 1) for e in type_.shape):
-        raise TilecError(f"extents of a tile are powers of two, unlike those of {type_}")
+    if not type_.has_static_shape:
+        raise TilecError(f"extents of a tile are known before it runs, unlike those of {type_}")
+    check_extents(type_.shape)
     if not type_.rank:
         raise TilecError(f"a tile has rank 1 or more; {type_.element_type} stands for {type_}")
     return PlainTile(tuple(type_.shape), element_of(type_.element_type))
@@ -183,9 +193,23 @@ def _checked(tile: ir.RankedTensorType, text: str, *, is_fragment: bool) -> Tile
     element = element_of(tile.element_type)
     shape = tuple(tile.shape)
     if extents != shape:
-        own = "x".join(map(str, extents))
-        raise TilecError(f"layout '{text}' is of a {own} tile, not of {tile}")
+        _check_units(text, extents, tile, is_fragment=is_fragment)
     return TileValue(shape, element, layout, is_fragment)
+
+
+def _check_units(
+    text: str, extents: tuple[int, ...], tile: ir.RankedTensorType, *, is_fragment: bool
+) -> None:
+    """Check that a layout, which is not of all of a tile, is of its unit."""
+    own, wanted = "x".join(map(str, extents)), ""
+    if tile.has_static_shape and not is_fragment:
+        check_extents(tile.shape)
+        unit = unit_extents(tile.shape)
+        if extents == unit:
+            return
+        one = "x".join(map(str, unit))
+        wanted = f" or its units of {one}" * (unit != tuple(tile.shape))
+    raise TilecError(f"layout '{text}' is of a {own} tile, not of {tile}{wanted}")
 
 
 @lru_cache(maxsize=4096)

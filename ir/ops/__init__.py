@@ -13,11 +13,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import arith, builtin, gpu, llvm, math, memref, nvvm, scf, transform, vector
+    from . import arith, builtin, cf, gpu, llvm, math, memref, nvvm, scf, transform, vector
 
 __all__ = [
     "arith",
     "builtin",
+    "cf",
     "gpu",
     "llvm",
     "math",

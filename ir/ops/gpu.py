@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from ..aliases import Attribute
+from ..aliases import Attribute, Value
 from ..creation import create, emit
 from ..mlir import ir
 from ..types import index
@@ -47,6 +47,11 @@ def grid_dim(dimension: Dimension) -> ir.OpResult:
 def barrier() -> ir.Operation:
     """A barrier of the CTA."""
     return emit("gpu.barrier")
+
+
+def printf(text: str, values: Sequence[Value]) -> ir.Operation:
+    """Print values as C's printf does, each thread for itself."""
+    return emit("gpu.printf", values, format=ir.StringAttr.get(text))
 
 
 def return_() -> ir.Operation:

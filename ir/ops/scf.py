@@ -59,6 +59,6 @@ def condition(holds: Value, values: Sequence[Value]) -> ir.Operation:
     return emit("scf.condition", [holds, *values])
 
 
-def execute_region() -> ir.Operation:
+def execute_region(results: Sequence[Type] = ()) -> ir.Operation:
     """A region that is executed once, without a block yet."""
-    return ir.Operation.create("scf.execute_region", regions=1)
+    return ir.Operation.create("scf.execute_region", results=results, regions=1)

@@ -1,12 +1,14 @@
 """`mlir.ir`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from enum import Enum
 
 from .affine import *
 from .attributes import *
 from .base import *
+from .base import Attribute as Attribute
+from .base import TypeID as TypeID
 from .operations import *
 from .operations import _OperationBase as _OperationBase
 from .types import *
@@ -31,4 +33,7 @@ def loc_tracebacks(
     on_explicit_actn: OnExplicitAction = ...,
     current_loc_actn: CurrentLocAction = ...,
 ) -> AbstractContextManager[None]: ...
+def register_type_caster(
+    typeid: TypeID, *, replace: bool = ...
+) -> Callable[[Callable[[Attribute], Attribute]], object]: ...
 def get_load_on_create_dialects() -> Sequence[str]: ...

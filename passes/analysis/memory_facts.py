@@ -36,7 +36,8 @@ def memory_facts(memref: Value) -> MemoryFacts:
 
     Its type says what is static. Of a kernel's argument the attributes `tile.aligned` (i64, bytes),
     `tile.sizes` and `tile.strides` (array<i64>, what divides each size and stride) say more;
-    `memref.assume_alignment` speaks of the address.
+    `memref.assume_alignment` speaks of the address. Of a memref that
+    `arith.select` chooses holds what holds of both.
 
     Raises:
         TilecError: for attributes that are none of these, not of the memref's rank, or against
@@ -44,12 +45,23 @@ def memory_facts(memref: Value) -> MemoryFacts:
     """
     assumed, root = 1, memref
     while not isinstance(maker := root.owner, ir.Block):
+        if maker.name == "arith.select":
+            return _of_either(memory_facts(maker.operands[1]), memory_facts(maker.operands[2]))
         if maker.name == "memref.assume_alignment":
             assumed = max(assumed, _power(attribute(maker, "alignment", ir.IntegerAttr).value))
         elif maker.name != "memref.cast":
             break
         root = maker.operands[0]
     return _facts(ir.MemRefType(memref.type), argument_attributes(root), assumed)
+
+
+def _of_either(one: MemoryFacts, other: MemoryFacts) -> MemoryFacts:
+    """What is known of a memref that may be two: powers of two that divide what both are."""
+    return MemoryFacts(
+        min(one.aligned, other.aligned),
+        tuple(map(min, one.sizes, other.sizes)),
+        tuple(map(min, one.strides, other.strides)),
+    )
 
 
 @per_context()

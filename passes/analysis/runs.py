@@ -30,7 +30,7 @@ def run_of(value: Value, depth: int = _DEPTH) -> int:
         value: a tile without a layout.
         depth: how many ops to look back.
     """
-    row = _row(value)
+    row = _row(value) & -_row(value)
     owner = value.owner
     if row == 1 or isinstance(owner, ir.Block) or depth == 0:
         return 1

@@ -37,9 +37,15 @@ class FragmentTypes:
         """The tile that a type is, or None for what is no tensor.
 
         Raises:
-            TilecError: for a tensor without a layout, or with one of other warps than the kernel's.
+            TilecError: for a tensor without a layout, or with one of other warps than the kernel's,
+                and for one of several units.
         """
-        return self._tile(type_) if isinstance(type_, ir.RankedTensorType) else None
+        if not isinstance(type_, ir.RankedTensorType):
+            return None
+        tile = self._tile(type_)
+        if tile.units > 1:
+            raise TilecError(f"{type_} is of {tile.units} units: run tile-split-tiles first")
+        return tile
 
     def _tile(self, type_: Type) -> TileValue:
         tile = tile_value(type_)
@@ -73,7 +79,8 @@ class FragmentTypes:
             tile = self._tile(type_)
             parts = self.parts(tile)
             shape = tuple(parts.unit.out_sizes.values())
-            self._types[type_] = [frag_type(shape, tile.element, parts.unit)] * parts.count
+            each = frag_type(shape, tile.element, parts.unit)
+            self._types[type_] = [each] * (parts.count * tile.units)
         return self._types[type_]
 
     def whole(self, type_: Type) -> FragType:

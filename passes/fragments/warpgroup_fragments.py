@@ -28,12 +28,15 @@ def warp_piece(form: Form, name: str) -> LinearLayout:
 def warp_unit(form: Form, name: str) -> LinearLayout:
     """(register, lane) -> place of a warp's sixteen rows of an operand of `wgmma`.
 
+    Of an accumulator whose N is no power of two it is that of as many columns as divide N.
+
     Args:
         form: a form of `wgmma`.
-        name: `a` in registers, `c` or `d`; of the latter N is a power of two.
+        name: `a` in registers, `c` or `d`.
     """
     whole = any_fragment_of(form, name)
-    assert isinstance(whole, LinearLayout)
+    if not isinstance(whole, LinearLayout):
+        whole = whole.over(whole.count & -whole.count)
     rows, cols = whole.out_sizes.values()
     bases = whole.bases
     return LinearLayout.of(

@@ -18,12 +18,13 @@ from tilec.dialects.tile.ops import (
     WgmmaWaitOp,
 )
 from tilec.dialects.tile.ops.wgmma import PassingOp
-from tilec.dialects.tile.tiles import TileValue, frag_type
+from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Attribute, Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 from tilec.ir.types import i1, memref_of
 from tilec.isa import WARPGROUP_WARPS
+from tilec.layout.extents import unit_counts, unit_extents
 
 from ..emit import add, add_constant, index_constant
 from ..thread_index import ThreadIndex
@@ -79,7 +80,7 @@ class WarpgroupProducts:
         return sums
 
     def _first(self, op: WarpgroupDotOp, name: str) -> Value:
-        """Where in M of A, or in N of B, the part of this warpgroup begins."""
+        """Where in M of A, or in N of B, the part of this warpgroup begins: of each unit's."""
         along_m, along_n = op.grid
         groups = along_m // WARPGROUP_WARPS
         if (groups if name == "a" else along_n) == 1:
@@ -89,7 +90,7 @@ class WarpgroupProducts:
             number = arith.remui(group, index_constant(groups)) if along_n > 1 else group
             return arith.muli(number, index_constant(op.key.operand("a").rows))
         number = arith.divui(group, index_constant(groups)) if groups > 1 else group
-        cols = ir.RankedTensorType(op.d.type).shape[1]
+        _, cols = unit_extents(ir.RankedTensorType(op.d.type).shape)
         return arith.muli(number, index_constant(cols // along_n))
 
     def _warpgroup(self) -> Value:
@@ -100,25 +101,43 @@ class WarpgroupProducts:
         return self._group
 
     def _joined(self, op: WarpgroupDotOp, name: str, values: Values) -> Values:
-        """The fragments of the warpgroup that warps' fragments of an operand are parts of."""
+        """The fragments of the warpgroup that warps' fragments of an operand are parts of.
+
+        Those of M first, of each its columns in order.
+        """
         whole, part = warpgroup_type(op.key, name), _part(op, name, self._tile(op, name))
-        count = _count(op, name, self._tile(op, name))
-        size = len(values) // count
+        values = _Runs.of(op, self._tile(op, name)).by_rows(values)
+        size = len(values) // self._parts(op, name)
+        parts = [join(values[at : at + size], part) for at in range(0, len(values), size)]
+        each = _parts_of_one(op, name)
         return [
-            emit(JoinWarpsOp, [join(values[at : at + size], part)], whole)
-            for at in range(0, len(values), size)
+            emit(JoinWarpsOp, parts[at : at + each], whole) for at in range(0, len(parts), each)
         ]
 
     def _parted(self, op: WarpgroupDotOp, done: Values, types: list[Type]) -> Values:
         """The warps' fragments of the results."""
-        part = _part(op, "d", self._tile(op, "d"))
-        size = len(types) // len(done)
-        wholes = [emit(WarpPartOp, [one], part, column=i64(0)) for one in done]
-        return [piece for whole in wholes for piece in cut(whole, size, types[0])]
+        tile = self._tile(op, "d")
+        part = _part(op, "d", tile)
+        size = len(types) // self._parts(op, "d")
+        columns = warp_unit(op.key, "d").out_sizes["col"]
+        pieces = [
+            piece
+            for one in done
+            for number in range(_parts_of_one(op, "d"))
+            for piece in cut(
+                emit(WarpPartOp, [one], part, column=i64(number * columns)), size, types[0]
+            )
+        ]
+        return _Runs.of(op, tile).by_units(pieces)
+
+    def _parts(self, op: WarpgroupDotOp, name: str) -> int:
+        """Parts, of all of a warp's rows, of an operand that a warp holds."""
+        unit = warp_unit(op.key, name)
+        return self._tile(op, name).registers // unit.in_size("register")
 
     def _tile(self, op: WarpgroupDotOp, name: str) -> TileValue:
         value = op.d if name == "d" else op.tile_values()[name]
-        tile = self._types.tile(value.type)
+        tile = tile_value(value.type)
         assert tile is not None
         return tile
 
@@ -159,13 +178,17 @@ class _Matrix:
                 operand.rows * (op.grid[0] // WARPGROUP_WARPS),
                 operand.cols,
             )
+            self._each, self._apart = 1, self._further
         else:
             self._further, self._depth = operand.cols, operand.rows
+            self._each, self._apart = _columns_of_units(op)
 
     def indices(self, number: int, k: int) -> Values:
         """Where the operand of instruction `number` along M or N, and `k` along K, begins."""
         *leading, row, col = self._begin
-        other, depth = add_constant(self._first, number * self._further), k * self._depth
+        unit, inner = divmod(number, self._each)
+        other = add_constant(self._first, unit * self._apart + inner * self._further)
+        depth = k * self._depth
         if self._transposed:
             row = add_constant(row, depth)
             panel, inside = self._split(other)
@@ -183,15 +206,69 @@ class _Matrix:
         return arith.divui(index, width), arith.remui(index, width)
 
 
+def _columns_of_units(op: WarpgroupDotOp) -> tuple[int, int]:
+    """Instructions along N in what a warpgroup has side by side, and how far such lie apart.
+
+    A warpgroup that shares N has a part of each unit.
+    """
+    cols, (_, along_n) = ir.RankedTensorType(op.d.type).shape[1], op.grid
+    apart = cols if along_n == 1 else unit_extents((cols,))[0]
+    return apart // along_n // op.key.operand("d").cols, apart
+
+
 def _part(op: WarpgroupDotOp, name: str, tile: TileValue) -> Type:
     """The type of a warp's part of one fragment of the warpgroup."""
     unit = warp_unit(op.key, name)
     return frag_type(tuple(unit.out_sizes.values()), tile.element, unit)
 
 
-def _count(op: WarpgroupDotOp, name: str, tile: TileValue) -> int:
-    """Fragments of an operand that a warpgroup holds."""
-    return tile.layout.in_size("register") // warp_unit(op.key, name).in_size("register")
+def _parts_of_one(op: WarpgroupDotOp, name: str) -> int:
+    """Parts of one fragment of the warpgroup, side by side; several where N is no power of two."""
+    return op.key.operand(name).cols // warp_unit(op.key, name).out_sizes["col"]
+
+
+class _Runs(NamedTuple):
+    """What a warp holds of a tile: units along rows and columns, in each one run for each of its M.
+
+    Attributes:
+        rows, cols: units of the tile.
+        own: fragments along M of each, of this warpgroup.
+    """
+
+    rows: int
+    cols: int
+    own: int
+
+    @classmethod
+    def of(cls, op: WarpgroupDotOp, tile: TileValue) -> _Runs:
+        """Those of an operand or the result."""
+        rows, cols = unit_counts(tile.shape)
+        groups = op.grid[0] // WARPGROUP_WARPS
+        return cls(rows, cols, tile.layout.out_sizes["row"] // groups // _ROWS)
+
+    def by_rows(self, values: Values) -> Values:
+        """Fragments in the order of units, as those of each row one behind the other."""
+        return _turned(values, self.rows, self.cols, self.own)
+
+    def by_units(self, values: Values) -> Values:
+        """The inverse."""
+        return _turned(values, self.rows, self.own, self.cols)
+
+
+_ROWS = 64
+"""Rows of a fragment of a warpgroup."""
+
+
+def _turned(values: Values, outer: int, one: int, other: int) -> Values:
+    """Runs of values, of which the two inner numbers change places."""
+    size = len(values) // (outer * one * other)
+    return [
+        values[((at * one + first) * other + second) * size + inner]
+        for at in range(outer)
+        for second in range(other)
+        for first in range(one)
+        for inner in range(size)
+    ]
 
 
 def _passed(kind: type[PassingOp], values: Values, **attributes: Attribute) -> Values:

@@ -91,9 +91,9 @@ def panel_boxes(panels: int, lines: int, width: int, at: list[Value]) -> Iterato
     """
     *leading, row, col = at
     zero = index_constant(0)
-    shape = ir.DenseI64ArrayAttr.get([min(lines, _MOST), width])
     for panel in range(panels):
         for first in range(0, lines, _MOST):
+            shape = ir.DenseI64ArrayAttr.get([min(lines - first, _MOST), width])
             origin = [*leading, add_constant(row, first), add_constant(col, panel * width)]
             place = [index_constant(panel), index_constant(first), zero]
             yield Box(origin, place, shape)

@@ -19,6 +19,7 @@ from tilec.isa import LANES, WARPGROUP_WARPS, Form, Target, TilecError
 from tilec.isa.table import current
 from tilec.isa.types import ELEMENT_TYPES
 from tilec.isa.wgmma import COLUMNS, M, dense_key
+from tilec.layout.extents import unit_extents
 
 from ..analysis.effects import is_shared
 from ..analysis.uniformity import Uniformity, control_of
@@ -70,7 +71,7 @@ def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> Wg
             if name == "b":
                 raise TilecError(f"B {error}") from None
     kind = "descriptor" if "a" in buffers else "registers"
-    form = _form(dot, tiles, grid, kind, target)
+    form = _form(dot, tiles, grid, kind, buffers["b"][1], target)
     _check_registers(form, tiles["d"], warps, target)
     return WgmmaChoice(form, grid, buffers)
 
@@ -88,7 +89,7 @@ def _tile(value: Value) -> PlainTile:
 
 def _grid(dot: DotOp, tile: PlainTile, warps: int) -> tuple[int, int]:
     """Warps along M and N: as many along M as find 64 rows each, so that instructions are wide."""
-    rows, cols = tile.shape
+    rows, cols = unit_extents(tile.shape)  # each warpgroup has a part of each unit
     if "warps" in dot.attributes:
         along_m, along_n = attribute(dot, "warps", ir.DenseI64ArrayAttr)
         if along_m % WARPGROUP_WARPS or along_m * along_n != warps:
@@ -97,19 +98,24 @@ def _grid(dot: DotOp, tile: PlainTile, warps: int) -> tuple[int, int]:
         along_m = min(warps, rows // M * WARPGROUP_WARPS) or warps
         along_n = warps // along_m
     if rows % (M * along_m // WARPGROUP_WARPS):
-        raise TilecError(f"{rows} rows are no multiple of {M} for each of {along_m} warps")
+        raise TilecError(f"{tile.shape[0]} rows are no multiple of {M} for each of {along_m} warps")
     if cols < COLUMNS[0] * along_n:
         raise TilecError(
-            f"{cols} columns are fewer than {COLUMNS[0]} for each of {along_n} warps along N"
+            f"{tile.shape[1]} columns are no multiple of {COLUMNS[0]} for each of {along_n} warps "
+            "along N"
         )
     return along_m, along_n
 
 
 def _form(
-    dot: DotOp, tiles: dict[str, PlainTile], grid: tuple[int, int], kind: str, target: Target
+    dot: DotOp,
+    tiles: dict[str, PlainTile],
+    grid: tuple[int, int],
+    kind: str,
+    buffer: OperandBuffer,
+    target: Target,
 ) -> Form:
     """The widest instruction; the one that the product names, if it names one of `wgmma`."""
-    n = min(COLUMNS[-1], tiles["d"].shape[1] // grid[1])
     if is_of_warpgroups(dot):
         found = current().forms[attribute(dot, "form", ir.StringAttr).value]
         if found.ptx.rpartition("::")[2] != kind:
@@ -121,17 +127,26 @@ def _form(
         for tile, is_unsigned in zip((tiles[n] for n in "dab"), (False, *unsigned), strict=True)
     ]
     d, a, b = names
-    key = dense_key(d, a, b, n, kind) if all(names) else ""
     known = current().forms
-    if key not in known or known[key].min_ptx(target) is None:
+    width = tiles["d"].shape[1] if grid[1] == 1 else unit_extents(tiles["d"].shape)[1] // grid[1]
+    widths = [n for n in reversed(COLUMNS) if not width % n and _in_panels(n, buffer)]
+    keys = [dense_key(d, a, b, n, kind) for n in widths] if all(names) else []
+    form = next((known[k] for k in keys if k in known and known[k].min_ptx(target)), None)
+    if form is None:
         types = " by ".join(str(tiles[name].element) for name in "ab")
         raise TilecError(
-            f"no wgmma of {target} multiplies {types}, giving {tiles['d'].element} in {n} columns"
+            f"no wgmma of {target} multiplies {types}, giving {tiles['d'].element} in {width} "
+            "columns"
         )
-    form = known[key]
     if tiles["a"].shape[1] % form.operand("a").cols:
         raise TilecError(f"{tiles['a'].shape[1]} of K are less than the {form.operand('a').cols}")
     return form
+
+
+def _in_panels(n: int, buffer: OperandBuffer) -> bool:
+    """Whether B's columns, so many an instruction, are whole panels, or parts of one."""
+    width = buffer.shape[-1]
+    return not buffer.transposed or n % width == 0 or width % n == 0
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilec.dialects.tile.ops.base import RelatedOp
 from tilec.ir.aliases import Op
 from tilec.layout import LinearLayout
+from tilec.layout.extents import unit_extents
 
 
 def forward(op: Op, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
@@ -15,7 +16,7 @@ def forward(op: Op, source: LinearLayout, shape: tuple[int, ...]) -> LinearLayou
         source: layout of its operand.
         shape: of its result.
     """
-    return op.forward(source, shape) if isinstance(op, RelatedOp) else source
+    return op.forward(source, unit_extents(shape)) if isinstance(op, RelatedOp) else source
 
 
 def backward(op: Op, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayout | None:
@@ -29,7 +30,7 @@ def backward(op: Op, result: LinearLayout, shape: tuple[int, ...]) -> LinearLayo
     Returns:
         None where the result leaves it open.
     """
-    return op.backward(result, shape) if isinstance(op, RelatedOp) else result
+    return op.backward(result, unit_extents(shape)) if isinstance(op, RelatedOp) else result
 
 
 def agree(op: Op, source: LinearLayout, result: LinearLayout) -> bool:

@@ -19,6 +19,7 @@ from tilec.ir.types import strides_and_offset
 from tilec.isa import LANES, TilecError
 from tilec.layout import LinearLayout
 from tilec.layout.blocked import blocked_tile
+from tilec.layout.extents import unit_extents
 from tilec.layout.tiling import operand_tile
 
 ACCESS_BITS = 128
@@ -86,12 +87,13 @@ def memory_layout(
     bits = bits_of(tile.element)
     fastest = next((contiguous_axis(op, len(tile.shape)) for op in accesses), len(tile.shape) - 1)
     vector = max([1, *(_vector(op, bits) for op in accesses)])
-    share = prod(tile.shape) // (LANES * warps)
+    unit = unit_extents(tile.shape)
+    share = prod(unit) // (LANES * warps)
     vector = min(vector, max(share, 1), ACCESS_BITS // bits)
     if bits < 8:
         vector = max(vector, 8 // bits)
-    vector = min(vector, tile.shape[fastest])
-    return blocked_tile(tile.shape, vector, warps, fastest=fastest, together=frozenset(together))
+    vector = min(vector, unit[fastest])
+    return blocked_tile(unit, vector, warps, fastest=fastest, together=frozenset(together))
 
 
 def legal_layout(op: MemoryOp, tile: PlainTile | TileValue, layout: LinearLayout) -> bool:

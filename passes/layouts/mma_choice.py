@@ -11,6 +11,7 @@ from tilec.dialects.tile.tiles import PlainTile, bits_of, element_name
 from tilec.isa import LANES, Family, Mma, Target, TilecError
 from tilec.isa.sass import execution
 from tilec.isa.table import current
+from tilec.layout.extents import unit_counts, unit_extents
 
 WAVEFRONT_BYTES = 128
 """What shared memory delivers at a time."""
@@ -195,10 +196,12 @@ def choice(form: Mma, warps: tuple[int, int], product: TileProduct, target: Targ
 
 
 def share(form: Mma, warps: tuple[int, int], shape: tuple[int, ...]) -> tuple[int, int]:
-    """Rows and columns of the result that a warp computes."""
+    """Rows and columns of the result that a warp computes: its part of each unit."""
     rows, cols = (
-        max(extent // along, one)
-        for extent, along, one in zip(shape, warps, form.shape[:2], strict=True)
+        max(unit // along, one) * count
+        for unit, count, along, one in zip(
+            unit_extents(shape), unit_counts(shape), warps, form.shape[:2], strict=True
+        )
     )
     return rows, cols
 

@@ -46,7 +46,8 @@ class AsyncCopies:
         rows, cols = ir.DenseI64ArrayAttr(op.shape)
         vector, panels = vector_of(op), op.panels
         width = cols // panels
-        layout = row_tile(rows, width, vector, threads(self._kernel.function) // LANES)
+        unit = rows & -rows  # the threads copy so many rows, and the next as many, and so on
+        layout = row_tile(unit, width, vector, threads(self._kernel.function) // LANES)
         place = _by_thread(layout)
         buffer = shared_buffer(target_type)
         shape = tuple(target_type.shape)
@@ -69,7 +70,8 @@ class AsyncCopies:
         pieces = _Pieces(from_, vector, size, "masked" in op.attributes, whole)
         attributes = self._attributes(size)
         registers = range(0, layout.in_size("register"), vector)
-        inside = [layout(register=register) for register in registers]
+        each = [layout(register=register) for register in registers]
+        inside = [(first + row, col) for first in range(0, rows, unit) for row, col in each]
         steps = [
             _Step((row, col + panel * width), part, (row, col))
             for panel, part in enumerate(parts)

@@ -111,7 +111,7 @@ class Wgmmas:
 
     def join(self, op: JoinWarpsOp, expansion: Expansion) -> list[Values]:
         """`tile.join_warps`: the same registers."""
-        return [list(expansion.values(op.operands[0]))]
+        return [expansion.all(op.operands)]
 
 
 def _passed(code: str, op: PassingOp, expansion: Expansion) -> list[Values]:

@@ -14,6 +14,7 @@ from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import arith, gpu
 from tilec.ir.types import element_of, i1
 from tilec.layout import LinearLayout
+from tilec.layout.extents import is_one_unit
 from tilec.layout.tiling import row_tile
 
 from ..analysis.places import outermost_loop
@@ -27,9 +28,14 @@ _REGISTER_BYTES = 4
 
 
 def fits_registers(copies: list[StagedCopy], warps: int) -> bool:
-    """Whether the tiles of copies may wait in registers: words, not too many, each held once."""
+    """Whether the tiles of copies may wait in registers: words, not too many, each held once.
+
+    Tiles of several units do not.
+    """
     taken = 0
     for copy in copies:
+        if not is_one_unit(ir.DenseI64ArrayAttr(copy.copy.attributes["shape"])):
+            return False
         layout = _layout(copy, warps)
         size = _bytes(copy)
         if not layout.is_injective or vector_of(copy.copy) * size < _REGISTER_BYTES:

@@ -21,6 +21,7 @@ from . import (  # noqa: F401 (they declare what they bind)
     moves,
     register_count,
     tensor_maps,
+    video,
     warp,
     wgmma,
 )

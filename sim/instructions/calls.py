@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from ..access import Access
+from ..alu import Array
 from ..binding import Binding
 from ..blocks import Call
 from ..findings import StoppedError
@@ -14,6 +16,7 @@ from ..machine import Machine, Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW
 from ..ptx.module import Arguments, Instruction, Module, Name
 from ..traits import PLAIN, Flow, Traits
+from ..widths import dtype_of
 from .registry import ending, instruction
 
 _FORMAT = re.compile(r"%[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t)?([diouxXeEfFgGaAcspn%])")
@@ -63,6 +66,29 @@ def _arguments(binding: Binding) -> list[Reader]:
 
         readers.append(read)
     return readers
+
+
+def _returning(binding: Binding, bits: int) -> Callable[[Array], None]:
+    """Gives all threads what a function returns, numbers of so many bits, if it is asked for."""
+    group = binding.operands[0]
+    name = group.items[0] if isinstance(group, Arguments) and group.items else None
+    scope, where = binding.instruction.scope, binding.instruction
+    found = binding.frame.address(name.text, scope) if isinstance(name, Name) else None
+    if found is None:
+        return lambda _: None
+    machine, memory = binding.machine, binding.machine.memory
+
+    def give(values: Array) -> None:
+        space, mask = memory.spaces["local"], machine.mask
+        offsets = np.full(machine.shape, found[1])
+        values = values.astype(dtype_of(bits))
+        if machine.observer is not None:
+            machine.observer.access(
+                where, space, offsets, bits // 8, mask, Access.WRITE, values=[values]
+            )
+        memory.store(space.place(offsets), bits, values, mask)
+
+    return give
 
 
 def _threads(machine: Machine) -> Iterator[tuple[int, int, int]]:
@@ -123,9 +149,10 @@ def formatted(
 
 def _printf(binding: Binding) -> Step:
     format_, buffer = _arguments(binding)[:2]
-    machine = binding.machine
+    machine, give = binding.machine, _returning(binding, 32)
 
     def step() -> None:
+        parsed = np.zeros(machine.shape, np.uint32)
         for thread in _threads(machine):
             text = machine.memory.text(int.from_bytes(format_(thread), "little"))
             start = int.from_bytes(buffer(thread), "little")
@@ -136,6 +163,8 @@ def _printf(binding: Binding) -> Step:
                 return _bytes_at(machine, start + at, size, thread)
 
             machine.output.append(formatted(text, argument, machine.memory.text))
+            parsed[thread] = sum(found[4] != "%" for found in _FORMAT.finditer(text))
+        give(parsed)
 
     return step
 
@@ -157,6 +186,37 @@ def _assert(binding: Binding) -> Step:
     return step
 
 
+def _malloc(binding: Binding) -> Step:
+    (size,) = _arguments(binding)
+    machine, give = binding.machine, _returning(binding, 64)
+
+    def step() -> None:
+        heap = machine.heap
+        assert heap is not None
+        found = np.zeros(machine.shape, np.uint64)
+        for thread in _threads(machine):
+            found[thread] = heap.allocate(int.from_bytes(size(thread), "little"))
+        give(found)
+
+    return step
+
+
+def _free(binding: Binding) -> Step:
+    (address,) = _arguments(binding)
+    machine, where = binding.machine, binding.instruction
+
+    def step() -> None:
+        heap = machine.heap
+        assert heap is not None
+        for thread in _threads(machine):
+            given = int.from_bytes(address(thread), "little")
+            if not heap.free(given) and machine.observer is not None:
+                words = f"frees {given:#x}, which malloc has not given, or which is freed"
+                machine.observer.blame("heap", where, thread, words)
+
+    return step
+
+
 @instruction("trap", traits=Traits(flow=Flow.END))
 @instruction("brkpt", traits=PLAIN)
 def _trap(binding: Binding) -> Step:
@@ -171,7 +231,12 @@ def _trap(binding: Binding) -> Step:
     return step
 
 
-_FUNCTIONS = {"vprintf": _printf, "__assertfail": _assert}
+_FUNCTIONS = {
+    "vprintf": _printf,
+    "__assertfail": _assert,
+    "malloc": _malloc,
+    "free": _free,
+}
 
 
 @instruction("call", traits=Traits(flow=Flow.CALL))

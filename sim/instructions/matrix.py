@@ -18,13 +18,13 @@ from tilec.isa import (
     WmmaMma,
 )
 from tilec.isa import Operand as MatrixOperand
-from tilec.isa import instruction as find_instruction
 
 from .. import tensor
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
+from ..matrix_forms import matrix_form
 from ..ptx.module import Operand, Vector
 from ..sync import Members
 from ..traits import Sync, Traits
@@ -58,7 +58,7 @@ _MATRIX = Traits(sync=Sync.WARP, matrix=True)
 @instruction("wmma", "ldmatrix", "stmatrix", "movmatrix", traits=_MATRIX)
 @instruction("mma", traits=replace(_MATRIX, product=True))
 def _bind(binding: Binding) -> Step:
-    form, _ = find_instruction(binding.instruction.mnemonic)
+    form = matrix_form(binding.instruction)
     binding.sync = Members()
     match form:
         case Mma() | WmmaMma():

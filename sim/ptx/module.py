@@ -93,11 +93,18 @@ class Negated:
 
 
 @dataclass(frozen=True, slots=True)
+class Minus:
+    """`-r`: a register that is negated."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
 class Sink:
     """`_`: a result that is dropped, or an operand that is absent."""
 
 
-Operand = Name | Integer | Float | Address | Vector | Arguments | Pair | Negated | Sink
+Operand = Name | Integer | Float | Address | Vector | Arguments | Pair | Negated | Minus | Sink
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from .module import (
     Arguments,
     Float,
     Integer,
+    Minus,
     Name,
     Negated,
     Operand,
@@ -86,13 +87,14 @@ def operand(cursor: Cursor, depth: int = 0) -> Operand:
         return Arguments(_list(cursor, ")", depth))
     if cursor.match(_SINK):
         return _paired(cursor, Sink())
-    if cursor.peek() == "!":
-        start = cursor.at
-        cursor.accept("!")
-        name = _name(cursor)
-        if name is not None:
-            return Negated(name)
-        cursor.at = start
+    for sign, kind in (("!", Negated), ("-", Minus)):
+        if cursor.peek() == sign:
+            start = cursor.at
+            cursor.accept(sign)
+            name = _name(cursor)
+            if name is not None:
+                return kind(name)
+            cursor.at = start
     name = _name(cursor)
     if name is not None:
         offset = _offset(cursor)

@@ -46,6 +46,10 @@ class Case:
 class Entry(Protocol):
     """A way into tilec; each is a module in `entries/`."""
 
+    def prepare(self) -> None:
+        """Import and make, before the process forks, what every case needs."""
+        ...
+
     def make(self, rng: random.Random) -> Case:
         """A new case."""
         ...

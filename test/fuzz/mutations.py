@@ -135,4 +135,25 @@ def _end(text: str, rng: random.Random, words: Sequence[str], other: str) -> str
     return text[: rng.randrange(len(text) + 1)]
 
 
-_CHANGES = (_token, _token, _token, _token, _token, _line, _line, _bracket, _long, _byte, _end)
+def _much(text: str, rng: random.Random, words: Sequence[str], other: str) -> str:
+    """Where a token was, one of those that readers have died of: a name in place of a name."""
+    found, much = tokens(text), rng.choice(_MUCH)
+    places = [at for at, one in enumerate(found) if _kind(one) == much[0]]
+    if not places or much[0] not in "%@":
+        places = [at for at, one in enumerate(found) if not one.isspace()]
+    if places:
+        found[rng.choice(places)] = much
+    return "".join(found)
+
+
+_MUCH = (
+    "%v#2147483648", "%0#4294967296", "%0#99999999999999999999", "%v#2147483648", "[" * 2000,
+    "(" * 2000, "{" * 2000, "<" * 2000, "[" * 300 + "]" * 300, "<" * 300 + ">" * 300, "-" * 2000,
+    "- " * 2000, "9" * 100_000, "0x" + "f" * 100_000, "1." + "0" * 100_000, "1x" * 5000 + "f32",
+    "!" * 2000, "tuple<" * 600 + "i1" + ">" * 600, "#a" * 500, '"' + "\\" * 999, "/*",
+    "::" * 500, "array<i64: " + "1, " * 2000 + "1>", "@" * 300, "\0" * 10,
+)  # fmt: skip
+_CHANGES = (
+    *[_token] * 10, *[_line] * 4, _bracket, _bracket, _long, _long, _byte, _byte, _end, _end,
+    _much, _much,
+)  # fmt: skip

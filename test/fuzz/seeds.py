@@ -7,6 +7,8 @@ import re
 from functools import cache
 from pathlib import Path
 
+from contexts import context
+
 ROOT = Path(__file__).resolve().parents[2]
 _PART = re.compile(r"^// -----.*\n", re.MULTILINE)
 _RUN = re.compile(r"^// RUN:.*tile-opt (.*)$", re.MULTILINE)
@@ -47,6 +49,24 @@ def _pipeline(text: str) -> str:
 def program(rng: random.Random) -> tuple[str, str]:
     """One of them."""
     return rng.choice(programs())
+
+
+@cache
+def valid() -> tuple[tuple[str, str], ...]:
+    """Those programs that verify."""
+    from tilec.frontend.parsing import parse
+    from tilec.isa import TilecError
+    from tilec.report.diagnostics import Source, reports
+
+    found = []
+    for text, pipeline in programs():
+        with reports():
+            try:
+                parse(Source("-", text), context())
+            except TilecError:
+                continue
+        found.append((text, pipeline))
+    return tuple(found)
 
 
 @cache

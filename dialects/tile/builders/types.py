@@ -71,7 +71,7 @@ def shared_type(shape: Sequence[int], element: TypeLike, swizzle: str = "none") 
     """A memref in shared memory: matrices in its last two dimensions, those before count them.
 
     Args:
-        shape: extents; the last two are powers of two.
+        shape: extents; the last is a power of two.
         element: element type.
         swizzle: `none`, `32B`, `64B`, `128B` or `swizzle<B,M,S>`, of each matrix.
     """

@@ -151,9 +151,15 @@ def warp_part(source: Value, column: int = 0, columns: int | None = None) -> Val
 
 
 @located
-def join_warps(source: Value, type: TypeLike) -> Value:  # noqa: A002 (MLIR's word)
-    """`tile.join_warps`: the fragments of four warps as a warpgroup's, of `type`."""
-    return emit(JoinWarpsOp, [source], type)
+def join_warps(source: Value, type: TypeLike, *more: Value) -> Value:  # noqa: A002 (MLIR's word)
+    """`tile.join_warps`: the fragments of four warps as a warpgroup's, of `type`.
+
+    Args:
+        source: a warp's rows of it.
+        type: of the whole.
+        more: parts with the columns behind, where `source` has not all.
+    """
+    return emit(JoinWarpsOp, [source, *more], type)
 
 
 @located

@@ -65,8 +65,12 @@ class AsyncCopyOp(TileOp, name="async_copy"):
         buffer = shared_buffer(target)
         if len(extents) != 2:
             raise TilecError(f"shape has two extents, rows and columns, not {len(extents)}")
-        if any(e < 1 or e & (e - 1) for e in extents):
-            raise TilecError(f"extents must be powers of two, not {extents}")
+        cols = extents[1]
+        if min(extents) < 1 or (cols & (cols - 1) and cols % buffer.cols):
+            raise TilecError(
+                f"copies rows of a power of two of elements, or whole rows of {buffer.cols} of the "
+                f"buffer, not {extents}"
+            )
         if source.rank < 2:
             raise TilecError(f"source must have rank 2 or more, not {source.rank}")
         behind = target.shape[-3] if target.rank > 2 else 1

@@ -1,16 +1,19 @@
 """`tile.convert_layout`, `tile.slice`, `tile.concat`: the same elements, held or cut otherwise."""
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from tilec.dialects.semantics import LayoutRule, Scope
 from tilec.dialects.semantics.declaration import PURE
+from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
+from tilec.layout.extents import unit_counts, unit_extents
 
 from ..tiles import PlainTile, TileValue
-from .base import TileOp, any_tile_of, fragment_value, scope_of_fragment
+from .base import TileOp, any_tile_of, fragment_value, scope_of_fragment, without_layouts
 
 
 class ConvertLayoutOp(TileOp, name="convert_layout"):
@@ -70,15 +73,20 @@ def parts(whole: TileValue, part: TileValue) -> LinearLayout:
     return quotient
 
 
-class SliceOp(TileOp, name="slice"):
-    """Part number `index` of a fragment that is made of fragments of the result's layout.
+_PART = PURE.but(layouts=LayoutRule.JOINED)
+"""A tile's units have the layout that the tile has."""
 
-    Registers are picked, none moves: part p is the p-th group of the lane's registers.
+
+class SliceOp(TileOp, name="slice"):
+    """Part number `index` of a fragment made of fragments of the result's layout, or of a tile.
+
+    Registers are picked, none moves: part p is the p-th group of the lane's registers. Of a tile
+    whose extents are no powers of two the parts are its units, in row-major order.
     """
 
     assembly_format = "$whole `[` $index `]` attr-dict `:` type($whole) `->` type($part)"
 
-    SEMANTICS = PURE
+    SEMANTICS = _PART
 
     whole: ext.Operand[Any]
     index: ir.IntegerAttr
@@ -86,32 +94,59 @@ class SliceOp(TileOp, name="slice"):
 
     def check(self) -> None:
         """Verify that the layout divides, and the index."""
-        whole, part = (
-            fragment_value(self.operands[0], "whole"),
-            fragment_value(self.results[0], "part"),
-        )
-        count = parts(whole, part).in_sizes["register"]
+        count = _count(self, self.operands[0], self.results[0])
         if not 0 <= int(self.index.value) < count:
             raise TilecError(f"index {int(self.index.value)} is outside the {count} parts")
 
 
 class ConcatOp(TileOp, name="concat"):
-    """A fragment from all its parts, in the order of `tile.slice`."""
+    """A fragment, or a tile, from all its parts, in the order of `tile.slice`."""
 
     assembly_format = "$parts attr-dict `:` one-type($parts) `->` type($whole)"
 
-    SEMANTICS = PURE
+    SEMANTICS = _PART
 
     parts: Sequence[ext.Operand[Any]]
     whole: ext.Result[Any]
 
     def check(self) -> None:
         """Verify that the layout divides, and the number of parts."""
-        whole = fragment_value(self.results[0], "whole")
         if not len(self.operands):
             raise TilecError("takes one part or more")
         if any(operand.type != self.operands[0].type for operand in self.operands):
             raise TilecError("parts must be of one type")
-        count = parts(whole, fragment_value(self.operands[0], "part")).in_sizes["register"]
+        count = _count(self, self.results[0], self.operands[0])
         if count != len(self.operands):
-            raise TilecError(f"the fragment has {count} parts, not {len(self.operands)}")
+            raise TilecError(f"there are {count} parts, not {len(self.operands)}")
+
+
+def _count(op: Op, whole: Value, part: Value) -> int:
+    """How many parts a fragment, or a tile, is made of.
+
+    Raises:
+        TilecError: if it is not made of such.
+    """
+    if isinstance(whole.type, ir.RankedTensorType):
+        return _units(op, whole, part)
+    one = fragment_value(whole, "whole"), fragment_value(part, "part")
+    return parts(*one).in_sizes["register"]
+
+
+def _units(op: Op, whole: Value, part: Value) -> int:
+    tile = any_tile_of(whole, "whole")
+    any_tile_of(part, "part")
+    without_layouts(op)
+    unit, type_ = unit_extents(tile.shape), whole.type
+    found = part.type
+    assert isinstance(type_, ir.RankedTensorType)
+    if not (
+        isinstance(found, ir.RankedTensorType)
+        and (tuple(found.shape), found.element_type) == (unit, type_.element_type)
+        and found.encoding == type_.encoding
+    ):
+        one = "x".join(map(str, unit))
+        raise TilecError(
+            f"a tile {type_} is made of units of {one}x{tile.element}, with its layout, not of "
+            f"{found}"
+        )
+    return prod(unit_counts(tile.shape))

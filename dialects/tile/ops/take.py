@@ -46,6 +46,11 @@ class TakeOp(RelatedOp, name="take"):
         axis = axis_of(self.axis, len(source.shape))
         check_alike(self, source, result, source.shape)
         extent = source.shape[axis]
+        if extent & (extent - 1):
+            raise TilecError(
+                f"takes elements by the bits of their index, along a dimension of a power of two, "
+                f"not of {extent}"
+            )
         if not 0 <= self.flip.value < extent:
             raise TilecError(f"flip changes bits of indices up to {extent - 1}, not {self.flip}")
         if isinstance(source, TileValue) and isinstance(result, TileValue):

@@ -13,6 +13,7 @@ from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
+from tilec.layout.extents import check_reshape
 from tilec.layout.views import collapse, drop_dim, expand, register_map, repeat, reshape, transpose
 
 from ..tiles import PlainTile, TileValue
@@ -225,6 +226,7 @@ class ReshapeOp(ViewOp, name="reshape"):
                 f"a tile of {_written(source)} has {prod(source)} elements, one of "
                 f"{_written(result)} has {prod(result)}"
             )
+        check_reshape(source, result)
         return result
 
     def seen(self, source: LinearLayout, result: LinearLayout) -> tuple[LinearLayout, LinearLayout]:

@@ -325,21 +325,31 @@ class WarpPartOp(TileOp, name="warp_part"):
 class JoinWarpsOp(TileOp, name="join_warps"):
     """The fragments of the four warps of a warpgroup as one, the inverse of `tile.warp_part`.
 
-    Registers are renamed, nothing is moved. So A comes from registers, and sparse metadata.
+    Registers are renamed, nothing is moved. So A comes from registers, and sparse metadata. Several
+    sources, of one type, have the columns one behind the other.
     """
 
-    assembly_format = "$source attr-dict `:` type($source) `->` type($result)"
+    assembly_format = "$sources attr-dict `:` one-type($sources) `->` type($result)"
 
     SEMANTICS = PURE
 
-    source: ext.Operand[Any]
+    sources: Sequence[ext.Operand[Any]]
     result: ext.Result[Any]
 
     def check(self) -> None:
-        """Verify that the source is a part of the result."""
+        """Verify that the sources are the parts of the result."""
         result = warpgroup_fragment(self.results[0], "result")
+        if not len(self.operands):
+            raise TilecError("takes one source or more")
+        if any(operand.type != self.operands[0].type for operand in self.operands):
+            raise TilecError("sources must be of one type")
         source = fragment_value(self.operands[0], "source")
-        _check_same(source, result.element, warp_part(result, 0, result.shape[1]))
+        columns, rest = divmod(result.shape[1], len(self.operands))
+        if rest:
+            raise TilecError(
+                f"{result.shape[1]} columns are no {len(self.operands)} parts of as many each"
+            )
+        _check_same(source, result.element, warp_part(result, 0, columns))
 
 
 def _check_same(part: TileValue, element: ir.Type, layout: LinearLayout) -> None:

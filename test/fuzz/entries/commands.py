@@ -14,6 +14,7 @@ from pathlib import Path
 import mutations
 import seeds
 from case import Case, Reached, WrongError
+from contexts import compiled_once
 
 _TOOLS = {
     "tilec": (
@@ -48,16 +49,76 @@ _TOOLS = {
         "--json", "x",
     ),
 }  # fmt: skip
+_LINES = {
+    "tilec": (
+        "a.mlir -o out.ptx --remarks-output r.yaml", "s.mlir -o out.ptx --remarks-filter tile",
+        "a.mlir --emit nvvm -o out.mlir", "given.mlir -o out.ptx", "given -o out.ptx",
+    ),
+    "tile_opt": (
+        "a.mlir --canonicalize -o out.mlir --remarks-output r.yaml", "given.mlir -o out.mlir",
+        "a.mlir --pass-pipeline builtin.module(cse)", "given --split-input-file",
+    ),
+    "tile_run": (
+        "s.mlir --device sim --arg 1", "given.ptx --dry-run", "given --dry-run --kernel k",
+        "a.mlir --device sim --arg randn:16x16:f16 --arg randn:8x16:f16 --arg zeros:16x8:f32 "
+        "--arg zeros:16x8:f32 --out 3=o.npy", "a.ptx --dry-run --arg 1",
+    ),
+    "tile_layout": ("m16n8k16 --operand a --type f16 -o l.txt",),
+    "tile_isa": ("list --target sm_90a", "emit kernel -o k.ptx"),
+}  # fmt: skip
+"""Command lines that succeed, as a rule, with files that are there."""
+_MISSING = ("No such file or directory", "File name too long")
+_GIVEN = ("given", "given.ptx", "given.mlir")
+_ODD = (
+    "nan", "inf", "-inf", "1e400", "-1", "0", "--", "", ".", "/", "b.bin", "a.mlir", "out.ptx",
+    "missing/x", "(" * 3000, "[" * 3000, "{" * 3000, "9" * 5000, "randn:60000x60000:e4m3",
+    "zeros:99999999999999999", "zeros:1x0", "i8:300", "f16:nan", "i32:nan", "x.npy", "\udcff", "*",
+    "0=/", "3=.", "null", "k" * 3000, "a.mlir:1", "-", "/dev/full", "/dev/null/x",
+)  # fmt: skip
+"""Values that no command expects, whatever it expects."""
+_PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p)\n{\n\tret;\n}\n"
+_SCALAR = (
+    "gpu.module @m { gpu.func @k(%n: i32) kernel "
+    "attributes {known_block_size = array<i32: 32, 1, 1>} { gpu.return } }\n"
+)
 _FIXED = {
+    "s.mlir": _SCALAR.encode(),
     "a.mlir": (seeds.ROOT / "examples" / "mma.mlir").read_bytes(),
-    "a.ptx": b".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p) { ret; }\n",
+    "a.ptx": _PTX.encode(),
     "b.bin": bytes(range(256)),
 }
 
 
+def prepare() -> None:
+    """Import the tools."""
+    compiled_once()
+    for tool in _TOOLS:
+        import_module(f"tilec.tools.{tool}")
+
+
 def make(rng: random.Random) -> Case:
-    """Words of a tool's command line in any order, some of them changed."""
+    """Words of a tool's command line in any order, or one that is right but for a word."""
     tool = rng.choice(list(_TOOLS))
+    words = _nearly_right(tool, rng) if rng.random() < 0.6 else _any_words(tool, rng)
+    usable = [word.replace("\0", "").replace("\n", " ") for word in words]
+    return Case("commands", "\n".join(usable), {"tool": tool, "given": _given(rng)})
+
+
+def _nearly_right(tool: str, rng: random.Random) -> list[str]:
+    """A command line with a value or two that are odd, some given by `=`."""
+    words = rng.choice(_LINES[tool]).split()
+    for _ in range(rng.choice((0, 1, 1, 2))):
+        at = rng.randrange(len(words))
+        if words[at].startswith("--") and rng.random() < 0.7:
+            words[at] = f"{words[at].partition('=')[0]}={rng.choice(_ODD)}"
+            if at + 1 < len(words) and not words[at + 1].startswith("-"):
+                del words[at + 1]
+        elif not words[at].startswith("-"):
+            words[at] = rng.choice(_ODD)
+    return words
+
+
+def _any_words(tool: str, rng: random.Random) -> list[str]:
     words = [rng.choice(_TOOLS[tool]) for _ in range(rng.choice((1, 2, 4, 6, 9)))]
     if rng.random() < 0.8:
         words.insert(0, _TOOLS[tool][0])
@@ -69,15 +130,24 @@ def make(rng: random.Random) -> Case:
             words[at] += "=" + rng.choice(
                 [*_TOOLS[tool], "--", "", "=", "b.bin", ".", *mutations.NUMBERS]
             )
-    usable = [word.replace("\0", "") for word in words]
-    return Case("commands", "\n".join(word.replace("\n", " ") for word in usable), {"tool": tool})
+    return words
+
+
+def _given(rng: random.Random) -> str:
+    """What the files `given` hold."""
+    text = rng.choice((_PTX, _PTX.split("\n", 1)[1], "// nothing\n" * 3, _SCALAR))
+    if rng.random() < 0.5:
+        at = rng.randrange(len(text) + 1)
+        return text[:at] + rng.choice(("\0", "\udcff", "\ufeff", "{" * 400)) + text[at:]
+    return mutations.mutated(text, rng)
 
 
 def run(case: Case) -> Reached:
     """Run the tool's `main`; see what it says and leaves."""
     before = os.getcwd()
     with tempfile.TemporaryDirectory(prefix="tilec-fuzz-") as folder:
-        for name, data in _FIXED.items():
+        given = case.options.get("given", "").encode(errors="surrogatepass")
+        for name, data in (_FIXED | dict.fromkeys(_GIVEN, given)).items():
             Path(folder, name).write_bytes(data)
         os.chdir(folder)
         try:
@@ -102,10 +172,14 @@ def _run(tool: str, words: list[str], folder: Path) -> Reached:
         raise WrongError(said.strip().splitlines()[-1][:300])
     if code not in (0, 1, 2, None):
         raise WrongError(f"exit code {code!r}")
+    for reason in _MISSING:
+        before, found, _ = said.partition(f": {reason}")
+        if found and not any(before.rpartition(" ")[2] in word for word in words):
+            raise WrongError("a file that nobody has named is not found")
     # What a verbose flag says on standard error may be much; an error is told in some lines.
     if code in (1, 2) and not said.strip():
         raise WrongError(f"exit code {code} without a word")
-    left = {path.name for path in folder.iterdir()} - set(_FIXED)
+    left = {path.name for path in folder.iterdir()} - {*_FIXED, *_GIVEN}
     reproducers = {word.rpartition("=")[2] for word in words if "repro" in word}
     if code and left - reproducers:
         raise WrongError(f"left after a failure: {sorted(left)}")

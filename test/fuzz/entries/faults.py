@@ -34,7 +34,14 @@ _FAULTS = (
     "file size", "closed stdout", "full stdout", "closed stderr", "ascii", "spoiled cache", "stack",
 )  # fmt: skip
 _PATIENCE = 300.0
-_PACKED = "import sys; from tilec.tools import entry; getattr(entry, sys.argv.pop(1))()"
+_PACKED = (
+    "import os, sys; exec(os.environ.get('TILEC_FUZZ_PLANT', ''), {})\n"
+    "from tilec.tools import entry; getattr(entry, sys.argv.pop(1))()"
+)
+
+
+def prepare() -> None:
+    """Nothing: each has a process of its own."""
 
 
 def make(rng: random.Random) -> Case:

@@ -10,8 +10,15 @@ from importlib.util import find_spec
 import mutations
 from case import Case, Reached
 
-_HEAD = "import numpy as np, tilec, tilec.lang as tl\n"
+_HEAD = "import numpy as np, tilec, tilec.lang as tl\nfrom typing import Annotated\n"
 _KERNELS = (
+    """
+@tilec.kernel(warps=1)
+def kernel(
+    x: Annotated[tl.Array[tl.float32, int, int], tl.Facts(aligned=16, sizes=(4, 8))]
+) -> None:
+    tl.store(x, (0, 0), tl.load(x, (0, 0), (4, 8)) + 1)
+""",
     """
 @tilec.kernel(warps=4)
 def kernel(x: tl.Array[tl.float32, int, int], y: tl.Array[tl.float32, int, int]) -> None:
@@ -50,6 +57,7 @@ def kernel(x: tl.Array[tl.int32, int], n: tl.Scalar[tl.int32]) -> None:
 """,
 )
 _CALLS = (
+    "kernel[1](np.ones((4, 8), np.float32))",
     "kernel[1](np.ones((16, 16), np.float32), np.zeros((16, 16), np.float32))",
     "kernel[1](np.ones((16, 16), np.float16), np.ones((16, 16), np.float16),"
     " np.zeros((16, 16), np.float32), 16)",
@@ -62,8 +70,15 @@ _WORDS = (
     "yield", "return", "break", "continue", "pass", "del", "global", "import os", "await", "*",
     "**",
     "x", "y", "t", "n", "acc", "range", "1j", "tl", "tilec", "np", "tl.float64", "tl.int8",
-    "kernel",
+    "kernel", "0", "1", "warps", "4", "aligned", "sizes", "(0, 8)", "(8,)", "-1", "(1.5, 8)",
+    "tilec.kernel(1)", "tilec.kernel(0, warps=4)", "tl.Facts(sizes=(0, 8))", "tl.Facts('x')",
 )  # fmt: skip
+
+
+def prepare() -> None:
+    """Import what a launch needs."""
+    for number, text in enumerate(_KERNELS):
+        run(Case("kernels", _HEAD + text, {"call": _CALLS[number]}))
 
 
 def make(rng: random.Random) -> Case:
@@ -93,8 +108,10 @@ def run(case: Case) -> Reached:
             exec(compile(code, name, "exec"), space)
         except tilec.TilecError:
             return Reached.REFUSED
-        except Exception:
-            return Reached.REFUSED  # Python's of the text around the kernel
+        except Exception as error:
+            if _is_users(error, name) or isinstance(error, SyntaxError):
+                return Reached.REFUSED  # Python's of the text around the kernel
+            raise
         call = case.options["call"].replace(
             "kernel[1]", "kernel.using(device='sim', cache=False)[1]"
         )
@@ -119,10 +136,12 @@ def _is_users(error: BaseException, name: str) -> bool:
     """Whether the kernel or the call raised it, or what they called, rather than tilec."""
     at, users = error.__traceback__, True
     while at is not None:
-        file = at.tb_frame.f_code.co_filename
-        if file in (name, "<call>"):
+        code = at.tb_frame.f_code
+        if code.co_filename in (name, "<call>"):
             users = True
-        elif file.startswith(_tilec()):
+        elif code.co_name == "__getattr__" and isinstance(error, AttributeError):
+            return users  # of a name that a package has not, it says so to who asks
+        elif code.co_filename.startswith(_tilec()):
             users = False
         at = at.tb_next
     return users

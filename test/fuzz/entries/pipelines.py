@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import mutations
 import seeds
 from case import Case, Reached
+from contexts import compiled_once, context
 
 _PROGRAM = """gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @k(%a: memref<16x16xf16>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
@@ -26,23 +28,34 @@ _UPSTREAM = (
 )  # fmt: skip
 
 
-def make(rng: random.Random) -> Case:
-    """Passes of tilec and upstream in any order, and their text with changes."""
+def prepare() -> None:
+    """Read the passes' names."""
+    compiled_once()
+    _known()
+
+
+@cache
+def _known() -> tuple[str, ...]:
+    """Passes, and pipelines of the tests."""
     from tilec.passes.registry import PASSES
 
-    known = [*PASSES, *_UPSTREAM, *(text for _, text in seeds.programs() if text)]
+    return (*PASSES, *_UPSTREAM, *(text for _, text in seeds.programs() if text))
+
+
+def make(rng: random.Random) -> Case:
+    """Passes of tilec and upstream in any order, and their text with changes."""
+    known = _known()
     text = ",".join(rng.choice(known) for _ in range(rng.choice((1, 1, 2, 5))))
     if rng.random() < 0.5:
         text = f"builtin.module({text})"
-    if rng.random() < 0.7:
+    if rng.random() < 0.5:
         text = mutations.mutated(text, rng, known, rng.choice(known))
-    return Case("pipelines", text, {"whole": rng.random() < 0.2})
+    return Case("pipelines", text, {"whole": rng.random() < 0.03})
 
 
 def run(case: Case) -> Reached:
     """Run the pipeline, or compile with it."""
     import tilec
-    from tilec.frontend.contexts import new_context
     from tilec.frontend.parsing import parse
     from tilec.isa import TilecError
     from tilec.passes.base import remarks
@@ -53,7 +66,7 @@ def run(case: Case) -> Reached:
         try:
             if case.options["whole"]:
                 return Reached.PTX if tilec.compile(_PROGRAM, pipeline=case.text).ptx else None
-            run_pipeline(parse(Source("-", _PROGRAM), new_context()), case.text)
+            run_pipeline(parse(Source("-", _PROGRAM), context()), case.text)
             return Reached.VERIFIED
         except TilecError:
             return Reached.REFUSED

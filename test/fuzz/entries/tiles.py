@@ -23,6 +23,11 @@ def _generator() -> ModuleType:
     return made
 
 
+def prepare() -> None:
+    """Import what a launch needs."""
+    run(Case("tiles", "", {"seed": 1, "level": 3}))
+
+
 def make(rng: random.Random) -> Case:
     """A program by its seed."""
     seed = rng.randrange(1 << 40)

@@ -98,7 +98,7 @@ func.func @layout_without_strides() {
 // -----
 
 func.func @extents() {
-  // expected-error @below {{the last two extents of a shared buffer are powers of two: memref<8x24xf16}}
+  // expected-error @below {{columns of a shared buffer are a power of two, unlike those of memref<8x24xf16}}
   %0 = tile.alloc_shared : memref<8x24xf16, #tile.shared<"none">>
   return
 }

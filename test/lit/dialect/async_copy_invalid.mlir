@@ -76,8 +76,8 @@ func.func @extents(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none
 // -----
 
 func.func @no_power_of_two(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
-  // expected-error @below {{'tile.async_copy' op extents must be powers of two, not [12, 16]}}
-  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [12, 16]
+  // expected-error @below {{'tile.async_copy' op copies rows of a power of two of elements, or whole rows of 16 of the buffer, not [16, 12]}}
+  tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 12]
       : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return
 }

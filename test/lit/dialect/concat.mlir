@@ -18,3 +18,14 @@ func.func @one(%b: !B) {
   %w = tile.concat %b : !B -> !B
   return
 }
+
+// The units of a tile, rows of them one behind the other.
+!U = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
+!T = tensor<48x24xf32, #tile.layout<"m16n8k16 c f32">>
+
+// CHECK-LABEL: func.func @units(
+func.func @units(%u: !U) -> !T {
+  // CHECK: tile.concat {{(%[a-z0-9]+, ){8}%[a-z0-9]+}} : {{.*}} -> {{.*}}48x24
+  %0 = tile.concat %u, %u, %u, %u, %u, %u, %u, %u, %u : !U -> !T
+  return %0 : !T
+}

@@ -10,3 +10,14 @@ func.func @a_of_four_warps(%w: !W) -> !A {
   // CHECK: return %[[A]]
   return %a : !A
 }
+
+// N = 192 is three times 64 columns.
+!P = !tile.frag<tensor<16x64xf32>, #tile.layout<"register [0,1] [8,0] [0,8] [0,16] [0,32]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 64">>
+!D = !tile.frag<tensor<64x192xf32>, #tile.layout<"m64n192k16 d f32">>
+
+// CHECK-LABEL: func.func @columns(
+func.func @columns(%p: !P) -> !D {
+  // CHECK: tile.join_warps %[[P:.*]], %[[P]], %[[P]] : !{{.*}} -> !{{.*}}
+  %d = tile.join_warps %p, %p, %p : !P -> !D
+  return %d : !D
+}

@@ -7,3 +7,13 @@ func.func @layout(%w: !W) {
   %a = tile.join_warps %w : !W -> !A
   return
 }
+
+// -----
+
+!P = !tile.frag<tensor<16x64xf32>, #tile.layout<"register [0,1] [8,0] [0,8] [0,16] [0,32]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 64">>
+!D = !tile.frag<tensor<64x192xf32>, #tile.layout<"m64n192k16 d f32">>
+func.func @columns(%p: !P) {
+  // expected-error @below {{columns are a power of two, at least 8, from a multiple of them on, of the 192 that there are; not 96 from 0 on}}
+  %d = tile.join_warps %p, %p : !P -> !D
+  return
+}

@@ -19,8 +19,8 @@ func.func @strides(%m: memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>
 // -----
 
 func.func @result(%m: memref<?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.load' op extents of a tile are powers of two, unlike those of tensor<16x12xf16>}}
-  %0 = tile.load %m[%i, %i] : memref<?x?xf16> -> tensor<16x12xf16>
+  // expected-error @below {{'tile.load' op extents of a tile are powers of two, or few units of such: 65x9 is 65x9 units of 1x1}}
+  %0 = tile.load %m[%i, %i] : memref<?x?xf16> -> tensor<65x9xf16>
   return
 }
 
@@ -91,7 +91,7 @@ func.func @rank_in_shared_memory(%m: memref<4x8x4xf16, #tile.shared<"none">>, %i
 
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @buffer(%m: memref<16x24xf16, #tile.shared<"none">>, %i: index) {
-  // expected-error @below {{'tile.load' op the last two extents of a shared buffer are powers of two}}
+  // expected-error @below {{'tile.load' op columns of a shared buffer are a power of two}}
   %0 = tile.load %m[%i, %i] : memref<16x24xf16, #tile.shared<"none">> -> !A
   return
 }

@@ -23,3 +23,11 @@ func.func @lanes(%c: !C) {
   %0 = tile.reshape %c : !C -> !V
   return
 }
+
+// -----
+
+func.func @units(%t: tensor<64x3xf16>) {
+  // expected-error @below {{'tile.reshape' op 64x3 does not become 192 unit by unit: units of 64x1, 1x3 of them, against 64, 3 of them; legal: shapes of one order of powers of two and odd factors}}
+  %0 = tile.reshape %t : tensor<64x3xf16> -> tensor<192xf16>
+  return
+}

@@ -21,3 +21,10 @@ func.func @whole(%b: !B) {
   %0 = tile.slice %b[0] : !B -> !B
   return
 }
+
+// CHECK-LABEL: func.func @unit(
+func.func @unit(%t: tensor<64x192xf16>) -> tensor<64x64xf16> {
+  // CHECK: tile.slice %{{.*}}[2] : tensor<64x192xf16> -> tensor<64x64xf16>
+  %0 = tile.slice %t[2] : tensor<64x192xf16> -> tensor<64x64xf16>
+  return %0 : tensor<64x64xf16>
+}

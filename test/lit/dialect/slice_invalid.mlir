@@ -41,7 +41,7 @@ func.func @element_type(%a: !A) {
 !T = tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @whole(%t: !T) {
-  // expected-error @below {{'tile.slice' op whole must be a !tile.frag, not tensor<16x16xf16,}}
+  // expected-error @below {{'tile.slice' op a tile tensor<16x16xf16, }}
   %0 = tile.slice %t[0] : !T -> !A
   return
 }
@@ -61,5 +61,21 @@ func.func @part(%a: !A) {
 func.func @attribute(%a: !A) {
   // expected-error @below {{expected base attribute 'builtin.integer' but got 'builtin.string'}}
   %0 = tile.slice %a["0"] : !A -> !A
+  return
+}
+
+// -----
+
+func.func @unit(%t: tensor<64x192xf16>) {
+  // expected-error @below {{'tile.slice' op a tile tensor<64x192xf16> is made of units of 64x64xf16, with its layout, not of tensor<64x96xf16>}}
+  %0 = tile.slice %t[0] : tensor<64x192xf16> -> tensor<64x96xf16>
+  return
+}
+
+// -----
+
+func.func @unit_number(%t: tensor<64x192xf16>) {
+  // expected-error @below {{'tile.slice' op index 3 is outside the 3 parts}}
+  %0 = tile.slice %t[3] : tensor<64x192xf16> -> tensor<64x64xf16>
   return
 }

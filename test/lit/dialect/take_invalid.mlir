@@ -39,3 +39,11 @@ func.func @mixed(%t: !T) {
   %0 = tile.take %t axis 0 keep -1 flip 1 : !T -> !T
   return
 }
+
+// -----
+
+func.func @units(%t: tensor<4x24xf16>) {
+  // expected-error @below {{'tile.take' op takes elements by the bits of their index, along a dimension of a power of two, not of 24}}
+  %0 = tile.take %t axis 1 keep -1 flip 1 : tensor<4x24xf16> -> tensor<4x24xf16>
+  return
+}

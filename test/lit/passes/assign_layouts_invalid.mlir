@@ -50,8 +50,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @shape(%g: memref<3x16xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{'arith.constant' op extents of a tile are powers of two, unlike those of tensor<3x16xf32>}}
-    %c = arith.constant dense<1.0> : tensor<3x16xf32>
+    // expected-error @below {{'arith.constant' op extents of a tile are powers of two, or few units of such: 130x16 is 65x1 units of 2x16}}
+    %c = arith.constant dense<1.0> : tensor<130x16xf32>
     gpu.return
   }
 }

@@ -70,3 +70,15 @@ def test_locations_of_every_kind() -> None:
     assert place(ir.Location.unknown()) is None
     nested = ir.Location.name("y", ir.Location.fused([call, outer]))
     assert place(nested) == ("inner.py", 1, 2)
+
+
+def test_a_long_word_is_cut() -> None:
+    from tilec.frontend.contexts import new_context
+    from tilec.frontend.parsing import parse
+    from tilec.passes.base import ProgramError
+
+    with pytest.raises(ProgramError) as caught:
+        parse(Source("-", f"func.func @f(%a: !{'h' * 5000})"), new_context())
+    (error,) = caught.value.diagnostics
+    assert f"'{'h' * 99}..." in error.message
+    assert len(error.message) < 200

@@ -58,9 +58,9 @@ class Program:
         kind = draw.choice(["f16", "f16", "bf16", "halves", "tf32", "i8", "e4m3"])
         warps = draw.choice([4, 8, 8])
         tile = (
-            draw.choice([64, 128, 128, 32]),
-            draw.choice([16, 32, 64, 128]),
-            draw.choice([32, 64, 128]),
+            draw.choice([64, 128, 128, 32, 192]),
+            draw.choice([16, 32, 64, 128, 24, 72, 80, 96, 192]),
+            draw.choice([32, 64, 128, 96]),
         )
         grid = draw.choice([(1, 1), (2, 1), (1, 2)])
         ragged = draw.random() < 0.6
@@ -79,7 +79,7 @@ class Program:
             draw.random() < 0.5,
             draw.random() < 0.7,
             kind in ("f16", "bf16") and draw.random() < 0.3,
-            kind in ("f16", "bf16") and tile[1] == 64 and draw.random() < 0.6,
+            kind in ("f16", "bf16") and tile[1] in (64, 80, 96) and draw.random() < 0.6,
             draw.random() < 0.1,
             draw.random() < 0.5,
             narrow,

@@ -5,10 +5,13 @@ Where the two disagree, the disagreement is listed here with its reason.
 
 from __future__ import annotations
 
+import difflib
+import random
 import re
 
 import pytest
-from tilec.isa import UnknownNameError, form, target, warp_forms
+from tilec.isa import UnknownNameError, form, forms, target, warp_forms
+from tilec.isa.errors import nearest
 from tilec.isa.spellings import spellings
 
 # Words of one class: a form's neighbours have another word of it, or none (-).
@@ -187,3 +190,14 @@ def test_the_disagreements_are_real(misses, assemblers):
         assert re.fullmatch(pattern, example)
         assert example in misses
         assert alone(assemblers[0], example, "sm_120a")
+
+
+def test_near_names_are_those_of_difflib():
+    rng, legal = random.Random(0), sorted(forms())[::7]
+    for count in (3, 8):
+        for _ in range(10):
+            name = list(rng.choice(legal))
+            for _ in range(rng.choice((1, 5, 20))):
+                name[rng.randrange(len(name))] = rng.choice("abcs.123")
+            expected = difflib.get_close_matches("".join(name), legal, n=count, cutoff=0.3)
+            assert list(nearest("".join(name), legal, count)) == (expected or legal[:count])

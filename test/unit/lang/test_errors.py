@@ -48,6 +48,21 @@ def endless(n: int) -> int:  # <- def
     return endless(n)
 
 
+@tl.function
+def some(n: int) -> int | None:  # <- def
+    for i in range(n):
+        if i > 3:
+            return i
+    return None
+
+
+@tl.function
+def two_shapes(n: int) -> tl.Tile:
+    if n > 3:  # <- if n
+        return tl.zeros(4)
+    return tl.zeros(4, tl.float16)
+
+
 @wrong("shapes do not fit: a is 16x32 and b 16x32")
 def _() -> object:
     @tilec.kernel
@@ -69,7 +84,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong(r"powers of two; 7 in \(7, 2\)")
+@wrong(r"has 512 elements; a tile of shape \(7, 2\) has 14")
 def _() -> object:
     @tilec.kernel
     def k(a: M) -> None:
@@ -124,23 +139,69 @@ def _() -> object:
     return k.build()
 
 
-@wrong("no return inside a loop of the kernel")
+@wrong("'the returned value' is None and intp in the branches where the kernel goes on")
 def _() -> object:
     @tilec.kernel
     def k(n: int) -> None:
-        for _ in range(n):
-            return  # <- return
+        some(n)
 
     return k.build()
 
 
-@wrong("no break out of a loop of the kernel: use while")
+@wrong("'the returned value' changes its type in the branches of the condition at line")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:
+        two_shapes(n)
+
+    return k.build()
+
+
+@wrong("a kernel returns nothing, not intp: tl.store it")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int) -> None:  # <- def
+        for _ in range(n):
+            return 3  # type: ignore[return-value]
+        return 3  # type: ignore[return-value]
+
+    return k.build()
+
+
+@wrong("'i' gets its value in the loop at line .*, which may have no turns: give it one before")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int, out: V) -> None:
+        for i in range(n):
+            if i > 3:
+                break
+        tl.store(out, i, tl.zeros(4, tl.int32))  # <- i, tl
+
+    return k.build()
+
+
+@wrong("'y' changes its type in the branches of the condition at line .*, from float16")
+def _() -> object:
+    @tilec.kernel
+    def k(n: int, a: M) -> None:
+        y = tl.zeros((16, 16), tl.float16)
+        for i in range(n):
+            if i > 3:  # <- if i
+                y = tl.zeros((16, 32), tl.float16)
+                break
+        tl.store(a, (0, 0), y)
+
+    return k.build()
+
+
+@wrong("no raise under a condition or in a loop of the kernel")
 def _() -> object:
     @tilec.kernel
     def k(n: int) -> None:
         for i in range(n):
             if i > 3:
-                break  # <- break
+                return
+        raise ValueError  # <- raise
 
     return k.build()
 
@@ -710,6 +771,16 @@ def test_unnamed_arguments_are_refused(arguments: str, tmp_path: pytest.TempPath
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     with pytest.raises(tl.KernelError, match="arguments: name each"):
         exec(compile(text, file, "exec"), {"__name__": "kernels"})
+
+
+@pytest.mark.parametrize("deep", ["- " * 900, "not " * 900, "x + " * 900])
+def test_deep_expressions_are_refused(deep: str, tmp_path: pytest.TempPathFactory) -> None:
+    file = str(tmp_path / "kernels.py")  # type: ignore[operator]
+    text = f"import tilec\n@tilec.kernel\ndef k(x: int) -> None:\n    y = {deep}x\n"
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+    with pytest.raises(tl.KernelError, match="nest more than 256 deep") as caught:
+        exec(compile(text, file, "exec"), {"__name__": "kernels"})
+    assert caught.value.place.line == 4
 
 
 def test_outside_kernels() -> None:

@@ -82,7 +82,7 @@ TWINS = (
         for causal in (False, True)
     ),
 )
-ALONE = ("dropout", "embedding", "histogram", "prefix_sum", "topk")
+ALONE = ("dropout", "embedding", "grouped_gemm", "histogram", "prefix_sum", "topk")
 """Kernels that stand in Python only; each has a `check` that compares it with numpy."""
 twins = pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 

@@ -13,6 +13,7 @@ from tilec.dialects.tile.emit import emit
 from tilec.dialects.tile.ops import ElementwiseOp
 from tilec.frontend.contexts import new_context
 from tilec.ir.mlir import ext, ir
+from tilec.ir.ops import llvm
 from tilec.passes import lowerings
 from tilec.passes.analysis.cta_accesses import CtaAccess, Role, accesses_of
 from tilec.passes.base import PassError
@@ -222,6 +223,22 @@ def test_declared_op_compiles(context: ir.Context, monkeypatch: pytest.MonkeyPat
     assert isinstance(report, sim.Report)
     assert not report.findings
     np.testing.assert_array_equal(y, 2 * x)
+
+
+def test_a_lowering_that_names_what_is_not_there_is_refused(
+    context: ir.Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MLIR's translation would end the process."""
+    monkeypatch.setattr(lowerings, "_REGISTERS", {})
+
+    @lowerings.lowers_to_registers(FenceOp)
+    def fence(op, expansion):
+        llvm.call(llvm.call_attributes("nobody", 0, convergent=True), (), None)
+        return []
+
+    module = _module(context, '"toy.fence"() : () -> ()')
+    with pytest.raises(PassError, match="'nobody' does not reference a symbol"):
+        tilec.compile(module, target="sm_80", emit="ptx")
 
 
 class ReadOp(Toy.Operation, name="read"):

@@ -54,6 +54,18 @@ mbarrier.init.shared.b64 [%r2], 1; brkpt;
 vote.ballot.b32 %r3, %p1; cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;
 cp.async.bulk.prefetch.L2.global [%rd1], 16; fence.proxy.async;
 fence.mbarrier_init.release.cluster;
+vadd.u32.u32.u32 %r3, %r1, %r2; vsub.u32.u32.u32 %r3, %r1, %r2;
+vabsdiff.u32.u32.u32 %r3, %r1, %r2; vmin.u32.u32.u32 %r3, %r1, %r2;
+vmax.u32.u32.u32 %r3, %r1, %r2; vshl.u32.u32.u32.clamp %r3, %r1, %r2;
+vshr.u32.u32.u32.clamp %r3, %r1, %r2; vset.u32.u32.lt %r3, %r1, %r2;
+vmad.u32.u32.u32 %r3, %r1, %r2, %r4; vadd2.u32.u32.u32 %r3, %r1, %r2, %r4;
+vsub2.u32.u32.u32 %r3, %r1, %r2, %r4; vabsdiff2.u32.u32.u32 %r3, %r1, %r2, %r4;
+vmin2.u32.u32.u32 %r3, %r1, %r2, %r4; vmax2.u32.u32.u32 %r3, %r1, %r2, %r4;
+vavrg2.u32.u32.u32 %r3, %r1, %r2, %r4; vset2.u32.u32.lt %r3, %r1, %r2, %r4;
+vadd4.u32.u32.u32 %r3, %r1, %r2, %r4; vsub4.u32.u32.u32 %r3, %r1, %r2, %r4;
+vabsdiff4.u32.u32.u32 %r3, %r1, %r2, %r4; vmin4.u32.u32.u32 %r3, %r1, %r2, %r4;
+vmax4.u32.u32.u32 %r3, %r1, %r2, %r4; vavrg4.u32.u32.u32 %r3, %r1, %r2, %r4;
+vset4.u32.u32.lt %r3, %r1, %r2, %r4;
 """
 """Instructions that others need know nothing of: they touch registers and memory in their turn."""
 

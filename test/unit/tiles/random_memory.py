@@ -172,8 +172,8 @@ class Program:
 
     def _shape(self) -> tuple[int, ...]:
         if self.rank == 1:
-            return (self.random.choice((16, 32, 64, 256)),)
-        return self.random.choice((16, 16, 32)), self.random.choice((16, 32, 32, 64))
+            return (self.random.choice((16, 32, 48, 64, 256)),)
+        return self.random.choice((16, 16, 32, 48)), self.random.choice((16, 32, 32, 64, 96))
 
     def _load(self, tiles: Tiles, integers: list[str], _: int) -> Statement:
         lines, name, run = self._loaded(self._shape(), integers)
@@ -326,7 +326,7 @@ class Program:
 
     def _dot(self, tiles: Tiles, integers: list[str], _: int) -> Statement:
         """A product of two tiles from memory, one of them maybe of an earlier product."""
-        m, n, k = (self.random.choice((16, 32)) for _ in range(3))
+        m, n, k = (self.random.choice((16, 16, 32, 32, 48)) for _ in range(3))
         fit = [t for t, shape in tiles.items() if shape == (m, k)]
         before, a, first = self._loaded((m, k), integers)
         if fit and self.random.random() < 0.4:
@@ -347,7 +347,7 @@ class Program:
 
     def _dots(self, tiles: Tiles, integers: list[str], depth: int) -> Statement:
         """A loop that adds up products, and may store meanwhile."""
-        m, n, k = (self.random.choice((16, 32)) for _ in range(3))
+        m, n, k = (self.random.choice((16, 16, 32, 32, 48)) for _ in range(3))
         rounds, counter = self.random.choice((1, 2, 4)), self._name("k")
         more = [*integers, counter, counter]
         first, a, load_a = self._loaded((m, k), more)

@@ -28,6 +28,18 @@ PRODUCTS += [("f8E4M3FN", "f32"), ("f32", "f32"), ("i16", "i32"), ("f16", "bf16"
 TARGETS = ("sm_75", "sm_80", "sm_80", "sm_89", "sm_90", "sm_120")
 
 
+ODD = (3, 3, 5, 7)
+"""Units of a tile along an axis whose extent is no power of two."""
+MOST_UNITS = 64
+
+
+def odd_part(number: int) -> int:
+    """The largest odd divisor."""
+    while number % 2 == 0:
+        number //= 2
+    return number
+
+
 def is_float(element: str) -> bool:
     return "f" in element
 
@@ -88,10 +100,16 @@ class Program:
         self.parameters.append(f"{type_}{facts if self.random.random() < 0.5 else ''}")
         return len(self.arguments) - 1, type_
 
+    def extent(self, bits: int) -> int:
+        """A power of two, or about as many units of a smaller one."""
+        if self.random.random() < 0.75:
+            return 1 << bits
+        return self.random.choice(ODD) << max(bits - 2, 0)
+
     def load(self) -> None:
-        bits = [self.random.randrange(8) for _ in range(self.random.choice((1, 2, 2, 2, 3)))]
-        shape = tuple(1 << bit for bit in bits)
-        while np.prod(shape) > 4096:
+        rank = self.random.choice((1, 2, 2, 2, 3))
+        shape = tuple(self.extent(self.random.randrange(8)) for _ in range(rank))
+        while np.prod(shape) > 4096 or np.prod([odd_part(n) for n in shape]) > MOST_UNITS:
             shape = (*shape[:-2], shape[-2] // 2 or 1, shape[-1] // 2 or 1)
         element = self.random.choice(list(TYPES))
         there = tuple(self.random.choice((n, max(1, n - 3))) for n in shape)
@@ -234,7 +252,10 @@ class Program:
     def take(self) -> None:
         """Elements from other places along an axis, of the tile or of one free to be laid out."""
         name, element, value = self.tile(arithmetic=False)
-        axis = self.random.randrange(value.ndim)
+        axes = [at for at, extent in enumerate(value.shape) if odd_part(extent) == 1]
+        if not axes:
+            return
+        axis = self.random.choice(axes)
         extent, type_ = value.shape[axis], tensor(value.shape, element)
         keep = self.random.choice((-1, -1, 0, -2, -8, self.random.randrange(extent)))
         flip = self.random.randrange(extent)
@@ -257,16 +278,29 @@ class Program:
             text = f'transpose"({name}) {{permutation = array<i64: {", ".join(map(str, order))}>}}'
             result = value.transpose(order)
         else:
-            first = 1 << self.random.randrange(value.size.bit_length())
             text = f'reshape"({name})'
-            result = value.reshape(first, value.size // first)
+            result = value.reshape(self.other_shape(value))
         types = f"({tensor(value.shape, element)}) -> {tensor(result.shape, element)}"
         self.add(f'"tile.{text} : {types}', element, result)
 
+    def other_shape(self, value: Any) -> tuple[int, ...]:
+        """A shape that a tile may be given: of one of odd extents an axis is cut, or one put in."""
+        if odd_part(value.size) == 1:
+            first = 1 << self.random.randrange(value.size.bit_length())
+            return first, value.size // first
+        axis = self.random.randrange(value.ndim)
+        extent = value.shape[axis]
+        outer = odd_part(extent)
+        while outer < extent and self.random.random() < 0.5:
+            outer *= 2
+        return (*value.shape[:axis], outer, extent // outer, *value.shape[axis + 1 :])
+
     def repeat(self) -> None:
         name, element, value = self.tile(arithmetic=False)
-        many = 1 << self.random.randrange(6)
+        many = self.extent(self.random.randrange(6))
         if value.ndim > 2 or value.size * many > 8192:
+            return
+        if odd_part(value.size) * odd_part(many) > MOST_UNITS:
             return
         axis = self.random.randrange(value.ndim + 1)
         one, between = np.expand_dims(value, axis), self.name()
@@ -278,7 +312,7 @@ class Program:
 
     def product(self) -> None:
         """In a loop, or without one; of tiles from memory."""
-        m, n, k = (1 << self.random.randrange(3, 7) for _ in range(3))
+        m, n, k = (8 * self.extent(self.random.randrange(4)) for _ in range(3))
         element, total = self.random.choice(PRODUCTS)
         rounds = self.random.choice((0, 1, 3))
         rng = np.random.default_rng(self.names)
@@ -307,7 +341,7 @@ class Program:
 
     def products(self) -> None:
         """Several of a few matrices, all at once; some are in vain."""
-        size, count = self.random.choice((16, 32, 64)), self.random.randrange(2, 4)
+        size, count = self.random.choice((16, 32, 48, 64)), self.random.randrange(2, 4)
         element, total = self.random.choice(PRODUCTS[:5])
         rng = np.random.default_rng(self.names)
         zero, held = self.name(), tensor((size, size), total)

@@ -127,9 +127,15 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {{
 """
 
 
-shapes = st.lists(st.integers(0, 6), min_size=1, max_size=3).map(
-    lambda bits: tuple(1 << bit for bit in bits)
+extents = st.tuples(st.integers(0, 6), st.sampled_from((1, 1, 1, 3, 5))).map(
+    lambda pair: pair[1] << pair[0]
 )
+shapes = st.lists(extents, min_size=1, max_size=3).map(tuple)
+
+
+def odd_part(number: int) -> int:
+    """The largest odd divisor."""
+    return number // (number & -number)
 
 
 def _load(draw: st.DrawFn, program: Program) -> None:
@@ -182,9 +188,9 @@ def _repeat(draw: st.DrawFn, program: Program) -> None:
         return
     name, value = draw(st.sampled_from(choices))
     axis = draw(st.integers(0, value.ndim))
-    many = 1 << draw(st.integers(0, 5))
+    many = draw(extents)
     expanded = np.expand_dims(value, axis)
-    if prod(value.shape) * many > 4096:
+    if prod(value.shape) * many > 4096 or odd_part(value.size) * odd_part(many) > 64:
         return
     line = f'"tile.expand"({name}) {{axis = {axis}}} : ({tensor(value.shape)})'
     program.add(f"{line} -> {tensor(expanded.shape)}", expanded)
@@ -210,7 +216,12 @@ def _reshape(draw: st.DrawFn, program: Program) -> None:
     name, value = draw(st.sampled_from(program.tiles))
     bits = value.size.bit_length() - 1
     first = draw(st.integers(0, bits))
-    shape = draw(st.sampled_from([(1 << bits,), (1 << first, 1 << bits - first)]))
+    if odd_part(value.size) > 1:  # an axis of 1 in front or behind, or the odd part by itself
+        last = value.shape[-1]
+        apart = (*value.shape[:-1], odd_part(last), last // odd_part(last))
+        shape = draw(st.sampled_from([(1, *value.shape), (*value.shape, 1), apart]))
+    else:
+        shape = draw(st.sampled_from([(1 << bits,), (1 << first, 1 << bits - first)]))
     program.add(
         f'"tile.reshape"({name}) : ({tensor(value.shape)}) -> {tensor(shape)}',
         value.reshape(shape),
@@ -298,7 +309,7 @@ STEPS = (
 def programs(draw: st.DrawFn) -> Program:
     """Any program of a few ops."""
     program = Program(1 << draw(st.integers(0, 2)))
-    square = 1 << draw(st.integers(4, 6))
+    square = draw(st.sampled_from((16, 32, 48, 64)))
     value = np.random.default_rng(square).integers(-3, 4, (square, square)).astype(np.float32)
     program.load(value, transposed=draw(st.booleans()))
     for step in draw(st.lists(st.sampled_from(STEPS), min_size=2, max_size=7)):

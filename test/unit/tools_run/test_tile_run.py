@@ -448,3 +448,61 @@ def test_progress_on_a_terminal_only(
     with run_progress.ProgressBar() as bar:
         bar.update(3, 4)
     assert capsys.readouterr().err == ""
+
+
+TABLE = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.const .align 4 .b8 table[16];
+.entry look(.param .u64 y)
+{
+  .reg .b32 %r<3>; .reg .b64 %d<4>;
+  ld.param.u64 %d1, [y];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %d2, %r1, 4;
+  mov.u64 %d3, table;
+  add.u64 %d3, %d3, %d2;
+  ld.const.u32 %r2, [%d3];
+  add.u64 %d1, %d1, %d2;
+  st.global.u32 [%d1], %r2;
+  ret;
+}
+"""
+
+
+def test_symbols_are_set(run: Run, tmp_path: Path) -> None:
+    source, found = tmp_path / "k.ptx", tmp_path / "y.npy"
+    source.write_text(TABLE)
+    common = (
+        source,
+        "--device",
+        "sim",
+        "--block",
+        4,
+        "--arg",
+        "zeros:4:i32",
+        "--out",
+        f"0={found}",
+    )
+    assert run(*common, "--symbol", "table=arange:4:i32")[0] == 0
+    np.testing.assert_array_equal(np.load(found), np.arange(4))
+
+
+@pytest.mark.parametrize(
+    ("symbol", "reason"),
+    [
+        ("tables=arange:4:i32", "no .global or .const variable 'tables'; it has table"),
+        ("table=arange:5:i32", "variable 'table' has 16 bytes; the array has 20"),
+        ("table=null", "--symbol table=null: no array, and no number of a type"),
+    ],
+)
+def test_symbols_that_do_not_fit(run: Run, tmp_path: Path, symbol: str, reason: str) -> None:
+    source = tmp_path / "k.ptx"
+    source.write_text(TABLE)
+    code, _, said = run(
+        source, "--device", "sim", "--block", 4, "--arg", "zeros:4:i32", "--symbol", symbol
+    )
+    assert code == 1
+    assert reason in said
+    assert said.count("\n") == 1

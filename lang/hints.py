@@ -1,0 +1,219 @@
+"""What to write for names of Triton's and numpy's that tilec does not have.
+
+Read where something is wrong, never before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from types import MappingProxyType
+
+from tilec.isa.errors import nearest
+
+_NO_POINTERS = "arrays are arguments, and loads and stores say a place in them and a shape"
+
+_LANGUAGE = MappingProxyType(
+    {
+        "PropagateNan": "tl.maximum and tl.max propagate NaN, tl.fmax and tl.nanmax do not",
+        "TRITON_MAX_TENSOR_NUMEL": "the registers of the CTA are the limit",
+        "add": "x + y",
+        "advance": _NO_POINTERS,
+        "aggregate_replace": "dataclasses.replace",
+        "atomic_load": "tl.load behind tl.debug_barrier(), or tl.atomic_add(array, index, 0)",
+        "atomic_poll": "while tl.atomic_cas(array, index, value, value) != value: pass",
+        "atomic_store": "tl.atomic_xchg",
+        "bitonic_merge": "tl.sort",
+        "block_type": "tl.Tile annotates a tile",
+        "broadcast": "operators broadcast; tl.broadcast_to(x, shape) does it alone",
+        "cast": "x.astype(tl.float16)",
+        "cat": "tl.concatenate((a, b))",
+        "clamp": "tl.clip(x, low, high)",
+        "condition": "while",
+        "const": "annotate the array; what a kernel does not store to, it does not change",
+        "constexpr": "annotate the argument tl.Constant[int]; globals are constants as they are",
+        "constexpr_type": "tl.Constant[int]",
+        "core": "tl has the functions itself",
+        "div_rn": "x / y, which rounds to nearest",
+        "dtype": "tl.DType",
+        "expect_zero": "nothing: the loop's bounds say it",
+        "extra": "tl has the functions of libdevice itself, such as tl.erf",
+        "fdiv": "x / y",
+        "float8e4b15": "tl.float8_e4m3fn",
+        "float8e4b8": "tl.float8_e4m3fn",
+        "float8e4nv": "tl.float8_e4m3fn",
+        "float8e5": "tl.float8_e5m2",
+        "float8e5b16": "tl.float8_e5m2",
+        "gather": "tl.load with a tile as an index takes elements of an array",
+        "int1": "tl.bool_",
+        "inline_asm_elementwise": "operators and functions of tl",
+        "load_tensor_descriptor": "tl.load(array, index, shape); TMA is used where it can be",
+        "make_block_ptr": _NO_POINTERS,
+        "make_tensor_descriptor": _NO_POINTERS,
+        "map_elementwise": "operators and tl.where",
+        "math": "tl has the functions itself, such as tl.exp",
+        "max_constancy": "nothing: it is found",
+        "max_contiguous": "tl.assume(array, strides=(…, 1)), or nothing: it is found",
+        "mul": "x * y",
+        "multiple_of": "tl.assume(array, aligned=16, sizes=(1, 8))",
+        "pair_uniform_to_normal": "tl.randn",
+        "permute": "tl.transpose(x, axes)",
+        "philox_impl": "tl.philox",
+        "pi32_t": "tl.Array[tl.int32, int] annotates an array",
+        "pointer_type": "tl.Array[tl.float16, int, int] annotates an array",
+        "random": "tl has the functions itself, such as tl.rand",
+        "reduce_or": "tl.any(x, axis), or tl.reduce(x, axis, lambda a, b: a | b)",
+        "slice": "x[:, 16:32]",
+        "softmax": "e = tl.exp(x - x.max(axis=1, keepdims=True)), then e / e.sum(…)",
+        "sqrt_rn": "tl.sqrt, which rounds to nearest",
+        "standard": "tl has the functions itself",
+        "static_assert": "assert, which is checked when the kernel is compiled",
+        "static_print": "print, which prints when the kernel is compiled",
+        "store_tensor_descriptor": "tl.store(array, index, tile); TMA is used where it can be",
+        "str_to_ty": "tl.float16 and the like are types as they are",
+        "sub": "x - y",
+        "swizzle2d": "plain integer arithmetic on tl.program_id",
+        "target_info": "an argument annotated tl.Constant[…]",
+        "tensor": "tl.Tile annotates a tile",
+        "tensor_descriptor": _NO_POINTERS,
+        "tensor_descriptor_type": _NO_POINTERS,
+        "to_tensor": "tl.float32(n), or tl.full",
+        "trans": "x.T, or tl.transpose(x, axes)",
+        "tuple": "tuple, as it is",
+        "tuple_type": "tuple[…]",
+        "uint_to_uniform_float": "tl.rand",
+        "unsqueeze": "tl.expand_dims(x, axis), or x[:, None]",
+        "view": "x.view(dtype) of the same bits, x.reshape(shape)",
+        "void": "None",
+        "xor_sum": "tl.reduce(x, axis, lambda a, b: a ^ b)",
+        "zeros_like": "tl.zeros(x.shape, x.dtype)",
+    }
+)
+_NUMPY = MappingProxyType(
+    {
+        "add": "x + y",
+        "asarray": "tl.load of an array",
+        "bitwise_and": "x & y",
+        "bitwise_or": "x | y",
+        "bitwise_xor": "x ^ y",
+        "divide": "x / y",
+        "empty": "tl.zeros",
+        "empty_like": "tl.zeros(x.shape, x.dtype)",
+        "equal": "x == y",
+        "eye": "rows, cols = tl.indices(shape), then rows == cols",
+        "full_like": "tl.full(x.shape, value, x.dtype)",
+        "greater": "x > y",
+        "less": "x < y",
+        "logical_and": "x & y",
+        "logical_not": "~x",
+        "logical_or": "x | y",
+        "matmul": "tl.dot(a, b), or a @ b",
+        "mod": "x % y",
+        "multiply": "x * y",
+        "negative": "-x",
+        "ones_like": "tl.ones(x.shape, x.dtype)",
+        "power": "x ** y",
+        "remainder": "x % y",
+        "square": "x * x",
+        "subtract": "x - y",
+        "take": "tl.load with a tile as an index",
+        "tri": "rows, cols = tl.indices(shape), then rows >= cols",
+        "tril": "tl.where(rows >= cols, x, 0) of rows, cols = tl.indices(shape)",
+        "triu": "tl.where(rows <= cols, x, 0) of rows, cols = tl.indices(shape)",
+        "true_divide": "x / y",
+        "vstack": "tl.concatenate(tiles)",
+        "hstack": "tl.concatenate(tiles, axis=1)",
+    }
+)
+_PACKAGE = MappingProxyType(
+    {
+        "Config": "kernel.using(warps=…), and constants as arguments",
+        "autotune": "a loop over kernel.using(warps=…) and constants",
+        "cdiv": "tilec.lang.cdiv",
+        "heuristics": "plain Python before the launch",
+        "jit": "@tilec.kernel, or @tilec.function for a helper",
+        "language": "import tilec.lang as tl",
+        "next_power_of_2": "1 << (n - 1).bit_length()",
+        "testing": "benchmarks of your own; nothing of a launch is cached but its compilation",
+    }
+)
+_TILE = MappingProxyType(
+    {
+        "advance": _NO_POINTERS,
+        "cast": "x.astype(dtype)",
+        "cdiv": "tl.cdiv(x, n)",
+        "copy": "nothing: a tile never changes",
+        "flatten": "tl.ravel(x)",
+        "item": "x.reshape(()), a scalar",
+        "logical_and": "x & y",
+        "logical_or": "x | y",
+        "permute": "x.transpose(axes)",
+        "softmax": _LANGUAGE["softmax"],
+        "sqrt_rn": "tl.sqrt(x)",
+        "store": "tl.store(array, index, x)",
+        "to": "x.astype(dtype)",
+        "trans": "x.T",
+        "type": "x.dtype",
+        "xor_sum": _LANGUAGE["xor_sum"],
+    }
+)
+_KEYWORDS = MappingProxyType(
+    {
+        "allow_tf32": "cast the factors to tl.tfloat32",
+        "boundary_check": "nothing: every access is checked, but by bounds=False",
+        "cache_modifier": "nothing: tilec chooses",
+        "can_reorder": "tl.concatenate keeps the order",
+        "enable_fp_fusion": "tl.fma where it is meant",
+        "eviction_policy": "nothing: tilec chooses",
+        "input_precision": "cast the factors to tl.tfloat32",
+        "is_volatile": "tl.atomic_add(array, index, 0)",
+        "keep_dims": "keepdims=",
+        "loop_unroll_factor": "tl.range(…, unroll=)",
+        "maxnreg": "warps=: the registers of an SM are shared out among them",
+        "num_ctas": "the grid",
+        "num_stages": "tl.range(…, stages=) on the loop",
+        "num_warps": "kernel.using(warps=…), or @tilec.kernel(warps=…)",
+        "other": "fill=",
+        "out_dtype": "dtype=",
+        "padding_option": "fill=",
+        "return_indices": "tl.argmax beside tl.max",
+        "warp_specialize": "nothing: tilec chooses where the target has it",
+    }
+)
+
+
+class MissingNameError(AttributeError):
+    """A name that is not there, with what to write instead."""
+
+
+def of_language(name: str, legal: Iterable[str]) -> str:
+    """What to write for a name that `tilec.lang` does not have; the names most like it else."""
+    hint = _LANGUAGE.get(name) or _NUMPY.get(name)
+    return f"; write {hint}" if hint else _like(name, legal)
+
+
+def of_package(name: str, legal: Iterable[str]) -> str:
+    """The same for `tilec`."""
+    return f"; write {_PACKAGE[name]}" if name in _PACKAGE else _like(name, legal)
+
+
+def of_tile(name: str, legal: Iterable[str], functions: Iterable[str]) -> str:
+    """The same for a method of a tile, of which some are functions."""
+    hint = _TILE.get(name) or _LANGUAGE.get(name)
+    if hint:
+        return f"; write {hint}"
+    return f"; write tl.{name}(x)" if name in functions else _like(name, legal)
+
+
+def of_keyword(message: str) -> str:
+    """What to write for an argument that the message of a TypeError does not know."""
+    found = re.search(r"unexpected keyword argument '(\w+)'", message)
+    hint = _KEYWORDS.get(found[1]) if found else None
+    if "does not support ufuncs" in message or "__array_ufunc__" in message:
+        hint = "the function of tl that has this name: numpy's work on arrays of the host"
+    return f"; write {hint}" if hint else ""
+
+
+def _like(name: str, legal: Iterable[str]) -> str:
+    found = nearest(name, [one for one in legal if not one.startswith("_")], 3)
+    return f"; nearest: {', '.join(found)}" if found else ""

@@ -1,0 +1,1 @@
+"""How ops on tiles of several units become ops on each, op family by op family."""

@@ -1,0 +1,112 @@
+"""Names of Triton's and numpy's that tilec does not have say what to write instead."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tilec
+import tilec.lang as tl
+from tilec.lang import hints
+
+
+def missing(holder: Any, name: str) -> str:
+    """What is said of a name that is not there."""
+    with pytest.raises(AttributeError) as caught:
+        getattr(holder, name)
+    return str(caught.value)
+
+
+def test_triton_s_names_are_there_or_have_a_hint() -> None:
+    language = pytest.importorskip("triton.language")
+    names = [name for name in dir(language) if not name.startswith("_")]
+    others = [name for name in names if not hasattr(tl, name)]
+    assert [name for name in others if "; write " not in missing(tl, name)] == []
+    assert len(others) < len(names) / 2
+
+
+def test_triton_s_methods_are_there_or_have_a_hint() -> None:
+    core = pytest.importorskip("triton.language.core")
+    tile = tl.Tile(None, tl.float32, (8,))
+    names = [name for name in dir(core.tensor) if not name.startswith("_")]
+    others = [name for name in names if name not in dir(tl.Tile)]
+    assert [name for name in others if "; write " not in missing(tile, name)] == []
+
+
+def test_triton_s_own_names_have_a_hint() -> None:
+    package = pytest.importorskip("triton")
+    for name in ("jit", "autotune", "heuristics", "Config", "cdiv", "next_power_of_2", "testing"):
+        assert hasattr(package, name)
+        assert "; write " in missing(tilec, name)
+
+
+@pytest.mark.parametrize(
+    "name", ["add", "matmul", "logical_and", "true_divide", "bitwise_or", "square", "vstack"]
+)
+def test_numpy_s_names_have_a_hint(name: str) -> None:
+    assert hasattr(np, name)
+    assert "; write " in missing(tl, name)
+
+
+def test_a_name_of_nobody_s_has_the_nearest() -> None:
+    assert missing(tl, "cumsam").endswith("; nearest: cumsum, cumprod, sum")
+    assert "reshape" in missing(tl.Tile(None, tl.float32, (8,)), "reshap")
+    assert missing(tl, "__wrapped__") == "module 'tilec.lang' has no attribute '__wrapped__'"
+
+
+@pytest.mark.parametrize("table", [hints._LANGUAGE, hints._NUMPY])
+def test_what_a_hint_names_is_there(table: Any) -> None:
+    """Each `tl.name` of a hint, and no hint for what is there."""
+    for name, hint in table.items():
+        assert not hasattr(tl, name)
+        for named in re.findall(r"\btl\.(\w+)", hint):
+            assert hasattr(tl, named), hint
+
+
+X = tl.Array[tl.float32, int]
+UFUNC: Any = np.exp
+PLAIN: Any = math.exp
+ANY: Any = tl
+WRONG: list[tuple[Callable[[Any], object], str]] = [
+    (lambda x: ANY.load(x, 0, 8).to(tl.float16), r"a tile has no 'to'; write x.astype\(dtype\)"),
+    (lambda x: ANY.trans(ANY.zeros((8, 8))), "has no attribute 'trans'; write x.T"),
+    (lambda x: ANY.load(x + ANY.arange(8)), "x is in memory, and no pointer: tl.load"),
+    (lambda x: ANY.load(x, 0, 8, other=1.0), "unexpected keyword argument 'other'; write fill="),
+    (lambda x: ANY.zeros(8).sum(keep_dims=True), "'keep_dims'; write keepdims="),
+    (
+        lambda x: ANY.dot(ANY.zeros((8, 8)), None, allow_tf32=True),
+        "write cast the factors to tl.tf",
+    ),
+    (lambda x: UFUNC(ANY.zeros(8)), "write the function of tl that has this name"),
+    (lambda x: PLAIN(ANY.load(x, 0, ())), "take tl.exp and the like instead of functions of math"),
+]
+
+
+@pytest.mark.parametrize(("make", "reason"), WRONG, ids=[reason[:24] for _, reason in WRONG])
+def test_errors_of_kernels_have_the_hint(make: Callable[[Any], object], reason: str) -> None:
+    @tilec.kernel
+    def kernel(x: X) -> None:
+        make(x)
+
+    with pytest.raises(tl.KernelError, match=reason) as caught:
+        kernel.build()
+    assert caught.value.place.file == __file__
+
+
+def test_settings_at_the_launch_have_a_hint() -> None:
+    @tilec.kernel
+    def kernel(x: X) -> None:
+        tl.store(x, 0, tl.zeros(8))
+
+    with pytest.raises(tilec.TilecError, match=r"'num_warps'; write kernel.using\(warps=…\)"):
+        kernel[1](np.zeros(8, np.float32), num_warps=8)
+    with pytest.raises(tilec.TilecError, match=r"unknown setting 'num_warps'.*warps"):
+        kernel.using(num_warps=8)
+
+
+def test_what_notebooks_complete() -> None:
+    assert dir(tl) == sorted(tl.__all__)
+    assert all(hasattr(tl, name) for name in dir(tl))
+    assert {"kernel", "function", "compile"} <= set(dir(tilec))
