@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tilec.isa import Target
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 
     from tilec.ir.mlir import ir
     from tilec.passes.base import Diagnostic, Pass
+    from tilec.runtime.cuda.bound import Launch
     from tilec.sim import Report
 
     from .backend.cubin import Assembled, Resources
+    from .launch.c_launcher import Launcher
     from .pipelines import Pipeline
 
 __all__ = ["Compiled", "Options", "Stage"]
@@ -216,6 +219,21 @@ class Compiled:
 
         return Abi(self.target, written_version(self.ptx), self.kernels)
 
+    def c_launcher(self, name: str, stage: Stage = Stage.PTX) -> Launcher:
+        """C that launches the kernels: the texts of `NAME.h` and `NAME.c`.
+
+        Args:
+            name: what the files, types and functions begin with.
+            stage: what the source holds: PTX, or a cubin for the target alone.
+
+        Raises:
+            TilecError: for a name that is none in C, and arguments that C cannot pass.
+        """
+        from .launch.c_launcher import c_launcher  # noqa: PLC0415
+
+        code = self.cubin if stage is Stage.CUBIN else self.ptx
+        return c_launcher(self.abi, code, name)
+
     def launch(
         self,
         *args: Any,
@@ -263,6 +281,28 @@ class Compiled:
                 raise
             return launch(plain, args, grid=grid, block=None, dynamic_smem=None, **how)
 
+    def bind(self, *args: Any, grid: int | Sequence[int], stream: Any = None) -> Launch:
+        """A launch on a GPU with everything settled, to be made many times without waiting.
+
+        Args:
+            args: as `launch` takes them; arrays are on the GPU.
+            grid: as `launch` takes it.
+            stream: the stream that it goes to.
+
+        Raises:
+            LaunchError: if extents or arguments do not fit.
+            CudaError: if something goes wrong on the GPU.
+        """
+        from .launch.run import bind  # noqa: PLC0415 (with the runtime)
+
+        try:
+            return bind(self, args, grid=grid, stream=stream)
+        except NoMapError:
+            plain = self._without_maps
+            if plain is None:
+                raise
+            return bind(plain, args, grid=grid, stream=stream)
+
     @cached_property
     def _without_maps(self) -> Compiled | None:
         """The program without the tensor maps that passes chose; None if they chose none.
@@ -275,6 +315,20 @@ class Compiled:
         found = self.again(replace(self.options, pipeline=pipeline))
         arguments = (one for kernel in found.kernels for one in kernel.arguments)
         return None if any(isinstance(one, TensorMap) for one in arguments) else found
+
+    def __repr__(self) -> str:
+        made = [stage.value for stage in Stage if stage.value in vars(self)]
+        return f"<program for {self.target}; made so far: {', '.join(made) or 'nothing'}>"
+
+    def show(self) -> Path:
+        """Open `explore`'s page in the browser, where there is one; the file that it is in."""
+        import tempfile  # noqa: PLC0415 (only here)
+        import webbrowser  # noqa: PLC0415
+
+        file = Path(tempfile.mkdtemp(prefix="tilec-"), "program.html")
+        file.write_text(self.explore(), encoding="utf-8")
+        webbrowser.open(file.as_uri())
+        return file
 
     def explore(self) -> str:
         """A page of HTML: the program after every pass and stage, tied to its source lines."""

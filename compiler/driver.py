@@ -42,7 +42,8 @@ def compile(  # noqa: A001 (tilec.compile is the name users call)
     """Compile a tile program.
 
     Args:
-        source: MLIR text, the path of a file of it, or an `ir.Module`, which is left as it is.
+        source: MLIR text, the path of a file of it, or an `ir.Module`, which is left as it is. A
+            string is a path if it is one line that ends in `.mlir` and has no braces.
         target: such as `sm_90a`; without one the program's `#nvvm.target`, else `sm_80`.
         emit: the last stage that is made at once: `tile`, `nvvm`, `llvm`, `ptx`, `cubin`, `sass`.
         opt_level: LLVM's optimisation level, 0 to 3.

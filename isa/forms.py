@@ -35,7 +35,7 @@ class Family(StrEnum):
     WGMMA_SP = "wgmma.sp"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Form(Available):
     """One instruction form.
 
@@ -95,6 +95,10 @@ class Form(Available):
     def operand_names(self) -> tuple[str, ...]:
         """Names of results and operands, each once."""
         return tuple(dict.fromkeys(operand.name for operand in self.all_operands))
+
+    def __repr__(self) -> str:
+        matrices = (f"{o.name} {o.rows}x{o.cols} {o.type.name}" for o in self.all_operands)
+        return f"<{self.ptx}:\n {', '.join(matrices)}>"
 
     def operand(self, name: str) -> Operand:
         """The operand or result called `name`.
@@ -169,7 +173,7 @@ class Form(Available):
         return {} if self.shape is None else {"shape": str(self.shape)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Product(Form):
     """D = A·B + C.
 

@@ -13,7 +13,7 @@ from .operands import Operand, matrix
 from .targets import Since
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MatrixMemory(Form):
     """`ldmatrix` and `stmatrix`.
 
@@ -83,7 +83,7 @@ class MatrixMemory(Form):
         return {"rows": self.matrices * self.rows, "row_bytes": self.row_bytes}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class MovMatrix(Form):
     """`movmatrix`: the transpose of an 8×8 matrix of 16-bit elements within a warp."""
 

@@ -20,7 +20,7 @@ FLOAT8_6_4 = ("e4m3", "e5m2", "e3m2", "e2m3", "e2m1")
 SM_120 = (Since.of("sm_120a", "8.7"), Since.of("sm_120f", "8.8"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Mma(Product):
     """`mma` and `mma.sp`, block-scaled or not; m8n8k4 on f16 computes four products at once."""
 

@@ -65,6 +65,9 @@ class Target:
     def __str__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
     def registers_at_entry(self, threads: int) -> int:
         """Registers of each thread when a CTA that takes the SM for itself begins, in eights."""
         return min(self.registers_per_thread, self.registers_per_sm // threads // 8 * 8)
@@ -150,11 +153,18 @@ DEFAULT_TARGET = "sm_80"
 def target(name: str) -> Target:
     """The target called `name`, of tilec or registered as `tilec.targets` by another package.
 
+    `sm90a` is taken for `sm_90a`.
+
     Raises:
         UnknownNameError: if there is none.
         PluginError: if the other package's is none.
     """
-    return TARGETS.get(name) or _registered(str(name))
+    return TARGETS.get(name) or TARGETS.get(_spelled(name)) or _registered(str(name))
+
+
+def _spelled(name: str) -> str:
+    """A name that lacks its underscore, with it."""
+    return f"sm_{name[2:]}" if name[:2] == "sm" and name[2:3].isdigit() else name
 
 
 @cache

@@ -68,7 +68,7 @@ def _rows() -> Iterator[_Row]:
     yield _Row("s32", "b1", "b1", _FEW, ("8.0",), bit_op="and")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Wgmma(Product):
     """`wgmma.mma_async` and its `.sp`. If `scale_d` is 0, D = A·B."""
 

@@ -16,7 +16,7 @@ from .operands import Major, Operand, Shape, matrix
 from .targets import Since
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WmmaMma(Product):
     """`wmma.mma`."""
 
@@ -29,7 +29,7 @@ class WmmaMma(Product):
         return _not_aligned(self)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class WmmaMemory(Form):
     """`wmma.load` and `wmma.store`; the memory operand has a stride in elements.
 

@@ -8,7 +8,7 @@ from tilec.isa import TilecError
 
 from .elementwise import where
 from .shapes import axis_of, broadcast_to, expand_dims, reshape
-from .takes import numbers, pick, take
+from .takes import check_bits, numbers, pick, take
 from .tile import Tile
 
 
@@ -16,10 +16,11 @@ def flip(tile: Tile, axis: int | None = None) -> Tile:
     """The tile with its elements along an axis, or along all, in reverse.
 
     Raises:
-        TilecError: for an axis that the tile does not have.
+        TilecError: for an axis that the tile does not have, or of no power of two of elements.
     """
     for at in range(tile.ndim) if axis is None else (axis_of(tile, axis),):
         if tile.shape[at] > 1:
+            check_bits(tile, at, "tl.flip")
             tile = take(tile, at, flip=tile.shape[at] - 1)
     return tile
 

@@ -67,7 +67,7 @@ class Compilations:
             TilecError: for what the target or a later stage refuses.
         """
         snapshot = self._snapshot(specialization)
-        settings = settings._replace(device=None)
+        settings = settings.of_compilation()
         recorded = snapshot.reason is None and self._steady
         if recorded:
             found = self._found.get((specialization, settings, snapshot))
@@ -76,6 +76,11 @@ class Compilations:
         with _placed(self._source), without_gc():
             compile_ = self._by_state if recorded else self._by_program
             return compile_(specialization, settings, snapshot)
+
+    def recorded(self, specialization: Specialization) -> Snapshot | None:
+        """What the kernel reads, if that is all that its program depends on."""
+        snapshot = self._snapshot(specialization)
+        return snapshot if snapshot.reason is None and self._steady else None
 
     def explain(self, specialization: Specialization) -> str:
         """What the kernel is compiled for, and how that differs from before."""

@@ -12,8 +12,9 @@ from .takes import part, pick
 from .tile import Tile
 
 _LEGAL = (
-    "a tile is indexed by numbers, None, '...' and slices of a power of two of elements that begin "
-    "at a multiple of it, in steps of a power of two or -1, all known when the kernel is compiled"
+    "a tile is indexed by numbers, None, '...' and slices of a power of two of elements, which "
+    "divides the extent, that begin at a multiple of it, in steps of a power of two or -1, all "
+    "known when the kernel is compiled"
 )
 
 
@@ -60,11 +61,14 @@ def _slice(tile: Tile, axis: int, given: slice) -> Tile:
         if end is not None and not isinstance(end, int):
             raise TilecError(f"{_LEGAL}, not by {end!r} in a slice")
     first, last, step = given.indices(extent)
+    if (first, last, step) == (0, extent, 1):
+        return tile
     count = len(range(first, last, step))
     if step < 0:
         tile, first, step = flip(tile, axis), extent - 1 - first, -step
     phase = first % step
-    if not (_is_power(count) and _is_power(step)) or extent % step or first // step % count:
+    legal = _is_power(count) and _is_power(step) and not extent % (step * count)
+    if not legal or first // step % count:
         raise TilecError(f"{_LEGAL}, not by {_written(given)} of {extent}")
     if step > 1:
         shape = (*tile.shape[:axis], extent // step, step, *tile.shape[axis + 1 :])

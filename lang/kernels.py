@@ -13,15 +13,19 @@ from .annotations import ConstantParameter, OptionalParameter, parameters
 from .array import Assumption
 from .compilations import Compilations, CompiledKernel
 from .launching import launch
+from .prepared import LaunchKey, PreparedLaunches, key_of
 from .settings import Settings
 from .source import read
 from .specialization import Specialization, of_annotations, of_values
+from .streams import queue_of
 from .structures import flatten
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
     from tilec.sim import Report
     from tilec.transformation import Transformed
+
+    from .snapshot import Snapshot
 
 Extents: TypeAlias = int | Sequence[int]
 Grid: TypeAlias = Extents | Callable[[Mapping[str, Any]], Extents]
@@ -33,6 +37,9 @@ class Kernel:
 
     Attributes:
         settings: how it is compiled and where it runs.
+        names: of its arguments.
+        defaults: what arguments are that a launch does not give, by name.
+        prepared: its launches on a GPU that can be made again.
     """
 
     def __init__(self, function: Callable[..., Any], settings: Settings) -> None:
@@ -42,7 +49,14 @@ class Kernel:
         self.settings = settings
         self.parameters = parameters(self.source)
         self._signature = inspect.signature(function)
+        self.names = tuple(self._signature.parameters)
+        self.defaults = {
+            name: parameter.default
+            for name, parameter in self._signature.parameters.items()
+            if parameter.default is not inspect.Parameter.empty
+        }
         self._compilations = Compilations(self.source)
+        self.prepared = PreparedLaunches()
 
     def using(self, **options: Any) -> Kernel:
         """This kernel with other settings, fields of `Settings`: `warps`, `target`, `device`….
@@ -53,6 +67,7 @@ class Kernel:
         other = object.__new__(Kernel)
         other.__dict__.update(self.__dict__)
         other.settings = self.settings.changed(options)
+        other.prepared = PreparedLaunches()
         return other
 
     def __getitem__(self, grid: Grid) -> Launcher:
@@ -158,6 +173,10 @@ class Kernel:
         """The kernel compiled for such arguments, now or before."""
         return self._compilations.get(specialization, self.settings)
 
+    def recorded(self, specialization: Specialization) -> Snapshot | None:
+        """What the kernel reads, if that is all that its program depends on."""
+        return self._compilations.recorded(specialization)
+
     def assumptions(self, specialization: Specialization) -> tuple[Assumption, ...]:
         """What the kernel assumes of arrays, by `tilec.lang.assume`, compiled for such arguments.
 
@@ -187,6 +206,10 @@ class Launcher:
         self._kernel = kernel
         self._grid = grid
 
+    def __repr__(self) -> str:
+        grid = "a grid that a function gives" if callable(self._grid) else f"grid {self._grid}"
+        return f"{self._kernel!r} on {grid}, to be called with its arguments"
+
     def __call__(self, *args: Any, **kwargs: Any) -> Report | None:
         """Run the kernel.
 
@@ -205,23 +228,56 @@ class Launcher:
             CudaError: for what goes wrong on the GPU.
         """
         kernel = self._kernel
-        values = kernel.bound(args, kwargs)
+        key = self._key(args, kwargs)
+        if key is not None:
+            known = kernel.prepared.get(key)
+            if known is not None:
+                known()
+                if key.queue.waits:
+                    known.wait()
+                return None
+        return self._launch(kernel.bound(args, kwargs), key)
+
+    def _key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> LaunchKey | None:
+        """What tells the launch from others; None for one that is made anew each time."""
+        grid, settings = self._grid, self._kernel.settings
+        if settings.device == "sim" or (callable(grid) and kwargs):
+            return None
+        found = key_of((*args, *kwargs.values()) if kwargs else args)
+        if found is None:
+            return None
+        if callable(grid):
+            given = dict(zip(self._kernel.names, args, strict=False))
+            grid = self._grid_of({**self._kernel.defaults, **given})
+        extents = tuple(grid) if isinstance(grid, Sequence) else grid
+        queue = queue_of(settings.stream, settings.wait, args)
+        return LaunchKey(found, tuple(kwargs), extents, queue)
+
+    def _launch(self, values: dict[str, Any], key: LaunchKey | None) -> Report | None:
+        kernel = self._kernel
         flat = flatten(kernel.parameters, values)
         if kernel.settings.device == "sim":
             _check_on_host(flat.values)
-        compiled = kernel.compiled(of_values(flat))
+        specialization = of_values(flat)
+        compiled = kernel.compiled(specialization)
         grid = self._grid_of(values)
         if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
             return None  # nothing to do, as for arrays without elements
-        return launch(
+        made = launch(
             compiled.compiled,
             compiled.specialization,
             flat.values,
             grid,
-            device=kernel.settings.device,
+            settings=kernel.settings,
             written=compiled.written,
             assumptions=lambda: kernel.assumptions(compiled.specialization),
         )
+        if made is None or not callable(made):
+            return made
+        state = kernel.recorded(specialization)
+        if key is not None and state is not None:
+            kernel.prepared.put(key, made, state)
+        return None
 
     def _grid_of(self, values: Mapping[str, Any]) -> Any:
         """The CTAs, where a function gives them of the arguments what that says."""

@@ -13,10 +13,13 @@ from tilec.launch.abi import MemRef, TensorMap
 from .array import Assumption, Facts
 from .array_arguments import array_argument, broken_fact
 from .scalar_arguments import scalar_argument
+from .settings import Settings
 from .specialization import ArrayType, ConstantValue, ScalarType, Specialization
+from .streams import queue_of
 
 if TYPE_CHECKING:
     from tilec.compiled import Compiled
+    from tilec.runtime.cuda.bound import Launch
     from tilec.sim import Report
 
 Assumptions = Callable[[], Sequence[Assumption]]
@@ -29,20 +32,24 @@ def launch(
     values: Mapping[str, Any],
     grid: int | Sequence[int],
     *,
-    device: str | None,
+    settings: Settings,
     written: Sequence[str],
     assumptions: Assumptions,
-) -> Report | None:
-    """Run a kernel; what the simulator counted, if it ran there.
+) -> Report | Launch | None:
+    """Run a kernel.
 
     Args:
         compiled: the kernel.
         specialization: what it is compiled for.
         values: the arguments by name.
         grid: CTAs along x, y and z.
-        device: `sim`, `cuda`, or None: the GPU for arrays that are on one, else the simulator.
+        settings: where it runs.
         written: the arrays that the kernel changes.
         assumptions: gives what it assumes.
+
+    Returns:
+        What the simulator counted, if it ran there; a launch on a GPU that can be made again
+        as it is; None for one that copies arrays.
 
     Raises:
         LaunchError: for what does not fit.
@@ -52,8 +59,17 @@ def launch(
     _check_writable(values, written)
     _check_assumed(compiled, specialization, values, assumptions)
     passed = list(_passed(specialization, values))
-    where = device or ("cuda" if any(map(is_shared, passed)) else "sim")
-    return compiled.launch(*passed, grid=grid, device=where)
+    where = settings.device or ("cuda" if any(map(is_shared, passed)) else "sim")
+    if where == "sim":
+        return compiled.launch(*passed, grid=grid, device=where)
+    queue = queue_of(settings.stream, settings.wait, passed)
+    if any(isinstance(value, np.ndarray) and value.ndim for value in passed):
+        return compiled.launch(*passed, grid=grid, device=where, stream=queue.stream)
+    bound = compiled.bind(*passed, grid=grid, stream=queue.stream)
+    bound()
+    if queue.waits:
+        bound.wait()
+    return bound
 
 
 def _passed(specialization: Specialization, values: Mapping[str, Any]) -> Iterator[Any]:

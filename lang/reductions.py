@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from tilec.isa import TilecError
+from tilec.layout.extents import is_one_unit
 
 from .casts import check_computed
 from .dtypes import DType, bfloat16, dtype_of, float16, float32, int32, uint32
@@ -65,8 +66,11 @@ def _combine(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
         raise TilecError(f"no {name} of {x.dtype!r}; legal: {', '.join(_COMBINED[name])}")
     if axis is None:
         rank = x.ndim
-        whole = _along(name, reshape(x, (x.size,)), 0)
-        return reshape(whole, (1,) * rank) if keepdims else whole
+        if is_one_unit(x.shape):
+            x = reshape(x, (x.size,))
+        while x.ndim:  # of several units one axis after the other
+            x = _along(name, x, x.ndim - 1)
+        return reshape(x, (1,) * rank) if keepdims else x
     at = axis_of(x, axis)
     found = _along(name, x, at)
     return expand_dims(found, at) if keepdims else found

@@ -13,7 +13,7 @@ from .dtypes import bfloat16, dtype_of, float16, float32
 from .elementwise import where
 from .reductions import of_sum
 from .shapes import axis_of, expand_dims
-from .takes import apart, numbers, pick, take
+from .takes import apart, check_bits, numbers, pick, take
 from .tile import Tile
 
 Combine: TypeAlias = Callable[..., Any]
@@ -70,6 +70,7 @@ def associative_scan(
     """
     tiles = _tiles(x, "associative_scan")
     at = axis_of(tiles[0], axis)
+    check_bits(tiles[0], at, "a scan")
     held = tuple(apart(tile) for tile in tiles)
     number = numbers(tiles[0], at)
     for bit in range(tiles[0].shape[at].bit_length() - 1):
@@ -105,6 +106,7 @@ def reduce(
     if axis is None:
         tiles = tuple(tile.reshape(tile.size) for tile in tiles)
     at = axis_of(tiles[0], 0 if axis is None else axis)
+    check_bits(tiles[0], at, "tl.reduce")
     held = tuple(apart(tile) for tile in tiles)
     for bit in range(tiles[0].shape[at].bit_length() - 1):
         low = [take(tile, at, keep=~(1 << bit)) for tile in held]

@@ -17,6 +17,9 @@ class Settings(NamedTuple):
         opt_level: LLVM's optimisation level, 0 to 3.
         lineinfo: say in PTX and binary which line of Python each instruction comes from.
         cache: use the compile cache on disk; None for whatever the environment says.
+        stream: on a GPU: a stream, of any library, or its handle; None for the one that the arrays'
+            library works on, or the default stream.
+        wait: on a GPU: whether a launch waits for the kernel's end; None where it must.
         pipeline: the passes to run instead of those for the target, as `tilec.compile` takes them.
     """
 
@@ -26,7 +29,13 @@ class Settings(NamedTuple):
     opt_level: int = 3
     lineinfo: bool = False
     cache: bool | None = None
+    stream: Any = None
+    wait: bool | None = None
     pipeline: Any = None
+
+    def of_compilation(self) -> Settings:
+        """What a compilation depends on."""
+        return self._replace(device=None, stream=None, wait=None)
 
     def changed(self, options: dict[str, Any]) -> Settings:
         """These settings with some others.
@@ -44,6 +53,14 @@ class Settings(NamedTuple):
             raise TilecError(
                 f"unknown device {found.device!r}; legal: 'cuda', 'sim', None for either"
             )
+        if found.wait not in (None, True, False):
+            raise TilecError(
+                f"wait is True, False, or None where a launch must, not {found.wait!r}"
+            )
+        if found.stream is not None:
+            from tilec.runtime.cuda.streams import handle  # noqa: PLC0415 (for GPUs only)
+
+            handle(found.stream)
         if isinstance(found.pipeline, list):
             found = found._replace(pipeline=tuple(found.pipeline))
         return found

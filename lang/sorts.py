@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from tilec.isa import TilecError
+from tilec.layout.extents import is_one_unit
 
 from .casts import astype, check_computed, view
 from .dtypes import int8, int16, int32, int64, uint8
 from .elementwise import where
 from .reductions import combined
 from .shapes import axis_of, broadcast_to
-from .takes import apart, numbers, part, take
+from .takes import apart, check_bits, numbers, part, take
 from .tile import Tile
 
 _SIGNED = {8: int8, 16: int16, 32: int32, 64: int64}
@@ -33,16 +35,25 @@ def argmin(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
 
 def _place(name: str, x: Tile, axis: int | None, keepdims: bool) -> Tile:
     _check(x, f"arg{name}")
-    flat = x.reshape(x.size) if axis is None else x
-    at = axis_of(flat, 0 if axis is None else axis)
+    flat = x.reshape(x.size) if axis is None and is_one_unit(x.shape) else x
+    at = None if axis is None and flat is x else axis_of(flat, 0 if axis is None else axis)
     values = astype(flat, uint8) if flat.dtype.kind == "bool" else flat
     best = combined(name, values, at, True)
     found = values == best
     if values.dtype.kind == "float":
         found = found | (values != values)  # noqa: PLR0124 (NaN)
-    number = broadcast_to(numbers(values, at), values.shape)
-    place = combined("min", where(found, number, _LAST), at, keepdims)
+    number = _row_major(values) if at is None else numbers(values, at)
+    place = where(found, broadcast_to(number, values.shape), _LAST)
+    place = combined("min", place, at, keepdims)
     return place.reshape((1,) * x.ndim) if keepdims and axis is None else place
+
+
+def _row_major(x: Tile) -> Tile:
+    """Of each element its number in row-major order."""
+    found = numbers(x, x.ndim - 1)
+    for axis in range(x.ndim - 1):
+        found = found + numbers(x, axis) * prod(x.shape[axis + 1 :])
+    return found
 
 
 def sort(x: Tile, axis: int = -1, *, descending: bool = False) -> Tile:
@@ -142,6 +153,7 @@ def _sorted(
         descending: whether the largest comes first.
         ties: whether there are such numbers.
     """
+    check_bits(held[0], axis, "a sort")
     number = numbers(held[0], axis)
     stages = held[0].shape[axis].bit_length() - 1
     for stage in range(1, stages + 1):

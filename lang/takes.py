@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tilec.isa import TilecError
+
 from .casts import astype, view
 from .dtypes import DType, uint8, uint16, uint32, uint64
 from .elementwise import where
@@ -10,6 +12,21 @@ from .shapes import arange, expand_dims, reshape
 from .tile import Tile
 
 _UNSIGNED = {8: uint8, 16: uint16, 32: uint32, 64: uint64}
+
+
+def check_bits(tile: Tile, axis: int, what: str) -> None:
+    """Check that elements along an axis may be told apart by the bits of their index.
+
+    Raises:
+        TilecError: if its extent is no power of two.
+    """
+    extent = tile.shape[axis]
+    if extent & (extent - 1):
+        wider = 1 << extent.bit_length()
+        raise TilecError(
+            f"{what} goes along an axis of a power of two of elements, unlike axis {axis} of "
+            f"{tile!r}; load {wider}, of which some are out of bounds"
+        )
 
 
 def take(tile: Tile, axis: int, *, keep: int = -1, flip: int = 0) -> Tile:

@@ -1,8 +1,8 @@
 """Extents as counts of units: a power of two, so many times.
 
-Layouts are linear over bits, so what they lay out has powers of two. A tile of other extents is made
-of such units, side by side: each axis has an odd number of them. 192 is 3 units of 64, 80 five
-of 16. Nothing is padded: the count is an ordinary number, and a layout of one unit serves all.
+Layouts are linear over bits, so what they lay out has powers of two. A tile of other extents is
+made of such units, side by side: each axis has an odd number of them. 192 is three units of 64, 80
+five of 16. Nothing is padded: the count is an ordinary number, and a layout of one unit serves all.
 """
 
 from __future__ import annotations

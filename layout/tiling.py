@@ -99,8 +99,10 @@ def warpgroup_tile(
     unit_rows, unit_cols = unit_extents((rows, cols))
     # Along N a warpgroup has one piece of the columns, if it is alone, or one of each unit's.
     wide = cols if parts == 1 else unit_cols // parts
-    if warps[0] % WARPGROUP_WARPS or unit_rows % (fragment["row"] * groups_m) or (
-        not wide or wide % fragment["col"]
+    if (
+        warps[0] % WARPGROUP_WARPS
+        or unit_rows % (fragment["row"] * groups_m)
+        or (not wide or wide % fragment["col"])
     ):
         raise LayoutError(
             f"{rows}x{cols} of operand {name} is no whole number of fragments of {form.ptx} for "

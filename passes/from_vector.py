@@ -26,8 +26,8 @@ class FromVector(KernelPass):
     Out: level 1, with views of memory that `expand-strided-metadata` has taken apart. Other kernels
     stay.
 
-    Vectors have one dimension or more, whose extents are powers of two, and elements that are
-    numbers. The ops that become ops on tiles:
+    Vectors have one dimension or more, extents as tiles have them, and elements that are numbers.
+    The ops that become ops on tiles:
 
     - `vector.transfer_read` and `vector.transfer_write` of a memref's last dimensions, the last two
       perhaps swapped, without mask; padded with zero, unless all is in bounds

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
@@ -44,6 +44,10 @@ class Title(NamedTuple):
     text: Callable[[], str]
 
 
+Watcher: TypeAlias = "Callable[[Title, ir.Module | ir.Operation], AbstractContextManager[None]]"
+"""Is entered before a pass and left behind it."""
+
+
 @dataclass
 class Instrumentation:
     """Prints the IR around chosen passes and times every stage.
@@ -59,6 +63,7 @@ class Instrumentation:
         folder: print into files there, as upstream names them, in place of `out`.
         out: where the IR goes; standard error if None.
         times: seconds by stage, in order.
+        watchers: what else is done around each pass, given its title and what it works on.
     """
 
     before: Selection = Selection()
@@ -71,6 +76,7 @@ class Instrumentation:
     folder: Path | None = None
     out: TextIO | None = None
     times: list[tuple[str, float]] = field(default_factory=list)
+    watchers: Sequence[Watcher] = ()
     _dumps: dict[tuple[str, ...], int] = field(default_factory=dict)
 
     @contextmanager
@@ -89,8 +95,11 @@ class Instrumentation:
             self._dump("Before", title, root)
         old = str(root) if self.after_change else None
         try:
-            with self.stage(title.name):
-                yield
+            with ExitStack() as stack:
+                for watcher in self.watchers:
+                    stack.enter_context(watcher(title, root))
+                with self.stage(title.name):
+                    yield
         except Exception:
             if self.after_failure or title.name in self.after:
                 self._dump("After", title, root, failed=True)

@@ -28,7 +28,7 @@ class Finding:
     Attributes:
         kind: `out-of-bounds`, `misaligned`, `wrong-space`, `read-only`, `uninitialised`,
             `async`, `proxy`, `mbarrier`, `tensor-map`, `cluster`, `wgmma`, `registers`, `race`,
-            `barrier`, `partial-warp`, `deadlock`, `step-limit` or `trap`.
+            `barrier`, `partial-warp`, `deadlock`, `heap`, `step-limit` or `trap`.
         message: what and where, in words.
         line: line of the PTX text; 0 where none is to blame.
         source: `file:line` that `.loc` gave for it, or empty.
@@ -92,13 +92,18 @@ class MatrixCount:
     flops: int
 
 
-@dataclass(slots=True)
+_FINDINGS_SHOWN = 5
+"""Findings that a report shows in a line each where it is printed as a value."""
+
+
+@dataclass(slots=True, repr=False)
 class Report:
     """What a run found and counted.
 
     Attributes:
         kernel: the kernel's name.
         findings: what is wrong with it, in the order of discovery.
+        advice: what is not wrong and better avoided, of kind `same-value`.
         completed: whether all threads came to their end.
         output: what the kernel printed.
         steps: instructions run, each for all threads that were together.
@@ -117,6 +122,7 @@ class Report:
 
     kernel: str
     findings: list[Finding] = field(default_factory=list)
+    advice: list[Finding] = field(default_factory=list)
     completed: bool = True
     output: str = ""
     steps: int = 0
@@ -134,6 +140,20 @@ class Report:
     waits: int = 0
     waits_in_vain: int = 0
     lines: list[Line] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        """A few lines, for a prompt; `to_text` says it all."""
+        found = [str(finding) for finding in self.findings[:_FINDINGS_SHOWN]] or ["no findings"]
+        if len(self.findings) > _FINDINGS_SHOWN:
+            found.append(f"and {len(self.findings) - _FINDINGS_SHOWN} findings more")
+        counts = [
+            f"{self.warp_instructions:,} warp instructions",
+            *(f"{one.warps:,} {one.form}" for one in self.matrix),
+            f"{self.sectors:,} global sectors",
+            f"{self.wavefronts:,} shared wavefronts",
+        ]
+        verdict = "completed" if self.completed else "stopped"
+        return "\n".join([f"kernel {self.kernel}: {verdict}", *found, ", ".join(counts)])
 
     @property
     def ok(self) -> bool:
@@ -186,9 +206,14 @@ class Report:
             for name, value in rows
         ]
         head = [f"kernel {self.kernel}: {'completed' if self.completed else 'stopped'}"]
-        found = [str(finding) for finding in self.findings] or ["no findings"]
+        found = self._said()
         listed = _table(self.lines) if lines else []
         return "\n".join([*head, *found, *text, *listed])
+
+    def _said(self) -> list[str]:
+        """Findings and advice in words."""
+        advice = [f"advice: {one}" for one in self.advice]
+        return [*(map(str, self.findings) if self.findings else ["no findings"]), *advice]
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -207,7 +232,7 @@ class Report:
         return page(
             self.kernel,
             verdict,
-            list(map(str, self.findings)) or ["no findings"],
+            self._said(),
             counts,
             columns,
             [[getattr(line, name) for name in columns] for line in self.lines],

@@ -107,6 +107,8 @@ def _add_printing_flags(parser: argparse.ArgumentParser) -> None:
         "--mlir-print-debuginfo": "print locations",
         "--mlir-pretty-debuginfo": "print them for people; the text does not parse again",
         "--mlir-print-op-generic": "print every operation in the generic form",
+        "--print-tile-op-generic": "print those so that are none of upstream's: so mlir-opt reads "
+        "them, with the file of tilec --emit-irdl as its --irdl-file",
         "--mlir-print-local-scope": "print without aliases, every line by itself",
         "--mlir-use-nameloc-as-prefix": "name values as their locations do",
         "--mlir-print-assume-verified": "print without verifying first",
@@ -142,6 +144,7 @@ def style(arguments: argparse.Namespace, file: str) -> Style:
         file=file if arguments.mlir_print_debuginfo else "",
         pretty_locations=arguments.mlir_pretty_debuginfo,
         generic=arguments.mlir_print_op_generic,
+        own_generic=arguments.print_tile_op_generic,
         local_scope=arguments.mlir_print_local_scope,
         elements_limit=arguments.mlir_elide_elementsattrs_if_larger,
         resource_limit=arguments.mlir_elide_resource_strings_if_larger,

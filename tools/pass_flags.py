@@ -20,9 +20,17 @@ if TYPE_CHECKING:
 
 
 def add_pass_flags(parser: argparse.ArgumentParser) -> None:
-    """Add `--verify-each`, `--mlir-timing`, `--mlir-print-ir-…`, `--remarks` and the reproducer."""
+    """Add the flags that watch passes, such as `--validate-each` and `--remarks`."""
     group = parser.add_argument_group("passes")
     group.add_argument("--verify-each", action="store_true", help="verify after each pass")
+    group.add_argument(
+        "--validate-each",
+        action="store_true",
+        help="check that each pass leaves what the kernels compute, by interpreting them",
+    )
+    group.add_argument(
+        "--validate", dest="validate_each", action="store_true", help="the same as --validate-each"
+    )
     group.add_argument("--mlir-timing", action="store_true", help="report the time of each stage")
     for when in ("before", "after"):
         group.add_argument(
@@ -133,8 +141,10 @@ def instrumented(
         arguments: the flags.
         style: how IR is printed.
     """
-    watching = arguments.mlir_timing or any(
-        value for name, value in vars(arguments).items() if name.startswith("mlir_print_ir")
+    watching = (
+        arguments.mlir_timing
+        or arguments.validate_each
+        or any(value for name, value in vars(arguments).items() if name.startswith("mlir_print_ir"))
     )
     if not watching:
         yield None
@@ -160,8 +170,16 @@ def instrumented(
         show=partial(_show, style or Style()),
         folder=Path(tree) if (tree := arguments.mlir_print_ir_tree_dir) else None,
     )
+    validator = None
+    if arguments.validate_each:
+        from tilec.validation.validator import Validator  # noqa: PLC0415
+
+        validator = Validator()
+        watched.watchers = (validator.around,)
     try:
         yield watched
     finally:
+        if validator is not None:
+            sys.stderr.write(validator.report())
         if arguments.mlir_timing:
             sys.stderr.write(time_report(watched.times))

@@ -104,8 +104,16 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
     )
+    made.add_argument(
+        "--launcher",
+        action="store_true",
+        help="write FILE.h and FILE.c beside FILE.ptx or FILE.cubin: C that launches the kernels",
+    )
     made.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
     made.add_argument("--list-targets", action="store_true", help="list the targets")
+    made.add_argument(
+        "--emit-irdl", action="store_true", help="write the tile dialect in IRDL, for mlir-opt"
+    )
     made.add_argument(
         "--cache", choices=ACTIONS, help="list what the compile cache holds, clear it, or sum it up"
     )
@@ -117,16 +125,31 @@ def _main(arguments: argparse.Namespace) -> int:
     if arguments.list_targets:
         print("\n".join((*TARGETS, *plugins("tilec.targets"))))
         return 0
+    if arguments.emit_irdl:
+        from tilec.dialects.irdl import irdl_text  # noqa: PLC0415
+
+        write_outputs({arguments.output: irdl_text()})
+        return 0
     if arguments.cache:
         print(cache_report(arguments.cache), end="")
         return 0
     name = "<stdin>" if arguments.input == "-" else arguments.input
     reproducer = arguments.mlir_pass_pipeline_crash_reproducer
     check_outputs(
-        [arguments.output, arguments.remarks_output, _abi_file(arguments), reproducer],
+        [
+            *(arguments.output, arguments.remarks_output, _abi_file(arguments), reproducer),
+            *_launcher_files(arguments),
+        ],
         [arguments.input],
     )
+    if arguments.emit == Stage.CUBIN and arguments.output == "-" and sys.stdout.isatty():
+        raise TilecError("a cubin is no text for a terminal; write it with -o FILE")
     text = read_input(arguments.input)
+    if name.endswith(".py"):
+        raise TilecError(
+            f"{name} is Python, not MLIR: run it, or have its kernels give their program by "
+            "kernel.compile(…)"
+        )
     return _compile(text, name, arguments)
 
 
@@ -218,6 +241,16 @@ def _abi_file(arguments: argparse.Namespace) -> str | None:
     return None
 
 
+def _launcher_files(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """The header and the source that launch the kernels, if they are asked for."""
+    if not arguments.launcher:
+        return ()
+    if arguments.emit not in (Stage.PTX, Stage.CUBIN) or not is_file_name(arguments.output):
+        raise TilecError("--launcher writes C beside a file of PTX or cubin: give -o FILE")
+    path = Path(arguments.output)
+    return str(path.with_suffix(".h")), str(path.with_suffix(".c"))
+
+
 def _outputs(compiled: Compiled, arguments: argparse.Namespace) -> dict[str, str | bytes]:
     """What is to be written, by file."""
     last = _last_stage(arguments)
@@ -232,6 +265,8 @@ def _outputs(compiled: Compiled, arguments: argparse.Namespace) -> dict[str, str
         _report(compiled)
     if beside := _abi_file(arguments):
         found[beside] = str(compiled.abi)
+    if files := _launcher_files(arguments):
+        found.update(zip(files, compiled.c_launcher(Path(files[0]).stem, last), strict=True))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -161,16 +162,22 @@ class BuilderInput(NamedTuple):
         return self.builder(context())
 
 
+_PATH = re.compile(r"[^{}\n]+\.mlir")
+
+
 def as_input(source: str | Path | ir.Module, name: str = "<string>") -> TextInput | ModuleInput:
     """What users give, as an input.
 
     Args:
-        source: MLIR text, the path of a file of it, or an `ir.Module`.
+        source: MLIR text, the path of a file of it, or an `ir.Module`. A string is a path if it
+            is one line that ends in `.mlir` and has no braces, without which no text is a program.
         name: what messages call a text.
 
     Raises:
         OSError: if the file cannot be read.
     """
+    if isinstance(source, str) and _PATH.fullmatch(source):
+        source = Path(source)
     if isinstance(source, Path):
         name, source = str(source), source.read_text(encoding="utf-8")
     return TextInput(Source(name, source)) if isinstance(source, str) else ModuleInput(source)

@@ -17,6 +17,7 @@ its shape, its strides and its offset; of a scalar its value; of a pointer itsel
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -171,6 +172,12 @@ class TensorMap(NamedTuple):
 Argument = MemRef | Scalar | TensorMap
 
 
+def bytes_of(type_: str) -> int:
+    """Bytes of an element in memory, of a type as MLIR writes it."""
+    bits = re.search(r"\d+", type_)
+    return 8 if bits is None else max(8, int(bits[0])) // 8  # `index` has 64
+
+
 class Extent(NamedTuple):
     """CTAs along a dimension of an argument.
 
@@ -193,6 +200,19 @@ class Extent(NamedTuple):
         }
 
 
+def _shown_type(argument: Argument) -> str:
+    """The type of an argument as MLIR writes it, but for what is in the JSON alone."""
+    match argument:
+        case MemRef():
+            shape = "".join("?x" if size is None else f"{size}x" for size in argument.shape)
+            return f"memref<{shape}{argument.type}>"
+        case TensorMap():
+            box = "x".join(map(str, argument.box))
+            return f"tensor map of argument {argument.array} by {box}"
+        case Scalar():
+            return argument.type
+
+
 class KernelEntry(NamedTuple):
     """How a kernel is launched.
 
@@ -212,6 +232,13 @@ class KernelEntry(NamedTuple):
     dynamic_shared: int = 0
     grid: tuple[tuple[Extent, ...], ...] | None = None
     cluster: tuple[int, int, int] | None = None
+
+    @property
+    def signature(self) -> str:
+        """The kernel's name and arguments in a line, as `scale(x: memref<?x64xf16>, n: i32)`."""
+        arguments = (f"{one.name}: {_shown_type(one)}" for one in self.arguments)
+        block = "x".join(map(str, self.block)) if self.block else "any number of"
+        return f"{self.name}({', '.join(arguments)}), {block} threads"
 
     def ctas(self, shapes: Sequence[Sequence[int]]) -> tuple[int, ...] | None:
         """The CTAs along x, y and z for arguments of these shapes, one at least.
@@ -257,6 +284,10 @@ class Abi(NamedTuple):
     target: Target
     ptx: PtxVersion
     kernels: tuple[KernelEntry, ...]
+
+    def __repr__(self) -> str:
+        kernels = "".join(f"\n  {kernel.signature}" for kernel in self.kernels)
+        return f"ABI for {self.target}, PTX {self.ptx}:{kernels}"
 
     def __str__(self) -> str:
         document = {

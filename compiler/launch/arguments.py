@@ -15,7 +15,7 @@ from tilec.runtime.cuda.streams import handle
 from tilec.runtime.cuda.views import View, is_shared, view
 from tilec.runtime.tensor_maps import BoxedArray
 
-from .abi import Argument, KernelEntry, MemRef, TensorMap
+from .abi import Argument, KernelEntry, MemRef, TensorMap, bytes_of
 
 
 def passed(kernel: KernelEntry, values: Sequence[Any], stream: Any = None) -> list[Any]:
@@ -55,7 +55,7 @@ def _boxed(map_: TensorMap, array: Any, blocks: Sequence[HostBlock]) -> BoxedArr
     if isinstance(array, np.ndarray):
         size, strides, address = array.itemsize, array.strides, _copied_to(array, blocks)
     else:
-        size = max(8, element_type(map_.type).bits) // 8
+        size = bytes_of(map_.type)
         strides = tuple(step * size for step in array.strides)
         address = array.pointer
     walk = map_.element_strides, map_.im2col

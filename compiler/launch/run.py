@@ -10,6 +10,8 @@ from tilec import sim
 from tilec.isa import LaunchError, Target, TilecError, nearest
 from tilec.isa.launch import Extents, extents
 from tilec.runtime import cuda
+from tilec.runtime.cuda.bound import Launch
+from tilec.runtime.cuda.launch import loaded
 from tilec.runtime.cuda.views import is_shared
 
 from .abi import KernelEntry
@@ -86,6 +88,22 @@ def launch(
         stream=stream,
     )
     return None
+
+
+def bind(
+    compiled: Launchable, args: Sequence[Any], *, grid: int | Sequence[int], stream: Any
+) -> Launch:
+    """What `Compiled.bind` does."""
+    found = _kernel(compiled, None)
+    module = loaded(compiled.ptx)
+    return module.kernel(found.name).bind(
+        _grid(found, args, grid),
+        _threads(found, None),
+        passed(found, args, stream),
+        dynamic_smem=found.dynamic_shared,
+        cluster=_clusters(found, None),
+        stream=stream,
+    )
 
 
 def _threads(kernel: KernelEntry, block: int | Sequence[int] | None) -> Extents:

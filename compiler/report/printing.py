@@ -30,6 +30,8 @@ class Style(NamedTuple):
         file: what the program's own file is called in locations; as the parser calls it if empty.
         pretty_locations: print them for people; the text does not parse again.
         generic: print every operation in the generic form.
+        own_generic: print so what is of no dialect of upstream's, attributes in full, as its tools
+            read it.
         local_scope: print without aliases, so that each line stands by itself.
         elements_limit: leave out the elements of constants that have more.
         resource_limit: leave out resources whose text is longer.
@@ -42,6 +44,7 @@ class Style(NamedTuple):
     file: str = ""
     pretty_locations: bool = False
     generic: bool = False
+    own_generic: bool = False
     local_scope: bool = False
     elements_limit: int | None = None
     resource_limit: int | None = None
@@ -81,12 +84,13 @@ def print_as(root: Any, style: Style) -> str:
         assume_verified=style.assume_verified,
         skip_regions=style.skip_regions,
     )
-    text = shortened(text)
+    if not style.own_generic:
+        text = shortened(text)
     if not style.local_scope:
         text = with_aliases(text)
     if style.file:
         text = _OWN_FILE.sub(lambda _: json.dumps(style.file, ensure_ascii=False), text)
-    return text if style.generic else to_custom(text)
+    return text if style.generic or style.own_generic else to_custom(text)
 
 
 def with_aliases(text: str) -> str:

@@ -163,7 +163,7 @@ def plain_tile(type_: Type) -> PlainTile | None:
     if not isinstance(type_, ir.RankedTensorType) or type_.encoding is not None:
         return None
     if not type_.has_static_shape:
-        raise TilecError(f"extents of a tile are known when it is compiled, unlike those of {type_}")
+        raise TilecError(f"extents of a tile are known before it runs, unlike those of {type_}")
     check_extents(type_.shape)
     if not type_.rank:
         raise TilecError(f"a tile has rank 1 or more; {type_.element_type} stands for {type_}")

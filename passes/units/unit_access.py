@@ -49,9 +49,10 @@ def access_units(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
 def _attributes(op: MemoryOp) -> dict[str, Attribute]:
     """Those of the accesses, which are no wider than a unit is along a row of memory."""
     attributes = attributes_of(op)
-    element = ir.RankedTensorType(op.tile.type).element_type
-    *_, row, col = (1, *unit_extents(ir.RankedTensorType(op.tile.type).shape))
-    along = max(1, (row if op.is_transposed else col) * bits_of(element) // max(_BYTE, bits_of(element)))
+    tile = ir.RankedTensorType(op.tile.type)
+    *_, row, col = (1, *unit_extents(tile.shape))
+    bits = min(_BYTE, bits_of(tile.element_type))
+    along = max(1, (row if op.is_transposed else col) * bits // _BYTE)
     if vector_of(op) > along:
         attributes["vector"] = i64(along)
     return attributes
@@ -67,8 +68,8 @@ def _places(op: MemoryOp) -> list[tuple[int, ...]]:
         last = moved[-1] * bits
         if last % _BYTE:
             raise TilecError(
-                f"has units of {unit_extents(tile.shape)[-1]} elements of {tile.element_type}, which "
-                "share bytes of memory; legal: extents whose largest power of two is whole bytes"
+                f"has units of {unit_extents(tile.shape)[-1]} elements of {tile.element_type}, "
+                "which share bytes of memory; legal: units of whole bytes"
             )
         found.append((*moved[:-1], last // _BYTE))
     return found
@@ -88,7 +89,7 @@ def _moved(op: MemoryOp, indices: Values, place: tuple[int, ...]) -> Values:
 
 
 def _in_matrix(indices: Values, moved: Values, further: int, width: int) -> Values:
-    """The indices of a unit of what is wider than a matrix of a buffer: in the matrix it lies in."""
+    """The indices of a unit of what is wider than a matrix of a buffer, in the one it lies in."""
     begin = _constant(indices[-1], further, width)
     if begin is None:
         return moved

@@ -53,5 +53,3 @@ def whole_product(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
             for number, type_ in enumerate(units)
         ]
     ]
-
-

@@ -8,6 +8,7 @@ from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
+from tilec.layout.extents import check_extents
 
 
 def is_vector(value: Value) -> bool:
@@ -25,14 +26,8 @@ def tile_type(type_: ir.VectorType) -> ir.RankedTensorType:
         raise TilecError(f"is on {type_}; a tile has no scalable extents")
     if not type_.rank:
         raise TilecError(f"is on {type_}; a tile has rank 1 or more: use {type_.element_type}")
-    for extent in type_.shape:
-        if extent & (extent - 1):
-            wider = 1 << extent.bit_length()
-            raise TilecError(
-                f"is on {type_}; extents of a tile are powers of two: make {extent} {wider}, and "
-                "let transfers go out of bounds"
-            )
     try:
+        check_extents(type_.shape)
         bits_of(type_.element_type)
     except TilecError as error:
         raise TilecError(f"is on {type_}; {error}") from None

@@ -25,6 +25,32 @@ class Launch:
         self._packed = ctypes.create_string_buffer(packed, max(len(packed), 1))
         start = ctypes.addressof(self._packed)
         self._places = (ctypes.c_void_p * max(len(offsets), 1))(*(start + at for at in offsets))
+        self._address = ctypes.addressof(self._places)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether its context is no longer there."""
+        device = self.kernel.device
+        return device.faulted or device.epoch != self._epoch
+
+    @property
+    def stream(self) -> int:
+        """The handle of the stream that it goes to."""
+        return int(self._config.hStream)
+
+    def without_arrays(self) -> Launch:
+        """The same, which does not keep the arrays that it was bound with."""
+        made = object.__new__(Launch)
+        made.__dict__ = {**self.__dict__, "_kept": []}
+        return made
+
+    def wait(self) -> None:
+        """Wait for the end of all that was launched on its stream.
+
+        Raises:
+            FaultError: if a kernel has faulted.
+        """
+        self.kernel.device.call("cuStreamSynchronize", self.stream)
 
     def __call__(self) -> None:
         """Launch the kernel.
@@ -45,7 +71,7 @@ class Launch:
                 "cuLaunchKernelEx",
                 config,
                 self._function,
-                ctypes.addressof(self._places),
+                self._address,
                 0,
                 kernel=self.kernel.name,
             )

@@ -7,9 +7,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from .module import load
+from .module import Module, load
 
 _loaded = lru_cache(maxsize=32)(load)
+
+
+def loaded(code: str | bytes, device: int = 0) -> Module:
+    """A module for a GPU; of those of late none is loaded twice.
+
+    Raises:
+        CudaError: if there is no GPU, or it cannot run the module.
+    """
+    return _loaded(code, device=device)
 
 
 def launch(

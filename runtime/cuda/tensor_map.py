@@ -21,7 +21,24 @@ _TYPES = {
     "i32": "INT32",
     "i64": "INT64",
 }
-_SWIZZLES = {"none": "NONE", "32B": "32B", "64B": "64B", "128B": "128B"}
+SWIZZLES = {"none": "NONE", "32B": "32B", "64B": "64B", "128B": "128B"}
+"""How `CUtensorMapSwizzle` ends, of each swizzle."""
+
+
+def map_type(type_: str, size: int) -> str:
+    """The end of the name of a `CUtensorMapDataType`.
+
+    Args:
+        type_: element type, as MLIR writes it.
+        size: bytes of an element.
+
+    Raises:
+        LaunchError: for elements that no map has.
+    """
+    name = _TYPES.get(type_, "UINT8" if size == 1 else None)
+    if name is None:
+        raise LaunchError(f"no tensor map has elements of {type_}")
+    return name
 
 
 def encode_map(boxed: BoxedArray, address: int) -> bytes:
@@ -36,9 +53,7 @@ def encode_map(boxed: BoxedArray, address: int) -> bytes:
         CudaError: if the driver refuses it.
     """
     driver = bindings()
-    name = _TYPES.get(boxed.type, "UINT8" if boxed.bytes == 1 else None)
-    if name is None:
-        raise LaunchError(f"no tensor map has elements of {boxed.type}")
+    name = map_type(boxed.type, boxed.bytes)
 
     def words(values: Any) -> list[Any]:
         return [driver.cuuint64_t(value) for value in values]
@@ -66,7 +81,7 @@ def encode_map(boxed: BoxedArray, address: int) -> bytes:
         *box,
         halves(boxed.element_strides[::-1] or [1] * len(boxed.shape)),
         driver.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-        getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{_SWIZZLES[boxed.swizzle]}"),
+        getattr(driver.CUtensorMapSwizzle, f"CU_TENSOR_MAP_SWIZZLE_{SWIZZLES[boxed.swizzle]}"),
         driver.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
         driver.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
     )

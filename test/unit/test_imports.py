@@ -18,11 +18,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FACADE = "tilec"
 """`tilec` itself: what it exports is the compiler's and the language's."""
-LAYERS = ("isa", "layout", "ir", "dialects", "passes", "compiler", "lang", FACADE, "tools")
+COMMAND = "tilec.__main__"
+"""`python -m tilec`, a command as those in `tilec.tools` are."""
+LAYERS = (
+    *("isa", "layout", "ir", "dialects", "interpret", "passes"),
+    *("compiler", "lang", FACADE, "tools"),
+)
 """Packages, each of which may import those before it."""
 BESIDE = {"sim": ("isa", "layout"), "runtime": ("isa", "layout")}
 """Packages beside the layers, with what they stand on."""
-LAZILY = ("compiler", "lang")
+LAZILY = ("interpret", "compiler", "lang")
 """Layers that may import those beside them where importing `tilec` or `tilec.lang` does not load
 them: for types, inside functions, or in modules that are so imported; `tools` wherever it likes."""
 
@@ -149,6 +154,8 @@ def layer(module: str) -> str:
     """The package that a module belongs to; what is in `tilec` itself is the compiler's."""
     if module == FACADE:
         return FACADE
+    if module == COMMAND:
+        return "tools"
     name = module.split(".")[1]
     return name if name in (*LAYERS, *BESIDE) else "compiler"
 

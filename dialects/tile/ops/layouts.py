@@ -78,7 +78,7 @@ _PART = PURE.but(layouts=LayoutRule.JOINED)
 
 
 class SliceOp(TileOp, name="slice"):
-    """Part number `index` of a fragment that is made of fragments of the result's layout, or a unit.
+    """Part number `index` of a fragment made of fragments of the result's layout, or of a tile.
 
     Registers are picked, none moves: part p is the p-th group of the lane's registers. Of a tile
     whose extents are no powers of two the parts are its units, in row-major order.

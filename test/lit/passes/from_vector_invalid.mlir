@@ -4,10 +4,10 @@ gpu.module @m {
   gpu.func @extents(%a: memref<?xf32>) kernel {
     %i = arith.constant 0 : index
     %pad = arith.constant 0.0 : f32
-    // expected-error@+1 {{'vector.transfer_read' op is on vector<48xf32>; extents of a tile are powers of two: make 48 64, and let transfers go out of bounds}}
-    %x = vector.transfer_read %a[%i], %pad : memref<?xf32>, vector<48xf32>
-    %y = arith.addf %x, %x : vector<48xf32>
-    vector.transfer_write %y, %a[%i] : vector<48xf32>, memref<?xf32>
+    // expected-error@+1 {{'vector.transfer_read' op is on vector<1000xf32>; extents of a tile are powers of two, or few units of such: 1000 is 125 units of 8, and 64 units at most make a tile; 1024, with accesses that may go out of bounds, is legal}}
+    %x = vector.transfer_read %a[%i], %pad : memref<?xf32>, vector<1000xf32>
+    %y = arith.addf %x, %x : vector<1000xf32>
+    vector.transfer_write %y, %a[%i] : vector<1000xf32>, memref<?xf32>
     gpu.return
   }
 }

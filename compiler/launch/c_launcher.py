@@ -1,0 +1,302 @@
+"""C that launches the kernels of a module: a header and a source, for C and C++.
+
+The source holds the PTX or cubin, loads it, checks what is given against what the kernels were
+compiled for, makes tensor maps, and calls the CUDA driver's API. It needs `cuda.h` and libcuda,
+and nothing of tilec's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from tilec.isa import TilecError
+
+from .abi import Abi, KernelEntry, MemRef, Scalar, TensorMap, bytes_of
+from .c_arguments import (
+    Argument,
+    NamedArray,
+    NamedScalar,
+    checks_of,
+    disjoint_checks,
+    parameters_of,
+)
+from .c_tensor_maps import map_code
+
+_SCALARS = {
+    "i1": "uint8_t",
+    "i8": "int8_t",
+    "i16": "int16_t",
+    "i32": "int32_t",
+    "i64": "int64_t",
+    "index": "int64_t",
+    "f16": "uint16_t",
+    "bf16": "uint16_t",
+    "f32": "float",
+    "f64": "double",
+    "ptr": "CUdeviceptr",
+}
+"""What a scalar argument is in C; of 16-bit floats the bits."""
+_WORDS = """
+auto break case char const continue default do double else enum extern float for goto if inline int
+long register restrict return short signed sizeof static struct switch typedef union unsigned void
+volatile while bool class delete new private public template this try catch namespace using operator
+module stream grid_x grid_y grid_z block_x block_y block_z parameters status config attribute code
+zero
+"""
+_RESERVED = frozenset(_WORDS.split())
+"""Names that an argument cannot have: C's and C++'s words, and what the source calls its own."""
+
+
+class Launcher(NamedTuple):
+    """C that launches kernels.
+
+    Attributes:
+        header: the text of `NAME.h`.
+        source: the text of `NAME.c`.
+    """
+
+    header: str
+    source: str
+
+
+def c_launcher(abi: Abi, code: str | bytes, name: str) -> Launcher:
+    """The header and the source that launch the kernels of a module.
+
+    Args:
+        abi: how they are launched.
+        code: PTX, or a cubin.
+        name: what files, types and functions begin with.
+
+    Raises:
+        TilecError: for a name that is none in C, and arguments that C cannot pass.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name in _RESERVED:
+        raise TilecError(f"'{name}' is no name in C; legal: letters, digits and _, a letter first")
+    kernels = [_Kernel(kernel, name) for kernel in abi.kernels]
+    ranks = sorted({a.rank for kernel in kernels for a in kernel.arguments if a.rank})
+    return Launcher(_header(abi, kernels, ranks, name), _source(kernels, code, name))
+
+
+class _Kernel:
+    """A kernel and its names in C."""
+
+    def __init__(self, entry: KernelEntry, module: str) -> None:
+        self.entry = entry
+        self.name = _identifier(entry.name)
+        self.function = f"{module}_launch_{self.name}"
+        taken = set(_RESERVED)
+        self.arguments: list[Argument] = []
+        for argument in entry.arguments:
+            if isinstance(argument, TensorMap):
+                continue
+            called = _identifier(argument.name or f"argument{len(self.arguments)}")
+            while called in taken:
+                called += "_"
+            taken.add(called)
+            self.arguments.append(_named(argument, called))
+        self.maps = [one for one in entry.arguments if isinstance(one, TensorMap)]
+
+    def declared(self, module: str) -> str:
+        """The launching function's head."""
+        given = [f"const {module}_module *module"]
+        if self.entry.grid is None:
+            given += [f"unsigned grid_{axis}" for axis in "xyz"]
+        if self.entry.block is None:
+            given += [f"unsigned block_{axis}" for axis in "xyz"]
+        given.append("CUstream stream")
+        given += [argument.declared for argument in self.arguments]
+        inside = ",\n    ".join(given)
+        return f"CUresult {self.function}(\n    {inside})"
+
+
+def _named(argument: MemRef | Scalar, called: str) -> Argument:
+    if isinstance(argument, MemRef):
+        return NamedArray(argument, called, bytes_of(argument.type))
+    if argument.type not in _SCALARS:
+        raise TilecError(f"C passes no argument of type {argument.type}")
+    return NamedScalar(called, _SCALARS[argument.type])
+
+
+def _identifier(name: str) -> str:
+    found = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return f"_{found}" if found[:1].isdigit() else found
+
+
+def _header(abi: Abi, kernels: Sequence[_Kernel], ranks: Sequence[int], name: str) -> str:
+    guard = f"TILEC_{name.upper()}_H"
+    fields = "".join(f"  CUfunction {kernel.name};\n" for kernel in kernels)
+    return f"""/* How to launch kernels that tilec compiled for {abi.target.name}. */
+#ifndef {guard}
+#define {guard}
+
+#include <cuda.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {{
+#endif
+
+{"".join(map(_array_type, ranks))}/* The kernels of a module, of the context that was current. */
+typedef struct {{
+  CUmodule module;
+{fields}}} {name}_module;
+
+CUresult {name}_load({name}_module *module);
+CUresult {name}_unload({name}_module *module);
+
+/* Why the last launch of this thread was refused, before the driver was asked; "" if it was not. */
+const char *{name}_refused(void);
+
+{"".join(_declaration(kernel, name) for kernel in kernels)}#ifdef __cplusplus
+}}
+#endif
+#endif
+"""
+
+
+def _array_type(rank: int) -> str:
+    return f"""#ifndef TILEC_ARRAY{rank}
+#define TILEC_ARRAY{rank}
+/* An array on the GPU: its first element, extents, and strides in elements. */
+typedef struct {{
+  CUdeviceptr data;
+  int64_t shape[{rank}], strides[{rank}];
+}} tilec_array{rank};
+#endif
+
+"""
+
+
+def _declaration(kernel: _Kernel, name: str) -> str:
+    said = "".join(f"\n   {argument.described}" for argument in kernel.arguments)
+    entry = kernel.entry
+    threads = f", {' x '.join(map(str, entry.block))} threads" if entry.block else ""
+    return f"/* {entry.name}{threads}:{said} */\n{kernel.declared(name)};\n\n"
+
+
+def _source(kernels: Sequence[_Kernel], code: str | bytes, name: str) -> str:
+    data = code.encode() + b"\0" if isinstance(code, str) else code
+    rows = (data[at : at + 20] for at in range(0, len(data), 20))
+    held = ",\n".join("  " + ",".join(map(str, row)) for row in rows)
+    return f"""/* Launches kernels that tilec compiled; see {name}.h. */
+#include "{name}.h"
+
+#include <stddef.h>
+
+static _Alignas(16) const unsigned char code[] = {{
+{held}
+}};
+
+static _Thread_local const char *refusal = "";
+
+const char *{name}_refused(void) {{ return refusal; }}
+
+static CUresult refuse(const char *why) {{
+  refusal = why;
+  return CUDA_ERROR_INVALID_VALUE;
+}}
+{_HELPERS}
+CUresult {name}_load({name}_module *module) {{
+  CUresult status = cuModuleLoadData(&module->module, code);
+{"".join(_lookup(kernel) for kernel in kernels)}  return status;
+}}
+
+CUresult {name}_unload({name}_module *module) {{ return cuModuleUnload(module->module); }}
+{"".join(_definition(kernel, name) for kernel in kernels)}"""
+
+
+_HELPERS = """
+/* Whether the memory between two arrays' first and last bytes is apart. */
+static inline int apart(CUdeviceptr a, CUdeviceptr a_end, CUdeviceptr b, CUdeviceptr b_end) {
+  return a_end <= b || b_end <= a;
+}
+
+static inline CUdeviceptr end_of(CUdeviceptr data, int rank, const int64_t *shape,
+                                 const int64_t *strides, int64_t size) {
+  int64_t last = 0;
+  for (int i = 0; i < rank; i++) {
+    if (shape[i] == 0) return data;
+    last += (shape[i] - 1) * strides[i];
+  }
+  return data + (CUdeviceptr)((last + 1) * size);
+}
+"""
+
+
+def _lookup(kernel: _Kernel) -> str:
+    entry, where = kernel.entry, f"module->{kernel.name}"
+    shared = (
+        f"  if (status == CUDA_SUCCESS)\n    status = cuFuncSetAttribute({where}, "
+        f"CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, {entry.dynamic_shared});\n"
+        if entry.dynamic_shared
+        else ""
+    )
+    return (
+        "  if (status == CUDA_SUCCESS)\n    status = cuModuleGetFunction("
+        f'&{where}, module->module, "{entry.name}");\n{shared}'
+    )
+
+
+def _definition(kernel: _Kernel, name: str) -> str:
+    body = "".join(f"  {line}\n" if line else "\n" for line in _body(kernel))
+    return f"\n{kernel.declared(name)} {{\n{body}}}\n"
+
+
+def _body(kernel: _Kernel) -> Iterator[str]:
+    """The statements of a launching function."""
+    entry = kernel.entry
+    yield 'refusal = "";'
+    for number, argument in enumerate(kernel.arguments):
+        for condition, why in checks_of(argument):
+            yield f'if (!({condition})) return refuse("{why}");'
+        yield from disjoint_checks(kernel.arguments, number)
+    if entry.grid is not None:
+        for axis, extents in zip("xyz", entry.grid, strict=False):
+            counts = [
+                f"{_ctas(kernel.arguments[e.argument].name, e.dimension, e.elements)}"
+                for e in extents
+            ]
+            yield f"unsigned grid_{axis} = (unsigned)({' * '.join(counts) or '1'});"
+        for axis in "xyz"[len(entry.grid) :]:
+            yield f"unsigned grid_{axis} = 1;"
+    if entry.block is not None:
+        for axis, count in zip("xyz", entry.block, strict=True):
+            yield f"unsigned block_{axis} = {count};"
+    yield "if (grid_x == 0 || grid_y == 0 || grid_z == 0) return CUDA_SUCCESS;"
+    for number, map_ in enumerate(kernel.maps):
+        yield from map_code(map_, kernel.arguments[map_.array], f"map{number}")
+    pointers = [p for argument in kernel.arguments for p in parameters_of(argument)]
+    if any(pointer == "&zero" for pointer in pointers):
+        yield "int64_t zero = 0;"
+    pointers += [f"&map{number}" for number, _ in enumerate(kernel.maps)]
+    yield "void *parameters[] = {" + ", ".join(f"(void *){p}" for p in [*pointers, "NULL"]) + "};"
+    yield from _launch(kernel)
+
+
+def _ctas(array: str, dimension: int, elements: int) -> str:
+    extent = f"{array}->shape[{dimension}]"
+    return f"({extent} ? ({extent} + {elements - 1}) / {elements} : 1)"
+
+
+def _launch(kernel: _Kernel) -> Iterator[str]:
+    entry = kernel.entry
+    where = f"module->{kernel.name}"
+    if entry.cluster is None:
+        yield f"return cuLaunchKernel({where}, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
+        yield f"                      {entry.dynamic_shared}, stream, parameters, NULL);"
+        return
+    yield "CUlaunchAttribute attribute = {0};"
+    yield "attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;"
+    for axis, count in zip("xyz", entry.cluster, strict=True):
+        yield f"attribute.value.clusterDim.{axis} = {count};"
+    yield "CUlaunchConfig config = {0};"
+    for what in ("grid", "block"):
+        for axis in "xyz":
+            yield f"config.{what}Dim{axis.upper()} = {what}_{axis};"
+    yield f"config.sharedMemBytes = {entry.dynamic_shared};"
+    yield "config.hStream = stream;"
+    yield "config.attrs = &attribute;"
+    yield "config.numAttrs = 1;"
+    yield f"return cuLaunchKernelEx(&config, {where}, parameters, NULL);"

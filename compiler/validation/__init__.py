@@ -1,0 +1,1 @@
+"""Passes that prove themselves: what a kernel computes before and after each, on drawn inputs."""

@@ -1,0 +1,114 @@
+"""Whether two forms of a kernel compute the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from tilec.interpret import ARITHMETICS, Arithmetic, Finding, Outcome, interpret
+from tilec.ir.aliases import Op
+
+from .plans import Parameter, Plan, arguments
+
+_LIMIT = 5_000
+"""Ops that a CTA executes at most; what takes longer is no input to try."""
+EXACT, SHADOW = ARITHMETICS["algebraic"], ARITHMETICS["f64"]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What is not as it was.
+
+    Attributes:
+        argument: the number of the memref argument that holds something else; -1 of a finding.
+        place: where in it, in row-major order.
+        before, after: what was there, in float64, and is.
+        finding: something that the program did not do before.
+    """
+
+    argument: int = -1
+    place: int = 0
+    before: float = 0.0
+    after: float = 0.0
+    finding: Finding | None = None
+
+
+def run(
+    function: Op,
+    plan: Plan,
+    known: tuple[Parameter, ...],
+    target: str,
+    arithmetic: Arithmetic = EXACT,
+) -> Outcome:
+    """What a kernel leaves of a plan's arguments.
+
+    Raises:
+        NoMeaning: at an op that has no interpretation.
+    """
+    given = arguments(plan, known, arithmetic)
+    return interpret(function, given, arithmetic, grid=plan.grid, target=target, limit=_LIMIT)
+
+
+def differ(before: Outcome, after: Outcome, arithmetic: Arithmetic) -> Difference | None:
+    """The first difference of two outcomes."""
+    for finding in after.findings:
+        if finding.kind not in before.kinds:
+            return Difference(finding=finding)
+    for at, (old, new) in enumerate(zip(before.memories, after.memories, strict=True)):
+        if old is None or new is None or old.shape != new.shape:
+            continue
+        apart = arithmetic.differ(new, old) if old.dtype.kind == "f" else old != new
+        if apart.any():
+            place = int(np.flatnonzero(apart)[0])
+            return Difference(at, place, float(old[place]), float(new[place]))
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A kernel before and after a pass.
+
+    Attributes:
+        before, after: the functions.
+        known: their arguments.
+        target: what they run on.
+    """
+
+    before: Op
+    after: Op
+    known: tuple[Parameter, ...]
+    target: str
+
+    def difference(
+        self, plan: Plan, old: Outcome | None = None, new: Outcome | None = None
+    ) -> Difference | None:
+        """What differs on a plan's arguments.
+
+        What the algebra finds counts unless floats of 64 bits tell that the formula is the same
+        one, in another rounding or written otherwise.
+
+        Args:
+            plan: the arguments.
+            old: what is left of them before, if that is known already.
+            new: the same behind the pass.
+
+        Raises:
+            NoMeaning: at an op that has no interpretation.
+        """
+        old = old or run(self.before, plan, self.known, self.target)
+        if old.kinds & UNUSABLE:
+            return None
+        new = new or run(self.after, plan, self.known, self.target)
+        found = differ(old, new, EXACT)
+        if found is None or found.finding is not None:
+            return found
+        shadows = [
+            run(one, plan, self.known, self.target, SHADOW) for one in (self.before, self.after)
+        ]
+        return found if differ(*shadows, SHADOW) is not None else None
+
+
+UNUSABLE = frozenset({"bounds", "unspecified", "endless", "divergent"})
+"""Findings of a kernel before a pass that say that its input was no legal one."""
+
+__all__ = ["UNUSABLE", "Difference", "Pair", "differ", "run"]

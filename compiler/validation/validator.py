@@ -1,0 +1,187 @@
+"""`--validate-each`: after each pass every kernel computes what it computed before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import cast
+
+import numpy as np
+from tilec.interpret import Outcome
+from tilec.ir.aliases import Op
+from tilec.ir.mlir import ir
+from tilec.ir.modules import clone_module
+from tilec.isa import TilecError
+from tilec.passes.base import Diagnostic, PassError, walk
+from tilec.passes.functions import functions, gpu_modules, target_of
+from tilec.passes.instrumentation import Title
+
+from .compare import UNUSABLE, Difference, Pair, run
+from .plans import Parameter, Plan, fits, parameters, plans
+from .shrink import describe, smallest
+
+_PLANS = 3
+"""Inputs that every pass is tried on."""
+_CANDIDATES = 24
+"""Inputs that are drawn at most to find them."""
+
+
+class NoInputError(TilecError):
+    """A kernel for which no legal input was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A kernel before a pass.
+
+    Attributes:
+        function: it, in a copy of the module.
+        known: its arguments.
+        target: what it runs on.
+        outcomes: what it leaves of the arguments of each plan.
+    """
+
+    function: Op
+    known: tuple[Parameter, ...]
+    target: str
+    outcomes: tuple[tuple[Plan, Outcome], ...]
+
+
+@dataclass(eq=False)
+class Validator:
+    """Watches a pipeline.
+
+    Attributes:
+        seed: of the inputs.
+        unknown: by kernel, why passes are not validated any more.
+        validated: passes that changed a kernel and were compared, one for each kernel.
+        left: by kernel, from which pass on it was not compared, and why.
+    """
+
+    seed: int = 0
+    unknown: dict[str, str] = field(default_factory=dict)
+    validated: list[str] = field(default_factory=list)
+    left: dict[str, str] = field(default_factory=dict)
+    _kernels: dict[str, Known] = field(default_factory=dict)
+    _copy: ir.Module | None = None
+    _text: str = ""
+
+    @contextmanager
+    def around(self, title: Title, root: ir.Module | ir.Operation) -> Iterator[None]:
+        """Compare the kernels before and after the pass that runs inside.
+
+        Raises:
+            PassError: if one computes something else, with the smallest input.
+        """
+        module = _module_of(root)
+        text = module.operation.get_asm(print_generic_op_form=True)
+        if text != self._text:
+            self._note(module)
+        yield
+        text = module.operation.get_asm(print_generic_op_form=True)
+        if text != self._text:
+            old, copy = self._kernels, self._copy  # which the old kernels stand in
+            self._note(module)
+            self._compare(title.name, old)
+            del copy
+            for kernel, why in self.unknown.items():
+                self.left.setdefault(kernel, f"behind pass '{title.name}': {why}")
+
+    def report(self) -> str:
+        """What was compared, and what was not, for who reads the terminal."""
+        changes = len(self.validated)
+        lines = [f"validated {changes} change{'s' * (changes != 1)} of kernels by passes"]
+        lines += [f"not validated: '{kernel}' {why}" for kernel, why in self.left.items()]
+        return "".join(f"{line}\n" for line in lines)
+
+    def _note(self, module: ir.Module) -> None:
+        """Take a copy of the module, and run its kernels on the inputs of before."""
+        earlier = self._kernels
+        self._text = module.operation.get_asm(print_generic_op_form=True)
+        self._copy, self._kernels = clone_module(module), {}
+        self.unknown.clear()
+        for gpu_module in gpu_modules(self._copy):
+            found = target_of(gpu_module)
+            target = "" if found is None else found.name
+            for function in functions(gpu_module):
+                name = ir.StringAttr(function.attributes["sym_name"]).value
+                try:
+                    known = parameters(function)
+                    last = earlier.get(name)
+                    self._kernels[name] = self._known(function, known, target, last)
+                except TilecError as error:
+                    self.unknown[name] = str(error)
+
+    def _known(
+        self, function: Op, known: tuple[Parameter, ...], target: str, last: Known | None
+    ) -> Known:
+        if last is not None and _alike(last.known, known):
+            # A pass may not make an input illegal: what it leaves is compared, findings and all.
+            outcomes = [(plan, run(function, plan, known, target)) for plan, _ in last.outcomes]
+            return Known(function, last.known, target, tuple(outcomes))
+        found: list[tuple[Plan, Outcome]] = []
+        axes = frozenset(_axes(function))
+        candidates = (plan for plan in plans(known, axes, self.seed) if fits(plan))
+        for _, plan in zip(range(_CANDIDATES), candidates, strict=False):
+            outcome = run(function, plan, known, target)
+            if not outcome.kinds & UNUSABLE:
+                found.append((plan, outcome))
+            if len(found) == _PLANS:
+                break
+        if not found:
+            raise NoInputError("no input was found on which it does nothing undefined")
+        return Known(function, known, target, tuple(found))
+
+    def _compare(self, name: str, old: dict[str, Known]) -> None:
+        for kernel, before in old.items():
+            after = self._kernels.get(kernel)
+            if after is None or not _alike(before.known, after.known):
+                continue
+            self.validated.append(name)
+            pair = Pair(before.function, after.function, before.known, after.target)
+            left = dict(after.outcomes)
+            for plan, outcome in before.outcomes:
+                found = pair.difference(plan, outcome, left.get(plan))
+                if found is not None:
+                    raise PassError([_diagnosis(name, kernel, pair, *smallest(pair, plan, found))])
+
+
+def _alike(one: tuple[Parameter, ...], other: tuple[Parameter, ...]) -> bool:
+    """Whether kernels take the same arguments, whatever they are promised of them."""
+    return [(p.number, p.shape) for p in one] == [(p.number, p.shape) for p in other]
+
+
+def _module_of(root: ir.Module | ir.Operation) -> ir.Module:
+    """The module that a pass works in, or on."""
+    op = root.operation
+    while op.attached and op.parent is not None:
+        op = op.parent.operation
+    # An operation of a class of its own, as of `clone_module`.
+    return cast("ir.Module", op.opview)
+
+
+def _axes(function: Op) -> Iterator[int]:
+    """Of the grid, those that a kernel asks its place of."""
+    for op in walk(function):
+        if op.operation.name == "gpu.block_id":
+            yield "xyz".index(str(op.operation.attributes["dimension"])[-2])
+
+
+def _diagnosis(name: str, kernel: str, pair: Pair, plan: Plan, found: Difference) -> Diagnostic:
+    """The error: the pass, what differs, and the smallest input."""
+    note = Diagnostic(None, f"on the smallest input: {describe(plan, pair.known)}", "note")
+    if found.finding is not None:
+        return Diagnostic(
+            found.finding.location,
+            f"pass '{name}' changed the meaning of '{kernel}': {found.finding.message}",
+            notes=(note,),
+        )
+    extents = plan.extents[found.argument] or ()
+    at = ", ".join(str(int(n)) for n in np.unravel_index(found.place, extents))
+    return Diagnostic(
+        pair.after.operation.location,
+        f"pass '{name}' changed the meaning of '{kernel}': argument {found.argument} holds "
+        f"{found.after:.17g} at [{at}], and {found.before:.17g} before the pass",
+        notes=(note,),
+    )

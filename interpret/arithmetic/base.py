@@ -1,0 +1,115 @@
+"""What an arithmetic of floats must know."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from tilec.interpret.numbers import Array, Number
+from tilec.isa import Product
+
+
+@dataclass(frozen=True, slots=True)
+class ProductOf:
+    """What is known of a product of matrices of floats.
+
+    Attributes:
+        a, b, c, d: element types.
+        form: the instruction, where it is chosen.
+        target: whose tensor cores, where it is known.
+    """
+
+    a: Number
+    b: Number
+    c: Number
+    d: Number
+    form: Product | None = None
+    target: str = ""
+
+
+class Arithmetic(ABC):
+    """Floats as the interpreter holds and computes them.
+
+    Values are arrays of `dtype`, which is also how memory of such elements holds them.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def dtype(self, number: Number) -> np.dtype[Any]:
+        """The numpy type of values."""
+
+    @abstractmethod
+    def constant(self, values: Array, number: Number) -> Array:
+        """Values from real numbers in float64."""
+
+    @abstractmethod
+    def decode(self, codes: Array, number: Number) -> Array:
+        """Values from their bits, integers without a sign."""
+
+    @abstractmethod
+    def encode(self, values: Array, number: Number) -> Array:
+        """The bits of values, int64 without a sign."""
+
+    @abstractmethod
+    def apply(self, fn: str, values: Sequence[Array], number: Number) -> Array:
+        """What the upstream op `fn` on elements of one type gives.
+
+        Raises:
+            KeyError: if the arithmetic does not know the op.
+        """
+
+    @abstractmethod
+    def convert(self, values: Array, source: Number, result: Number) -> Array:
+        """Values of one float type as another."""
+
+    @abstractmethod
+    def from_integer(self, values: Array, result: Number) -> Array:
+        """Floats from integers in int64 or uint64."""
+
+    @abstractmethod
+    def to_integer(self, values: Array, result: Number, *, signed: bool) -> Array:
+        """The nearest integers toward zero that the type has, 0 for NaN; int64."""
+
+    @abstractmethod
+    def multiply(self, a: Array, b: Array, c: Array, of: ProductOf) -> Array:
+        """`a · b + c` of (…, m, k), (…, k, n) and (…, m, n)."""
+
+    @abstractmethod
+    def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
+        """Random values for memory."""
+
+    def reduce(self, fn: str, values: Array, axis: int, number: Number) -> Array:
+        """Elements along an axis combined, halves first, as lanes do."""
+        values = np.moveaxis(values, axis, 0)
+        while len(values) > 1:
+            half = len(values) // 2
+            values = self.apply(fn, (values[:half], values[half:]), number)
+        return values[0]
+
+    def compare(self, predicate: int, a: Array, b: Array) -> Array:
+        """`arith.cmpf` by the number of its predicate."""
+        nan = np.isnan(a) | np.isnan(b) if a.dtype.kind not in "iu" else np.zeros(a.shape, bool)
+        ordered = (a == b, a > b, a >= b, a < b, a <= b, a != b, True)
+        found: Array
+        if predicate in (0, 15):
+            found = np.broadcast_to(np.asarray(predicate == 15), a.shape)
+        elif predicate <= 7:
+            found = np.asarray(ordered[predicate - 1]) & ~nan
+        else:
+            extended = (*ordered[:6], False)
+            found = np.asarray(extended[predicate - 8]) | nan
+        return found
+
+    def differ(self, one: Array, other: Array) -> Array:
+        """Which values are not the same."""
+        del self
+        return one.view(_bits(one)) != other.view(_bits(other))
+
+
+def _bits(values: Array) -> str:
+    """The unsigned integers of an array's width."""
+    return f"u{values.dtype.itemsize}"

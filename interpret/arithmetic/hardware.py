@@ -1,0 +1,105 @@
+"""The numbers of the element types, and the sums of the tensor cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from tilec.interpret.numbers import Array, Number, float_dtype
+from tilec.isa import Mma, Product, TilecError
+
+from .base import Arithmetic, ProductOf
+from .functions import FUNCTIONS
+from .shadow import decode_floats, encode_floats, narrowed, nearest_integer
+
+
+class Hardware(Arithmetic):
+    """Each operation rounded to its type; products of a chosen instruction as the target sums.
+
+    Functions that hardware approximates (`math.exp2`, division in f32 without rounding …) are
+    rounded correctly here: their bits are not those of a GPU.
+    """
+
+    name = "hardware"
+
+    def dtype(self, number: Number) -> np.dtype[Any]:
+        """That of numpy, or of ml_dtypes."""
+        return float_dtype(number.name)
+
+    def constant(self, values: Array, number: Number) -> Array:
+        """Rounded to the type."""
+        return narrowed(values, number.name)
+
+    def decode(self, codes: Array, number: Number) -> Array:
+        """The number that bits stand for."""
+        return decode_floats(codes, number)
+
+    def encode(self, values: Array, number: Number) -> Array:
+        """The bits."""
+        return encode_floats(values, number)
+
+    def apply(self, fn: str, values: Sequence[Array], number: Number) -> Array:
+        """In float64, then rounded to the type: right for sums, products and quotients of f32."""
+        with np.errstate(all="ignore"):
+            if number.name == "f64":
+                return np.asarray(FUNCTIONS[fn](*values))
+            wide = [value.astype(np.float64) for value in values]
+            return narrowed(np.asarray(FUNCTIONS[fn](*wide)), number.name)
+
+    def convert(self, values: Array, source: Number, result: Number) -> Array:
+        """Rounded to nearest; narrow floats saturate."""
+        wide = values.astype(np.float64 if source.name == "f64" else np.float32)
+        return narrowed(wide, result.name)
+
+    def from_integer(self, values: Array, result: Number) -> Array:
+        """Rounded to nearest."""
+        with np.errstate(all="ignore"):
+            if result.name in ("f64", "f32"):
+                return values.astype(self.dtype(result))
+            return narrowed(values.astype(np.float64), result.name)
+
+    def to_integer(self, values: Array, result: Number, *, signed: bool) -> Array:
+        """The nearest integer toward zero that there is."""
+        return nearest_integer(values, result.bits, signed=signed)
+
+    def multiply(self, a: Array, b: Array, c: Array, of: ProductOf) -> Array:
+        """As the target's tensor cores sum, where the instruction is known; else in float64."""
+        if isinstance(of.form, Mma) and of.target and of.a.name != "f64":
+            return _by_instruction(a, b, c, of.form, of.target).astype(self.dtype(of.d))
+        with np.errstate(all="ignore"):
+            wide = np.matmul(a.astype(np.float64), b.astype(np.float64)) + c.astype(np.float64)
+        return narrowed(wide, of.d.name)
+
+    def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
+        """Numbers about one in size."""
+        return narrowed(random.standard_normal(shape), number.name)
+
+
+def _by_instruction(a: Array, b: Array, c: Array, form: Product, target: str) -> Array:
+    """Σ in the order in which instructions of `form` go on along K.
+
+    Raises:
+        TilecError: if the target has no such tensor cores.
+    """
+    # Loads the simulator where bits are asked for.
+    from tilec.sim.tensor.arithmetic import arithmetic  # noqa: PLC0415
+    from tilec.sim.tensor.floats import Inputs, addend_of, exact, sides_of  # noqa: PLC0415
+
+    if form.scaling or form.sparsity:
+        raise TilecError(f"no bits of {form.ptx} on whole matrices")
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2], c.shape[:-2])
+
+    def flat(values: Array) -> Array:
+        whole = np.broadcast_to(values, (*batch, *values.shape[-2:]))
+        return whole.reshape(-1, *values.shape[-2:])
+
+    left, right, total = (flat(v) for v in (a, b, c))
+    step, of_target = form.shape.k, arithmetic(form, target)
+    for start in range(0, left.shape[-1], step):
+        parts = (left[..., start : start + step], right[:, start : start + step])
+        first, second = (np.ascontiguousarray(part, np.float32) for part in parts)
+        inputs = Inputs(first, second, total)
+        sides = sides_of(form, inputs, of_target)
+        total = exact(form, of_target, sides, addend_of(form, total)).transpose(2, 0, 1)
+    return total.reshape(*batch, *total.shape[-2:])

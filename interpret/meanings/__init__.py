@@ -1,0 +1,1 @@
+"""What ops mean, a dialect or a family a file."""

@@ -1,0 +1,99 @@
+"""`tile.atomic` and its kin, one update after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from tilec.dialects.tile.ops.atomic_rmw import EXCHANGE
+from tilec.interpret.call import Call
+from tilec.interpret.meanings.arith import apply
+from tilec.interpret.meanings.memory import indexed_access
+from tilec.interpret.memory import View
+from tilec.interpret.numbers import Array
+from tilec.interpret.places import find_places, held, is_fragment
+from tilec.interpret.registry import meaning
+from tilec.ir.mlir import ir
+
+
+def _fn(call: Call) -> str:
+    return call.fact("fn", lambda: ir.StringAttr(call.op.attributes["fn"]).value)
+
+
+@meaning("tile.atomic")
+def _atomic(call: Call, values: Array, view: View, *indices: Array) -> None:
+    tile = call.tile(call.operand_type(0))
+    assert tile is not None
+    each = is_fragment(tile)
+    places, inside = find_places(
+        call, view, indices, tile.shape, each=each, transposed=call.has("transposed")
+    )
+    wanted = np.ones_like(inside)
+    if each:
+        wanted = wanted & call.warps.reshape(-1, *(1,) * len(tile.shape))
+    meant = held(tile)
+    if meant is not None:
+        wanted = wanted & meant
+    if not call.has("masked") and (wanted & ~inside).any():
+        call.report("bounds", "touches memory outside of the memref")
+    _update(call, values, view, places, inside & wanted)
+
+
+@meaning("tile.atomic_scatter")
+def _atomic_scatter(call: Call, values: Array, view: View, *rest: Array) -> None:
+    tile = call.tile(call.operand_type(0))
+    assert tile is not None
+    _update(call, values, view, *indexed_access(call, view, rest, tile))
+
+
+def _rounds(at: Array) -> list[Array]:
+    """The numbers of elements, parted so that no place occurs twice in a part."""
+    order = np.argsort(at, kind="stable")
+    ranked = at[order]
+    first = np.searchsorted(ranked, ranked)
+    turn = np.arange(len(at)) - first
+    return [order[turn == n] for n in range(int(turn.max()) + 1)] if len(at) else []
+
+
+def _update(call: Call, values: Array, view: View, places: Array, inside: Array) -> None:
+    at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
+    data, number = view.buffer.data, view.buffer.number
+    for part in _rounds(at):
+        data[at[part]] = apply(call, _fn(call), number, data[at[part]], new[part])
+
+
+@meaning("tile.atomic_rmw")
+def _atomic_rmw(call: Call, values: Array, view: View, *rest: Array) -> Array:
+    places, inside = _fetched(call, view, rest)
+    at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
+    data, number = view.buffer.data, view.buffer.number
+    old = data[at]
+    data[at] = new if _fn(call) == EXCHANGE else apply(call, _fn(call), number, old, new)
+    return _spread(old, inside)
+
+
+@meaning("tile.atomic_cas")
+def _atomic_cas(call: Call, compare: Array, view: View, values: Array, *rest: Array) -> Array:
+    places, inside = _fetched(call, view, rest)
+    at = places[inside]
+    data = view.buffer.data
+    old = data[at]
+    wanted, new = (np.broadcast_to(v, places.shape)[inside] for v in (compare, values))
+    data[at] = np.where(old == wanted, new, old)
+    return _spread(old, inside)
+
+
+def _fetched(call: Call, view: View, rest: tuple[Array, ...]) -> tuple[Array, Array]:
+    tile = call.tile(call.result_type())
+    assert tile is not None
+    if call.has("first_warps"):
+        call.unknown("warps that share what one of them was given")
+    places, inside = indexed_access(call, view, rest, tile)
+    at = places[inside]
+    if len(np.unique(at)) < len(at):
+        call.report("unspecified", "updates one place several times, in an order that is not said")
+    return places, inside
+
+
+def _spread(old: Array, inside: Array) -> Array:
+    found = np.zeros(inside.shape, old.dtype)
+    found[inside] = old
+    return found

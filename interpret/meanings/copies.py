@@ -1,0 +1,55 @@
+"""`tile.async_copy` and its groups: what is copied arrives when it is waited for."""
+
+from __future__ import annotations
+
+import numpy as np
+from tilec.interpret.call import Call
+from tilec.interpret.cta import PendingCopy
+from tilec.interpret.memory import View
+from tilec.interpret.numbers import Array
+from tilec.interpret.places import find_places
+from tilec.interpret.registry import meaning
+from tilec.ir.mlir import ir
+from tilec.isa import target
+
+
+@meaning("tile.async_copy")
+def _copy(call: Call, source: View, to_view: View, *indices: Array) -> None:
+    shape: tuple[int, ...] = call.fact(
+        "shape", lambda: tuple(ir.DenseI64ArrayAttr(call.op.attributes["shape"]))
+    )
+    rank = len(source.sizes)
+    places, inside = find_places(call, source, indices[:rank], shape, each=False)
+    if not call.has("masked") and not inside.all():
+        call.report("bounds", "copies from outside of the memref")
+    found = source.buffer.data[places]
+    values = np.where(inside, found, np.zeros((), found.dtype))
+    to, there = find_places(call, to_view, indices[rank:], shape, each=False)
+    if not there.all():
+        call.report("bounds", "copies to outside of the buffer")
+    call.cta.shared.begin_copy(to_view.buffer, to[there], call.report)
+    copy = PendingCopy(to_view.buffer, to[there], values[there])
+    if call.fact("at once", lambda: _is_at_once(call, to_view)):
+        call.cta.end_copy(copy)
+    else:
+        call.cta.copies.open.append(copy)
+
+
+def _is_at_once(call: Call, to: View) -> bool:
+    """Whether plain loads and stores copy: what is less than 4 bytes, and on old targets."""
+    if call.cta.target and not target(call.cta.target).has_async_copy:
+        return True
+    vector = call.integer("vector") if call.has("vector") else 1
+    return vector * to.buffer.number.bits < 32
+
+
+@meaning("tile.async_commit")
+def _commit(call: Call) -> None:
+    copies = call.cta.copies
+    copies.groups.append(copies.open)
+    copies.open = []
+
+
+@meaning("tile.async_wait")
+def _wait(call: Call) -> None:
+    call.cta.end_copies(call.integer("pending"))

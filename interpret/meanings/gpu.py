@@ -1,0 +1,76 @@
+"""`gpu`: places in the grid, and barriers."""
+
+from __future__ import annotations
+
+import numpy as np
+from tilec.interpret.call import Call
+from tilec.interpret.execution import Running
+from tilec.interpret.numbers import Array
+from tilec.interpret.registry import meaning
+from tilec.isa import LANES
+
+
+def _dimension(call: Call) -> int:
+    return call.fact("dimension", lambda: "xyz".index(str(call.op.attributes["dimension"])[-2]))
+
+
+def _along(call: Call, sizes: tuple[int, int, int]) -> Array:
+    return np.asarray(sizes[_dimension(call)], np.int64)
+
+
+@meaning("gpu.block_id")
+def _block_id(call: Call) -> Array:
+    return _along(call, call.cta.at)
+
+
+@meaning("gpu.grid_dim")
+def _grid_dim(call: Call) -> Array:
+    return _along(call, call.cta.grid)
+
+
+@meaning("gpu.block_dim")
+def _block_dim(call: Call) -> Array:
+    return _along(call, call.cta.block)
+
+
+@meaning("gpu.thread_id")
+def _thread_id(call: Call) -> Array:
+    x, y, _ = call.cta.block
+    number = np.arange(call.cta.threads)
+    return np.asarray((number % x, number // x % y, number // (x * y))[_dimension(call)])
+
+
+@meaning("gpu.lane_id")
+def _lane_id(call: Call) -> Array:
+    return np.arange(call.cta.threads) % LANES
+
+
+@meaning("gpu.subgroup_id")
+def _subgroup_id(call: Call) -> Array:
+    return np.arange(call.cta.threads) // LANES
+
+
+@meaning("gpu.num_subgroups")
+def _num_subgroups(call: Call) -> Array:
+    return np.asarray(call.cta.threads // LANES)
+
+
+@meaning("gpu.subgroup_size")
+def _subgroup_size(call: Call) -> Array:
+    return np.asarray(LANES)
+
+
+@meaning("tile.warpgroup_id")
+def _warpgroup_id(call: Call) -> Array:
+    return np.arange(call.cta.threads) // (4 * LANES)
+
+
+@meaning("gpu.barrier", control=True)
+def _barrier(call: Call) -> Running:
+    """All threads of the CTA come together; some wait where others are elsewhere."""
+    cta = call.cta
+    if call.active.all():
+        cta.shared.barrier()
+        return ()
+    call.unknown("a barrier that not all threads reach together")
+    yield

@@ -1,0 +1,213 @@
+"""`tile.load`, `tile.store` and their kin: tiles and fragments from and to memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from tilec.dialects.tile.ops.gather import IndexedOp
+from tilec.dialects.tile.tiles import PlainTile
+from tilec.interpret.call import Call
+from tilec.interpret.memory import View, dtype_of, packed, unpacked
+from tilec.interpret.numbers import BYTE, Array, Number
+from tilec.interpret.places import Tile, find_places, held, holders, is_fragment
+from tilec.interpret.registry import meaning
+from tilec.ir.aliases import Type
+from tilec.ir.mlir import ir
+
+
+@meaning("tile.alloc_shared")
+def _alloc(call: Call) -> View:
+    known = call.cta.buffers
+    if call.node not in known:
+        type_ = ir.MemRefType(call.result_type())
+        offset = call.integer("offset") if call.has("offset") else None
+        known[call.node] = call.cta.shared.allocate(type_, offset, call.arithmetic)
+    found: View = known[call.node]
+    return found
+
+
+class Access:
+    """What a tile's op does to memory.
+
+    Attributes:
+        tile: the tile.
+        number: its element type.
+        places: of the elements in memory, in elements of the memory.
+        inside: which are inside, and meant to be touched.
+    """
+
+    def __init__(self, call: Call, type_: Type, view: View, indices: Sequence[Array]) -> None:
+        tile = call.tile(type_)
+        assert tile is not None
+        self.call, self.view, self.tile = call, view, tile
+        self.number: Number = call.number(type_)
+        self.transposed = call.has("transposed")
+        self.each = is_fragment(tile)
+        self._axis = -2 if self.transposed and len(tile.shape) > 1 else -1
+        self.as_bytes = view.buffer.number == BYTE and self.number != BYTE
+        self.places, self.inside = find_places(
+            call, view, indices, self._shape(tile.shape), each=self.each, transposed=self.transposed
+        )
+        self._check_bounds()
+        self._leave_out()
+
+    def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The tile in elements of the memory."""
+        found = list(shape)
+        if self.number.bits < 8:
+            found[self._axis] //= 8 // self.number.bits
+        return tuple(found)
+
+    def _meant(self) -> Array | None:
+        """Which elements a lane holds, where not all."""
+        return held(self.tile) if self.number.bits >= 8 else None
+
+    def _check_bounds(self) -> None:
+        meant, outside = self._meant(), ~self.inside
+        if meant is not None:
+            outside = outside & meant
+        if self.each:
+            outside = outside[self.call.warps]
+        if not self.call.has("masked") and outside.any():
+            self.call.report("bounds", "touches memory outside of the memref")
+
+    def _leave_out(self) -> None:
+        """What nobody executes, or holds, is not touched."""
+        meant = self._meant()
+        if meant is not None:
+            self.inside = self.inside & meant
+        if self.each and not self.call.warps.all():
+            self.inside = self.inside & self.call.warps.reshape(-1, *(1,) * len(self.tile.shape))
+
+    def read(self) -> Array:
+        """The elements; zero where they are not read."""
+        data = self.view.buffer.data
+        self._watch(None)
+        found = data[self.places]
+        found = np.where(self.inside, found, np.zeros((), data.dtype))
+        if self.as_bytes:
+            return unpacked(found, self.number, self.call.arithmetic, self._axis)
+        return self._as_tile(found)
+
+    def write(self, values: Array) -> None:
+        """Set the elements."""
+        if self.as_bytes:
+            values = packed(values, self.number, self.call.arithmetic, self._axis)
+        values = np.broadcast_to(values, self.places.shape)
+        self._watch(values)
+        data = self.view.buffer.data
+        data[self.places[self.inside]] = values[self.inside].astype(data.dtype)
+
+    def _as_tile(self, found: Array) -> Array:
+        """Values of the memory's type as the tile's: a tf32 is an f32."""
+        old = self.view.buffer.number
+        if old.is_float and old != self.number:
+            return self.call.arithmetic.convert(found, old, self.number)
+        return found.astype(dtype_of(self.number, self.call.arithmetic), copy=False)
+
+    def _watch(self, values: Array | None) -> None:
+        """Tell shared memory who touches what."""
+        if self.view.buffer.shared < 0:
+            return
+        if self.each:
+            for warp in np.flatnonzero(self.call.warps):
+                self._touch(np.s_[warp], np.uint64(1 << int(warp)), values)
+        else:
+            self._touch(np.s_[...], _warps_of(self.tile, self.as_bytes), values)
+
+    def _touch(self, part: object, warps: Array, values: Array | None) -> None:
+        inside, places = self.inside[part], self.places[part]  # type: ignore[index]
+        who = warps[inside] if warps.ndim else warps
+        shared, buffer = self.call.cta.shared, self.view.buffer
+        if values is None:
+            shared.read(buffer, places[inside], who, self.call.report)
+        else:
+            new = values[part][inside]  # type: ignore[index]
+            shared.write(buffer, places[inside], who, new, self.call.report)
+
+
+def _warps_of(tile: Tile, as_bytes: bool) -> Array:
+    """Which warps hold each element; one for all where that is not known."""
+    if isinstance(tile, PlainTile) or as_bytes:
+        return np.asarray(np.uint64(1))
+    return holders(tile.layout)
+
+
+@meaning("tile.load", "tile.ldmatrix")
+def _load(call: Call, view: View, *indices: Array) -> Array:
+    if call.node.name == "tile.ldmatrix" and call.fact("unpacks", lambda: _unpacks(call)):
+        call.unknown("a form that unpacks elements")
+    return Access(call, call.result_type(), view, indices).read()
+
+
+def _unpacks(call: Call) -> bool:
+    return any(word in str(call.op.attributes["form"]) for word in ("b4x16", "b6x16", ".s4"))
+
+
+@meaning("tile.store", "tile.stmatrix")
+def _store(call: Call, values: Array, view: View, *indices: Array) -> None:
+    Access(call, call.operand_type(0), view, indices).write(values)
+
+
+def indexed_access(
+    call: Call, view: View, rest: Sequence[Array], tile: Tile
+) -> tuple[Array, Array]:
+    """Places of a tile whose elements have indices of their own, and which are touched.
+
+    Args:
+        call: a `tile.gather` or one of its kin.
+        view: the memory.
+        rest: its operands behind tile and memory: indices, offsets, condition.
+        tile: what is moved.
+    """
+    op = call.op
+    assert isinstance(op, IndexedOp)
+    along = call.fact("along", lambda: op.along)
+    counts = call.fact("counts", lambda: (len(op.indices), len(op.offsets)))
+    indices, offsets = rest[: counts[0]], rest[counts[0] : sum(counts)]
+    condition = rest[sum(counts) :]
+    each = is_fragment(tile)
+    places, inside = find_places(
+        call,
+        view,
+        indices,
+        tile.shape,
+        each=each,
+        offsets=dict(zip(along, offsets, strict=True)),
+    )
+    wanted = np.ones_like(inside) if not condition else np.broadcast_to(condition[0], inside.shape)
+    if each:
+        wanted = wanted & call.warps.reshape(-1, *(1,) * len(tile.shape))
+    meant = held(tile)
+    if meant is not None:
+        wanted = wanted & meant
+    if not call.has("masked") and (wanted & ~inside).any():
+        call.report("bounds", "touches memory outside of the memref")
+    return places, inside & wanted
+
+
+@meaning("tile.gather")
+def _gather(call: Call, view: View, *rest: Array) -> Array:
+    tile = call.tile(call.result_type())
+    assert tile is not None
+    number = call.number(call.result_type())
+    places, inside = indexed_access(call, view, rest, tile)
+    found = np.where(inside, view.buffer.data[places], np.zeros((), view.buffer.data.dtype))
+    if view.buffer.number == BYTE and number != BYTE:
+        return unpacked(found, number, call.arithmetic, -1)
+    return found
+
+
+@meaning("tile.scatter")
+def _scatter(call: Call, values: Array, view: View, *rest: Array) -> None:
+    tile = call.tile(call.operand_type(0))
+    assert tile is not None
+    places, inside = indexed_access(call, view, rest, tile)
+    if view.buffer.number == BYTE and call.number(call.operand_type(0)) != BYTE:
+        values = packed(values, call.number(call.operand_type(0)), call.arithmetic, -1)
+    at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
+    data = view.buffer.data
+    data[at] = new
+    if len(at) and (data[at] != new).any():
+        call.report("unspecified", "stores different elements in one place")

@@ -1,0 +1,100 @@
+"""`scf`: loops and branches, with threads that part and meet again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from tilec.interpret.call import Call
+from tilec.interpret.execution import Running, execute
+from tilec.interpret.numbers import Array
+from tilec.interpret.registry import Value, meaning
+from tilec.isa import LANES
+
+
+@meaning("scf.for", control=True)
+def _for(call: Call, lower: Array, upper: Array, step: Array, *carried: Value) -> Running:
+    first, last, by = (call.uniform(value, "a bound of a loop") for value in (lower, upper, step))
+    values = carried
+    if by <= 0:
+        call.report("bounds", f"takes a step of {by}")
+        return values
+    (body,) = call.node.bodies
+    for at in range(int(first), int(last), int(by)):
+        values = yield from execute(call.cta, body, call.active, (np.asarray(at), *values))
+    return values
+
+
+@meaning("scf.while", control=True)
+def _while(call: Call, *carried: Value) -> Running:
+    before, after = call.node.bodies
+    values: tuple[Value, ...] = carried
+    while True:
+        condition, *handed = yield from execute(call.cta, before, call.active, values)
+        if not call.uniform(condition, "a condition"):
+            return tuple(handed)
+        values = yield from execute(call.cta, after, call.active, handed)
+
+
+@meaning("scf.execute_region", control=True)
+def _execute_region(call: Call) -> Running:
+    (body,) = call.node.bodies
+    return (yield from execute(call.cta, body, call.active))
+
+
+@meaning("scf.if", control=True)
+def _if(call: Call, condition: Array) -> Running:
+    taken = np.broadcast_to(condition, call.active.shape)
+    bodies = call.node.bodies
+    chosen = taken[call.active]
+    if chosen.all() or not chosen.any():
+        at = 0 if chosen.all() else 1
+        return (yield from _branch(call, at, call.active))
+    sides = [call.active & taken, call.active & ~taken]
+    running = [_branch(call, at, side) for at, side in enumerate(sides)]
+    results = yield from _together(running)
+    if not len(call.node.outputs):
+        return ()
+    assert len(bodies) == 2
+    return tuple(
+        _merged(call, at, one, other, sides[0])
+        for at, (one, other) in enumerate(zip(*results, strict=True))
+    )
+
+
+def _branch(call: Call, at: int, active: Array) -> Running:
+    if at >= len(call.node.bodies):
+        return ()
+    return (yield from execute(call.cta, call.node.bodies[at], active))
+
+
+def _together(running: Sequence[Running]) -> Running:
+    """Run all to their ends, in turns: one goes on where another waits for it."""
+    results: list[tuple[Value, ...]] = [()] * len(running)
+    left = list(range(len(running)))
+    while left:
+        for at in list(left):
+            try:
+                next(running[at])
+            except StopIteration as end:
+                results[at] = end.value
+                left.remove(at)
+        if left:
+            yield
+    return tuple(results)
+
+
+def _merged(call: Call, at: int, one: Value, other: Value, first: Array) -> Value:
+    """A result of threads that took either way."""
+    type_ = call.result_type(at)
+    tile = call.tile(type_)
+    if not isinstance(one, np.ndarray) or (tile is not None and not _is_fragment(tile)):
+        call.unknown("what threads choose in different ways is one value of the CTA")
+    if tile is None:
+        return np.where(first, one, other)
+    warps = first.reshape(-1, LANES).any(axis=1)
+    return np.where(warps.reshape(-1, *(1,) * (one.ndim - 1)), one, other)
+
+
+def _is_fragment(tile: object) -> bool:
+    return bool(getattr(tile, "is_fragment", False))

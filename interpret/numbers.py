@@ -1,0 +1,94 @@
+"""Element types as the interpreter has them, and integers of any width in int64."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from tilec.dialects.tile.dialect import ByteType
+from tilec.ir.aliases import Type
+from tilec.ir.mlir import ir
+from tilec.isa import ELEMENT_TYPES, TilecError
+from tilec.isa.dtypes import numpy_type
+
+Array: TypeAlias = NDArray[Any]
+
+
+class Number(NamedTuple):
+    """A scalar type.
+
+    Attributes:
+        name: MLIR's name of it; of a `!tile.byte` that of what it holds.
+        bits: of a value, which are those that it takes in memory.
+        is_float: whether it is a floating-point number; integers have no sign of their own.
+        shift: zero bits below the code, of a `!tile.byte`.
+    """
+
+    name: str
+    bits: int
+    is_float: bool
+    shift: int = 0
+
+    def __str__(self) -> str:
+        return self.name
+
+
+INDEX = Number("index", 64, is_float=False)
+BYTE = Number("i8", 8, is_float=False)
+
+
+def number(type_: Type) -> Number:
+    """The element type of a shaped type, or a scalar type, as a number.
+
+    Raises:
+        TilecError: if it is none.
+    """
+    if isinstance(type_, ir.ShapedType):
+        type_ = type_.element_type
+    return _number(str(type_), isinstance(type_, ByteType))
+
+
+@lru_cache(maxsize=256)
+def _number(name: str, in_byte: bool) -> Number:
+    if in_byte:
+        inner = name.partition("<")[2].removesuffix(">")
+        return Number(inner, 8, is_float=True, shift=2 if inner.startswith("f4") else 0)
+    if name == "index":
+        return INDEX
+    if name[0] == "i" and name[1:].isdigit():
+        return Number(name, int(name[1:]), is_float=False)
+    for known in ELEMENT_TYPES.values():
+        if known.is_float and known.mlir == name:
+            return Number(name, known.bits, is_float=True)
+    raise TilecError(f"{name} is no type of numbers")
+
+
+@lru_cache(maxsize=64)
+def float_dtype(name: str) -> np.dtype[Any]:
+    """The numpy type of a float by MLIR's name."""
+    return numpy_type(next(t for t in ELEMENT_TYPES.values() if t.is_float and t.mlir == name))
+
+
+def wrap(values: Array, bits: int) -> Array:
+    """Integers modulo 2^bits as signed ones in int64; of one bit truth values."""
+    if bits == 1:
+        return (values & 1).astype(bool)
+    values = values.astype(np.int64, copy=False)
+    if bits >= 64:
+        return values
+    spare = 64 - bits
+    found: Array = (values << spare) >> spare
+    return found
+
+
+def unsigned(values: Array, bits: int) -> Array:
+    """Integers as uint64, without a sign."""
+    found = (
+        values.astype(np.int64).view(np.uint64)
+        if values.ndim
+        else np.uint64(int(values) & 0xFFFFFFFFFFFFFFFF)
+    )
+    mask = np.uint64((1 << bits) - 1) if bits < 64 else np.uint64(0xFFFFFFFFFFFFFFFF)
+    return np.asarray(found & mask)

@@ -1,0 +1,93 @@
+"""A kernel's ops as the interpreter walks them: MLIR is asked once, loops run many times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tilec.ir.aliases import Op, Value
+from tilec.ir.mlir import ir
+
+from .registry import Registered, meanings
+
+_ENDS = frozenset({"scf.yield", "scf.condition", "gpu.return", "func.return"})
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """An op.
+
+    Attributes:
+        op: the op.
+        name: its name.
+        meaning: what it means; None if that is not known.
+        inputs, outputs: the numbers of its operands and results.
+        bodies: its regions.
+        facts: what was looked up about it.
+    """
+
+    op: ir.OpView
+    name: str
+    meaning: Registered | None
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    bodies: tuple[Body, ...]
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Body:
+    """A region of one block.
+
+    Attributes:
+        parameters: the numbers of the block's arguments.
+        nodes: its ops but for the last.
+        results: the numbers of what the last op hands on.
+    """
+
+    parameters: tuple[int, ...]
+    nodes: tuple[Node, ...]
+    results: tuple[int, ...]
+
+
+class Program:
+    """A function.
+
+    Attributes:
+        body: its body.
+        size: how many values it has.
+    """
+
+    def __init__(self, function: Op) -> None:
+        self._numbers: dict[Value, int] = {}
+        self.body = self._body(function.regions[0].blocks[0])
+        self.size = len(self._numbers)
+
+    def _number(self, value: Value) -> int:
+        return self._numbers.setdefault(value, len(self._numbers))
+
+    def _all(self, values: Sequence[Value]) -> tuple[int, ...]:
+        return tuple(self._number(value) for value in values)
+
+    def _body(self, block: ir.Block) -> Body:
+        parameters = self._all(list(block.arguments))
+        *ops, last = list(block.operations)
+        nodes = [self._node(op) for op in ops]
+        if last.operation.name in _ENDS:
+            return Body(parameters, tuple(nodes), self._all(list(last.operands)))
+        return Body(parameters, (*nodes, self._node(last)), ())
+
+    def _node(self, op: ir.OpView) -> Node:
+        name = op.operation.name
+        bodies = tuple(
+            self._body(region.blocks[0]) for region in op.regions if len(list(region.blocks)) == 1
+        )
+        return Node(
+            op,
+            name,
+            meanings().get(name),
+            self._all(list(op.operands)),
+            self._all(list(op.results)),
+            bodies,
+        )

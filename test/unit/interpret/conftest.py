@@ -1,0 +1,100 @@
+"""Programs for the interpreter, with their arguments."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.interpret import Buffer, Outcome, View, arithmetic_of, interpret
+from tilec.interpret.memory import dtype_of
+from tilec.interpret.numbers import number
+from tilec.ir.mlir import ir
+from tilec.passes.functions import functions, gpu_modules
+from tilec.report.diagnostics import Source
+
+TILES = Path(__file__).parents[1] / "tiles"
+
+
+def kernel_of(module: ir.Module) -> Any:
+    """The only kernel of a module."""
+    (found,) = [f for one in gpu_modules(module) for f in functions(one)]
+    return found
+
+
+def views(function: Any, arguments: Sequence[Any], arithmetic: Any) -> list[Any]:
+    """numpy's arrays as views of memory; those that overlap share it."""
+    found: list[Any] = []
+    buffers: dict[int, tuple[Buffer, Any]] = {}
+    for given, value in zip(arguments, function.regions[0].blocks[0].arguments, strict=True):
+        if not isinstance(given, np.ndarray):
+            found.append(np.asarray(given))
+            continue
+        of, root = number(value.type), given
+        while root.base is not None:
+            root = root.base
+        if id(root) not in buffers:
+            flat = np.ascontiguousarray(root).reshape(-1)
+            data = arithmetic.constant(flat.astype(np.float64), of) if of.is_float else flat
+            buffers[id(root)] = Buffer(data.astype(dtype_of(of, arithmetic)), of), root
+        buffer, root = buffers[id(root)]
+        begin = (at.__array_interface__["data"][0] for at in (given, root))
+        offset = (next(begin) - next(begin)) // given.itemsize
+        strides = tuple(step // given.itemsize for step in given.strides)
+        found.append(View(buffer, offset, given.shape, strides))
+    return found
+
+
+def contents(view: View, memory: Any) -> Any:
+    """What a view sees of its memory afterwards, in float64 or int64."""
+    steps = [step * memory.itemsize for step in view.strides]
+    seen = np.lib.stride_tricks.as_strided(memory[view.offset :], view.sizes, steps)
+    return seen.astype(np.float64 if view.buffer.number.is_float else np.int64)
+
+
+@pytest.fixture(scope="session")
+def generator() -> Callable[[str], ModuleType]:
+    """Loads a generator of random programs by its name; their folder is no package."""
+
+    def load(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, TILES / f"{name}.py")
+        assert spec is not None
+        assert spec.loader is not None
+        found = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(found)
+        return found
+
+    return load
+
+
+@pytest.fixture
+def execute() -> Callable[..., tuple[list[Any], Outcome]]:
+    """Runs a program's only kernel; gives what each array holds, and what was found."""
+
+    def execute_(
+        text: str,
+        arguments: Sequence[Any],
+        *,
+        numerics: str = "hardware",
+        grid: tuple[int, int, int] = (1, 1, 1),
+        target: str = "sm_80",
+    ) -> tuple[list[Any], Outcome]:
+        module = parse(Source("-", text), new_context())
+        with module.context:
+            function, arithmetic = kernel_of(module), arithmetic_of(numerics)
+            given = views(function, arguments, arithmetic)
+            done = interpret(function, given, arithmetic, grid=grid, target=target)
+        arrays = [
+            contents(view, memory)
+            for view, memory in zip(given, done.memories, strict=True)
+            if memory is not None
+        ]
+        return arrays, done
+
+    return execute_

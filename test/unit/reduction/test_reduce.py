@@ -1,0 +1,126 @@
+"""Reductions keep what they are told to keep, and little else."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tilec.isa import TilecError, target
+from tilec.pipelines import pipeline
+from tilec.reduction import Command, Crash, Failure, Validation, reduce_text
+from tilec.reduction.extents import extents, smaller
+from tilec.reduction.interest import signature
+from tilec.tools import tile_reduce
+
+VALIDATION = Path(__file__).parents[1] / "validation"
+
+
+def _beside(name: str):
+    spec = importlib.util.spec_from_file_location(name, VALIDATION / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+slips = _beside("slips")
+PASSES = tuple(map(str, pipeline(target("sm_80")).tile))
+PROGRAM = (VALIDATION / "test_validator.py").read_text().split('"""')[3]
+LINES = 15
+
+
+def with_slip(act, behind: str) -> list:
+    at = PASSES.index(behind) + 1
+    return [*PASSES[:at], slips.slip(act), *PASSES[at:]]
+
+
+@pytest.mark.parametrize(
+    ("act", "behind"),
+    [(slips.exchange, "tile-check-target"), (slips.drop_wait, "tile-stage-shared")],
+)
+def test_a_miscompilation(act, behind: str) -> None:
+    interest = Validation(with_slip(act, behind))
+    found = reduce_text(PROGRAM, interest)
+    assert interest(found)
+    assert found.count("\n") < LINES
+
+
+def test_an_error(tmp_path: Path) -> None:
+    text = PROGRAM.replace("32x64xf16", "32x64xf32").replace(
+        "%b: memref<?x?xf16>", "%b: memref<?x?xf32>"
+    )
+    text = text.replace(
+        "%b[%k, %i] masked : memref<?x?xf16>", "%b[%k, %i] masked : memref<?x?xf32>"
+    )
+    path, out = tmp_path / "in.mlir", tmp_path / "out.mlir"
+    path.write_text(text)
+    words = ["--keep", "error", "--matches", "no instruction of sm_80 multiplies f16 by f32"]
+    assert tile_reduce.main([str(path), *words, "-o", str(out)]) == 0
+    found = out.read_text()
+    assert "f16" in found
+    assert "tile.dot" in found
+    assert found.count("\n") < LINES
+    # The tiles are as small as they can be.
+    assert "1x1xf16" in found
+
+
+def test_a_command(tmp_path: Path) -> None:
+    script = tmp_path / "interesting.py"
+    script.write_text("import sys\nsys.exit('arith.subf' not in open(sys.argv[1]).read())\n")
+    found = reduce_text(PROGRAM, Command([sys.executable, str(script)]))
+    assert "arith.subf" in found
+    assert "tile.dot" not in found
+    assert found.count("\n") < LINES
+
+
+def test_a_crash(tmp_path: Path) -> None:
+    """A process that ends by a signal wherever a program has a `tile.store`."""
+    script = tmp_path / "crash.py"
+    script.write_text(
+        "import os, signal, sys\n"
+        "if 'tile.store' in open(sys.argv[1]).read():\n"
+        "    os.kill(os.getpid(), signal.SIGSEGV)\n"
+    )
+    found = reduce_text(PROGRAM, Crash([sys.executable, str(script)]))
+    assert "tile.store" in found
+    assert "tile.dot" not in found
+    assert found.count("\n") < LINES
+
+
+def test_signatures() -> None:
+    assert signature(0, "internal error: KeyError") == ""
+    assert signature(1, "error: wrong") == ""
+    assert "KeyError" in signature(1, "tile-opt: internal error: KeyError: 'x'")
+    assert signature(-11, "error: … pass 'tile-x' crashed") == "signal 11 tile-x"
+    assert signature(139, "").startswith("signal 11")
+
+
+def test_extents() -> None:
+    text = "tensor<32x64xf16> memref<?x8xf32, #tile.shared<x>> array<i64: 32>"
+    assert extents(text) == [64, 32, 8]
+    assert any("tensor<16x64xf16>" in one for one in smaller(text))
+    assert all("array<i64: 32>" in one for one in smaller(text))
+
+
+def test_what_shows_nothing() -> None:
+    with pytest.raises(TilecError, match="does not show"):
+        reduce_text(PROGRAM, Failure(PASSES, "no such message"))
+
+
+def test_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "in.mlir"
+    path.write_text(PROGRAM)
+    assert tile_reduce.main([str(path)]) == 1
+    assert "say what is interesting" in capsys.readouterr().err
+    done = subprocess.run(
+        [sys.executable, "-m", "tilec.tools.tile_reduce", str(path), "--test", "false"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "does not show what is looked for" in done.stderr

@@ -1,0 +1,151 @@
+"""The validator names passes that change what a kernel computes, and no others."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.isa import target
+from tilec.passes.base import PassError, ProgramError
+from tilec.passes.instrumentation import Instrumentation
+from tilec.passes.pipeline import run_pipeline
+from tilec.pipelines import pipeline
+from tilec.report.diagnostics import Source
+from tilec.tools import tile_opt, tilec
+from tilec.validation.validator import Validator
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+
+
+def _beside(name: str, folder: Path = HERE):
+    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+slips = _beside("slips")
+PROGRAM = """
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @k(%a: memref<?x?xf16> {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>,
+                                   tile.strides = array<i64: 8, 1>},
+              %b: memref<?x?xf16> {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>,
+                                   tile.strides = array<i64: 8, 1>},
+              %c: memref<?x?xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %i = arith.constant 0 : index
+    %step = arith.constant 32 : index
+    %end = arith.constant 96 : index
+    %z = arith.constant dense<0.0> : tensor<32x64xf32>
+    %s = scf.for %k = %i to %end step %step iter_args(%acc = %z) -> tensor<32x64xf32> {
+      %x = tile.load %a[%i, %k] masked : memref<?x?xf16> -> tensor<32x32xf16>
+      %y = tile.load %b[%k, %i] masked : memref<?x?xf16> -> tensor<32x64xf16>
+      %d = tile.dot %x, %y, %acc : tensor<32x32xf16>, tensor<32x64xf16>, tensor<32x64xf32>
+      scf.yield %d : tensor<32x64xf32>
+    }
+    %w = tile.load %c[%i, %i] masked : memref<?x?xf32> -> tensor<32x64xf32>
+    %e = arith.subf %s, %w : tensor<32x64xf32>
+    %f = arith.addf %e, %s : tensor<32x64xf32>
+    tile.store %f, %c[%i, %i] masked : tensor<32x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+}
+"""
+PASSES = tuple(map(str, pipeline(target("sm_80")).tile))
+
+
+def validate(text: str, passes: list, seed: int = 0) -> Validator:
+    """Run passes on a program, and compare."""
+    found = Validator(seed)
+    module = parse(Source("-", text), new_context())
+    run_pipeline(module, passes, instrumentation=Instrumentation(watchers=(found.around,)))
+    return found
+
+
+def with_slip(act, behind: str) -> list:
+    """The passes with a slip behind one of them."""
+    at = PASSES.index(behind) + 1
+    return [*PASSES[:at], slips.slip(act), *PASSES[at:]]
+
+
+@pytest.mark.parametrize(
+    ("act", "behind", "message"),
+    [
+        (slips.exchange, "tile-check-target", "holds"),
+        (slips.drop_store, "tile-assign-layouts", "holds"),
+        (slips.drop_barriers, "tile-reuse-shared", "no barrier between"),
+        (slips.drop_wait, "tile-stage-shared", "reads shared memory that|another copy"),
+        (slips.share_places, "tile-reuse-shared", "overwritten|another copy|no barrier"),
+        (slips.shorten_loop, "tile-infer-vectors", "holds"),
+        (slips.other_constant, "tile-select-mma", "holds"),
+    ],
+)
+def test_slips_are_named(act, behind: str, message: str) -> None:
+    with pytest.raises(PassError) as raised:
+        validate(PROGRAM, with_slip(act, behind))
+    (found,) = raised.value.diagnostics
+    name = f"test-{act.__name__.replace('_', '-')}"
+    assert found.message.startswith(f"pass '{name}' changed the meaning of 'k': ")
+    assert re.search(message, found.message)
+    (note,) = found.notes
+    assert note.message.startswith("on the smallest input: argument 0 of ")
+
+
+def test_what_is_right_is_not_named() -> None:
+    found = validate(PROGRAM, with_slip(slips.regroup, "tile-infer-vectors"))
+    assert "test-regroup" in found.validated
+    assert {"tile-assign-layouts", "tile-stage-shared", "tile-to-fragments"} <= set(found.validated)
+    assert not found.left
+
+
+def test_the_smallest_input_is_small() -> None:
+    with pytest.raises(PassError) as raised:
+        validate(PROGRAM, with_slip(slips.exchange, "tile-check-target"))
+    message = raised.value.diagnostics[0].notes[0].message
+    sizes = re.findall(r"of ([\dx]+)xf\d+", message)
+    assert max(int(n) for size in sizes for n in size.split("x")) <= 8
+    assert "all zero" in message
+
+
+@pytest.mark.parametrize("name", ["random_tiles", "random_memory"])
+def test_random_programs(name: str) -> None:
+    """Nothing is named where nothing is wrong; `bench.py` has more of them."""
+    generator, tried = _beside(name, HERE.parent / "tiles"), 0
+    for seed in range(6):
+        made = generator.Program(seed)
+        passes = list(map(str, pipeline(target(made.target)).tile))
+        message = ""
+        try:
+            tried += len(validate(made.text, passes, seed).validated)
+        except ProgramError as error:  # such as a product that the target has not
+            message = str(error)
+        assert "meaning" not in message, seed
+    assert tried > 15
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.mlir"
+    path.write_text(PROGRAM)
+    out = str(tmp_path / "out")
+    assert tile_opt.main([str(path), "--validate-each", "--tile-select-mma", "-o", out]) == 0
+    assert "validated 1 change of kernels" in capsys.readouterr().err
+    assert tilec.main([str(path), "--validate", "-o", out]) == 0
+    shown = capsys.readouterr().err
+    assert re.search(r"validated \d+ changes of kernels by passes", shown)
+    # What has no interpretation is said to be so.
+    assert "not validated: 'k' behind pass 'tile-fragments-to-nvvm': 'llvm." in shown
+
+
+def test_ops_without_a_meaning_are_said() -> None:
+    text = PROGRAM.replace("    gpu.return", '    gpu.printf "x"\n    gpu.return')
+    found = validate(text, ["tile-check-program", "tile-infer-vectors"])
+    assert found.unknown == {"k": "'gpu.printf' op has no interpretation"}
+    assert not found.validated
