@@ -7,16 +7,20 @@ from typing import ClassVar
 
 from tilec.dialects.semantics import Resource, orders
 from tilec.dialects.tile.attributes import PRODUCER
-from tilec.ir.attributes import attribute
+from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import nvvm
 from tilec.ir.ops import scf as ops_scf
+from tilec.isa import TilecError
 
 from .kernel_pass import Kernel, KernelPass
 from .search import named
 
 _BARRIER = 1
 """The number of the barrier of the threads that compute; 0 is that of all."""
+
+_NUMBERS = 3
+"""Of the attribute: threads of all roles, and registers of who copies and who computes."""
 
 
 class SplitRoles(KernelPass):
@@ -38,10 +42,14 @@ class SplitRoles(KernelPass):
 
 
 def _split(kernel: Kernel, branch: ir.Operation) -> None:
-    threads, _, registers = attribute(branch, PRODUCER, ir.DenseI64ArrayAttr)
-    del branch.attributes[PRODUCER]
+    numbers = given_attribute(branch, PRODUCER, ir.DenseI64ArrayAttr) or ()
     size = kernel.block_size
-    assert size is not None
+    if size is None or len(numbers) != _NUMBERS:
+        raise TilecError(
+            f"{PRODUCER} has {_NUMBERS} numbers, and is for a kernel with known_block_size"
+        )
+    threads, _, registers = numbers
+    del branch.attributes[PRODUCER]
     operations = [op.operation for op in branch.block.operations]
     behind = operations[operations.index(branch) + 1 : -1]
     block = branch.regions[1].blocks.append()

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from ..access import Access
+from ..alu import Array
 from ..binding import Binding
 from ..blocks import Call
 from ..findings import StoppedError
@@ -14,6 +16,7 @@ from ..machine import Machine, Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW
 from ..ptx.module import Arguments, Instruction, Module, Name
 from ..traits import PLAIN, Flow, Traits
+from ..widths import dtype_of
 from .registry import ending, instruction
 
 _FORMAT = re.compile(r"%[-+ #0]*(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|j|z|t)?([diouxXeEfFgGaAcspn%])")
@@ -65,25 +68,27 @@ def _arguments(binding: Binding) -> list[Reader]:
     return readers
 
 
-def _returning(binding: Binding) -> Callable[[tuple[int, int, int], int], None]:
-    """Writes the 64 bits of what a function returns to a thread; nowhere if it is not asked for."""
+def _returning(binding: Binding, bits: int) -> Callable[[Array], None]:
+    """Gives all threads what a function returns, numbers of so many bits, if it is asked for."""
     group = binding.operands[0]
     name = group.items[0] if isinstance(group, Arguments) and group.items else None
-    found = (
-        binding.frame.address(name.text, binding.instruction.scope)
-        if isinstance(name, Name)
-        else None
-    )
+    scope, where = binding.instruction.scope, binding.instruction
+    found = binding.frame.address(name.text, scope) if isinstance(name, Name) else None
     if found is None:
-        return lambda *_: None
-    memory, shape = binding.machine.memory, binding.machine.shape
-    offset = found[1]
+        return lambda _: None
+    machine, memory = binding.machine, binding.machine.memory
 
-    def write(thread: tuple[int, int, int], value: int) -> None:
-        start = int(memory.spaces["local"].place(np.full(shape, offset))[thread])
-        memory.data[start : start + 8] = np.frombuffer(value.to_bytes(8, "little"), np.uint8)
+    def give(values: Array) -> None:
+        space, mask = memory.spaces["local"], machine.mask
+        offsets = np.full(machine.shape, found[1])
+        values = values.astype(dtype_of(bits))
+        if machine.observer is not None:
+            machine.observer.access(
+                where, space, offsets, bits // 8, mask, Access.WRITE, values=[values]
+            )
+        memory.store(space.place(offsets), bits, values, mask)
 
-    return write
+    return give
 
 
 def _threads(machine: Machine) -> Iterator[tuple[int, int, int]]:
@@ -144,9 +149,10 @@ def formatted(
 
 def _printf(binding: Binding) -> Step:
     format_, buffer = _arguments(binding)[:2]
-    machine = binding.machine
+    machine, give = binding.machine, _returning(binding, 32)
 
     def step() -> None:
+        parsed = np.zeros(machine.shape, np.uint32)
         for thread in _threads(machine):
             text = machine.memory.text(int.from_bytes(format_(thread), "little"))
             start = int.from_bytes(buffer(thread), "little")
@@ -157,6 +163,8 @@ def _printf(binding: Binding) -> Step:
                 return _bytes_at(machine, start + at, size, thread)
 
             machine.output.append(formatted(text, argument, machine.memory.text))
+            parsed[thread] = sum(found[4] != "%" for found in _FORMAT.finditer(text))
+        give(parsed)
 
     return step
 
@@ -180,13 +188,15 @@ def _assert(binding: Binding) -> Step:
 
 def _malloc(binding: Binding) -> Step:
     (size,) = _arguments(binding)
-    machine, give = binding.machine, _returning(binding)
+    machine, give = binding.machine, _returning(binding, 64)
 
     def step() -> None:
         heap = machine.heap
         assert heap is not None
+        found = np.zeros(machine.shape, np.uint64)
         for thread in _threads(machine):
-            give(thread, heap.allocate(int.from_bytes(size(thread), "little")))
+            found[thread] = heap.allocate(int.from_bytes(size(thread), "little"))
+        give(found)
 
     return step
 

@@ -19,7 +19,7 @@ def test_a_path_in_a_string_is_a_path(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_path_that_leads_nowhere() -> None:
-    with pytest.raises(FileNotFoundError, match="nowhere.mlir"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.mlir"):
         tilec.compile("nowhere.mlir")
 
 

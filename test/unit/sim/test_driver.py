@@ -146,6 +146,45 @@ def test_heap_gives_each_thread_its_own() -> None:
     assert (np.diff(ordered) >= 24).all()
 
 
+PRINT = """
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 func_retval0) vprintf (.param .b64 p0, .param .b64 p1);
+.global .align 1 .b8 words[8] = {37, 100, 37, 37, 37, 100, 10, 0};
+.visible .entry k(.param .u64 x)
+{
+  .local .align 8 .b8 depot[8];
+  .reg .b32 %r;
+  .reg .b64 %d<4>;
+  ld.param.u64 %d1, [x];
+  mov.u64 %d2, depot;
+  cvta.local.u64 %d2, %d2;
+  mov.u64 %d3, words;
+  cvta.global.u64 %d3, %d3;
+  st.u32 [%d2], 4;
+  st.u32 [%d2+4], 5;
+  {
+    .param .b64 p;
+    .param .b64 q;
+    .param .b32 printed;
+    st.param.b64 [p], %d3;
+    st.param.b64 [q], %d2;
+    call.uni (printed), vprintf, (p, q);
+    ld.param.b32 %r, [printed];
+  }
+  st.global.u32 [%d1], %r;
+  ret;
+}
+"""
+
+
+def test_printf_returns_how_many_it_printed() -> None:
+    x = np.zeros(1, np.uint32)
+    assert launch(PRINT, "k", 1, 1, [x]).require_ok().output == "4%5\n"
+    assert x[0] == 2
+
+
 def test_heap_without_room_gives_null() -> None:
     x = np.ones(64, np.uint64)
     body = "st.global.u64 [%d1], %d3;"
