@@ -464,7 +464,7 @@ module {
     }
     irdl.operation @join_warps {
       %0 = irdl.any
-      irdl.operands(source: %0)
+      irdl.operands(sources: variadic %0)
       %1 = irdl.any
       irdl.results(result: %1)
     }
