@@ -6,14 +6,13 @@ from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
 from .arithmetic import binary
-from .arrangement import ravel
 from .casts import astype, view
 from .dtypes import DType, bool_, float32, float64, int32, int64, intp, uint64
 from .elementwise import where
 from .emit import constant, emit, i64, result, text, type_of
 from .reductions import all as all_of
-from .shapes import arange, broadcast_to
-from .takes import as_bits, from_bits
+from .shapes import broadcast_to
+from .takes import as_bits, from_bits, numbers
 from .tile import Operand, Shape, Tile
 from .yielded import as_scalar
 
@@ -84,19 +83,29 @@ def _print_elements(prefix: str, tile: Tile, *, hex_: bool) -> None:
     dtype = tile.dtype
     if dtype.kind == "float" and dtype is not float64:
         tile, dtype = astype(tile, float32), float32
-    bits = ravel(as_bits(tile))
+    bits = as_bits(tile)
     bounds = [constant(number, intp) for number in (0, tile.size, 1)]
     loop = emit(ops.scf.for_, bounds, [])
     unknown = mlir.ir.Location.unknown()
     block = loop.regions[0].blocks.append(mlir.ir.IndexType.get(), arg_locs=[unknown])
     with mlir.ir.InsertionPoint(block):
         at = Tile(block.arguments[0], intp, natural=True)
-        alone = where(arange(tile.size) == astype(at, int32), bits, 0)
-        attributes = {"axis": i64(0), "fn": text("arith.ori")}
-        value = result("tile.reduce", [alone.value], type_of(bits.dtype), attributes)
-        element = _element(Tile(value, bits.dtype), dtype)
-        _print_line(prefix, _indices(at, tile.shape), element, hex_=hex_)
+        indices = _indices(at, tile.shape)
+        element = _element(_at(bits, indices), dtype)
+        _print_line(prefix, indices, element, hex_=hex_)
         emit(ops.scf.yield_, [])
+
+
+def _at(bits: Tile, indices: list[Tile]) -> Tile:
+    """The element at indices, of unsigned integers, as a scalar."""
+    for axis, index in enumerate(indices):
+        bits = where(numbers(bits, axis) == astype(index, int32), bits, 0)
+    while bits.shape:
+        shape = bits.shape[1:]
+        attributes = {"axis": i64(0), "fn": text("arith.ori")}
+        value = result("tile.reduce", [bits.value], type_of(bits.dtype, shape), attributes)
+        bits = Tile(value, bits.dtype, shape)
+    return bits
 
 
 def _element(bits: Tile, dtype: type[DType]) -> Tile:

@@ -112,13 +112,15 @@ def is_endless(node: ast.For | ast.While) -> TypeGuard[ast.While]:
 
 
 def undoing(scope: Scope) -> Callable[[], None]:
-    """Give what takes back all that is made from now on."""
-    names, made = dict(scope.names), len(mlir.ir.InsertionPoint.current.block.operations)
+    """Give what takes back all that is made from now on at the end of the block."""
+    names = dict(scope.names)
+    mark = as_scalar(0, intp).value.owner
 
     def undo() -> None:
         scope.names = names
-        for op in reversed(list(mlir.ir.InsertionPoint.current.block.operations)[made:]):
-            op.operation.erase()
+        made = [op.operation for op in mlir.ir.InsertionPoint.current.block.operations]
+        for op in reversed(made[made.index(mark) :]):  # extents of arrays stand before, and stay
+            op.erase()
 
     return undo
 

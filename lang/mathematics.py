@@ -15,9 +15,6 @@ from .casts import check_computed, match_types
 from .emit import emit, result, type_of
 from .tile import Operand, Tile
 
-_APPROXIMATE = ("sin", "cos")
-"""Functions that GPUs have as approximations only, with the error bounds of the PTX ISA."""
-
 
 def _unary(name: str, x: Tile, approx: bool = False) -> Tile:
     if not isinstance(x, Tile):
@@ -25,7 +22,7 @@ def _unary(name: str, x: Tile, approx: bool = False) -> Tile:
     check_computed(x, name)
     if x.dtype.kind != "float":
         raise TilecError(f"no {name} of {x.dtype!r}: cast to a float first")
-    attributes = ops.math.approximate() if approx or name in _APPROXIMATE else {}
+    attributes = ops.math.approximate() if approx else {}
     value = result(f"math.{name}", [x.value], type_of(x.dtype, x.shape), attributes)
     return Tile(value, x.dtype, x.shape)
 
@@ -65,14 +62,14 @@ def rsqrt(x: Tile, *, approx: bool = False) -> Tile:
     return _unary("rsqrt", x, approx)
 
 
-def sin(x: Tile) -> Tile:
-    """The sine, as the PTX ISA's `sin.approx` has it."""
-    return _unary("sin", x)
+def sin(x: Tile, *, approx: bool = False) -> Tile:
+    """The sine, of any argument."""
+    return _unary("sin", x, approx)
 
 
-def cos(x: Tile) -> Tile:
-    """The cosine, as the PTX ISA's `cos.approx` has it."""
-    return _unary("cos", x)
+def cos(x: Tile, *, approx: bool = False) -> Tile:
+    """The cosine, of any argument."""
+    return _unary("cos", x, approx)
 
 
 def tanh(x: Tile, *, approx: bool = False) -> Tile:
@@ -116,7 +113,7 @@ def trunc(x: Tile) -> Tile:
 
 
 def pow(x: Tile, y: Operand) -> Tile:  # noqa: A001 (numpy's name)
-    """`x ** y`: of floats the hardware's approximations of `exp2(y * log2(x))`."""
+    """`x ** y`, of floats with the special cases of IEEE 754."""
     if not isinstance(x, Tile):
         raise TilecError(f"pow takes a tile, not {x!r}; of Python's numbers use the module math")
     return x**y

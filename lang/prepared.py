@@ -81,7 +81,7 @@ def key_of(values: Iterable[Any]) -> Hashable | None:
     """
     found: list[Hashable] = []
     for value in values:
-        type_ = type(value)
+        type_: type = type(value)
         read = _readers.get(type_)
         if read is None:
             read = _readers[type_] = _reader(value)
@@ -131,5 +131,5 @@ def _reader(value: Any) -> Reader:
     if hasattr(type_, "data_ptr") and hasattr(type_, "stride"):  # torch's
         return _tensor
     if isinstance(value, np.generic):
-        return type_.tobytes
+        return np.generic.tobytes
     return _itself if isinstance(value, type(DType)) else _unknown

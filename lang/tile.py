@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
@@ -149,9 +150,9 @@ class Tile:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            from . import __all__ as functions  # noqa: PLC0415 (for errors only)
-            from .hints import MissingNameError, of_tile  # noqa: PLC0415
+            from .hints import MissingNameError, of_tile  # noqa: PLC0415 (for errors only)
 
+            functions = sys.modules[__package__].__all__
             hint = "" if name.startswith("_") else of_tile(name, dir(Tile), functions)
             raise MissingNameError(f"a tile has no '{name}'{hint}")
 
@@ -269,7 +270,7 @@ class Tile:
     def __abs__(self) -> Tile:
         return _call("absolute", self)
 
-    def __bool__(self) -> NoReturn:
+    def __bool__(self) -> bool:  # what conditions of a kernel are to a type checker
         if self.shape:
             raise TilecError(
                 f"the truth of a tile ({self!r}) is not one value; use tl.where, & and |, or "

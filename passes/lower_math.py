@@ -16,7 +16,8 @@ from .kernel_pass import Kernel, KernelPass
 from .math.float_to_integer import NAMES as TO_INTEGER
 from .math.float_to_integer import lower_float_to_integer, scalar_of
 from .math.integer_division import DIVISIONS
-from .math.sequences import SEQUENCES, Scalars
+from .math.scalars import Scalars
+from .math.sequences import SEQUENCES
 from .nvvm.lowering import Lowering
 from .nvvm.registers import Packing, elements, vector
 from .search import named
@@ -70,8 +71,6 @@ LOOKED_FOR = (
 
 _WITH_FLAG = frozenset({"math.absi", "math.ctlz", "math.cttz"})
 """Whose intrinsics take whether a result may be undefined; it is not."""
-_BY_PERMISSION = frozenset({"math.cos", "math.powf", "math.sin"})
-"""Ops that are approximations only, so that `fastmath<afn>` must allow them."""
 _NO_FLAGS = "#arith.fastmath<none>"
 
 
@@ -125,8 +124,6 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
         raise TilecError(f"has no instruction; legal: {legal}")
     if isinstance(scalar_of(type_), ir.F64Type):
         raise TilecError("has no instruction for f64; cast it to f32")
-    if name in _BY_PERMISSION and not fast:
-        raise TilecError("exists as an approximation only; allow it by fastmath<afn>")
     if name == "math.exp2" and fast and isinstance(scalar_of(type_), ir.F32Type):
         return _flushing_exp2(operands[0], kernel)
     if name not in SEQUENCES or (name in APPROXIMATE and fast):

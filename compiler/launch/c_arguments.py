@@ -49,7 +49,10 @@ class NamedScalar(NamedTuple):
     name: str
     type: str
 
-    rank = 0
+    @property
+    def rank(self) -> int:
+        """None."""
+        return 0
 
     @property
     def declared(self) -> str:

@@ -16,5 +16,5 @@ def approximate() -> dict[str, ir.Attribute]:
 
 
 def powf(base: Value, exponent: Value) -> ir.OpResult:
-    """A power of floats, which may be approximated: there is no other instruction."""
-    return create("math.powf", [base, exponent], base.type, **approximate())
+    """A power of floats."""
+    return create("math.powf", [base, exponent], base.type)

@@ -12,112 +12,18 @@ from struct import pack, unpack
 from types import MappingProxyType
 
 from tilec.ir.aliases import Value
-from tilec.ir.mlir import ir
 from tilec.ir.ops import arith
 
-from ..nvvm.lowering import Lowering
+from .powers import powf
+from .scalars import Scalars, split
+from .trigonometry import cos, sin
 
 _MANTISSA = 23
 
 
-class Scalars:
-    """Emits arithmetic on f32.
-
-    Attributes:
-        fast: whether instructions may stand for functions.
-    """
-
-    def __init__(self, kernel: Lowering, *, fast: bool) -> None:
-        self._kernel = kernel
-        self._f32 = ir.F32Type.get()
-        self._i32 = ir.IntegerType.get_signless(32)
-        self.fast = fast
-
-    def number(self, value: float) -> Value:
-        """A constant."""
-        return arith.number(self._f32, value)
-
-    def integer(self, value: int) -> Value:
-        """A constant of type i32."""
-        return arith.integer(self._i32, value)
-
-    def add(self, a: Value, b: Value) -> Value:
-        """`a + b`."""
-        return arith.addf(a, b)
-
-    def sub(self, a: Value, b: Value) -> Value:
-        """`a - b`."""
-        return arith.subf(a, b)
-
-    def mul(self, a: Value, b: Value) -> Value:
-        """`a * b`."""
-        return arith.mulf(a, b)
-
-    def div(self, a: Value, b: Value) -> Value:
-        """`a / b`."""
-        return arith.divf(a, b)
-
-    def fma(self, a: Value, b: Value, c: Value) -> Value:
-        """`a * b + c`, rounded once."""
-        return self.call("llvm.fma.f32", a, b, c)
-
-    def call(self, intrinsic: str, *operands: Value) -> Value:
-        """An LLVM intrinsic on f32."""
-        return self._kernel.intrinsic(intrinsic, operands, self._f32)
-
-    def magnitude(self, a: Value) -> Value:
-        """`|a|`."""
-        return self.call("llvm.fabs.f32", a)
-
-    def polynomial(self, x: Value, coefficients: list[float]) -> Value:
-        """By Horner's rule, the constant first."""
-        total = self.number(coefficients[-1])
-        for coefficient in reversed(coefficients[:-1]):
-            total = self.fma(total, x, self.number(coefficient))
-        return total
-
-    def test(self, predicate: arith.CmpF, a: Value, b: Value) -> Value:
-        """A comparison."""
-        return arith.cmpf(predicate, a, b)
-
-    def less(self, a: Value, b: float) -> Value:
-        """Whether `a < b`."""
-        return self.test(arith.CmpF.OLT, a, self.number(b))
-
-    def equal(self, a: Value, b: float) -> Value:
-        """Whether `a == b`."""
-        return self.test(arith.CmpF.OEQ, a, self.number(b))
-
-    def pick(self, condition: Value, a: Value, b: Value) -> Value:
-        """`a` where the condition holds, else `b`."""
-        return arith.select(condition, a, b)
-
-    def bits(self, a: Value) -> Value:
-        """The bits of `a`, an i32."""
-        return arith.bitcast(a, self._i32)
-
-    def of_bits(self, bits: Value) -> Value:
-        """The f32 of an i32's bits."""
-        return arith.bitcast(bits, self._f32)
-
-    def on_bits(self, op: Callable[[Value, Value], Value], a: Value, b: int) -> Value:
-        """An `arith` op of an i32 and a constant."""
-        return op(a, self.integer(b))
-
-    def of_integer(self, a: Value) -> Value:
-        """An i32 as f32."""
-        return arith.sitofp(a, self._f32)
-
-
-def _split(value: float) -> tuple[float, float]:
-    """A number as the sum of two of f32."""
-    (high,) = unpack("f", pack("f", value))
-    return high, value - high
-
-
 def _exp(s: Scalars, x: Value) -> Value:
     """A power of two: the product's rounding error, too, is raised, to first order."""
-    high, low = _split(log2(e))
+    high, low = split(log2(e))
     if s.fast:
         return s.call("llvm.nvvm.ex2.approx.ftz.f32", s.mul(x, s.number(high)))
     # Beyond, the result is 0 or infinity; an infinite product would have no error to speak of.
@@ -151,12 +57,12 @@ def _logarithm(s: Scalars, x: Value, base: float) -> Value:
     series = s.mul(square, s.polynomial(square, [2 / 3, 2 / 5, 2 / 7, 2 / 9, 2 / 11]))
     # 2q = above - q * above, of which above is exact.
     rest = s.sub(s.mul(q, series), s.mul(q, above))
-    scale, scale_low = _split(1 / log(base))
+    scale, scale_low = split(1 / log(base))
     if base == e:
-        high, low = _split(log(2))
+        high, low = split(log(2))
         value = s.fma(exponent, s.number(high), s.add(above, s.fma(exponent, s.number(low), rest)))
     else:
-        high, low = _split(log(2, base))
+        high, low = split(log(2, base))
         rest = s.fma(above, s.number(scale_low), s.mul(rest, s.number(scale)))
         rest = s.fma(exponent, s.number(low), rest)
         value = s.fma(exponent, s.number(high), s.fma(above, s.number(scale), rest))
@@ -208,19 +114,6 @@ def _erf(s: Scalars, x: Value) -> Value:
     return s.call("llvm.copysign.f32", s.pick(s.less(a, 1.0), small, large), x)
 
 
-def _powf(s: Scalars, x: Value, y: Value) -> Value:
-    product = s.mul(y, s.call("llvm.nvvm.lg2.approx.f", s.magnitude(x)))
-    power = s.call("llvm.exp2.f32", product)
-    # Of negative numbers there are integer powers only, the odd ones negative.
-    half = s.mul(y, s.number(0.5))
-    even = s.test(arith.CmpF.OEQ, half, s.call("llvm.floor.f32", half))
-    whole = s.test(arith.CmpF.OEQ, y, s.call("llvm.floor.f32", y))
-    signed = s.pick(even, power, s.sub(s.number(-0.0), power))
-    of_negative = s.pick(whole, signed, s.number(float("nan")))
-    power = s.pick(s.less(x, 0.0), of_negative, power)
-    return s.pick(s.equal(y, 0.0), s.number(1.0), power)
-
-
 SEQUENCES: Mapping[str, Callable[..., Value]] = MappingProxyType(
     {
         "math.erf": _erf,
@@ -230,7 +123,9 @@ SEQUENCES: Mapping[str, Callable[..., Value]] = MappingProxyType(
         "math.log10": lambda s, x: _logarithm(s, x, 10),
         "math.log1p": _log1p,
         "math.log2": lambda s, x: _logarithm(s, x, 2),
-        "math.powf": _powf,
+        "math.cos": cos,
+        "math.powf": powf,
+        "math.sin": sin,
         "math.tanh": _tanh,
     }
 )

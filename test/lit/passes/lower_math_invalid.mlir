@@ -6,8 +6,8 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %e = math.atan %x : f32
     // expected-error @below {{'math.exp2' op has no instruction for f64; cast it to f32}}
     %f = math.exp2 %d : f64
-    // expected-error @below {{'math.sin' op exists as an approximation only; allow it by fastmath<afn>}}
-    %t = math.sin %x : f32
+    // expected-error @below {{'math.sin' op has no instruction for f64; cast it to f32}}
+    %t = math.sin %d : f64
     // expected-error @below {{'math.log' op has no instruction for f64; cast it to f32}}
     %r = math.log %d : f64
     // expected-error @below {{'math.exp' op takes scalars and vectors of rank 1, not vector<2x2xf32>}}

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,6 @@ import pytest
 import tilec.lang as tl
 
 ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = (
-    "compiler",
-    "isa",
-    "layout",
-    "ir",
-    "dialects",
-    "passes",
-    "sim",
-    "runtime",
-    "lang",
-    "tools",
-)
 USER = '''"""A user's kernels."""
 
 from typing import Annotated, Literal, NamedTuple
@@ -83,7 +72,9 @@ def python(request: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    for name in FOLDERS:
+    packages = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    folders = packages["tool"]["setuptools"]["package-dir"].values()
+    for name in sorted({folder.partition("/")[0] for folder in folders}):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     venv = where / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)

@@ -63,6 +63,20 @@ def test_each_element_is_a_line(dtype: str, capfd: pytest.CaptureFixture[str]) -
     assert [one for one in lines if one.startswith("pid (0, 0, 0)")] == expected[:11]
 
 
+def test_tiles_of_any_extents(capfd: pytest.CaptureFixture[str]) -> None:
+    @tilec.kernel(warps=1)
+    def kernel(x: Matrix) -> None:
+        tl.device_print("x", tl.load(x, (0, 0), (2, 12)))
+        tl.device_assert(tl.load(x, (0, 0), (2, 12)) < 24)
+
+    x = np.arange(24, dtype=np.float32).reshape(2, 12)
+    kernel[1](x)
+    expected = [
+        f"pid (0, 0, 0) idx ({r}, {c}) x: {12 * r + c}" for r in range(2) for c in range(12)
+    ]
+    assert capfd.readouterr().out.splitlines() == expected
+
+
 @tilec.kernel
 def checked(x: Matrix, low: float, rows: int) -> None:
     held = tl.load(x, (0, 0), (16, 32))

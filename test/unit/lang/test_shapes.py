@@ -153,6 +153,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: half(16)[::3], "in steps of a power of two or -1, .* not by ::3 of 16"),
     (lambda: half(16)[0:0], "not by 0:0 of 16"),
     (lambda: half(16)[16], "index 16 is outside of dimension 0"),
+    (lambda: tl.flip(half(48)), "flip goes along an axis of a power of two of elements, unlike"),
     (lambda: tl.flip(half(16), 1), "axis 1 is none of float16"),
     (
         lambda: tl.join(half(16), half(8)),

@@ -135,9 +135,7 @@ def test_grids_and_settings() -> None:
     assert not A.any()
     with pytest.raises(tilec.TilecError, match=r"a kernel runs on a grid: add\[grid\]"):
         add(A, 1, 0.5)
-    with pytest.raises(
-        tilec.TilecError, match="unknown setting 'wraps'; nearest legal: warps, wait"
-    ):
+    with pytest.raises(tilec.TilecError, match="unknown setting 'wraps'; nearest legal: warps"):
         add.using(wraps=3)
     with pytest.raises(tilec.TilecError, match="1, 2, 4, 8, 16 or 32 warps, not 3"):
         add.using(warps=3)

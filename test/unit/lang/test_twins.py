@@ -82,7 +82,10 @@ TWINS = (
         for causal in (False, True)
     ),
 )
-ALONE = ("dropout", "embedding", "grouped_gemm", "histogram", "prefix_sum", "topk")
+ALONE = (
+    *("causal_conv", "cross_entropy", "dropout", "embedding", "grouped_gemm", "histogram", "moe"),
+    *("paged_attention", "persistent_gemm", "prefix_sum", "rms_norm", "rotary", "swiglu", "topk"),
+)
 """Kernels that stand in Python only; each has a `check` that compares it with numpy."""
 twins = pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 

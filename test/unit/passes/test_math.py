@@ -38,6 +38,8 @@ UNITS = {
     "log10": 4,
     "log2": 4,
     "tanh": 6,
+    "sin": 3,
+    "cos": 3,
 }
 """Units of the last place, at most."""
 SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 1e-45, -1e-45, 3.4e38, -3.4e38]
@@ -125,6 +127,31 @@ def test_approximations(name: str) -> None:
     wanted = REFERENCE[name](values.astype(np.float64))
     tolerance = {"tanh": 2**-10.9}.get(name, 2**-20)
     np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=2**-20)
+
+
+def test_powers_over_the_whole_range() -> None:
+    """Special cases as numpy has them; the next number to infinity may be either."""
+    random = np.random.default_rng(11)
+    base = _values()[: 80 * BLOCK]
+    power = np.concatenate(
+        [random.normal(scale=3, size=40 * BLOCK), np.resize(_values(), 20 * BLOCK)]
+    ).astype(np.float32)
+    power = np.concatenate([power, np.rint(random.uniform(-40, 40, 20 * BLOCK))])
+    power = power.astype(np.float32)
+    base[-8 * BLOCK :] = 1 + random.normal(scale=1e-3, size=8 * BLOCK)
+    power[-8 * BLOCK :] = random.uniform(-3e4, 3e4, 8 * BLOCK)
+    pairs = np.array([(a, b) for a in SPECIAL for b in (*SPECIAL, 3.0, -2.0, 0.5, 2.5)], np.float32)
+    base[: len(pairs)], power[: len(pairs)] = pairs.T
+    got = _run("%r = math.powf %a, %b : f32", [base, power])
+    with np.errstate(all="ignore"):
+        wanted = base.astype(np.float64) ** power
+        errors = _errors(got, wanted)
+    errors[np.abs(wanted) > 3.4027e38] = 0
+    signs = np.signbit(got) == np.signbit(wanted)
+    wrong = np.flatnonzero(~(signs | np.isnan(wanted)))
+    assert not wrong.size, (base[wrong[0]], power[wrong[0]], got[wrong[0]], wanted[wrong[0]])
+    worst = int(errors.argmax())
+    assert errors[worst] <= 4, (base[worst], power[worst], got[worst], wanted[worst])
 
 
 def test_powers() -> None:
