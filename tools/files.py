@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -174,6 +175,8 @@ def _beside(path: str, data: bytes, complete: dict[str, str]) -> None:
 
     Its name is in `complete` as long as it exists.
     """
+    if os.path.basename(path) in ("", ".", ".."):  # a folder's name, which Path shortens
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     target = Path(path)
     name = str(target.parent / f".{target.name[:200]}.{os.getpid()}.{len(complete)}")
     umask = os.umask(0)

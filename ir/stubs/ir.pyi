@@ -8,6 +8,7 @@ from .affine import *
 from .attributes import *
 from .base import *
 from .base import Attribute as Attribute
+from .base import Location as Location
 from .base import TypeID as TypeID
 from .operations import *
 from .operations import _OperationBase as _OperationBase
@@ -35,5 +36,8 @@ def loc_tracebacks(
 ) -> AbstractContextManager[None]: ...
 def register_type_caster(
     typeid: TypeID, *, replace: bool = ...
-) -> Callable[[Callable[[Attribute], Attribute]], object]: ...
+) -> Callable[
+    [Callable[[Attribute], Attribute] | Callable[[Location | Attribute], Location | Attribute]],
+    object,
+]: ...
 def get_load_on_create_dialects() -> Sequence[str]: ...

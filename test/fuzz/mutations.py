@@ -50,7 +50,7 @@ def _token(text: str, rng: random.Random, words: Sequence[str], other: str) -> s
     alike = [one for one in {*tokens(other[:20_000]), *found} if _kind(one) == kind]
     pool: Sequence[str] = sorted(alike)
     if kind == "number" and rng.random() < 0.7:
-        pool = NUMBERS
+        pool = NUMBERS[:3] if rng.random() < 0.4 else NUMBERS
     elif words and rng.random() < 0.4:
         pool = words
     elif rng.random() < 0.1:

@@ -48,6 +48,9 @@ def make(rng: random.Random) -> Case:
     text = ",".join(rng.choice(known) for _ in range(rng.choice((1, 1, 2, 5))))
     if rng.random() < 0.5:
         text = f"builtin.module({text})"
+    if rng.random() < 0.02:
+        many = rng.choice((10, 40, 400, 3000))
+        text = "builtin.module(" * many + text + ")" * many
     if rng.random() < 0.5:
         text = mutations.mutated(text, rng, known, rng.choice(known))
     return Case("pipelines", text, {"whole": rng.random() < 0.03})
