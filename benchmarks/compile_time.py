@@ -14,8 +14,9 @@ the turns' own ratios.
 `--kernel` chooses the program. `gemm`, with tiles of 128x128x64, and `attention`, 128 queries by 64
 keys, enter at level 1, tiles without layouts, as Triton's kernels do. `gemm_layouts` is the same
 GEMM from level 2 on, its layouts and pipeline written out; Triton chooses its own, with which its
-`warm_ratio` and `cold_ratio` are to be read. `python` is the GEMM in Python,
-`examples/kernels/gemm.py`, at level 1.
+`warm_ratio` and `cold_ratio` are to be read. `gemm_128x256` and `attention_128` are for sm_90a, the
+same tiles with warps that load and warps that multiply, in both compilers. `python` is the GEMM in
+Python, `examples/kernels/gemm.py`, at level 1.
 
 `--against` puts another tilec in Triton's place: a revision of this checkout, or another checkout's
 folder. Both are laid out anew as a wheel would install them, take turns at the program as each
@@ -29,6 +30,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -59,7 +61,7 @@ FORMAT = "assembly format: "
 NUMPY = (sys.executable, "-c", "import numpy")
 CACHED = (
     "import sys, numpy, tilec\n"
-    "tilec.compile(open(sys.argv[1]).read(), target='sm_80', cache=True).ptx"
+    "tilec.compile(open(sys.argv[1]).read(), target=sys.argv[2], cache=True).ptx"
 )
 
 
@@ -72,6 +74,7 @@ class Program(NamedTuple):
         triton: the kernel of `triton_kernels.py` that it is compared with.
         kernel: the only function that is taken, if the file has several.
         python: whether `python_gemm.py` has it, too.
+        target: what it is compiled for.
     """
 
     path: Path
@@ -79,18 +82,30 @@ class Program(NamedTuple):
     triton: str
     kernel: str = ""
     python: bool = False
+    target: str = "sm_80"
 
     def text(self, checkout: Path = ROOT) -> str:
         """The source, with one kernel, as a checkout has it: earlier ones read the generic form."""
         head, *functions = (checkout / self.path).read_text().split("\n  gpu.func @")
         kept = [f for f in functions if f.startswith(f"{self.kernel}(") or not self.kernel]
-        return "\n  gpu.func @".join([head, *kept]).rstrip().removesuffix("\n}") + "\n}\n"
+        text = "\n  gpu.func @".join([head, *kept]).rstrip()
+        return re.sub(r"\n\}(\s*//[^\n]*)*\Z", "", text) + "\n}\n"
 
 
 PROGRAMS = {
     "gemm": Program(Path("examples/kernels") / "gemm.mlir", 1, "gemm", python=True),
     "attention": Program(Path("examples/kernels") / "attention.mlir", 1, "attention", "attention"),
     "gemm_layouts": Program(Path("examples/gemm.mlir"), 2, "gemm"),
+    "gemm_128x256": Program(
+        Path("examples/hopper/tiles.mlir"), 1, "gemm_128x256", "gemm_tiles", target="sm_90a"
+    ),
+    "attention_128": Program(
+        Path("examples/kernels/attention_128.mlir"),
+        1,
+        "attention_128x64",
+        "attention_128",
+        target="sm_90a",
+    ),
 }
 
 
@@ -197,7 +212,7 @@ class WarmProcess:
         return report | {"cpu": cpu_time.of_living(self._process.pid) - before}
 
 
-def serve_tilec(text: str) -> None:
+def serve_tilec(text: str, target: str) -> None:
     """Compile a program at every line of standard input, and report."""
     import tilec
     from tilec.passes.instrumentation import Instrumentation
@@ -206,10 +221,10 @@ def serve_tilec(text: str) -> None:
         # Every other time is taken apart, which splits the pipeline and costs a little.
         watched = Instrumentation() if number % 2 else None
         start = time.perf_counter()
-        compiled = tilec.compile(text, target="sm_80", instrumentation=watched)
+        compiled = tilec.compile(text, target=target, instrumentation=watched)
         report = {
             "seconds": time.perf_counter() - start,
-            "mma": compiled.ptx.count("mma.sync"),
+            "mma": len(re.findall(r"mma\.sync|wgmma\.mma_async", compiled.ptx)),
             "stages": [*watched.times, *assembly_format(text)] if watched else [],
         }
         print(json.dumps(report), flush=True)
@@ -303,7 +318,7 @@ def main() -> None:
     arguments = parser.parse_args()
     program = PROGRAMS[arguments.kernel]
     if arguments.serve:
-        serve_tilec(arguments.serve.read_text())
+        serve_tilec(arguments.serve.read_text(), program.target)
         return
     if arguments.against and arguments.rounds < 2:
         parser.error("--against takes at least two rounds")
@@ -353,12 +368,13 @@ def ways_in(
     """
     source, out = folder / "source.mlir", str(folder / "out.ptx")
     source.write_text(program.text(checkout))
-    serve = [str(HERE / "compile_time.py"), "--serve", str(source)]
+    serve = [str(HERE / "compile_time.py"), "--serve", str(source), "--kernel", name_of(program)]
+    chip = ["--target", program.target]
     found = [
         Compiler(
             f"tilec{suffix}",
-            [sys.executable, "-m", "tilec.tools.tilec", str(source), "-o", out],
-            [sys.executable, "-c", CACHED, str(source)],
+            [sys.executable, "-m", "tilec.tools.tilec", str(source), *chip, "-o", out],
+            [sys.executable, "-c", CACHED, str(source), program.target],
             [sys.executable, *serve],
             folder,
             site,
@@ -369,6 +385,11 @@ def ways_in(
         modes = [[*command, mode] for mode in ("once", "cached", "serve")]
         found.append(Compiler(f"python{suffix}", *modes, folder, site))
     return found
+
+
+def name_of(program: Program) -> str:
+    """The name by which `--kernel` chooses a program."""
+    return next(name for name, one in PROGRAMS.items() if one == program)
 
 
 def triton(program: Program, python: str, folder: Path) -> Compiler:
@@ -400,7 +421,7 @@ def report_against(
     peer: str, kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool
 ) -> None:
     """Print how long this tilec takes beside another, as ratios of medians and of turns."""
-    result: dict[str, Any] = {"kernel": kernel, "target": "sm_80", "against": peer}
+    result: dict[str, Any] = {"kernel": kernel, "target": PROGRAMS[kernel].target, "against": peer}
     for name in times:
         if name + AGAINST not in times:
             continue
@@ -415,7 +436,7 @@ def report_against(
     if as_json:
         print(json.dumps(result))
         return
-    print(f"{kernel} to PTX for sm_80, against {peer}; medians in seconds")
+    print(f"{kernel} to PTX for {PROGRAMS[kernel].target}, against {peer}; medians in seconds")
     for name in ("tilec", "python"):
         for kind, found in result.get(name, {}).items():
             low, high = found["quartiles"]
@@ -432,8 +453,8 @@ def report_against(
 
 def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> None:
     """Print the medians and ratios."""
-    level = PROGRAMS[kernel].level
-    result: dict[str, Any] = {"level": level, "kernel": kernel, "target": "sm_80"}
+    level, target = PROGRAMS[kernel].level, PROGRAMS[kernel].target
+    result: dict[str, Any] = {"level": level, "kernel": kernel, "target": target}
     for name, found in times.items():
         result[name] = {
             **{kind: statistics.median(walls(found[kind])) for kind in ("cold", "warm", "cached")},
@@ -458,7 +479,7 @@ def report(kernel: str, times: dict[str, dict[str, Any]], *, as_json: bool) -> N
     if as_json:
         print(json.dumps(result))
         return
-    print(f"{kernel}, entering at level {level}, to PTX for sm_80; medians in seconds")
+    print(f"{kernel}, entering at level {level}, to PTX for {target}; medians in seconds")
     for name in times:
         found = result[name]
         print(

@@ -3,9 +3,10 @@
     python benchmarks/kernel_stats.py [--target sm_80] [--triton-python PATH] [--json]
 
 The kernels are those of `examples/kernels`, which name no layout, and Triton's of the same tiles
-and warps (`triton_kernels.py`). Three sources: the PTX, where the loop is the innermost that has
-a matrix instruction; ptxas, the loop of whose SASS is found in the same way; and a run on the
-simulator, of a problem of three steps of the loop, which counts bank conflicts.
+and warps (`triton_kernels.py`), for sm_80 but where tiles are for Hopper. Three sources: the PTX,
+where the loop is the innermost that has a matrix instruction; ptxas, the loop of whose SASS is
+found in the same way; and a run on the simulator, of a problem of three steps of the loop, which
+counts bank conflicts.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ import argparse
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +55,30 @@ class Problem:
     """A kernel of both compilers, and a small problem for it.
 
     Attributes:
-        program: tilec's program.
+        program: tilec's program, in MLIR or Python.
         kernel: the kernel's name in it.
         threads: of a CTA.
+        constants: of a kernel in Python.
+        deep: the head size of attention.
+        hopper: whether its tiles are for sm_90a.
     """
 
     program: Path
     kernel: str
     threads: int
+    constants: Mapping[str, int] = field(default_factory=dict)
+    deep: int = 64
+    hopper: bool = False
+
+    def compiled(self, target: str) -> tilec.Compiled:
+        """The program, compiled."""
+        if self.program.suffix == ".mlir":
+            return tilec.compile(self.program, target=target)
+        kernel = runpy.run_path(str(self.program))[self.kernel]
+        found: tilec.Compiled = kernel.using(warps=self.threads // 32).compile(
+            *self.arguments("tilec"), target=target, **self.constants
+        )
+        return found
 
     def arguments(self, compiler: str) -> list[Any]:
         """What the kernel takes: matrices of random numbers, and their extents."""
@@ -75,21 +93,35 @@ class Problem:
             a = rng.standard_normal((128, 192)).astype(np.float16)
             b = rng.standard_normal((256, 192)).astype(np.float16)
             return [a, b, np.zeros((128, 256), np.float16)]
-        q = rng.standard_normal((1, 128, 64)).astype(np.float16)
-        k, v = (rng.standard_normal((1, 192, 64)).astype(np.float16) for _ in "kv")
+        keys = 3 * self.constants.get("BN", 64)
+        q = rng.standard_normal((1, 128, self.deep)).astype(np.float16)
+        k, v = (rng.standard_normal((1, keys, self.deep)).astype(np.float16) for _ in "kv")
         o, scale = np.zeros_like(q), np.float32(0.18)
         if compiler == "tilec":
             return [q, k, v, o, scale]
-        return [q, k, v, o, 128, 192, scale, None, None]
+        return [q, k, v, o, 128, keys, scale, None, None]
 
 
 KERNELS = HERE.parent / "examples" / "kernels"
 PROBLEMS = {
     "gemm": Problem(KERNELS / "gemm.mlir", "gemm", 256),
     "attention": Problem(KERNELS / "attention.mlir", "attention", 128),
-    "gemm_128x256": Problem(KERNELS.parent / "hopper" / "tiles.mlir", "gemm_tiles", 256),
+    "gemm_128x256": Problem(
+        KERNELS.parent / "hopper" / "tiles.mlir", "gemm_tiles", 256, hopper=True
+    ),
+    **{
+        f"attention_{deep}": Problem(
+            KERNELS / "attention.py",
+            "attention",
+            256,
+            {"BM": 128, "BN": keys, "WHOLE": True},
+            deep,
+            hopper=True,
+        )
+        for deep, keys in ((64, 128), (128, 128), (256, 64))
+    },
 }
-"""Problems by name; the last one, whose tiles are for Hopper, is counted when asked for."""
+"""Problems by name. Those of attention on Hopper name the head size, and have no mask."""
 
 
 def counts(instructions: Iterable[str]) -> dict[str, int]:
@@ -187,7 +219,13 @@ def sass_counts(text: str, kernel: str) -> dict[str, dict[str, int]]:
 
 
 def stats(
-    compiler: str, name: str, ptx: str, dynamic: int, target: str, report: Report
+    compiler: str,
+    name: str,
+    ptx: str,
+    dynamic: int,
+    target: str,
+    report: Report | None,
+    entry: str = "",
 ) -> dict[str, Any]:
     """All figures of one kernel.
 
@@ -197,9 +235,10 @@ def stats(
         ptx: its PTX.
         dynamic: bytes of dynamic shared memory.
         target: what it was compiled for.
-        report: of its run on the simulator.
+        report: of its run on the simulator, if there was one.
+        entry: the kernel's name, if it is not the problem's.
     """
-    kernel = PROBLEMS[name].kernel
+    kernel = entry or PROBLEMS[name].kernel
     built = assemble(ptx, find_target(target))
     used = built.resources[kernel]
     return {
@@ -211,8 +250,8 @@ def stats(
         "registers": used.registers,
         "spills": used.spill_stores + used.spill_loads,
         "shared": used.static_shared + dynamic,
-        "conflicts": report.conflicts,
-        "wavefronts": report.wavefronts,
+        "conflicts": report.conflicts if report else None,
+        "wavefronts": report.wavefronts if report else None,
         "assembler": ".".join(map(str, built.assembler.version)),
     }
 
@@ -220,7 +259,7 @@ def stats(
 def tilec_stats(name: str, target: str) -> dict[str, Any]:
     """Figures of tilec's kernel."""
     problem = PROBLEMS[name]
-    compiled = tilec.compile(problem.program, target=target)
+    compiled = problem.compiled(target)
     (kernel,) = (k for k in compiled.kernels if k.name == problem.kernel)
     args = problem.arguments("tilec")
     report = compiled.launch(*args, grid=1, kernel=problem.kernel, device="sim")
@@ -229,7 +268,7 @@ def tilec_stats(name: str, target: str) -> dict[str, Any]:
 
 
 def triton_stats(name: str, python: str) -> dict[str, Any] | None:
-    """Figures of Triton's kernel on sm_80; None where there is no Triton."""
+    """Figures of Triton's kernel; None where there is no Triton, or it has no such kernel."""
     environment = {**os.environ, "TRITON_DEFAULT_FP_FUSION": "1"}
     command = [python, str(HERE / "triton_kernels.py"), name, "ptx"]
     made = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
@@ -237,6 +276,9 @@ def triton_stats(name: str, python: str) -> dict[str, Any] | None:
         return None
     ptx, problem = made.stdout, PROBLEMS[name]
     shared = int(ptx.split()[1])  # the first line says it
+    if problem.hopper:  # it makes tensor maps in memory of its own, which a launch gives it
+        entry = re.findall(r"\.entry (\w+)", ptx)[0]
+        return stats("triton", name, ptx, shared, "sm_90a", None, entry)
     report = sim.launch(
         ptx, problem.kernel, 1, problem.threads, problem.arguments("triton"),
         arch="sm_80", dynamic_smem=shared, numerics="fast",
@@ -274,13 +316,14 @@ def aligned(lines: Sequence[Sequence[str]]) -> str:
 def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--target", default="sm_80", help="of tilec's kernels; Triton's are sm_80")
+    parser.add_argument("--target", default="sm_80", help="of tilec's kernels")
     parser.add_argument("--triton-python", default=sys.executable, metavar="PATH")
     parser.add_argument("--kernel", choices=PROBLEMS, help="one of them only")
     parser.add_argument("--json", action="store_true", help="print one object")
     arguments = parser.parse_args()
     rows = []
-    for name in [arguments.kernel] if arguments.kernel else list(PROBLEMS)[:-1]:
+    known = [n for n, one in PROBLEMS.items() if not one.hopper or arguments.target == "sm_90a"]
+    for name in [arguments.kernel] if arguments.kernel else known:
         rows.append(tilec_stats(name, arguments.target))
         theirs = triton_stats(name, arguments.triton_python)
         rows += [theirs] if theirs else []

@@ -6,8 +6,11 @@
     python triton_kernels.py KERNEL ptx      print the PTX
 
 KERNEL is `gemm`, that of `examples/kernels/gemm.mlir`, or `attention`, that of
-`examples/kernels/attention.mlir`, with the same tiles and warps. Arguments are specialised as
-Triton does where pointers are aligned and numbers are multiples of 16.
+`examples/kernels/attention.mlir`, with the same tiles and warps, for sm_80. For sm_90a it is
+`gemm_128x256`, that of `examples/hopper/tiles.mlir`, `attention_64` and `attention_128`, of 128
+keys a block, or `attention_128x64`, that of `examples/kernels/attention_128.mlir`; Triton shares
+their loops out to warps that load and warps that multiply. Arguments are specialised as Triton does
+where pointers are aligned and numbers are multiples of 16.
 """
 
 from __future__ import annotations
@@ -82,6 +85,48 @@ def attention(
     )
 
 
+@triton.jit
+def gemm_of_roles(
+    a_ptr, b_ptr, c_ptr, m, n, depth,
+    bm: tl.constexpr, bn: tl.constexpr, bk: tl.constexpr,
+):  # fmt: skip
+    a = tl.make_tensor_descriptor(a_ptr, [m, depth], [depth, 1], [bm, bk])
+    b = tl.make_tensor_descriptor(b_ptr, [n, depth], [depth, 1], [bn, bk])
+    c = tl.make_tensor_descriptor(c_ptr, [m, n], [n, 1], [bm, bn])
+    row, col = tl.program_id(1) * bm, tl.program_id(0) * bn
+    total = tl.zeros((bm, bn), dtype=tl.float32)
+    for k in tl.range(0, tl.cdiv(depth, bk), warp_specialize=True):
+        total = tl.dot(a.load([row, k * bk]), b.load([col, k * bk]).T, total)
+    c.store([row, col], total.to(tl.float16))
+
+
+@triton.jit
+def attention_of_roles(
+    q_ptr, k_ptr, v_ptr, o_ptr, rows, keys, scale,
+    bm: tl.constexpr, bn: tl.constexpr, d: tl.constexpr,
+):  # fmt: skip
+    q_map = tl.make_tensor_descriptor(q_ptr, [rows, d], [d, 1], [bm, d])
+    k_map = tl.make_tensor_descriptor(k_ptr, [rows, d], [d, 1], [bn, d])
+    v_map = tl.make_tensor_descriptor(v_ptr, [rows, d], [d, 1], [bn, d])
+    o_map = tl.make_tensor_descriptor(o_ptr, [rows, d], [d, 1], [bm, d])
+    first = tl.program_id(1) * keys
+    row = first + tl.program_id(0) * bm
+    q = q_map.load([row, 0])
+    largest = tl.full((bm,), float("-inf"), dtype=tl.float32)
+    total = tl.zeros((bm,), dtype=tl.float32)
+    out = tl.zeros((bm, d), dtype=tl.float32)
+    for at in tl.range(0, keys, bn, warp_specialize=True):
+        scores = tl.dot(q, k_map.load([first + at, 0]).T)
+        grown = tl.maximum(largest, tl.max(scores, 1) * scale)
+        powers = tl.math.exp2(scores * scale - grown[:, None])
+        alpha = tl.math.exp2(largest - grown)
+        total = total * alpha + tl.sum(powers, 1)
+        out = out * alpha[:, None]
+        out = tl.dot(powers.to(tl.float16), v_map.load([first + at, 0]), out)
+        largest = grown
+    o_map.store([row, 0], (out / total[:, None]).to(tl.float16))
+
+
 KERNELS: dict[str, dict[str, Any]] = {
     "gemm": {
         "fn": gemm,
@@ -97,6 +142,29 @@ KERNELS: dict[str, dict[str, Any]] = {
         "multiples": range(4),
         "options": {"num_warps": 4, "num_stages": 3},
     },
+    "gemm_128x256": {
+        "fn": gemm_of_roles,
+        "types": [*["*fp16"] * 3, *["i32"] * 3],
+        "sizes": {"bm": 128, "bn": 256, "bk": 64},
+        "multiples": range(6),
+        "options": {"num_warps": 4, "num_stages": 3},
+        "capability": 90,
+    },
+    **{
+        name: {
+            "fn": attention_of_roles,
+            "types": [*["*fp16"] * 4, "i32", "i32", "fp32"],
+            "sizes": {"bm": 128, "bn": keys, "d": deep},
+            "multiples": range(6),
+            "options": {"num_warps": 4, "num_stages": 2},
+            "capability": 90,
+        }
+        for name, deep, keys in (
+            ("attention_64", 64, 128),
+            ("attention_128", 128, 128),
+            ("attention_128x64", 128, 64),
+        )
+    },
 }
 
 
@@ -109,7 +177,7 @@ def _stop(_self: Any, src: str, metadata: dict[str, Any], *_: Any) -> None:
 
 
 def compile_kernel(name: str) -> tuple[str, int]:
-    """PTX of a kernel for sm_80, and bytes of its dynamic shared memory."""
+    """PTX of a kernel, and bytes of its dynamic shared memory."""
     CUDABackend.make_cubin = _stop
     try:
         compile_whole(name)
@@ -120,7 +188,7 @@ def compile_kernel(name: str) -> tuple[str, int]:
 
 
 def compile_whole(name: str) -> None:
-    """Compile a kernel for sm_80 to the binary."""
+    """Compile a kernel to the binary, for sm_80 if it says no other."""
     kernel = KERNELS[name]
     sizes = kernel["sizes"]
     arguments = [n for n in kernel["fn"].arg_names if n not in sizes]
@@ -133,7 +201,8 @@ def compile_whole(name: str) -> None:
         constexprs=sizes,
         attrs={(i,): [["tt.divisibility", 16]] for i in kernel["multiples"]},
     )
-    triton.compile(source, target=GPUTarget("cuda", 80, 32), options=kernel["options"])
+    target = GPUTarget("cuda", kernel.get("capability", 80), 32)
+    triton.compile(source, target=target, options=kernel["options"])
 
 
 def main() -> None:
@@ -153,6 +222,7 @@ def main() -> None:
         ptx, _ = compile_kernel(name)
         seconds = time.perf_counter() - start
         report = {"seconds": seconds, "mma": ptx.count("mma.sync"), "stages": []}
+        report["mma"] += ptx.count("wgmma.mma_async.sync")
         print(json.dumps(report), flush=True)
 
 

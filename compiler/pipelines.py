@@ -79,6 +79,7 @@ _MMA_SYNC = Pipeline(
         "tile-rasterize",
         "tile-check-target",
         "tile-infer-vectors",
+        "tile-promote-sums",
         "tile-select-mma",
         "tile-assign-layouts",
         "tile-remove-conversions",
@@ -111,7 +112,7 @@ _HOPPER = (
     Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
-    .inserted("tile-specialize-warps", before="tile-pipeline")
+    .inserted("tile-specialize-warps", "tile-overlap-products", before="tile-pipeline")
     .inserted("tile-store-boxes", before="tile-coalesce-stores")
     .inserted("tile-order-proxies", before="tile-to-fragments")
     .inserted("tile-split-roles", before="cse")

@@ -16,11 +16,14 @@ from generated import table, write_or_check
 from tilec.tools import (
     tile_isa,
     tile_layout,
+    tile_lsp_server,
+    tile_new_pass,
     tile_opt,
     tile_reduce,
     tile_run,
     tile_translate,
     tilec,
+    update_tile_test_checks,
 )
 
 _INTRODUCTION = """\
@@ -34,7 +37,10 @@ Files are named, or `-` for standard input and output. Diagnostics go to standar
 command that fails leaves no output file.
 """
 
-_TOOLS = (tilec, tile_opt, tile_translate, tile_reduce, tile_run, tile_layout, tile_isa)
+_TOOLS = (
+    *(tilec, tile_opt, tile_translate, tile_reduce, tile_run, tile_layout, tile_isa),
+    *(tile_lsp_server, tile_new_pass, update_tile_test_checks),
+)
 
 
 def _sections() -> Iterator[str]:

@@ -52,15 +52,30 @@ class UnknownNameError(TilecError):
 def nearest(name: str, legal: Iterable[str], count: int = 8) -> tuple[str, ...]:
     """The up to `count` names of `legal` most like `name`; all, in their order, if so few.
 
-    Names that begin with `name` come first.
+    Names that begin with `name` come first. If there are none, names that have all its words,
+    between dots, are all that is found.
     """
     choices = list(dict.fromkeys(legal))
     if len(choices) <= count:
         return tuple(choices)
     begun = [choice for choice in choices if name and choice.startswith(name)]
+    if not begun and (found := _with_words(name, choices)):
+        return tuple(found[:count])
     return tuple(dict.fromkeys((*begun, *_like(name, choices, count))))[:count] or tuple(
         choices[:count]
     )
+
+
+def _with_words(name: str, choices: Iterable[str]) -> list[str]:
+    """The names that begin with the first word of `name` and have the others, shortest first."""
+    first, *others = name.split(".")
+    words = set(others)
+    found = [
+        choice
+        for choice in choices
+        if words and choice.startswith(f"{first}.") and words.issubset(choice.split("."))
+    ]
+    return sorted(found, key=len)
 
 
 def _like(name: str, choices: Iterable[str], count: int) -> list[str]:

@@ -153,11 +153,18 @@ DEFAULT_TARGET = "sm_80"
 def target(name: str) -> Target:
     """The target called `name`, of tilec or registered as `tilec.targets` by another package.
 
+    `sm90a` is taken for `sm_90a`.
+
     Raises:
         UnknownNameError: if there is none.
         PluginError: if the other package's is none.
     """
-    return TARGETS.get(name) or _registered(str(name))
+    return TARGETS.get(name) or TARGETS.get(_spelled(name)) or _registered(str(name))
+
+
+def _spelled(name: str) -> str:
+    """A name that lacks its underscore, with it."""
+    return f"sm_{name[2:]}" if name[:2] == "sm" and name[2:3].isdigit() else name
 
 
 @cache

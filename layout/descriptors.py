@@ -140,7 +140,8 @@ def solve_descriptor(form: Form, name: str, matrix: SharedMatrix) -> DescribedOp
         form: a form that takes it by descriptor.
         name: `a` or `b`.
         matrix: where it lies, its indices `row` and `col`: a whole number of the instruction's
-            operands along both. A sparse A is as stored.
+            operands along both, or along M or N one, and a part of the panel where it ends. A
+            sparse A is as stored.
 
     Raises:
         LayoutError: if none does, saying why.
@@ -174,10 +175,10 @@ class _Solving:
         along, k = indices(operand.name)
         own = {"row": operand.rows, "col": operand.cols}
         for index, extent in own.items():
-            if matrix.extents.get(index, 1) % extent:
-                raise self.failed(
-                    f"its {matrix.extents.get(index, 1)} {index}s are no multiple of {extent}"
-                )
+            there = matrix.extents.get(index, 1)
+            is_one = index == along and extent <= there < 2 * extent
+            if there % extent and not is_one:
+                raise self.failed(f"its {there} {index}s are no multiple of {extent}")
         transposed = self.is_transposed(along, k)
         if transposed:
             across, down = self.offsets(along, own[along], k, own[k])
@@ -268,7 +269,7 @@ class _Solving:
         """Bytes to each instruction's part along an index; all parts must lie alike."""
         matrix = self.matrix
         found = []
-        for first in range(0, matrix.extents.get(index, 1), extent):
+        for first in range(0, matrix.extents.get(index, 1) - extent + 1, extent):
             start = matrix.plain(index, first)
             for at in range(extent):
                 if matrix.plain(index, first + at) - start != matrix.plain(index, at):

@@ -2,14 +2,15 @@
 
     from upstream's ops    from_linalg, from_vector              made of upstream/
     what may be compiled   check_program, rasterize, check_target
-    level 1                infer_vectors
+    level 1                infer_vectors, promote_sums
                            select_wgmma, on sm_90a               of hopper/
                            select_mma                            of layouts/
                            stage_wgmma, on sm_90a                of hopper/
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                split_tiles                           of units/
                            stage_shared                          of staging/
-                           specialize_warps, on sm_90a           of hopper/
+                           specialize_warps, overlap_products, on sm_90a
+                                                                 of hopper/
                            pipeline_loops, unroll_loops          of staging/
                            store_boxes, on sm_90a                of hopper/
                            coalesce_stores, check_divergence, remove_dead,

@@ -36,6 +36,11 @@ class CheckWgmma(KernelPass):
     overwritten. What `setmaxnreg` leaves the warpgroups must add up to no more than there is, where
     `tile.warpgroup_id` decides who comes to it.
 
+    Behind a wait that is more than the ISA asks for where nothing touches the accumulators before
+    a product of the same shape goes on in them (PTX ISA, `wgmma.fence`). But what a wait gives
+    back LLVM may copy to other registers, which is such an access, and in a loop ptxas 13.0 puts a
+    fence in itself. One costs an instruction.
+
     In and out: level 3; the program stays.
     """
 

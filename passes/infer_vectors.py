@@ -89,7 +89,7 @@ def _in_memory(tile: PlainTile, *, transposed: bool) -> tuple[int, ...]:
 
 def _explain(op: MemoryOp, kernel: Kernel, vector: int, wide: int, alike: int) -> None:
     size = bits_of(ir.MemRefType(op.memref.type).element_type) // 8
-    found = f"moves {vector * size} bytes at a time"
+    found = f"takes {vector * size} bytes at a time where threads move it"
     reason = why_narrow(op.memref)
     if vector < wide and "masked" in op.attributes:
         reason = "only so many are known to be in bounds together (tile.sizes may say more)"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tilec.dialects.semantics import Resource, control_flow, is_loop, orders
-from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, StoreOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import AllocSharedOp, AsyncCopyOp, StoreOp
+from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.ir.mlir import ir
 from tilec.ir.ops import nvvm
 
@@ -26,7 +27,7 @@ class OrderProxies(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
-        dots = kernel.named(WarpgroupDotOp)
+        dots = kernel.named(WarpgroupProduct)
         buffers = {alloc for dot in dots for alloc in _buffers(dot)}
         writers = {
             op.operation

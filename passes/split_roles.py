@@ -7,17 +7,20 @@ from typing import ClassVar
 
 from tilec.dialects.semantics import Resource, orders
 from tilec.dialects.tile.attributes import PRODUCER
-from tilec.ir.attributes import attribute
+from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import nvvm
 from tilec.ir.ops import scf as ops_scf
+from tilec.isa import TilecError
 
-from .base import walk
 from .kernel_pass import Kernel, KernelPass
 from .search import named
 
 _BARRIER = 1
 """The number of the barrier of the threads that compute; 0 is that of all."""
+
+_NUMBERS = 3
+"""Of the attribute: threads of all roles, and registers of who copies and who computes."""
 
 
 class SplitRoles(KernelPass):
@@ -39,10 +42,14 @@ class SplitRoles(KernelPass):
 
 
 def _split(kernel: Kernel, branch: ir.Operation) -> None:
-    threads, _, registers = attribute(branch, PRODUCER, ir.DenseI64ArrayAttr)
-    del branch.attributes[PRODUCER]
+    numbers = given_attribute(branch, PRODUCER, ir.DenseI64ArrayAttr) or ()
     size = kernel.block_size
-    assert size is not None
+    if size is None or len(numbers) != _NUMBERS:
+        raise TilecError(
+            f"{PRODUCER} has {_NUMBERS} numbers, and is for a kernel with known_block_size"
+        )
+    threads, _, registers = numbers
+    del branch.attributes[PRODUCER]
     operations = [op.operation for op in branch.block.operations]
     behind = operations[operations.index(branch) + 1 : -1]
     block = branch.regions[1].blocks.append()
@@ -51,22 +58,25 @@ def _split(kernel: Kernel, branch: ir.Operation) -> None:
         end = ops_scf.yield_()
     for op in behind:
         op.move_before(end)
-    for inner in list(walk(branch)):
-        if _is_inside(inner.operation, block) and _meets(inner):
-            with ir.InsertionPoint(inner), inner.location:
-                nvvm.named_barrier(_BARRIER, prod(size))
-            inner.operation.erase()
+    for barrier in _barriers(behind):
+        with ir.InsertionPoint(barrier), barrier.location:
+            nvvm.named_barrier(_BARRIER, prod(size))
+        barrier.erase()
     kernel.function.attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([threads, 1, 1])
 
 
-def _meets(op: ir.OpView) -> bool:
-    """Whether an op is the barrier of a CTA."""
-    return orders(op, Resource.BARRIERS) and not len(op.operands) and not len(op.regions)
+def _barriers(ops: list[ir.Operation]) -> list[ir.Operation]:
+    """The barriers of a CTA among ops and in what they hold."""
+    known: dict[str, bool] = {}
+    found = []
 
+    def look(op: ir.Operation) -> ir.WalkResult:
+        if op.name not in known:
+            known[op.name] = orders(op, Resource.BARRIERS)
+        if known[op.name] and not len(op.operands) and not len(op.regions):
+            found.append(op)
+        return ir.WalkResult.ADVANCE
 
-def _is_inside(op: ir.Operation, block: ir.Block) -> bool:
-    inner: ir.Operation | None = op
-    while inner is not None and inner.block != block:
-        parent = inner.parent
-        inner = None if parent is None or parent.operation.name == "gpu.func" else parent.operation
-    return inner is not None
+    for op in ops:
+        op.walk(look)
+    return found

@@ -2,32 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from tilec.dialects.semantics import LayoutRule, layout_rule
-from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import (
-    BroadcastOp,
-    ConcatOp,
-    IotaOp,
-    ReduceOp,
-    SliceOp,
-    TransposeOp,
-    WarpgroupDotOp,
-)
-from tilec.dialects.tile.ops.memory import MemoryOp
-from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
-from tilec.isa import TilecError
 from tilec.layout.extents import is_one_unit
 
-from .fragments.expansion import Expansion, Values
 from .kernel_pass import Kernel, KernelPass
-from .units.unit_access import access_units
-from .units.unit_ops import constant_unit, count_units, reduce_units, repeat_op, repeat_view
-from .units.unit_products import dot_units, whole_product
-from .units.unit_types import types_of_units
 
 
 class SplitTiles(KernelPass):
@@ -44,74 +24,9 @@ class SplitTiles(KernelPass):
 
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
-        names = {op.operation.name for op in kernel.walk() if any(map(_is_split, op.results))}
-        if names:
-            found = {op.operation.name for op in kernel.walk()}
-            Expansion(types_of_units, dict.fromkeys(found, split_op)).run(kernel.function)
+        types = (result.type for op in kernel.walk() for result in op.results)
+        tensors = (type_ for type_ in types if isinstance(type_, ir.RankedTensorType))
+        if not all(is_one_unit(tensor.shape) for tensor in tensors):
+            from .units.splitting import split_kernel  # noqa: PLC0415 (few programs need it)
 
-
-def _is_split(value: Value) -> bool:
-    type_ = value.type
-    return isinstance(type_, ir.RankedTensorType) and not is_one_unit(type_.shape)
-
-
-def split_op(op: ir.OpView, expansion: Expansion) -> Sequence[Values] | None:
-    """Replace an op on tiles of several units by ops on each.
-
-    Returns:
-        For each result what replaces it; None for an op that touches no such tile, and for those
-        that hand tiles on.
-
-    Raises:
-        TilecError: for an op that cannot be taken apart.
-    """
-    if not any(map(_is_split, (*op.operation.operands, *op.results))):
-        return None
-    rule = layout_rule(op)
-    if rule is LayoutRule.CARRIED:
-        return None
-    own = _own_rule(op)
-    if own is not None:
-        return own(op, expansion)
-    if rule in _UNIT_BY_UNIT:
-        return [repeat_op(op, expansion)]
-    raise TilecError(f"takes no tile of several units, such as {_first(op)}")
-
-
-_UNIT_BY_UNIT = (LayoutRule.JOINED, LayoutRule.FREE, LayoutRule.RELATED, LayoutRule.CONVERTED)
-"""Rules of ops that do to each unit what they do to the tile."""
-
-
-def _first(op: ir.OpView) -> Type:
-    return next(v.type for v in (*op.operation.operands, *op.results) if _is_split(v))
-
-
-def _own_rule(
-    op: ir.OpView,
-) -> Callable[[ir.OpView, Expansion], Sequence[Values]] | None:
-    """How an op is taken apart that does more than what it does to each unit."""
-    if isinstance(op, MemoryOp):
-        return access_units
-    if isinstance(op, ConcatOp):
-        return lambda op, expansion: [expansion.all(op.operation.operands)]
-    if isinstance(op, SliceOp):
-        return _unit_of
-    if isinstance(op, WarpgroupDotOp):
-        return whole_product
-    if op.operation.name in DOTS:
-        return dot_units
-    return _RULES.get(op.operation.name)
-
-
-def _unit_of(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
-    assert isinstance(op, SliceOp)
-    return [[expansion.values(op.whole)[op.index.value]]]
-
-
-_RULES: dict[str, Callable[[ir.OpView, Expansion], Sequence[Values]]] = {
-    "arith.constant": constant_unit,
-    BroadcastOp.OPERATION_NAME: repeat_view,
-    TransposeOp.OPERATION_NAME: repeat_view,
-    IotaOp.OPERATION_NAME: count_units,
-    ReduceOp.OPERATION_NAME: reduce_units,
-}
+            split_kernel(kernel)

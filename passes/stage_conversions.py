@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from tilec.dialects.semantics import control_flow, is_function, is_loop
 from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, LoadOp, ReshapeOp, StoreOp
@@ -11,7 +12,7 @@ from tilec.dialects.tile.ops.memory import NO_MATRICES
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.stored import stored_elements
 from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tensor_type, tile_value
-from tilec.ir.aliases import Type, Value
+from tilec.ir.aliases import Op, Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu
 from tilec.isa import TilecError
@@ -31,9 +32,9 @@ class StageConversions(KernelPass):
 
     In and out: level 2. A conversion between warps, and one within a warp for which the trip
     is cheapest, becomes a buffer, swizzled free of conflicts where that is possible, and
-    barrier, store, barrier, load; both say, as `form`, by which matrix instruction, or that by
-    none. A tile that is no matrix goes as one, the last dimension its columns; elements of less
-    than a byte go as bytes. Other conversions stay.
+    store, barrier, load, in loops behind another barrier; both say, as `form`, by which matrix
+    instruction, or that by none. A tile that is no matrix goes as one, the last dimension its
+    columns; elements of less than a byte go as bytes. Other conversions stay.
     """
 
     name: ClassVar[str] = "tile-stage-conversions"
@@ -117,8 +118,8 @@ def _go_through_shared(
         value = emit(ReshapeOp, [value], tensor_type(trip.shape, tile.element, trip.source))
     zero = index_constant(0)
     store, load = (ir.StringAttr.get(form) for form in forms)
-    # Whoever still reads what an earlier round of a loop left must be done first.
-    gpu.barrier()
+    if _may_repeat(op, kernel):  # whoever still reads what the round before left must be done first
+        gpu.barrier()
     emit_effect(StoreOp, [value, buffer, zero, zero], form=store)
     gpu.barrier()
     type_ = tensor_type(tile.shape, tile.element, wanted)
@@ -126,6 +127,21 @@ def _go_through_shared(
         return emit(LoadOp, [buffer, zero, zero], type_, form=load)
     matrix = tensor_type(trip.shape, tile.element, trip.result)
     return emit(ReshapeOp, [emit(LoadOp, [buffer, zero, zero], matrix, form=load)], type_)
+
+
+def _may_repeat(op: ConvertLayoutOp, kernel: Kernel) -> bool:
+    """Whether an op may be executed more than once."""
+    around: Op | None = op.operation.parent
+    while around is not None and not is_function(around):
+        if control_flow(around) is None or is_loop(around) or _has_branches(around):
+            return True
+        around = around.operation.parent
+    return not kernel.is_entry or _has_branches(kernel.function)
+
+
+def _has_branches(op: Op) -> bool:
+    """Whether a region has several blocks, between which there may be a way back."""
+    return any(len(region.blocks) > 1 for region in op.regions)
 
 
 def _chosen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tilec.dialects.semantics import Spread
 from tilec.dialects.tile.ops import StoreOp, TmaLoadOp
 from tilec.dialects.tile.tiles import TileValue, tile_value
 
@@ -12,9 +13,11 @@ from .analysis.cta_accesses import CtaAccess, accesses_of
 from .analysis.effects import is_shared, may_alias
 from .analysis.index_distance import Distances
 from .analysis.shared_space import SharedSpace, aligned
+from .analysis.uniformity import Uniformity, control_of
 from .fragments.fragment_types import FragmentTypes
 from .fragments.matrix_moves import matrix_moves
 from .hopper.box_stores import panels_of, store_boxes, why_no_box_store
+from .hopper.tile_loops import loop_over_tiles
 from .kernel_pass import Kernel, KernelPass
 
 
@@ -23,8 +26,10 @@ class StoreBoxes(KernelPass):
     """Store tiles of 16-bit elements by boxes, where the kernel loads by boxes, too.
 
     In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top of a kernel,
-    of elements that no other op touches, becomes one to panels in shared memory, by matrix
-    instructions, and a `tile.tma_store` of each by one thread, which waits for them. No element's
+    or in a loop over tiles there, of elements that no other op touches, becomes one to panels in
+    shared memory, by matrix instructions, and a `tile.tma_store` of each by one thread, which waits
+    for them: in such a loop before panels are written again, behind the next tile's products. No
+    element's
     place is compared with the array's extents. A store stays for tile-coalesce-stores, with a
     remark that says why, where no tensor map describes the array, where rows may end within 16
     bytes, or where shared memory has no room.
@@ -60,8 +65,11 @@ def _obstacle(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
     why = why_no_box_store(store, tile, kernel.function)
     if why:
         return why
-    if store.operation.block != kernel.function.regions[0].blocks[0]:
-        return "it is not at the top of the kernel"
+    tiles = loop_over_tiles(store, kernel.function)
+    if tiles is None and store.operation.block != kernel.function.regions[0].blocks[0]:
+        return "it is neither at the top of the kernel nor in a loop over tiles there"
+    if tiles and control_of(Uniformity(kernel.function), store, Spread.CTA) is not None:
+        return "not all threads of the CTA come to it"
     if _others(store, kernel):
         return "something else may touch its array"
     return ""
@@ -90,7 +98,8 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
         f"leaves by TMA, through {panels} panels of {lines} lines of {width} elements in shared "
         f"memory, swizzled as {kind.swizzle}",
     )
-    store_boxes(store, tile, kind, moves[0].form.ptx, kernel.function)
+    tiles = loop_over_tiles(store, kernel.function)
+    store_boxes(store, tile, kind, moves[0].form.ptx, kernel.function, tiles)
     return ""
 
 

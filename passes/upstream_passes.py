@@ -42,9 +42,21 @@ def manager(anchor: str, elements: Sequence[Element]) -> passmanager.PassManager
 
 
 def _parse(anchor: str, elements: Sequence[Element]) -> passmanager.PassManager:
-    made = passmanager.PassManager.parse(f"{anchor}({join(elements)})")
+    text = join(elements)
+    if not text.isascii() and not _is_text(text):
+        raise PipelineError("half a character stands among the passes")
+    made = passmanager.PassManager.parse(f"{anchor}({text})")
     made.enable_verifier(False)
     return made
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text has no halves of characters, which the bindings do not take."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def nested(anchor: str, element: Element) -> Element:

@@ -59,6 +59,7 @@ class Barriers:
             here = group.at(group.frame, group.block, group.index, part, machine.live)
             if machine.observer is not None:
                 machine.observer.arrive(number, part)
+                self._defined(sync)
             if sync.arrive:
                 if barrier.passed is None:
                     barrier.passed = np.zeros(machine.shape, np.bool_)
@@ -69,6 +70,16 @@ class Barriers:
                 barrier.waiting.append((here, sync))
             freed += self._complete(number, barrier)
         return freed
+
+    def _defined(self, sync: BarrierSync) -> None:
+        """What a barrier is told must be defined."""
+        assert self.machine.observer is not None
+        slots = (sync.number, sync.count, sync.predicate)
+        given = [slot for slot in slots if slot is not None]
+        if sync.count is not None:
+            count = self.machine.full(self.machine.registers[sync.count])
+            self.machine.observer.counted(sync.instruction, count)
+        self.machine.observer.taint.harm_by(sync.instruction, given, "has an operand made of")
 
     def exited(self) -> list[Group]:
         """What may go on now that threads have exited."""

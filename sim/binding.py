@@ -63,6 +63,15 @@ class Binding:
         machine: the machine.
         sync: what it has to wait for, or None; set by whoever binds the instruction.
         deferred: whether only the next product reads its result (see `chains`).
+        read: slots of the registers that it reads, addresses excluded.
+        addressed: slots of those that it takes addresses from.
+        constants: operands that are no registers, with the slots of their values.
+        written: slots of those that it writes.
+        inner: what it does where its guard holds, once it is bound.
+        guard: the slot of its guard, and what has a step done where that holds; None without.
+        product: the product of warpgroups that it is, if it is one.
+        absent: of a shuffle, finds the threads that take the value of a lane that does not take
+            part; None where there are none.
     """
 
     def __init__(self, frame: Frame, instruction: Instruction) -> None:
@@ -71,6 +80,14 @@ class Binding:
         self.machine: Machine = frame.program.machine
         self.sync: Waits | None = None
         self.deferred = False
+        self.read: list[int] = []
+        self.addressed: list[int] = []
+        self.constants: list[tuple[Operand, int]] = []
+        self.written: list[int] = []
+        self.inner: Step | None = None
+        self.guard: tuple[int, Callable[[Step], Step]] | None = None
+        self.product: object = None
+        self.absent: Callable[[], Array | None] | None = None
         self._before: list[Step] = []
         self._after: list[Step] = []
 
@@ -96,6 +113,10 @@ class Binding:
                 f"'{self.instruction.mnemonic}' takes {wanted} operands, not {len(self.operands)}"
             )
         return self.operands
+
+    def precede(self, step: Step) -> None:
+        """Have something done each time before the instruction."""
+        self._before.append(step)
 
     def complete(self, step: Step) -> Step:
         """A step together with the conversions of its operands."""
@@ -144,9 +165,10 @@ class Binding:
         bits = width(type_)
         registers = self.machine.registers
         if isinstance(operand, Integer):
-            return self.machine.constant(operand.value, bits)
+            return self._constant(operand, self.machine.constant(operand.value, bits))
         if isinstance(operand, Float):
-            return self.machine.constant(fit(operand, type_ if bits > 1 else "b8"), bits)
+            value = fit(operand, type_ if bits > 1 else "b8")
+            return self._constant(operand, self.machine.constant(value, bits))
         if isinstance(operand, Negated):
             slot = self.source(operand.name, "pred")
             return self.compute(lambda: ~registers[slot])
@@ -154,14 +176,19 @@ class Binding:
             found = self._register(operand)
             if found is not None:
                 slot, have, _ = found
+                self.read.append(slot)
                 if have == bits:
                     return slot
                 if have > bits > 1:
                     dtype = dtype_of(bits)
                     return self.compute(lambda: registers[slot].astype(dtype))
                 raise self.error(f"register '{operand}' has {have} bits where {type_} is read")
-            return self._named(operand, bits)
+            return self._constant(operand, self._named(operand, bits))
         raise self.error(f"an operand of '{self.instruction.mnemonic}' is no register or constant")
+
+    def _constant(self, operand: Operand, slot: int) -> int:
+        self.constants.append((operand, slot))
+        return slot
 
     def _named(self, name: Name, bits: int) -> int:
         """A special register, or the address of a variable or function."""
@@ -194,6 +221,7 @@ class Binding:
         if found is None:
             raise self.error(f"a destination of '{self.instruction.mnemonic}' is no register")
         slot, have, _ = found
+        self.written.append(slot)
         if have == bits:
             return slot
         if have < bits or bits == 1:
@@ -251,7 +279,9 @@ class Binding:
             return self.source(operand.base, "u64"), 64, operand.offset
         if bits not in (32, 64):
             raise self.error(f"address register '{operand.base}' has {bits} bits, not 32 or 64")
-        return self.source(operand.base, f"u{bits}"), bits, operand.offset
+        slot = self.source(operand.base, f"u{bits}")
+        self.addressed.append(self.read.pop())
+        return slot, bits, operand.offset
 
     def offsets(self, operand: Operand, space: str) -> Callable[[], Array]:
         """Offsets in a state space, as int64."""

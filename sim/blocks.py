@@ -68,12 +68,14 @@ class End:
         otherwise: the block the others go to.
         slot: the predicate, or None.
         negated: whether it must be false.
+        by: the instruction that decides, or None.
     """
 
     where: Where
     otherwise: Where
     slot: int | None = None
     negated: bool = False
+    by: Instruction | None = None
 
     def next(self, machine: Machine) -> Where | list[tuple[Array | None, Where]]:
         """Where the active threads go; a list if they part."""

@@ -20,7 +20,8 @@ def report(program: Program, entry: Frame, findings: list[Finding], *, completed
     """What a run found and counted."""
     machine, module = program.machine, program.module
     touched = {} if machine.observer is None else machine.observer.traffic.accesses
-    made = Report(program.placement.kernel.name, findings, completed, "".join(machine.output))
+    made = Report(program.placement.kernel.name, findings)
+    made.completed, made.output = completed, "".join(machine.output)
     made.steps = machine.steps
     kinds: Counter[str] = Counter()
     matrix: Counter[str] = Counter()

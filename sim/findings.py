@@ -52,12 +52,16 @@ class Findings:
         module: the PTX text.
         wave: the threads.
         found: the findings so far.
+        advice: what is no fault, and better avoided.
     """
 
-    def __init__(self, module: Module, wave: Wave, found: list[Finding]) -> None:
+    def __init__(
+        self, module: Module, wave: Wave, found: list[Finding], advice: list[Finding]
+    ) -> None:
         self.module = module
         self.wave = wave
         self.found = found
+        self.advice = advice
         self._known: dict[tuple[str, int], Finding] = {}
 
     def add(
@@ -68,9 +72,33 @@ class Findings:
         words: Callable[[Place], str],
         address: Callable[[Place], int] | None = None,
     ) -> None:
-        """Note that threads did something wrong at an instruction.
+        """Note that threads did something wrong at an instruction; `_note` has the arguments."""
+        self._note(self.found, kind, instruction, threads, words, address)
+
+    def advise(
+        self,
+        kind: str,
+        instruction: Instruction,
+        threads: Array,
+        words: Callable[[Place], str],
+        address: Callable[[Place], int] | None = None,
+    ) -> None:
+        """Note that threads did what does no harm, and had better not be done."""
+        self._note(self.advice, kind, instruction, threads, words, address)
+
+    def _note(
+        self,
+        list_: list[Finding],
+        kind: str,
+        instruction: Instruction,
+        threads: Array,
+        words: Callable[[Place], str],
+        address: Callable[[Place], int] | None,
+    ) -> None:
+        """Add to a list, or to what it has of this kind and instruction.
 
         Args:
+            list_: the list.
             kind: kind of the finding.
             instruction: the instruction.
             threads: which threads, (CTAs, warps, lanes); one CTA stands for all.
@@ -96,4 +124,4 @@ class Findings:
             count=count,
         )
         self._known[key] = finding
-        self.found.append(finding)
+        list_.append(finding)

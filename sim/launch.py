@@ -32,6 +32,8 @@ from .residency import resident_ctas
 from .scheduler import Scheduler
 from .special import WORKSPACE
 from .symbols import Symbols
+from .taint.unwritten import Unwritten
+from .taint.watcher import Watcher
 from .translator import Translator
 from .wave import Geometry
 
@@ -138,15 +140,20 @@ def launch(
     program = Program(placement, machine)
     translator = Translator(program)
     findings: list[Finding] = []
+    advice: list[Finding] = []
     if checks:
         machine.observer = Observer(
             machine,
-            Findings(module, machine, findings),
+            Findings(module, machine, findings, advice),
             machine.phases,
             machine.clusters,
             asynchronous=placement.asynchronous,
         )
     entry = Frame(program, function)
+    if machine.observer is not None:
+        watcher = Watcher(machine, machine.observer.taint)
+        translator.translated = watcher.translated
+        translator.unwritten = Unwritten(machine.observer.taint, watcher.step)
     turns = Together() if order is None else WarpByWarp(order)
     if order is not None:
         machine.transfers.early = random.Random(order)
@@ -171,6 +178,7 @@ def launch(
     buffers.copy_back()
     variables.copy_back()
     report = report_of(program, entry, findings, completed=completed)
+    report.advice = advice
     if not checks and not completed:
         raise SimulationError(findings[-1].message, report)
     return report

@@ -36,6 +36,7 @@ class Machine(Registers):
         transfers: bulk and tensor copies under way.
         clusters: the cluster barriers.
         pool: the registers that warpgroups have.
+        code: the block that is executed.
         heap: what threads allocate from; None if no function asks for it.
     """
 
@@ -58,6 +59,7 @@ class Machine(Registers):
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
         self.pool = RegisterPool(self, self.phases)
+        self.code: object = None
         self.heap: Heap | None = None
 
     def begin(self, first: int, ctas: int) -> None:

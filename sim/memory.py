@@ -89,6 +89,7 @@ class Memory:
     Attributes:
         allocations: global allocations in ascending order.
         views: the bytes as elements of 8, 16, 32, 64 and 128 bits.
+        local_base: where the local memory of threads begins.
         spaces: state spaces by name; `const` and kernel `param` are the global one.
         shared_bytes: shared memory of a CTA.
         workspace: address of what a cooperative launch has for its grid's barrier; 0 without.
@@ -106,7 +107,7 @@ class Memory:
         self.shared_base = 0
         self.shared_bytes = 0
         self.shared_stride = 0
-        self._local_base = 0
+        self.local_base = 0
         self.workspace = 0
         self.data = np.zeros(0, np.uint8)
         self.views: dict[int, Array] = {}
@@ -143,7 +144,7 @@ class Memory:
         self.shared_base = self._end
         self.shared_bytes = shared_bytes
         self.shared_stride = max(-(-shared_bytes // 128) * 128, 128)
-        self._local_base = self.shared_base + self.shared_stride * ctas
+        self.local_base = self.shared_base + self.shared_stride * ctas
         self._threads = ctas * warps * LANES
         self._resize()
         for start, part in self._parts:
@@ -151,14 +152,14 @@ class Memory:
             self.data[start : start + flat.size] = flat
         self._parts.clear()
         cta = self.shared_base + self.shared_stride * np.arange(ctas).reshape(-1, 1, 1)
-        thread = self._local_base + 16 * np.arange(self._threads).reshape(ctas, warps, LANES)
+        thread = self.local_base + 16 * np.arange(self._threads).reshape(ctas, warps, LANES)
         self._cta, self._thread = cta, thread
         self.wave(ctas)
 
     def wave(self, ctas: int) -> None:
         """Begin a wave of `ctas` CTAs: their shared and local memory is as new."""
         cta, thread, scale = self._cta[:ctas], self._thread[:ctas], self._threads
-        self.data[self.shared_base : self._local_base + self._local_used()] = 0
+        self.data[self.shared_base : self.local_base + self._local_used()] = 0
 
         def place_local(offset: Array) -> Array:
             low = offset & 15
@@ -208,7 +209,7 @@ class Memory:
             return
         while self._local_room < self._local_end:
             self._local_room *= 2
-        size = self._local_base + self._local_room * self._threads + _GUARD
+        size = self.local_base + self._local_room * self._threads + _GUARD
         try:
             data = np.zeros(-(-size // 16) * 16, np.uint8)
         except MemoryError:

@@ -5,27 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from tilec.isa import MatrixMemory
+from tilec.isa import LANES, MatrixMemory
 
 from .access import Access
 from .alu import Array
 from .checks.bounds import Bounds
 from .checks.global_memory import GlobalChecks
 from .checks.in_flight import InFlight, Thread
+from .checks.local import LocalChecks
 from .checks.mbarriers import MBarrierChecks
 from .checks.operation import Operation
 from .checks.peer_races import PeerRaces
 from .checks.peers import Peers
 from .checks.progress import Progress
 from .checks.shared import SharedChecks
+from .checks.visitors import Touching
 from .checks.warpgroups import Warpgroups
 from .clusters import Clusters
 from .findings import Findings
 from .memory import Space
 from .phases import Phases
 from .ptx.module import Instruction
+from .registers import Registers
+from .taint.state import Taint
 from .traffic import Traffic
-from .wave import Wave
 
 
 class Observer:
@@ -33,6 +36,8 @@ class Observer:
 
     Attributes:
         findings: what has been found wrong.
+        taint: what is undefined.
+        local: which bytes of local memory have been written.
         traffic: what has been counted.
         in_flight: what the asynchronous proxy does to shared memory; None of a kernel that has no
             instructions for it.
@@ -44,7 +49,7 @@ class Observer:
 
     def __init__(
         self,
-        wave: Wave,
+        wave: Registers,
         findings: Findings,
         phases: Phases,
         clusters: Clusters,
@@ -58,7 +63,9 @@ class Observer:
         self.bounds = Bounds(wave.memory, findings)
         self.traffic = Traffic(wave)
         self.progress = Progress(wave)
-        self.shared = SharedChecks(wave, findings, self.progress)
+        self.taint = Taint(wave, findings)
+        self.local = LocalChecks(wave, self.taint)
+        self.shared = SharedChecks(wave, findings, self.progress, self.taint)
         self.global_ = GlobalChecks(wave, findings, self.progress)
         self.peer_races = PeerRaces(wave, findings, self.progress, self.shared)
         self.in_flight = (
@@ -74,6 +81,8 @@ class Observer:
     def begin(self) -> None:
         """Begin a wave."""
         self.progress.begin()
+        self.taint.begin()
+        self.local.begin()
         self.peers.begin()
         self.peer_races.begin()
         self.shared.begin()
@@ -116,6 +125,9 @@ class Observer:
         Returns:
             The threads whose access may happen; `mask` itself if they all may.
         """
+        taint = self.taint
+        if taint.replaying:
+            return taint.replayed(space, offsets, size, mask, kind, values)
         if space.name == "shared::cluster":
             return self._access_peer(instruction, space, offsets, size, mask, kind)
         legal = self.bounds.check(instruction, space, offsets, size, mask, kind)
@@ -135,6 +147,10 @@ class Observer:
                 self._sources(instruction, offsets, size, legal)
             allocation = self.bounds.allocation
             self.global_.access(instruction, allocation, offsets, size, legal, kind, values)
+        elif space.name == "local":
+            self.local.access(instruction, space, offsets, size, legal, kind)
+        if taint.active:
+            taint.touch(instruction, space, offsets, size, legal, kind)
         if kind.orders:
             self.progress.publish(legal)
         return legal
@@ -183,6 +199,8 @@ class Observer:
         self, instruction: Instruction, space: Space, offsets: Array, size: int, mask: Array | None
     ) -> None:
         """Addresses that must be multiples of `size`."""
+        if self.taint.replaying:
+            return
         self.bounds.check_alignment(instruction, space, offsets, size, mask)
 
     def _sources(
@@ -212,6 +230,43 @@ class Observer:
     def arrive(self, number: int, threads: Array) -> None:
         """Some threads arrive at a barrier."""
         self.progress.arrive(number, threads)
+
+    def counted(self, instruction: Instruction, count: Array) -> None:
+        """The active threads come to a barrier of so many threads."""
+        odd = self.wave.active() & (count % LANES != 0)
+        if odd.any():
+            self.findings.add(
+                "barrier",
+                instruction,
+                odd,
+                lambda at: f"counts {int(count[at])} threads, which is no multiple of {LANES}",
+            )
+
+    def named(self, instruction: Instruction, members: Array) -> None:
+        """The active threads execute an instruction for the lanes that a mask names."""
+        if self.taint.replaying:
+            return
+        lanes = np.arange(LANES, dtype=np.uint32).reshape(1, 1, LANES)
+        outside = self.wave.active() & (members >> lanes & np.uint32(1) == 0)
+        if outside.any():
+            masks = self.wave.full(members)
+            self.findings.add(
+                "partial-warp",
+                instruction,
+                outside,
+                lambda at: f"executes it, and is not among its members, {int(masks[at]):#010x}",
+            )
+
+    def taken(self, instruction: Instruction, missing: Array) -> None:
+        """Threads take values of lanes that do not take part: these are undefined."""
+        if not self.taint.active and (missing & self.wave.active()).any():
+            self.taint.start(instruction)
+
+    def exited(self, threads: Array) -> None:
+        """Threads exit."""
+        self.shared.exited(threads)
+        if self.warpgroups is not None:
+            self.warpgroups.exited(threads)
 
     def release(
         self, instruction: Instruction, number: int, waiting: Array, done: Array, *, all_: bool
@@ -304,6 +359,12 @@ class Observer:
             legal = False
         return legal
 
+    def overwritten(self, touching: Touching) -> None:
+        """Threads have something defined sent to the shared memory of other CTAs."""
+        memory = self.wave.memory
+        first = memory.shared_base + touching.owners * memory.shared_stride
+        self.taint.overwrite(first[:, None] + touching.bytes())
+
     def proxy_fence(self, threads: Array) -> None:
         """Threads order what they did by the generic proxy before what the other does."""
         if self.in_flight is not None:
@@ -326,10 +387,14 @@ class Observer:
         mask: Array | None,
     ) -> None:
         """After a store to shared memory: what is there now."""
+        if self.taint.replaying:
+            return
         self.shared.stored(instruction, offsets, found, values, mask)
 
     def whole_warps(self, instruction: Instruction) -> None:
         """A matrix instruction is executed by the active threads."""
+        if self.taint.replaying:
+            return
         active = self.wave.active()
         partial = np.asarray(active.any(axis=2) & ~active.all(axis=2))
         if partial.any():

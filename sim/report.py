@@ -103,6 +103,7 @@ class Report:
     Attributes:
         kernel: the kernel's name.
         findings: what is wrong with it, in the order of discovery.
+        advice: what is not wrong and better avoided, of kind `same-value`.
         completed: whether all threads came to their end.
         output: what the kernel printed.
         steps: instructions run, each for all threads that were together.
@@ -121,6 +122,7 @@ class Report:
 
     kernel: str
     findings: list[Finding] = field(default_factory=list)
+    advice: list[Finding] = field(default_factory=list)
     completed: bool = True
     output: str = ""
     steps: int = 0
@@ -204,9 +206,14 @@ class Report:
             for name, value in rows
         ]
         head = [f"kernel {self.kernel}: {'completed' if self.completed else 'stopped'}"]
-        found = [str(finding) for finding in self.findings] or ["no findings"]
+        found = self._said()
         listed = _table(self.lines) if lines else []
         return "\n".join([*head, *found, *text, *listed])
+
+    def _said(self) -> list[str]:
+        """Findings and advice in words."""
+        advice = [f"advice: {one}" for one in self.advice]
+        return [*(map(str, self.findings) if self.findings else ["no findings"]), *advice]
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -225,7 +232,7 @@ class Report:
         return page(
             self.kernel,
             verdict,
-            list(map(str, self.findings)) or ["no findings"],
+            self._said(),
             counts,
             columns,
             [[getattr(line, name) for name in columns] for line in self.lines],

@@ -11,6 +11,7 @@ others have come.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NoReturn
 
 import numpy as np
@@ -162,7 +163,7 @@ class Scheduler:
         """Run a group to the end of its block, and on while it is alone."""
         machine, queues = self.machine, self.queues
         while True:
-            code = self.translator.code(group.frame, group.block)
+            code = machine.code = self.translator.code(group.frame, group.block)
             index = group.index
             code.count(index, group.warps, group.threads)
             machine.mask, machine.merge = group.mask, group.merge
@@ -194,7 +195,8 @@ class Scheduler:
         """Run a block whose instructions need not wait."""
         at = group.index
         try:
-            for step in code.steps[at:] if at else code.steps:
+            # Not a copy: steps are exchanged on the way where values must be followed.
+            for step in islice(code.steps, at, None) if at else code.steps:
                 step()
                 at += 1
         except (IndexError, TilecError) as error:
@@ -307,8 +309,8 @@ class Scheduler:
         live = everyone if machine.live is None else machine.live
         gone = machine.full(everyone if group.mask is None else group.mask)
         machine.transfers.exited(gone, machine.observer)
-        if machine.observer is not None and machine.observer.warpgroups is not None:
-            machine.observer.warpgroups.exited(gone)
+        if machine.observer is not None:
+            machine.observer.exited(gone)
         machine.live = live & ~gone
         if machine.geometry.explicit:
             machine.clusters.complete()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from tilec.isa import TilecError
 
 from .binding import Binding
@@ -16,14 +19,25 @@ from .machine import Machine, Step
 from .product_registers import tracked, watched
 from .program import Program
 from .ptx.module import Function, Instruction
+from .taint.unwritten import Unwritten
 from .traits import traits
 
 
 class Translator:
-    """Binds the blocks of a program's functions, each once."""
+    """Binds the blocks of a program's functions, each once.
+
+    Attributes:
+        program: the program.
+        unwritten: notes who has written registers that may be read before, if anybody asks.
+        translated: called with every block that has been bound, and the instructions of its
+            steps, if anybody asks.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.unwritten: Unwritten | None = None
+        self.translated: Callable[[Code, list[Binding]], None] | None = None
+        self._bindings: list[Binding] = []
         self._failed: list[PtxError] = []
         self._names: dict[str, frozenset[str]] = {}
 
@@ -31,7 +45,10 @@ class Translator:
         """A block, bound when it is first asked for."""
         found = frame.translated[number]
         if found is None:
+            self._bindings = []
             found = frame.translated[number] = self._translate(frame, number)
+            if self.translated is not None:
+                self.translated(found, self._bindings)
         return found
 
     def unsupported(self, frame: Frame) -> list[PtxError]:
@@ -61,6 +78,7 @@ class Translator:
             code.instructions = body
             code.steps.append(self._raising(error))
             code.syncs.append(None)
+            self._bindings.append(Binding(frame, last))
             return code
         if ended is None:
             return self._straight(frame, body, End(following, following))
@@ -72,7 +90,7 @@ class Translator:
         """The end of an empty block: to an instruction if its guard holds, or past it."""
         slot = _guard(frame, gated)
         past = frame.following(frame.blocks[inside].last)
-        return End(inside, past, slot, gated.negated)
+        return self._noting(frame, End(inside, past, slot, gated.negated, gated))
 
     def _end(self, frame: Frame, last: Instruction, following: Where) -> End | None:
         """How a block ends with an instruction; None if that goes on to the next."""
@@ -81,7 +99,13 @@ class Translator:
         if where is None:
             return None
         slot = None if last.guard is None else _guard(frame, last)
-        return End(where, following, slot, last.negated)
+        return self._noting(frame, End(where, following, slot, last.negated, last))
+
+    def _noting(self, frame: Frame, end: End) -> End:
+        """The end of a block, which notes what it reads."""
+        if self.unwritten is None or end.by is None:
+            return end
+        return self.unwritten.noting_end(Binding(frame, end.by), end)
 
     def _straight(self, frame: Frame, body: list[Instruction], end: End) -> Code:
         """A block of these instructions."""
@@ -94,6 +118,7 @@ class Translator:
             binding.deferred = index in deferred
             code.steps.append(self._step(binding))
             code.syncs.append(binding.sync)
+            self._bindings.append(binding)
             if binding.sync is not None:
                 code.has_syncs = True
                 code.has_counted |= code.counted(binding.sync)
@@ -104,9 +129,16 @@ class Translator:
         instruction = binding.instruction
         try:
             step = self._watched(binding, binding.complete(bind(binding)))
+            binding.inner = step
+            if self.unwritten is not None:
+                step = self.unwritten.noting(binding, step)
             if instruction.guard is not None and not is_gated(instruction):
                 slot = _guard(binding.frame, instruction)
-                step = _guarded(self.program.machine, step, slot, instruction.negated)
+                guarded = partial(_guarded, self.program.machine, slot, instruction.negated)
+                binding.guard = slot, guarded
+                step = guarded(step)
+                if self.unwritten is not None:
+                    step = self.unwritten.noting_guard(binding, step)
         except PtxError as error:
             return self._raising(error)
         except TilecError as error:
@@ -148,7 +180,7 @@ def _guard(frame: Frame, instruction: Instruction) -> int:
     return found[0]
 
 
-def _guarded(machine: Machine, step: Step, slot: int, negated: bool) -> Step:
+def _guarded(machine: Machine, slot: int, negated: bool, step: Step) -> Step:
     registers = machine.registers
 
     def run() -> None:

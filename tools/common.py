@@ -26,6 +26,8 @@ from .streams import drop_output, flush, open_streams
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells have it."""
+_UNRECOGNIZED = "unrecognized arguments: "
+"""How argparse begins to say that it knows no such flag."""
 TRACEBACK = "TILEC_TRACEBACK"
 """Environment variable that asks for the traceback of an internal error."""
 _LONGEST = 300
@@ -55,9 +57,23 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, and exit with 2."""
+        """Print the usage and the message, with the flag that may be meant, and exit with 2."""
         self.print_usage(sys.stderr)
+        if message.startswith(_UNRECOGNIZED):
+            message += self._meant(message.removeprefix(_UNRECOGNIZED).split()[0])
         self.exit(2, f"error: {message}\n")
+
+    def _meant(self, given: str) -> str:
+        """The known flag that is most like an unknown one, as a question."""
+        if not given.startswith("-"):
+            return ""
+        from difflib import get_close_matches  # noqa: PLC0415 (for messages only)
+
+        commands = (a.choices or {} for a in self._actions if isinstance(a.choices, dict))
+        parsers = [self, *(one for found in commands for one in found.values())]
+        flags = [flag for one in parsers for flag in one._option_string_actions]
+        found = get_close_matches(given.partition("=")[0], flags, n=1)
+        return f"; did you mean {found[0]}?" if found else ""
 
 
 def hurry() -> None:

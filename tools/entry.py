@@ -22,6 +22,16 @@ def tile_layout() -> None:
     _begin("tile_layout")
 
 
+def tile_lsp_server() -> None:
+    """The command `tile-lsp-server`."""
+    _begin("tile_lsp_server")
+
+
+def tile_new_pass() -> None:
+    """The command `tile-new-pass`."""
+    _begin("tile_new_pass")
+
+
 def tile_opt() -> None:
     """The command `tile-opt`."""
     _begin("tile_opt")
@@ -45,3 +55,8 @@ def tile_translate() -> None:
 def tilec() -> None:
     """The command `tilec`."""
     _begin("tilec")
+
+
+def update_tile_test_checks() -> None:
+    """The command `update-tile-test-checks`."""
+    _begin("update_tile_test_checks")

@@ -142,7 +142,14 @@ def _main(arguments: argparse.Namespace) -> int:
         ],
         [arguments.input],
     )
+    if arguments.emit == Stage.CUBIN and arguments.output == "-" and sys.stdout.isatty():
+        raise TilecError("a cubin is no text for a terminal; write it with -o FILE")
     text = read_input(arguments.input)
+    if name.endswith(".py"):
+        raise TilecError(
+            f"{name} is Python, not MLIR: run it, or have its kernels give their program by "
+            "kernel.compile(…)"
+        )
     return _compile(text, name, arguments)
 
 

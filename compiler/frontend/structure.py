@@ -40,6 +40,11 @@ _LONG_NUMBER = re.compile(rf"(?<![\w.$%#@!^])[\d?][\w.?]{{{LONGEST_NUMBER}}}")
 _MAP = re.compile(r"\baffine_(?:map|set)<")
 _ALIAS = re.compile(r"[#!][A-Za-z_][\w$.-]*+(?=\s*+=[^=])")
 _ALIAS_USE = re.compile(r"(?<!\w)[#!][A-Za-z_][\w$.-]*")
+_ITERATORS = re.compile(
+    r'(?<!")\b(?:linalg|vector)\.\w+\s*\{[^}]*?\biterator_types\s*=\s*\['
+    r'(?!\s*(?:"[^"\n]*"\s*(?:,\s*"[^"\n]*"\s*)*)?\])'
+)
+"""Upstream's parser of these ops takes whatever is in the list for strings."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _QUOTED = re.compile(rf"{STRING}|{COMMENT}")
 _TOKEN = re.compile(
@@ -74,11 +79,17 @@ def excess(text: str) -> Excess | None:
         or (_longest_line(text) > LONGEST_NUMBER and _LONG_NUMBER.search(text))
         or _excess_of_maps(text)
         or _excess_of_aliases(text)
+        or _odd_iterators(text)
     )
     if not doubtful:
         return None
     bare = _QUOTED.sub(_blank, text)
-    return _first_excess(bare) or _excess_of_maps(bare) or _excess_of_aliases(bare)
+    return (
+        _first_excess(bare)
+        or _excess_of_maps(bare)
+        or _excess_of_aliases(bare)
+        or _odd_iterators(bare)
+    )
 
 
 def _blank(quoted: re.Match[str]) -> str:
@@ -141,6 +152,12 @@ def _excess_of_maps(text: str) -> Excess | None:
             what = f"an affine map or set of more than {LONGEST_MAP} characters"
             return Excess(found.start(), what)
     return None
+
+
+def _odd_iterators(text: str) -> Excess | None:
+    found = _ITERATORS.search(text) if "iterator_types" in text else None
+    what = 'iterator_types holds nothing but words in quotes, such as "parallel"'
+    return found and Excess(found.end() - 1, what)
 
 
 def _attribute_end(text: str, at: int) -> int | None:

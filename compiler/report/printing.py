@@ -30,7 +30,8 @@ class Style(NamedTuple):
         file: what the program's own file is called in locations; as the parser calls it if empty.
         pretty_locations: print them for people; the text does not parse again.
         generic: print every operation in the generic form.
-        own_generic: print so what is no dialect of upstream's, attributes in full: its tools read that.
+        own_generic: print so what is of no dialect of upstream's, attributes in full, as its tools
+            read it.
         local_scope: print without aliases, so that each line stands by itself.
         elements_limit: leave out the elements of constants that have more.
         resource_limit: leave out resources whose text is longer.

@@ -22,6 +22,8 @@ GRID = "tile.grid"
 WRITTEN = "tile.written"
 TENSOR_MAPS = "tile.tensor_maps"
 STAGES = "tile.stages"
+OVERLAP = "tile.overlap"
+PROMOTE = "tile.promote"
 UNROLL = "tile.unroll"
 UNROLL_NOW = "tile.unroll_now"
 LAYOUT = "tile.layout"
@@ -154,6 +156,13 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 judged=True,
             ),
             Discardable(
+                OVERLAP,
+                Bearer.LOOP,
+                "BoolAttr",
+                "true or false",
+                "Whether `tile-overlap-products` lets products of two rounds go on at once.",
+            ),
+            Discardable(
                 UNROLL,
                 Bearer.LOOP,
                 "IntegerAttr",
@@ -176,6 +185,14 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "What warps do that load for others, which do what follows: threads of the CTA, "
                 "and registers of a thread of each role, for `tile-split-roles`.",
                 transient=True,
+            ),
+            Discardable(
+                PROMOTE,
+                Bearer.TILE,
+                "BoolAttr",
+                "true or false",
+                "Whether `tile-promote-sums` has a product of 8-bit floats begin from zero, and "
+                "adds it in f32.",
             ),
             Discardable(
                 LAYOUT,

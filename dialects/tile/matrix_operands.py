@@ -141,8 +141,8 @@ def _solved(
             f"operand {name} of {key} has {extents[lines]} {lines}s, more than the {buffer.rows} "
             "rows of the memref's matrices"
         )
-    matrices = max(1, width // cols)
-    if width > cols and width % cols:
+    matrices = -(-width // cols)
+    if width > cols and width % cols and not transposed:
         raise TilecError(
             f"operand {name} of {key} is {width} wide, no whole number of matrices of {cols}"
         )

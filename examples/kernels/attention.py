@@ -7,7 +7,7 @@ import numpy as np
 import tilec
 import tilec.lang as tl
 
-Heads = tl.Array[tl.float16, int, int, Literal[64, 128]]
+Heads = tl.Array[tl.float16, int, int, Literal[64, 128, 256]]
 
 
 @tilec.kernel
@@ -16,8 +16,9 @@ def attention(
     k: Heads,
     v: Heads,
     o: Heads,
-    scale: float,  # log2(e) / sqrt(d)
+    scale: float,  # log2(e) / sqrt(d), more than 0
     CAUSAL: tl.Constant[bool] = False,
+    WHOLE: tl.Constant[bool] = False,  # whether keys are a multiple of BN
     BM: tl.Constant[int] = 128,
     BN: tl.Constant[int] = 64,
 ) -> None:
@@ -26,15 +27,16 @@ def attention(
     queries = tl.load(q, (head, row, 0), (BM, deep))
     highest, total, acc = tl.full(BM, -math.inf), tl.zeros(BM), tl.zeros((BM, deep))
     for at in range(0, min(keys, row + BM) if CAUSAL else keys, BN):
-        scores = tl.dot(queries, tl.load(k, (head, at, 0), (BN, deep)).T) * scale
+        scores = tl.dot(queries, tl.load(k, (head, at, 0), (BN, deep)).T)
         key = number + tl.int32(at)
-        seen = key < tl.int32(keys)
-        if CAUSAL:
-            seen = seen & (key <= query + tl.int32(row))
-        scores = tl.where(seen, scores, -math.inf)
+        if CAUSAL or not WHOLE:
+            seen = key < tl.int32(keys)
+            if CAUSAL:
+                seen = seen & (key <= query + tl.int32(row))
+            scores = tl.where(seen, scores, -math.inf)
         higher = tl.fmax(highest, tl.nanmax(scores, axis=1))
-        powers = tl.exp2(scores - higher[:, None], approx=True)
-        shrunk = tl.exp2(highest - higher, approx=True)
+        powers = tl.exp2(tl.fma(scores, scale, (-(higher * scale))[:, None]), approx=True)
+        shrunk = tl.exp2((highest - higher) * scale, approx=True)
         total = tl.fma(total, shrunk, powers.sum(axis=1))
         values = tl.load(v, (head, at, 0), (BN, deep))
         acc = tl.dot(powers.astype(tl.float16), values, acc * shrunk[:, None])

@@ -4,7 +4,7 @@
 // f32, head dimension 128, any number of queries and keys. A CTA of 8 warps takes 128 queries and
 // goes over the keys 64 at a time; it keeps of each query the largest score so far (m), the sum of
 // its powers (l) and the weighted sum of V (o), and rescales them when m grows. Powers are of two:
-// the scale passed is log2(e) / sqrt(d). The grid is (ceil(queries / 128), heads · batches).
+// the scale passed is log2(e) / sqrt(d), more than 0. The grid is (ceil(queries / 128), heads · batches).
 //
 // @attention_128 looks at all keys, @attention_causal at those that are no later than the query.
 
@@ -40,6 +40,7 @@ gpu.module @attention_128 [#nvvm.target<chip = "sm_80">] {
     %end = arith.index_cast %keys : index to i32
     %ends = tile.fill %end : i32 -> !Number
     %scales = tile.fill %scale : f32 -> !S
+    %scales_m = tile.fill %scale : f32 -> !M
     %lowest = arith.constant dense<0xFF800000> : !S
     %column = tile.iota axis 1 : !Number
 
@@ -52,21 +53,23 @@ gpu.module @attention_128 [#nvvm.target<chip = "sm_80">] {
         iter_args(%m_old = %m0, %l_old = %l0, %o_old = %zero_o) -> (!M, !M, !O) {
       %tk = tile.load %k[%head, %at, %c0] masked transposed : !Heads -> !K
       %raw = tile.dot %tq, %tk, %zero : !Q, !K, !S
-      %scaled = arith.mulf %raw, %scales : !S
       %at32 = arith.index_cast %at : index to i32
       %ats = tile.fill %at32 : i32 -> !Number
       %number = arith.addi %column, %ats : !Number
       %inside = arith.cmpi slt, %number, %ends : !Number
-      %s = arith.select %inside, %scaled, %lowest : !Inside, !S
+      %s = arith.select %inside, %raw, %lowest : !Inside, !S
 
       %m_tile = tile.reduce arith.maxnumf %s axis 1 : !S -> !M
       %m_new = arith.maxnumf %m_old, %m_tile : !M
-      %m_col = tile.expand %m_new axis 1 : !M -> !M1
+      %m_scaled = arith.mulf %m_new, %scales_m : !M
+      %m_below = arith.negf %m_scaled : !M
+      %m_col = tile.expand %m_below axis 1 : !M -> !M1
       %ms = tile.broadcast %m_col : !M1 -> !S
-      %shifted = arith.subf %s, %ms : !S
+      %shifted = math.fma %s, %scales, %ms : !S
       %p32 = math.exp2 %shifted fastmath<afn> : !S
       %grown = arith.subf %m_old, %m_new : !M
-      %alpha = math.exp2 %grown fastmath<afn> : !M
+      %grown_scaled = arith.mulf %grown, %scales_m : !M
+      %alpha = math.exp2 %grown_scaled fastmath<afn> : !M
       %l_tile = tile.reduce arith.addf %p32 axis 1 : !S -> !M
       %l_new = math.fma %l_old, %alpha, %l_tile : !M
 
@@ -106,6 +109,7 @@ gpu.module @attention_128 [#nvvm.target<chip = "sm_80">] {
     %end = arith.index_cast %keys : index to i32
     %ends = tile.fill %end : i32 -> !Number
     %scales = tile.fill %scale : f32 -> !S
+    %scales_m = tile.fill %scale : f32 -> !M
     %lowest = arith.constant dense<0xFF800000> : !S
     %column = tile.iota axis 1 : !Number
     %row = tile.iota axis 0 : !Number
@@ -122,23 +126,25 @@ gpu.module @attention_128 [#nvvm.target<chip = "sm_80">] {
         iter_args(%m_old = %m0, %l_old = %l0, %o_old = %zero_o) -> (!M, !M, !O) {
       %tk = tile.load %k[%head, %at, %c0] masked transposed : !Heads -> !K
       %raw = tile.dot %tq, %tk, %zero : !Q, !K, !S
-      %scaled = arith.mulf %raw, %scales : !S
       %at32 = arith.index_cast %at : index to i32
       %ats = tile.fill %at32 : i32 -> !Number
       %number = arith.addi %column, %ats : !Number
       %there = arith.cmpi slt, %number, %ends : !Number
       %earlier = arith.cmpi sle, %number, %query : !Number
       %inside = arith.andi %there, %earlier : !Inside
-      %s = arith.select %inside, %scaled, %lowest : !Inside, !S
+      %s = arith.select %inside, %raw, %lowest : !Inside, !S
 
       %m_tile = tile.reduce arith.maxnumf %s axis 1 : !S -> !M
       %m_new = arith.maxnumf %m_old, %m_tile : !M
-      %m_col = tile.expand %m_new axis 1 : !M -> !M1
+      %m_scaled = arith.mulf %m_new, %scales_m : !M
+      %m_below = arith.negf %m_scaled : !M
+      %m_col = tile.expand %m_below axis 1 : !M -> !M1
       %ms = tile.broadcast %m_col : !M1 -> !S
-      %shifted = arith.subf %s, %ms : !S
+      %shifted = math.fma %s, %scales, %ms : !S
       %p32 = math.exp2 %shifted fastmath<afn> : !S
       %grown = arith.subf %m_old, %m_new : !M
-      %alpha = math.exp2 %grown fastmath<afn> : !M
+      %grown_scaled = arith.mulf %grown, %scales_m : !M
+      %alpha = math.exp2 %grown_scaled fastmath<afn> : !M
       %l_tile = tile.reduce arith.addf %p32 axis 1 : !S -> !M
       %l_new = math.fma %l_old, %alpha, %l_tile : !M
 

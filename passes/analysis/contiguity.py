@@ -141,9 +141,13 @@ def _range(value: Value, depth: int = 8) -> Range:
             return 0, _blocks(owner)
         case "memref.dim" | "gpu.thread_id":
             return 0, None
+        case "gpu.grid_dim":
+            return 1, None
         case "arith.shrui" if constant_of(operands[1]):
             return 0, None
-        case "arith.divui" | "arith.remui" if all(not_negative(v, depth - 1) for v in operands):
+        case "arith.divui" | "arith.remui" | "arith.ceildivui" if all(
+            not_negative(v, depth - 1) for v in operands
+        ):
             return 0, None
         case "arith.andi" if any(not_negative(v, depth - 1) for v in operands):
             return 0, None
@@ -168,13 +172,14 @@ def _range_of_count(loop: scf.ForOp, depth: int) -> Range:
     """Of what a loop counts."""
     low, _ = _range(loop.lowerBound, depth - 1)
     _, bound = _range(loop.upperBound, depth - 1)
-    step = constant_of(loop.step)
-    if low is None or step is None or step < 1:
+    least, _ = _range(loop.step, depth - 1)
+    if low is None or least is None or least < 1:
         return None, None
     if bound is None:
         return low, None
-    start = constant_of(loop.lowerBound)
-    last = bound - 1 if start is None else start + max(0, (bound - 1 - start) // step * step)
+    start, step = constant_of(loop.lowerBound), constant_of(loop.step)
+    known = start is not None and step is not None
+    last = start + max(0, (bound - 1 - start) // step * step) if known else bound - 1
     return low, last
 
 

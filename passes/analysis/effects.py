@@ -23,6 +23,18 @@ class Writers:
     def __init__(self, function: ir.OpView) -> None:
         self._all = [op for op in walk(function) if any(True for _ in _written(op))]
 
+    def before(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
+        """What a load behind `ops`, the first of the kernel, may not be moved in front of, or None.
+
+        Where nothing among them writes global memory, or may do anything, none of them can have
+        waited for another's writes, and what orders memory orders none.
+        """
+        ops = list(ops)
+        inner = (one for op in ops for one in (op, *walk(op.operation)))
+        if not any(any(True for _ in _written(op)) for op in inner):
+            return None
+        return self.between(ops, memref)
+
     def between(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
         """The first op in or inside `ops` past which no load from `memref` may be moved, or None.
 

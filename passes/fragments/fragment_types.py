@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.dots import DOTS, unit_of
-from tilec.dialects.tile.ops import LoadOp, StoreOp, WarpgroupDotOp
+from tilec.dialects.tile.ops import LoadOp, StoreOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
+from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
@@ -111,7 +112,7 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
             moved = moved_at_once(op.form, tile) if tile is not None else None
             if tile is not None and moved is not None:
                 _learn(named, tile.layout, moved)
-        if isinstance(op, WarpgroupDotOp):
+        if isinstance(op, WarpgroupProduct):
             for name, value in (*op.tile_values().items(), ("d", op.d)):
                 tile = tile_value(value.type)
                 if tile is not None:

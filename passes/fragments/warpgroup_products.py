@@ -11,12 +11,15 @@ from tilec.dialects.tile.ops import (
     JoinWarpsOp,
     WarpgroupDotOp,
     WarpgroupIdOp,
+    WarpgroupStartOp,
+    WarpgroupWaitOp,
     WarpPartOp,
     WgmmaCommitOp,
     WgmmaFenceOp,
     WgmmaOp,
     WgmmaWaitOp,
 )
+from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.ops.wgmma import PassingOp
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
 from tilec.ir.aliases import Attribute, Type, Value
@@ -44,10 +47,30 @@ class WarpgroupProducts:
 
     def handlers(self) -> dict[str, Handler]:
         """By op name."""
-        return dict([lowers(WarpgroupDotOp, self._dot)])
+        return dict(
+            [
+                lowers(WarpgroupDotOp, self._dot),
+                lowers(WarpgroupStartOp, self._start),
+                lowers(WarpgroupWaitOp, self._wait),
+            ]
+        )
 
     def _dot(self, op: WarpgroupDotOp, expansion: Expansion) -> list[Values]:
-        """Fence, an instruction for each block of C and step along K, commit, wait."""
+        """A product, and the wait for it."""
+        return [self._awaited(op, self._begun(op, expansion), 0)]
+
+    def _start(self, op: WarpgroupStartOp, expansion: Expansion) -> list[Values]:
+        """A product under way: the warpgroup's accumulators, which the wait takes."""
+        op.check_uses()
+        return [self._begun(op, expansion)]
+
+    def _wait(self, op: WarpgroupWaitOp, expansion: Expansion) -> list[Values]:
+        op.check_pending()
+        pending = ir.IntegerAttr(op.attributes["pending"]).value
+        return [self._awaited(op.product, expansion.values(op.started), pending)]
+
+    def _begun(self, op: WarpgroupProduct, expansion: Expansion) -> Values:
+        """Fence, an instruction for each block of C and step along K, commit."""
         values = op.tile_values()
         sums = self._joined(op, "c", expansion.values(values["c"]))
         held: dict[str, Values] = {"c": _passed(WgmmaFenceOp, sums)}
@@ -55,11 +78,14 @@ class WarpgroupProducts:
             held["a"] = _passed(WgmmaFenceOp, self._joined(op, "a", expansion.values(values["a"])))
         after = self._instructions(op, held)
         emit_effect(WgmmaCommitOp)
-        done = _passed(WgmmaWaitOp, after, pending=i64(0))
-        types = self._types.of(op.d.type) or []
-        return [self._parted(op, done, types)]
+        return after
 
-    def _instructions(self, op: WarpgroupDotOp, held: dict[str, Values]) -> Values:
+    def _awaited(self, op: WarpgroupProduct, begun: Values, pending: int) -> Values:
+        """The warps' fragments of what a product gives, at most `pending` later ones under way."""
+        done = _passed(WgmmaWaitOp, begun, pending=i64(pending))
+        return self._parted(op, done, self._types.of(op.d.type) or [])
+
+    def _instructions(self, op: WarpgroupProduct, held: dict[str, Values]) -> Values:
         """The accumulators, all products under way."""
         blocks = _Blocks.of(op)
         memory = {
@@ -79,7 +105,7 @@ class WarpgroupProducts:
             sums[at] = emit(WgmmaOp, operands, sums[at].type, **kept)
         return sums
 
-    def _first(self, op: WarpgroupDotOp, name: str) -> Value:
+    def _first(self, op: WarpgroupProduct, name: str) -> Value:
         """Where in M of A, or in N of B, the part of this warpgroup begins: of each unit's."""
         along_m, along_n = op.grid
         groups = along_m // WARPGROUP_WARPS
@@ -100,7 +126,7 @@ class WarpgroupProducts:
                 self._group = emit(WarpgroupIdOp, [], ir.IndexType.get())
         return self._group
 
-    def _joined(self, op: WarpgroupDotOp, name: str, values: Values) -> Values:
+    def _joined(self, op: WarpgroupProduct, name: str, values: Values) -> Values:
         """The fragments of the warpgroup that warps' fragments of an operand are parts of.
 
         Those of M first, of each its columns in order.
@@ -114,7 +140,7 @@ class WarpgroupProducts:
             emit(JoinWarpsOp, parts[at : at + each], whole) for at in range(0, len(parts), each)
         ]
 
-    def _parted(self, op: WarpgroupDotOp, done: Values, types: list[Type]) -> Values:
+    def _parted(self, op: WarpgroupProduct, done: Values, types: list[Type]) -> Values:
         """The warps' fragments of the results."""
         tile = self._tile(op, "d")
         part = _part(op, "d", tile)
@@ -130,12 +156,12 @@ class WarpgroupProducts:
         ]
         return _Runs.of(op, tile).by_units(pieces)
 
-    def _parts(self, op: WarpgroupDotOp, name: str) -> int:
+    def _parts(self, op: WarpgroupProduct, name: str) -> int:
         """Parts, of all of a warp's rows, of an operand that a warp holds."""
         unit = warp_unit(op.key, name)
         return self._tile(op, name).registers // unit.in_size("register")
 
-    def _tile(self, op: WarpgroupDotOp, name: str) -> TileValue:
+    def _tile(self, op: WarpgroupProduct, name: str) -> TileValue:
         value = op.d if name == "d" else op.tile_values()[name]
         tile = tile_value(value.type)
         assert tile is not None
@@ -150,7 +176,7 @@ class _Blocks(NamedTuple):
     k: int
 
     @classmethod
-    def of(cls, op: WarpgroupDotOp) -> _Blocks:
+    def of(cls, op: WarpgroupProduct) -> _Blocks:
         form, (rows, cols) = op.key, ir.RankedTensorType(op.d.type).shape
         along_m, along_n = op.grid
         shape = form.operand("d")
@@ -167,7 +193,7 @@ class _Matrix:
         first: where in M or N the warpgroup's part begins.
     """
 
-    def __init__(self, op: WarpgroupDotOp, name: str, first: Value) -> None:
+    def __init__(self, op: WarpgroupProduct, name: str, first: Value) -> None:
         operand = op.key.operand(name)
         self._begin = op.indices_of(name)
         self._transposed = op.is_transposed(name)
@@ -206,7 +232,7 @@ class _Matrix:
         return arith.divui(index, width), arith.remui(index, width)
 
 
-def _columns_of_units(op: WarpgroupDotOp) -> tuple[int, int]:
+def _columns_of_units(op: WarpgroupProduct) -> tuple[int, int]:
     """Instructions along N in what a warpgroup has side by side, and how far such lie apart.
 
     A warpgroup that shares N has a part of each unit.
@@ -216,13 +242,13 @@ def _columns_of_units(op: WarpgroupDotOp) -> tuple[int, int]:
     return apart // along_n // op.key.operand("d").cols, apart
 
 
-def _part(op: WarpgroupDotOp, name: str, tile: TileValue) -> Type:
+def _part(op: WarpgroupProduct, name: str, tile: TileValue) -> Type:
     """The type of a warp's part of one fragment of the warpgroup."""
     unit = warp_unit(op.key, name)
     return frag_type(tuple(unit.out_sizes.values()), tile.element, unit)
 
 
-def _parts_of_one(op: WarpgroupDotOp, name: str) -> int:
+def _parts_of_one(op: WarpgroupProduct, name: str) -> int:
     """Parts of one fragment of the warpgroup, side by side; several where N is no power of two."""
     return op.key.operand(name).cols // warp_unit(op.key, name).out_sizes["col"]
 
@@ -240,7 +266,7 @@ class _Runs(NamedTuple):
     own: int
 
     @classmethod
-    def of(cls, op: WarpgroupDotOp, tile: TileValue) -> _Runs:
+    def of(cls, op: WarpgroupProduct, tile: TileValue) -> _Runs:
         """Those of an operand or the result."""
         rows, cols = unit_counts(tile.shape)
         groups = op.grid[0] // WARPGROUP_WARPS

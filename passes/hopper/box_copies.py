@@ -48,7 +48,11 @@ def why_no_map(array: Value, function: Op) -> str:
 
 
 def load_boxes(
-    copy: AsyncCopyOp, source: list[Value], buffer: Value, barriers: Value, stage: Value
+    copy: AsyncCopyOp,
+    source: list[Value],
+    buffer: Value,
+    barrier: tuple[Value, Value],
+    stage: Value,
 ) -> None:
     """The loads that make a copy to a stage of a buffer, of which an mbarrier counts the bytes.
 
@@ -56,13 +60,13 @@ def load_boxes(
         copy: the copy.
         source: the array, and where the tile begins in it.
         buffer: as many buffers as there are stages.
-        barriers: an mbarrier for each stage.
+        barrier: mbarriers, and the number of the one.
         stage: the stage.
     """
     lines, width = memref_of(buffer).shape[-2:]
     array, *at = source
     for box in panel_boxes(copy.panels, lines, width, at):
-        operands = [array, buffer, barriers, *box.origin, stage, *box.place, stage]
+        operands = [array, buffer, barrier[0], *box.origin, stage, *box.place, barrier[1]]
         emit_effect(TmaLoadOp, operands, shape=box.shape)
 
 
@@ -78,6 +82,19 @@ class Box(NamedTuple):
     origin: list[Value]
     place: list[Value]
     shape: ir.DenseI64ArrayAttr
+
+
+def boxes_of(buffer: Value, panels: int) -> str:
+    """What a tile in panels is copied by, in words.
+
+    Args:
+        buffer: as many panels, or more.
+        panels: of the tile.
+    """
+    lines, width = memref_of(buffer).shape[-2:]
+    count = panels * -(-lines // _MOST)
+    each = "a box" if count == 1 else f"{count} boxes"
+    return f"{each} of {min(lines, _MOST)}x{width} elements"
 
 
 def panel_boxes(panels: int, lines: int, width: int, at: list[Value]) -> Iterator[Box]:

@@ -20,7 +20,7 @@ from ..emit import index_constant
 from .box_copies import panel_boxes, why_no_map
 from .operand_buffers import OperandBuffer, operand_buffer
 
-_HALF = 16
+HALF = 16
 """Bits of elements that matrix instructions store."""
 
 
@@ -32,7 +32,7 @@ def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
     """
     type_ = memref_of(store.memref)
     size = bits_of(tile.element) // 8
-    if bits_of(tile.element) != _HALF or store.is_transposed or len(tile.shape) != 2:
+    if bits_of(tile.element) != HALF or store.is_transposed or len(tile.shape) != 2:
         return "its elements are not of 16 bits, row by row"
     if any(image[1] for image in tile.layout.bases.get("warp", [])):
         return "several warps hold parts of each row"
@@ -55,7 +55,12 @@ def panels_of(tile: TileValue) -> OperandBuffer | None:
 
 
 def store_boxes(
-    store: StoreOp, tile: TileValue, kind: OperandBuffer, form: str, function: Op
+    store: StoreOp,
+    tile: TileValue,
+    kind: OperandBuffer,
+    form: str,
+    function: Op,
+    tiles: Op | None = None,
 ) -> None:
     """Replace a store by one to shared memory and copies of boxes from there.
 
@@ -65,6 +70,8 @@ def store_boxes(
         kind: the panels that it goes through.
         form: the matrix instruction that stores it to them.
         function: the kernel.
+        tiles: the loop over tiles that it stands in, if it does: the copies go on beside what the
+            next tile takes, and the panels are written again when they are done.
     """
     panels, lines, width = kind.shape
     space = SharedAttr.get(ir.StringAttr.get(kind.swizzle))
@@ -74,6 +81,8 @@ def store_boxes(
     with ir.InsertionPoint(store), store.location:
         zero = index_constant(0)
         # Whoever still reads what was there must be done first.
+        if tiles is not None:
+            _await_copies()
         gpu.barrier()
         named = ir.StringAttr.get(form)
         emit_effect(StoreOp, [store.tile, buffer, zero, zero, zero], form=named)
@@ -85,5 +94,16 @@ def store_boxes(
                 operands = [buffer, store.memref, *box.origin, *box.place]
                 emit_effect(TmaStoreOp, operands, shape=box.shape)
             nvvm.cp_async_bulk_commit_group()
-            nvvm.cp_async_bulk_wait_group(0)
+            if tiles is None:
+                nvvm.cp_async_bulk_wait_group(0)
+    if tiles is not None:
+        with ir.InsertionPoint.after(tiles.operation), store.location:
+            _await_copies()
     store.operation.erase()
+
+
+def _await_copies() -> None:
+    """Let the thread that stores boxes wait for them."""
+    thread = gpu.thread_id(gpu.Dimension.X)
+    with scf.if_(arith.cmpi(CmpI.EQ, thread, index_constant(0))):
+        nvvm.cp_async_bulk_wait_group(0)

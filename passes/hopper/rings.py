@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tilec.dialects.tile.attributes import PRODUCER
@@ -25,34 +25,87 @@ from tilec.ir.ops.arith import CmpI
 from tilec.ir.types import i1, i32, memref_of
 from tilec.isa import LANES, WARPGROUP_THREADS
 
-from ..emit import index_constant
-from ..staging.loop_stages import LoopStages
+from ..emit import add_constant, index_constant
+from ..staging.loop_stages import LoopStages, make_anew
 from ..staging.staged_copies import StagedCopy
 from .box_copies import load_boxes
 from .warp_roles import PRODUCERS, WarpRoles
 
 
 class Ring(NamedTuple):
-    """Mbarriers of a ring of stages: that a stage is full, and that it is empty again."""
+    """Mbarriers of a ring of stages: that part of a stage is full, and that it is empty again."""
 
     full: Value
     empty: Value
 
 
+class Part(NamedTuple):
+    """What of a stage the same ops read: it is full, and empty again, by itself.
+
+    Attributes:
+        copies: what fills it.
+        readers: ops of the loop's body, in order.
+        number: of the part; those read first come first.
+    """
+
+    copies: list[StagedCopy]
+    readers: list[ir.Operation]
+    number: int
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that fill it."""
+        return sum(shared_buffer(memref_of(c.alloc.results[0])).bytes for c in self.copies)
+
+
+def parts_of(loop: Op, copies: list[StagedCopy]) -> list[Part]:
+    """The parts of a stage, as the body of a loop reads them one after the other.
+
+    Args:
+        loop: the `scf.for`.
+        copies: those of its body, which ops of that body alone read.
+    """
+    ops = [op.operation for op in loop.regions[0].blocks[0].operations]
+    places = {
+        tuple(sorted(ops.index(reader.operation) for reader in copy.loads)): None for copy in copies
+    }
+    parts = []
+    for number, at in enumerate(sorted(places)):
+        readers = [ops[place] for place in at]
+        same = [copy for copy in copies if {op.operation for op in copy.loads} == set(readers)]
+        parts.append(Part(same, readers, number))
+    return parts
+
+
+class Needs(NamedTuple):
+    """What bounds of loops and indices of copies are computed from.
+
+    Attributes:
+        top: ops of the kernel's block, in order.
+        of_tile: ops of the loop over tiles around the loop, in order.
+    """
+
+    top: list[ir.Operation]
+    of_tile: list[ir.Operation]
+
+
 class Specialised(LoopStages):
-    """The rewriting of one loop at the top of a kernel.
+    """The rewriting of one loop at the top of a kernel, or of a loop over tiles there.
 
     Behind the threads that compute stands a warpgroup of which one thread loads. In each round it
-    waits until a stage is empty, and copies boxes to it; the others wait until it is full, and say
-    when they have read it. The phase before the first counts as ended: so the first waits for
-    empty stages end at once.
+    waits until a part of a stage is empty, and copies boxes to it; the others wait until it is full
+    in front of the first op that reads it, and say behind the last that they have. The phase before
+    the first counts as ended: so the first waits for empty stages end at once. In a loop over tiles
+    the ring goes on from tile to tile, so that boxes of the next are loaded while what others have
+    computed of this one is stored.
 
     Args:
         loop: the `scf.for`.
         copies: those of its body, all of which move.
         stages: of the ring.
         roles: registers of each role.
-        needs: ops of the kernel's block from which bounds and indices are computed, in order.
+        needs: what bounds and indices are computed from.
+        tiles: the loop over tiles around it, if there is one; it carries nothing.
     """
 
     def __init__(
@@ -61,12 +114,15 @@ class Specialised(LoopStages):
         copies: list[StagedCopy],
         stages: int,
         roles: WarpRoles,
-        needs: list[ir.Operation],
+        needs: Needs,
+        tiles: Op | None = None,
     ) -> None:
         super().__init__(loop, copies, stages)
+        self._tiles = None if tiles is None else tiles.operation
         self._roles = roles
         self._needs = needs
         self._computing = roles.threads - PRODUCERS
+        self._parts = parts_of(loop, copies)
 
     def run(self, frames: Iterable[Op]) -> None:
         """Rewrite the loop.
@@ -75,9 +131,9 @@ class Specialised(LoopStages):
             frames: ops of the body that nothing needs any more.
         """
         self.enlarge()
-        block = self.loop.block
+        block = (self._tiles or self.loop).block
         top = next(op.operation for op in block.operations if not isinstance(op, AllocSharedOp))
-        for op in self._needs:
+        for op in self._needs.top:
             if op != top:
                 op.move_before(top)
             else:
@@ -94,14 +150,16 @@ class Specialised(LoopStages):
         """The mbarriers, begun by one thread before any other comes to them."""
         space = SharedAttr.get(ir.StringAttr.get("none"))
         type_ = ir.MemRefType.get(
-            [self.stages], ir.IntegerType.get_signless(64), memory_space=space
+            [len(self._parts) * self.stages],
+            ir.IntegerType.get_signless(64),
+            memory_space=space,
         )
         ring = Ring(emit(AllocSharedOp, [], type_), emit(AllocSharedOp, [], type_))
         zero = index_constant(0)
         thread = gpu.thread_id(gpu.Dimension.X)
         with scf.if_(arith.cmpi(CmpI.EQ, thread, zero)):
-            for stage in range(self.stages):
-                at = index_constant(stage)
+            for number in range(len(self._parts) * self.stages):
+                at = index_constant(number)
                 emit_effect(BarrierInitOp, [ring.full, at], count=i64(1))
                 emit_effect(BarrierInitOp, [ring.empty, at], count=i64(self._computing // LANES))
             nvvm.fence_mbarrier_init()
@@ -119,40 +177,91 @@ class Specialised(LoopStages):
             thread = gpu.thread_id(gpu.Dimension.X)
             first = index_constant(self._computing + LANES)
             with scf.if_(arith.cmpi(CmpI.ULT, thread, first)), scf.if_(nvvm.elect_sync()):
-                self._rounds(ring)
+                start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
+                if self._tiles is None:
+                    self._rounds(ring, start, {})
+                else:
+                    self._tiles_of_rounds(ring, start, self._tiles)
             scf.yield_()
 
-    def _rounds(self, ring: Ring) -> None:
-        start = [arith.integer(i32(), 0), arith.integer(i1(), 1)]
-        loop = scf.for_([self.lower, self.upper, self.step], start)
+    def _tiles_of_rounds(self, ring: Ring, start: list[Value], tiles: ir.Operation) -> None:
+        """The rounds of each tile; the ring goes on."""
+        loop = scf.for_(list(tiles.operands)[:3], start)
+        types = [ir.IndexType.get(), *(value.type for value in start)]
+        block = loop.regions[0].blocks.append(*types)
+        counter, *state = block.arguments
+        known: dict[Value, Value] = {tiles.regions[0].blocks[0].arguments[0]: counter}
+        with ir.InsertionPoint(block):
+            make_anew(self._needs.of_tile, known)
+            scf.yield_(self._rounds(ring, state, known))
+
+    def _rounds(
+        self, ring: Ring, start: list[Value], known: Mapping[Value, Value]
+    ) -> Sequence[Value]:
+        """The rounds of one tile, and where the ring is behind them.
+
+        Args:
+            ring: the mbarriers.
+            start: the stage that comes first, and its parity.
+            known: what stands for values of the loop over tiles.
+        """
+        bounds = [known.get(bound, bound) for bound in (self.lower, self.upper, self.step)]
+        loop = scf.for_(bounds, start)
         types = [ir.IndexType.get(), *(value.type for value in start)]
         block = loop.regions[0].blocks.append(*types)
         counter, word, parity = block.arguments
-        size = sum(shared_buffer(memref_of(c.alloc.results[0])).bytes for c in self.copies)
         with ir.InsertionPoint(block):
             stage = arith.index_castui(word, ir.IndexType.get())
-            emit_effect(BarrierWaitOp, [ring.empty, stage, parity])
-            emit_effect(BarrierExpectOp, [ring.full, stage], bytes=i64(size))
-            for copy in self.copies:
-                view = copy.copy.opview
-                assert isinstance(view, AsyncCopyOp)
-                source = self.source_at(copy, counter)
-                load_boxes(view, source, self.buffers[copy.alloc], ring.full, stage)
+            for part in self._parts:
+                at = self._barrier(part, stage)
+                emit_effect(BarrierWaitOp, [ring.empty, at, parity])
+                emit_effect(BarrierExpectOp, [ring.full, at], bytes=i64(part.bytes))
+                for copy in part.copies:
+                    view = copy.copy.opview
+                    assert isinstance(view, AsyncCopyOp)
+                    source = self.source_at(copy, counter, known)
+                    load_boxes(view, source, self.buffers[copy.alloc], (ring.full, at), stage)
             scf.yield_(self._next(word, parity))
+        return list(loop.results)
+
+    def _barrier(self, part: Part, stage: Value) -> Value:
+        """The number of the mbarrier of a part of a stage."""
+        return add_constant(stage, part.number * self.stages)
 
     def _consume(self, ring: Ring) -> None:
         """The rounds of the threads that compute."""
-        with ir.InsertionPoint(self.loop):
+        with ir.InsertionPoint(self._tiles or self.loop):
             start: list[Value] = [arith.integer(i32(), 0), arith.integer(i1(), 0)]
+        if self._tiles is not None:
+            start = self._carry_over_tiles(self._tiles, start)
         word, parity = self.carry(start)
         with ir.InsertionPoint.at_block_begin(self.block):
             stage = arith.index_castui(word, ir.IndexType.get())
-            emit_effect(BarrierWaitOp, [ring.full, stage, parity])
+        for part in self._parts:
+            with ir.InsertionPoint(part.readers[0]):
+                emit_effect(BarrierWaitOp, [ring.full, self._barrier(part, stage), parity])
+            with ir.InsertionPoint.after(part.readers[-1]):
+                one = {"elected": ir.UnitAttr.get()}
+                emit_effect(BarrierArriveOp, [ring.empty, self._barrier(part, stage)], **one)
         self.reload(stage)
-        with self.at_end(), scf.if_(nvvm.elect_sync()):
-            emit_effect(BarrierArriveOp, [ring.empty, stage])
         further: Callable[[], Iterable[Value]] = lambda: self._next(word, parity)  # noqa: E731
         self.pass_on(further)
+        if self._tiles is not None:
+            end = list(self.loop.block.operations)[-1].operation
+            with ir.InsertionPoint(end):
+                scf.yield_(list(self.loop.results)[-2:])
+            end.erase()
+
+    def _carry_over_tiles(self, tiles: ir.Operation, start: list[Value]) -> list[Value]:
+        """Let the loop over tiles carry where the ring is; the arguments that hold it."""
+        attributes = {name: tiles.attributes[name] for name in tiles.attributes}
+        with ir.InsertionPoint(tiles), tiles.location:
+            carrying = scf.for_(list(tiles.operands)[:3], start, attributes)
+        block = tiles.regions[0].blocks[0]
+        block.append_to(carrying.regions[0])
+        arguments: list[Value] = [block.add_argument(v.type, tiles.location) for v in start]
+        tiles.erase()
+        return arguments
 
     def _next(self, stage: Value, parity: Value) -> list[Value]:
         """The stage behind this, and its parity: the other one where the ring begins anew."""

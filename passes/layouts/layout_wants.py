@@ -7,9 +7,9 @@ from functools import cache
 from math import prod
 
 from tilec.dialects.tile.dots import DOTS
-from tilec.dialects.tile.ops import WarpgroupDotOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.ops.memory import MemoryOp, vector_of
+from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.stored import stored_tile
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of
 from tilec.ir.aliases import Value
@@ -30,7 +30,7 @@ _operand_tile = cache(operand_tile)
 
 def tile_operands(dot: ir.OpView) -> dict[str, int]:
     """By name the numbers of the operands of a product that are tiles."""
-    if isinstance(dot, WarpgroupDotOp):
+    if isinstance(dot, WarpgroupProduct):
         return dot.tiles()
     return {name: number for number, name in enumerate(DOTS[dot.operation.name].operands)}
 
@@ -53,7 +53,7 @@ def dot_layouts(dot: ir.OpView, warps: int) -> dict[str, LinearLayout]:
         TilecError: if it does not say them, the grid is not of all warps, or fragments do not
             fit the tiles.
     """
-    if isinstance(dot, WarpgroupDotOp):
+    if isinstance(dot, WarpgroupProduct):
         return {name: dot.layout(name, *_extents(value)) for name, value in dot_tiles(dot).items()}
     form = dot_form(dot)
     if "warps" not in dot.attributes:

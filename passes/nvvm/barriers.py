@@ -55,7 +55,8 @@ class Barriers:
             there = emit_instruction("mapa.shared::cluster.u32", operands, ("d", i32()))
             assert there is not None
             address = there
-        emit_instruction(op.mnemonic, {"bar": address})
+        elected = nvvm.elect_sync() if "elected" in op.attributes else None
+        emit_instruction(op.mnemonic, {"bar": address}, predicate=elected)
         return []
 
     def expect(self, op: BarrierExpectOp, expansion: Expansion) -> list[Values]:

@@ -92,8 +92,7 @@ class FragmentAccess:
                 self._memory = GlobalAccess(kernel, memref, indices, lane, "lane")
             memory = None
             aligned = self._memory.alignment(vector_of(op))
-        stores_once = memory is None and not loads
-        self._copies_of_lanes = self._layout.free("lane") if stores_once else 0
+        self._copies_of_lanes = 0 if loads else self._layout.free("lane")
         self._guarded = self._masked or mask is not None or self._copies_of_lanes != 0
         limit = min(aligned * bits // 8, widest)
         moves = _moves(self._layout, memory, bits, limit, store=not loads)
@@ -126,8 +125,8 @@ class FragmentAccess:
     def predicate(self, place: tuple[int, ...]) -> Value | None:
         """Whether this lane moves its elements from `place` on, an i1; None if it does anyway.
 
-        Masked, it does those in bounds. Of lanes that hold the same elements of global memory, only
-        the first stores them.
+        Masked, it does those in bounds. Of lanes that hold the same elements, only the first stores
+        them: writes of several to one place are a race, whatever they write.
         """
         if not self._guarded:
             return None
@@ -135,8 +134,10 @@ class FragmentAccess:
         first = [self._kernel.first_of_copies("lane", copies)] if copies else []
         if isinstance(self._memory, IndexedAccess):
             return self._memory.inside(place, first, bounds=self._masked)
+        if not self._masked:
+            return first[0]
         assert isinstance(self._memory, GlobalAccess)
-        return self._memory.inside(place, *first) if self._masked else first[0]
+        return self._memory.inside(place, *first)
 
 
 def access_of(

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def emit_instruction(
-    mnemonic: str, operands: Mapping[str, Value], result: tuple[str, Type] | None = None
+    mnemonic: str,
+    operands: Mapping[str, Value],
+    result: tuple[str, Type] | None = None,
+    predicate: Value | None = None,
 ) -> Value | None:
     """Emit an instruction that touches memory; its result, if one is asked for.
 
@@ -23,6 +26,7 @@ def emit_instruction(
         mnemonic: its key.
         operands: what it reads, by the names that the table has for them.
         result: the name and type of the result that is wanted; any other is left out.
+        predicate: an i1 that guards an instruction of which no result is wanted.
     """
     found = _found(mnemonic)
     places = dict.fromkeys(found.results, "_")
@@ -32,8 +36,10 @@ def emit_instruction(
     places |= {name: f"${at}" for at, name in enumerate(operands, first)}
     letters = [_letter(value.type) for value in operands.values()]
     if result is None:
-        constraints = ",".join((*letters, "~{memory}"))
-        llvm.inline_asm(found.text(places), constraints, list(operands.values()), None)
+        guards = [] if predicate is None else [predicate]
+        constraints = ",".join((*letters, *("b" for _ in guards), "~{memory}"))
+        code = f"@${len(operands)} " * len(guards) + found.text(places)
+        llvm.inline_asm(code, constraints, [*operands.values(), *guards], None)
         return None
     constraints = ",".join((f"={_letter(result[1])}", *letters, "~{memory}"))
     return llvm.inline_asm(found.text(places), constraints, list(operands.values()), result[1])

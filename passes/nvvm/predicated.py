@@ -15,6 +15,7 @@ from .registers import Packing
 
 _CONSTRAINTS = {8: "h", 16: "h", 32: "r", 64: "l"}
 """The registers that hold operands of so many bits."""
+_SPACES = {"!llvm.ptr<1>": ".global", "!llvm.ptr<3>": ".shared"}
 _MEMORY = "~{memory}"
 """Keeps the order with other accesses to memory."""
 
@@ -112,7 +113,7 @@ def fetch(
 
 def _suffix(address: Address, moved: Packing) -> str:
     """State space, vector and type."""
-    space = ".global" if str(address.pointer.type) == "!llvm.ptr<1>" else ""
+    space = _SPACES.get(str(address.pointer.type), "")
     vector = f".v{moved.registers}" if moved.registers > 1 else ""
     return f"{space}{vector}.b{moved.bits}"
 

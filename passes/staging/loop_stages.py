@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 
 from tilec.dialects.tile.emit import emit, emit_effect
@@ -13,6 +13,7 @@ from tilec.ir.ops import arith, scf
 from tilec.ir.ops.arith import CmpI
 from tilec.ir.types import memref_of
 
+from ..base import walk
 from ..emit import add_constant, constant_of, index_constant
 from .staged_copies import StagedCopy
 
@@ -72,9 +73,17 @@ class LoopStages:
         with nullcontext() if there is None else scf.if_(there):
             emit()
 
-    def operands_at(self, copy: StagedCopy, counter: Value) -> list[Value]:
-        """The operands of a copy in another round, computed anew."""
-        known: dict[Value, Value] = {self.counter: counter}
+    def operands_at(
+        self, copy: StagedCopy, counter: Value, outside: Mapping[Value, Value] | None = None
+    ) -> list[Value]:
+        """The operands of a copy in another round, computed anew.
+
+        Args:
+            copy: the copy.
+            counter: the round's.
+            outside: what stands for values of loops around this.
+        """
+        known: dict[Value, Value] = {**(outside or {}), self.counter: counter}
         for op in copy.needs:
             clone = op.clone()
             for number, operand in enumerate(clone.operands):
@@ -83,9 +92,11 @@ class LoopStages:
             known |= zip(op.results, clone.results, strict=True)
         return [known.get(o, o) for o in copy.copy.operands]
 
-    def source_at(self, copy: StagedCopy, counter: Value) -> list[Value]:
-        """The source of a copy and its indices there in another round."""
-        source, _, *indices = self.operands_at(copy, counter)
+    def source_at(
+        self, copy: StagedCopy, counter: Value, outside: Mapping[Value, Value] | None = None
+    ) -> list[Value]:
+        """The source of a copy and its indices there in another round, as of `operands_at`."""
+        source, _, *indices = self.operands_at(copy, counter, outside)
         return [source, *indices[: memref_of(source).rank]]
 
     def copy_to(self, copy: StagedCopy, counter: Value, stage: Value) -> None:
@@ -152,6 +163,23 @@ class LoopStages:
                 if all(next(iter(result.uses), None) is None for result in op.results):
                     op.erase()
             copy.alloc.erase()
+
+
+def make_anew(ops: Iterable[ir.Operation], known: dict[Value, Value]) -> None:
+    """Make ops anew of what is known, and know their results.
+
+    Args:
+        ops: the ops, in order.
+        known: what stands for values that they and what they hold take.
+    """
+    for op in ops:
+        clone = op.clone()
+        for inner in (clone, *walk(clone)):
+            operands = inner.operation.operands
+            for number, operand in enumerate(operands):
+                if operand in known:
+                    operands[number] = known[operand]
+        known |= zip(op.results, clone.results, strict=True)
 
 
 def read_stage(reader: ir.Operation, old: Value, buffer: Value, stage: Value) -> None:

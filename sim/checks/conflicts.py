@@ -18,16 +18,6 @@ class Conflicts:
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
 
-    def uninitialised(self, touch: Touch, before: Array) -> None:
-        """Some of the granules that are read have no stamp."""
-        self.findings.add(
-            "uninitialised",
-            touch.instruction,
-            touch.spread(np.asarray((before == 0).any(axis=1))),
-            lambda at: f"reads shared memory at {touch.offset(at):#x} that nothing has written",
-            touch.offset,
-        )
-
     def examine(
         self, touch: Touch, before: Array, makers: Array, clocks: Clocks, verb: str
     ) -> None:
@@ -103,6 +93,30 @@ class Conflicts:
 
         threads = touch.spread(np.asarray(racing.any(axis=1)))
         self.findings.add("race", touch.instruction, threads, words, touch.offset)
+
+    def abandoned(self, instruction: Instruction, threads: Array) -> None:
+        """Threads have exited before a wait for their copies."""
+        self.findings.add(
+            "async",
+            instruction,
+            threads,
+            lambda _: (
+                "exits without a wait for this copy, which may write shared memory that is gone"
+            ),
+        )
+
+    def same_value(self, touch: Touch, threads: Array) -> None:
+        """Threads that wrote what another thread wrote too, in the same instruction."""
+        self.findings.advise(
+            "same-value",
+            touch.instruction,
+            threads,
+            lambda at: (
+                f"writes shared memory at {touch.offset(at):#x} at once with another thread that "
+                "writes the same; the memory model calls it a race: let one thread do it"
+            ),
+            touch.offset,
+        )
 
     def at_once(self, instruction: Instruction, lost: Array, offsets: Array) -> None:
         """Threads that wrote what another thread overwrote in the same instruction."""

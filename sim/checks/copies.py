@@ -9,6 +9,7 @@ import numpy as np
 from tilec.isa import LANES
 
 from ..alu import Array
+from ..ptx.module import Instruction
 
 
 @dataclass(slots=True)
@@ -16,6 +17,7 @@ class Copy:
     """One `cp.async`, of all threads that executed it.
 
     Attributes:
+        instruction: the instruction.
         rows: where its target's stamps are, as rows of `width`, of each thread.
         width: stamps of a thread's target.
         waiting: threads that have not waited for it yet.
@@ -24,6 +26,7 @@ class Copy:
         size: bytes that each thread reads there; a copy may fill the rest with zeros, or all.
     """
 
+    instruction: Instruction
     rows: Array
     width: int
     waiting: Array
@@ -62,10 +65,10 @@ class Copies:
         """Note what the copy that comes next reads: from which byte, and how many."""
         self._source = source, size
 
-    def add(self, rows: Array, width: int, waiting: Array) -> None:
+    def add(self, instruction: Instruction, rows: Array, width: int, waiting: Array) -> None:
         """A copy is issued by the threads `waiting`."""
         group = np.broadcast_to(self._committed, waiting.shape)
-        self.pending.append(Copy(rows, width, waiting, group, *self._source))
+        self.pending.append(Copy(instruction, rows, width, waiting, group, *self._source))
 
     def commit(self, mask: Array | None) -> None:
         """Threads close their group."""
@@ -86,6 +89,15 @@ class Copies:
             if copy.waiting.any():
                 remaining.append(copy)
         self.pending = remaining
+
+    def abandoned(self, threads: Array) -> Iterator[tuple[Copy, Array]]:
+        """Copies that threads which exit have not waited for, and which threads those are."""
+        for copy in self.pending:
+            left = copy.waiting & threads
+            if left.any():
+                yield copy, left
+                copy.waiting = copy.waiting & ~left
+        self.pending = [copy for copy in self.pending if copy.waiting.any()]
 
     def overwritten(self, offsets: Array, size: int, mask: Array | None) -> Array | None:
         """Threads, of those that write global memory, that hit the source of a pending copy."""

@@ -9,7 +9,7 @@ from ..alu import Array
 from ..findings import Findings, Place
 from ..memory import GLOBAL_BASE
 from ..wave import Wave
-from .races import Traces, neighbours
+from .races import Traces, neighbours, repeated
 from .stamps import TIME
 from .touches import Log, Touches, numbered
 
@@ -63,6 +63,18 @@ class Examination:
             if not touches.checked:
                 chosen = self.numbers[later] == number
                 self._add(findings, touches, earlier[chosen], later[chosen])
+        self._advise(findings)
+
+    def _advise(self, findings: Findings) -> None:
+        """Add writes of one value that nothing orders to the advice."""
+        earlier, later = repeated(self.traces)
+        racing = self._unordered(earlier, later)
+        earlier, later = earlier[racing], later[racing]
+        for number in np.unique(self.numbers[later]).tolist():
+            touches = self.log.touches[number]
+            if not touches.checked and not touches.kind.synchronises:
+                chosen = self.numbers[later] == number
+                self._add(findings, touches, earlier[chosen], later[chosen], same=True)
 
     def _unordered(self, earlier: Array, later: Array) -> Array:
         """Which pairs of touches nothing orders."""
@@ -94,7 +106,15 @@ class Examination:
             found[at] = stamps[self.traces.thread[touched[at]]] >> TIME
         return found
 
-    def _add(self, findings: Findings, touches: Touches, earlier: Array, later: Array) -> None:
+    def _add(
+        self,
+        findings: Findings,
+        touches: Touches,
+        earlier: Array,
+        later: Array,
+        *,
+        same: bool = False,
+    ) -> None:
         shape = self.wave.shape
         threads = np.zeros(shape, np.bool_)
         threads.reshape(-1)[self.traces.thread[later]] = True
@@ -119,13 +139,22 @@ class Examination:
             verb = "writes" if touches.kind.writes else "reads"
             byte = address(at) - GLOBAL_BASE - self.log.allocation.start
             where = f"{verb} byte {byte} of {self.log.allocation.name}"
+            if same:
+                line = findings.module.written_line(before.instruction.position)
+                return (
+                    f"{where} with what {name} writes there at line {line}, in no order; the "
+                    "memory model calls it a race: let one thread do it"
+                )
             if before is touches:
                 return f"{where} at once with {name}, which writes something else"
             did = "wrote" if before.kind.writes else "read"
             line = findings.module.written_line(before.instruction.position)
             return f"{where}, which {name} {did} at line {line}, without a barrier between them"
 
-        findings.add("race", touches.instruction, threads, words, address)
+        if same:
+            findings.advise("same-value", touches.instruction, threads, words, address)
+        else:
+            findings.add("race", touches.instruction, threads, words, address)
 
 
 def _contains(sorted_: Array, values: Array) -> Array:

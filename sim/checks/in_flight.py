@@ -15,6 +15,7 @@ from ..access import Access
 from ..alu import Array
 from ..findings import Findings, Place
 from ..ptx.module import Instruction
+from ..taint.marks import UNWRITTEN
 from ..wave import Wave
 from .operation import Operation
 from .operations import GRANULE, Operations
@@ -171,10 +172,28 @@ class InFlight:
         self.shared.overwrite(cta, granules, instruction)
         return operations.add_write(instruction, cta, granules, barrier, swizzle)
 
-    def read(self, instruction: Instruction, threads: list[Thread], granules: Array) -> Operation:
-        """Threads, of one CTA and one warp each, have granules of its shared memory read."""
+    def read(
+        self,
+        instruction: Instruction,
+        threads: list[Thread],
+        granules: Array,
+        *,
+        followed: bool = False,
+    ) -> Operation:
+        """Threads, of one CTA and one warp each, have granules of its shared memory read.
+
+        Args:
+            instruction: the instruction.
+            threads: one of each warp that takes part.
+            granules: of 16 bytes, ascending, each once.
+            followed: whether what comes of undefined bytes is followed.
+        """
         self.operations.follow()
         cta = threads[0][0]
+        if not followed:
+            self._defined(instruction, threads[0], cta, granules)
+        elif not self.shared.taint.active and self.shared.blank(cta, granules) is not None:
+            self.shared.taint.start(instruction)
         self._order(instruction, threads, cta, granules, writes=False)
         self._settled(instruction, threads, cta, granules, "reads")
         return self.operations.add_read(instruction, cta, granules)
@@ -232,15 +251,6 @@ class InFlight:
                 f"{self._of(unfenced[1])} wrote by the generic one: no fence.proxy.async stands "
                 "between them",
             )
-        blank = None if writes else self.shared.blank(cta, granules)
-        if blank is not None:
-            self._add(
-                "uninitialised",
-                instruction,
-                threads[:1],
-                cta * self._count + blank,
-                "reads shared memory at {address:#x} that nothing has written",
-            )
         clocks, strict = self.progress.clocks, len(threads) == 1
         for thread in threads:
             for place, position, did in chain(
@@ -255,6 +265,25 @@ class InFlight:
                     f"{verb} shared memory at {{address:#x}}, which another thread {did} at line "
                     f"{self._of(position)}, without a barrier between them",
                 )
+
+    def _defined(self, instruction: Instruction, thread: Thread, cta: int, granules: Array) -> None:
+        """What a copy reads must have been written, for it goes where it is not followed."""
+        taint = self.shared.taint
+        blank = None if taint.active else self.shared.blank(cta, granules)
+        words = "reads shared memory at {address:#x} that nothing has written"
+        if taint.active:
+            places = self.shared.places(cta, granules)
+            dirty = [number for number, at in enumerate(places) if taint.dirty(at)]
+            if dirty:
+                blank, origin = int(granules[dirty[0]]), taint.dirty(places[dirty[0]])
+                if origin != UNWRITTEN:
+                    words = (
+                        "reads shared memory at {address:#x}, where what line "
+                        f"{self._of(origin - 1)} read is, which nothing has written"
+                    )
+        if blank is not None:
+            flat = cta * self._count + blank
+            self._add("uninitialised", instruction, [thread], flat, words)
 
     # Waits
 

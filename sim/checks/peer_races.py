@@ -69,7 +69,10 @@ class PeerRaces:
         places = shared.stamps_of(touching.owners, touching.offsets, touching.size)
         blank = (shared.written[places] == 0).any(axis=1)
         if kind.reads and blank.any():
-            self._blank(touching, blank)
+            if "async" in touching.instruction.modifiers:
+                self._blank(touching, blank)  # nobody sees what it gives
+            else:
+                shared.taint.start(touching.instruction)
         known = self._known(touching)
         late = shared.unseen(shared.written, places, known, kind)
         self._report(touching, late, shared.writer[places], "wrote", None)

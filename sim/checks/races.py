@@ -58,6 +58,22 @@ def neighbours(traces: Traces) -> tuple[Array, Array]:
     return earlier[wanted], later[wanted]
 
 
+def repeated(traces: Traces) -> tuple[Array, Array]:
+    """Pairs of writes of one value that follow each other on a granule, by different threads."""
+    count = len(traces.granule)
+    at = np.arange(count)
+    begins = np.ones(count, np.bool_)
+    begins[1:] = traces.granule[1:] != traces.granule[:-1]
+    start = np.maximum.accumulate(np.where(begins, at, 0))
+    before = _last_before(at, traces.writes, start)
+    later = np.flatnonzero(traces.writes & (before >= 0))
+    earlier = before[later]
+    same = traces.known[earlier] & traces.known[later]
+    same &= traces.content[earlier] == traces.content[later]
+    same &= traces.thread[earlier] != traces.thread[later]
+    return earlier[same], later[same]
+
+
 def _last_before(at: Array, chosen: Array, start: Array) -> Array:
     """The last of the chosen before each place, since `start`; -1 if there is none."""
     latest = np.maximum.accumulate(np.where(chosen, at, -1))

@@ -16,6 +16,7 @@ from ..access import Access
 from ..alu import Array
 from ..findings import Findings
 from ..ptx.module import Instruction
+from ..taint.state import Taint
 from ..wave import Wave
 from .clocks import Clocks
 from .conflicts import Conflicts
@@ -36,19 +37,24 @@ class SharedChecks:
         written, read: stamps of the last write and the last read of every granule.
         writer, reader: offsets in the text of the instructions that made them.
         copies: asynchronous copies that have not been waited for.
+        taint: follows what is read before it is written.
     """
 
-    def __init__(self, wave: Wave, findings: Findings, progress: Progress) -> None:
+    def __init__(self, wave: Wave, findings: Findings, progress: Progress, taint: Taint) -> None:
         self.wave = wave
         self.progress = progress
         self.granule, self._shift = _WIDEST, _WIDEST.bit_length() - 1
         self.copies = Copies()
         self.conflicts = Conflicts(findings)
+        self.taint = taint
+        taint.unwritten_shared = self._unwritten
 
     def begin(self) -> None:
         """Begin a wave."""
         self.ctas = 1
         self._restarts = 0
+        self._shared_by: Touch | None = None
+        self._gone = np.zeros((0, 1), np.bool_)
         self.granules = self.wave.memory.shared_stride // self.granule
         self.written = np.zeros(self.granules, np.uint32)
         self.read = np.zeros(self.granules, np.uint32)
@@ -115,8 +121,8 @@ class SharedChecks:
                 return
         touch = Touch(instruction, kind, rows, width, stamp, active, shape, offsets)
         before = self.written.reshape(-1, width).take(rows, axis=0)
-        if kind.reads and int(before.min()) == 0:
-            self.conflicts.uninitialised(touch, before)
+        if kind.reads and not self.taint.active and int(before.min()) == 0:
+            self.taint.start(instruction)
         if int(before.max()) >> TIME > progress.floor:
             self.conflicts.examine(touch, before, self.writer, progress.clocks, "wrote")
         if kind.writes:
@@ -133,10 +139,16 @@ class SharedChecks:
         if kind is Access.ASYNC_WRITE:
             stamp = (stamp & np.uint32(THREAD)) | np.uint32(PENDING << TIME)
             waiting = touch.spread(np.ones(touch.rows.shape, np.bool_))
-            self.copies.add(touch.spread(touch.rows), touch.width, waiting)
+            self.copies.add(touch.instruction, touch.spread(touch.rows), touch.width, waiting)
         elif kind.synchronises:
             stamp = stamp | np.uint32(SYNC)
-        self.written.reshape(-1, touch.width)[touch.rows] = stamp[:, None]
+        written = self.written.reshape(-1, touch.width)
+        written[touch.rows] = stamp[:, None]
+        if kind is Access.WRITE:
+            # Of several threads that write one granule at once, one stamp is left.
+            gone = written.take(touch.rows, axis=0) != stamp[:, None]
+            self._shared_by = touch if gone.any() else None
+            self._gone = gone
         self.writer.reshape(-1, touch.width)[touch.rows] = touch.instruction.position
         self.read.reshape(-1, touch.width)[touch.rows] = 0
 
@@ -155,6 +167,15 @@ class SharedChecks:
             lane, column = np.nonzero(several)
             read[rows[lane], column] |= np.uint32(SEVERAL)
         self.reader.reshape(-1, touch.width)[rows] = touch.instruction.position
+
+    def exited(self, threads: Array) -> None:
+        """Threads exit: their copies may write what is another CTA's by then."""
+        if not self.copies.pending:
+            return
+        self.progress.expand()
+        self._follow()
+        for copy, left in self.copies.abandoned(threads):
+            self.conflicts.abandoned(copy.instruction, left)
 
     # What other CTAs do
 
@@ -196,12 +217,26 @@ class SharedChecks:
         first = cta * self.granules + granules * factor
         return np.asarray(first[:, None] + np.arange(factor))
 
+    def _unwritten(self) -> Array:
+        """Bytes that nothing has written, (CTAs, bytes); one CTA may stand for all."""
+        self._follow()
+        blank = self.written.reshape(self.ctas, -1) == 0
+        return np.repeat(blank, self.granule, axis=1)
+
+    def places(self, cta: int, granules: Array) -> Array:
+        """Where the bytes of granules of 16 bytes of a CTA are in memory, (granules, 16)."""
+        memory = self.wave.memory
+        first = memory.shared_base + cta * memory.shared_stride + granules * _WIDEST
+        return np.asarray(first[:, None] + np.arange(_WIDEST))
+
     def overwrite(self, cta: int, granules: Array, instruction: Instruction) -> None:
         """Granules are written by none of the threads; who may touch them is asked apart."""
         places = self._granules(cta, granules)
         self.written[places] = 1
         self.writer[places] = instruction.position
         self.read[places] = 0
+        if self.taint.active:
+            self.taint.overwrite(self.places(cta, granules))
 
     def blank(self, cta: int, granules: Array) -> int | None:
         """The first granule of which nothing has written some part; None if there is none."""
@@ -286,6 +321,9 @@ class SharedChecks:
             lost = lost & mask
         if lost.any():
             self.conflicts.at_once(instruction, lost, offsets)
+        elif self._shared_by is not None:
+            threads = self._shared_by.spread(np.asarray(self._gone.any(axis=1)))
+            self.conflicts.same_value(self._shared_by, threads)
 
 
 def _bytes(values: Array) -> Array:

@@ -175,7 +175,7 @@ class Warpgroups:
     def reads(self, instruction: Instruction, cta: int, group: int, granules: Array) -> None:
         """A warpgroup's product reads granules of its CTA's shared memory."""
         threads = [(cta, group * WARPGROUP_WARPS + warp, 0) for warp in range(WARPGROUP_WARPS)]
-        operation = self.in_flight.read(instruction, threads, granules)
+        operation = self.in_flight.read(instruction, threads, granules, followed=True)
         number = int(self._committed[cta, group]) + 1
         self._reads.setdefault((cta, group), []).append((number, operation))
 

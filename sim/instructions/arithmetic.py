@@ -26,6 +26,7 @@ def bind(binding: Binding) -> Step:
     targets = [binding.target(o, t) for o, t in zip(written, kinds, strict=True)]
     if carried:
         targets.append(binding.frame.carry)
+        binding.written.append(binding.frame.carry)
     if len(targets) == 1:
         return _single(binding.machine, operation, targets[0], slots)
     return _several(binding.machine, operation, targets, slots)
@@ -36,6 +37,7 @@ def _sources(binding: Binding, sources: list[Operand], types: tuple[str, ...]) -
     slots = [binding.source(o, t) for o, t in zip(sources, explicit, strict=True)]
     if "carry" in types:
         slots.append(binding.frame.carry)
+        binding.read.append(binding.frame.carry)
     return slots
 
 

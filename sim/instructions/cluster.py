@@ -180,6 +180,8 @@ def _announced(
         return move
     races = machine.observer.peer_races
     races.touch(touching)
+    if touching.kind is Access.WRITE:
+        machine.observer.overwritten(touching)
     ctas, offsets = machine.phases.places(np.array([object_]))
     sent = races.sent(touching.threads[0])
 

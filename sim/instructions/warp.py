@@ -30,11 +30,19 @@ def _targets(binding: Binding, first: Operand, types: tuple[str, str]) -> list[i
     return [binding.target(first, types[0]), None]
 
 
+def _names_all(operand: Operand) -> bool:
+    """Whether a member mask is a constant that names all lanes."""
+    return isinstance(operand, Integer) and operand.value & 0xFFFFFFFF == 0xFFFFFFFF
+
+
 def members(binding: Binding, operand: Operand) -> int:
     """The slot of a member mask; the instruction waits for the lanes that it names."""
     slot = binding.source(operand, "u32")
-    everyone = isinstance(operand, Integer) and operand.value & 0xFFFFFFFF == 0xFFFFFFFF
+    everyone = _names_all(operand)
     binding.sync = Members(None if everyone else slot)
+    observer, registers = binding.machine.observer, binding.machine.registers
+    if observer is not None and not everyone:
+        binding.precede(lambda: observer.named(binding.instruction, registers[slot]))
     return slot
 
 
@@ -84,11 +92,29 @@ def _shfl(binding: Binding) -> Step:
     target, valid = _targets(binding, operands[0], ("b32", "pred"))
     a = binding.source(operands[1], "b32")
     b, c = (binding.source(o, "u32") for o in operands[2:4])
-    if sync:
-        members(binding, operands[4])
+    who = members(binding, operands[4]) if sync else None
     machine, registers = binding.machine, binding.machine.registers
+    observer, where = machine.observer, binding.instruction
+    partly = sync and not _names_all(operands[4])
+
+    def absent() -> Array | None:
+        """The threads that take the value of a lane that does not take part; None if none does."""
+        if machine.mask is None and not partly:
+            return None
+        named = _active_bits(machine)
+        if who is not None:
+            named = named & registers[who]
+        lanes, _ = _shuffle_lanes(mode, registers[b], registers[c])
+        missing = (named >> lanes.astype(np.uint32) & np.uint32(1)) == 0
+        return missing if missing.any() else None
+
+    binding.absent = absent
 
     def step() -> None:
+        if observer is not None and not observer.taint.replaying:
+            missing = absent()
+            if missing is not None:
+                observer.taken(where, missing)
         lanes, inside = _shuffle_lanes(mode, registers[b], registers[c])
         value = registers[a]
         if target is not None:

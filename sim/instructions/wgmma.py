@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,7 +40,7 @@ def _bind(binding: Binding) -> Step:
     watch = None if machine.observer is None else machine.observer.warpgroups
     match modifiers[0]:
         case "mma_async":
-            return _Wgmma(binding).step
+            return _product(binding)
         case "fence":
             binding.expect(0)
             return _nothing if watch is None else watch.fence
@@ -55,12 +56,17 @@ def _bind(binding: Binding) -> Step:
     raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
 
 
+def _product(binding: Binding) -> Step:
+    made = binding.product = Warpgroup(binding)
+    return made.step
+
+
 def _nothing() -> None:
     """Products are computed when they are issued: without checks there is nothing to wait for."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Side:
     """A or B of an instruction.
 
     Attributes:
@@ -81,8 +87,16 @@ class _Side:
         return self.operand.storage is Storage.SHARED
 
 
-class _Wgmma:
-    """One `wgmma.mma_async`, bound."""
+class Warpgroup:
+    """One `wgmma.mma_async`, bound.
+
+    Attributes:
+        form: its form.
+        targets: registers of C and D.
+        sides: A and B.
+        scale_d: the predicate that says whether C is added.
+        metadata: the register that says where elements of a sparse A are, or None.
+    """
 
     def __init__(self, binding: Binding) -> None:
         self.machine: Machine = binding.machine
@@ -94,6 +108,7 @@ class _Wgmma:
         wanted = 3 + len(form.selectors) + (form.sparsity is not None)
         binding.expect(wanted)
         self.targets = _registers(binding, first, form.operand("d"))
+        binding.written += self.targets
         sides = [rest.pop(0), rest.pop(0)]
         self.metadata: int | None = None
         self.selector = 0
@@ -108,7 +123,7 @@ class _Wgmma:
         for name, selector in named.items():
             values[name] = _constant(binding, rest.pop(0), tuple(selector.legal))
         self.sides = {
-            name: _Side(
+            name: Side(
                 form.operand(name),
                 _registers(binding, given, form.operand(name))
                 if form.operand(name).storage is not Storage.SHARED
@@ -121,13 +136,13 @@ class _Wgmma:
 
     def step(self) -> None:
         """Execute it."""
-        places = self._warpgroups()
+        places = self.places()
         if not len(places):
             return
         machine = self.machine
         self._watch(places)
         a, b = (self._values(side, places) for side in self.sides.values())
-        reads_c = self._scalar(self.scale_d, places)
+        reads_c = self.reads_c(places)
         groups = [np.flatnonzero(reads_c), np.flatnonzero(~reads_c)]
         for chosen, addend in zip(groups, (True, False), strict=True):
             if not chosen.size:
@@ -145,7 +160,7 @@ class _Wgmma:
             )
             self._spread(some, result)
 
-    def _warpgroups(self) -> Array:
+    def places(self) -> Array:
         """The CTA and number of each warpgroup that executes it, (warpgroups, 2)."""
         machine = self.machine
         ctas, warps, _ = machine.shape
@@ -169,19 +184,28 @@ class _Wgmma:
                 )
         return np.argwhere(counts == _THREADS)
 
-    def _rows(self, places: Array) -> tuple[Array, Array]:
+    def rows(self, places: Array) -> tuple[Array, Array]:
         """Index of the warps of warpgroups: (warpgroups, 1) and (warpgroups, 4)."""
         return places[:, :1], places[:, 1:] * WARPGROUP_WARPS + np.arange(WARPGROUP_WARPS)
 
     def _gather(self, slots: tuple[int, ...], places: Array) -> Array:
         """Registers of warpgroups, (warpgroups, registers, 128)."""
-        machine, rows = self.machine, self._rows(places)
-        found = [machine.full(machine.registers[slot])[rows] for slot in slots]
-        return np.stack(found, axis=1).reshape(len(places), len(slots), _THREADS)
+        machine = self.machine
+        return self.gathered([machine.registers[slot] for slot in slots], places)
+
+    def gathered(self, values: Sequence[Array], places: Array) -> Array:
+        """Values of all threads as those of warpgroups, (warpgroups, values, 128)."""
+        rows = self.rows(places)
+        found = [self.machine.full(value)[rows] for value in values]
+        return np.stack(found, axis=1).reshape(len(places), len(values), _THREADS)
+
+    def reads_c(self, places: Array) -> Array:
+        """Which warpgroups add C."""
+        return self._scalar(self.scale_d, places)
 
     def _spread(self, places: Array, result: Array) -> None:
         """Write registers of warpgroups."""
-        machine, rows = self.machine, self._rows(places)
+        machine, rows = self.machine, self.rows(places)
         split = result.reshape(len(places), len(self.targets), WARPGROUP_WARPS, LANES)
         whole = len(places) * _THREADS == machine.shape[0] * machine.shape[1] * LANES
         for number, slot in enumerate(self.targets):
@@ -196,7 +220,7 @@ class _Wgmma:
         values = machine.registers[slot]
         if values.size == 1:
             return np.broadcast_to(values.reshape(1), len(places))
-        each = machine.full(values)[self._rows(places)].reshape(len(places), -1)
+        each = machine.full(values)[self.rows(places)].reshape(len(places), -1)
         differ = (each != each[:, :1]).any(axis=1)
         if differ.any() and machine.observer is not None:
             cta, group = places[np.argmax(differ)].tolist()
@@ -212,23 +236,29 @@ class _Wgmma:
 
     # Shared memory
 
-    def _values(self, side: _Side, places: Array) -> Array:
+    def _values(self, side: Side, places: Array) -> Array:
         """Values of A or B, (warpgroups, m or n, k), as they are stored."""
         if not side.shared:
             values = matrix_of(self.form, side.operand.name, self._gather(side.slots, places))
             return values if side.sign == 1 else -values
-        memory, type_ = self.machine.memory, side.operand.type
-        size = max(type_.bits // 8, 1)
-        found = []
-        for (cta, _), at in zip(places.tolist(), self._addresses(side, places), strict=True):
-            base = memory.shared_base + cta * memory.shared_stride
-            legal = at if at.max() < memory.shared_bytes else np.zeros_like(at)
-            raw = gather(memory.data, base, legal, size, transposed=side.transposed)
-            found.append(decode_bytes(type_, raw))
-        values = np.stack(found)
+        raw = self.raw(side, places, self.machine.memory.data)
+        values = np.stack([decode_bytes(side.operand.type, one) for one in raw])
         return values if side.sign == 1 else -values
 
-    def _addresses(self, side: _Side, places: Array) -> list[Array]:
+    def raw(self, side: Side, places: Array, data: Array) -> Iterator[Array]:
+        """Bytes of A or B of each warpgroup, (m or n, bytes along k), of memory or its shadow."""
+        size = max(side.operand.type.bits // 8, 1)
+        for at in self.spans(side, places):
+            yield gather(data, 0, at, size, transposed=side.transposed)
+
+    def spans(self, side: Side, places: Array) -> Iterator[Array]:
+        """Places in memory of the chunks of A or B, of each warpgroup."""
+        memory = self.machine.memory
+        for (cta, _), at in zip(places.tolist(), self._addresses(side, places), strict=True):
+            legal = at if at.max() < memory.shared_bytes else np.zeros_like(at)
+            yield memory.shared_base + cta * memory.shared_stride + legal
+
+    def _addresses(self, side: Side, places: Array) -> list[Array]:
         """Addresses of the chunks of A or B, of each warpgroup."""
         words = self._scalar(side.slots[0], places).tolist()
         return [
@@ -268,7 +298,7 @@ class _Wgmma:
             if touched:
                 watch.reads(self.instruction, cta, group, np.unique(np.concatenate(touched)))
 
-    def _problem(self, side: _Side, word: int, descriptor: Descriptor, at: Array) -> str:
+    def _problem(self, side: Side, word: int, descriptor: Descriptor, at: Array) -> str:
         """What is wrong with an operand's descriptor; empty if nothing is."""
         name, limit = side.operand.name, self.machine.memory.shared_bytes
         line = CHUNK << descriptor.swizzle.bits

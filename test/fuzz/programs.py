@@ -78,6 +78,37 @@ def changed(text: str, rng: random.Random) -> str:
     return text
 
 
+def copy_of_any(rng: random.Random) -> str:
+    """A program that copies a tile of any elements and any shape."""
+    element = rng.choice(_ELEMENTS)
+    rank = rng.choice((1, 2, 2, 3))
+    shape = "x".join(str(rng.choice((1, 2, 4, 8, 16, 3, 5, 0, 64))) for _ in range(rank))
+    held = "x".join(["?"] * rank) if rng.random() < 0.5 else shape
+    memory, tile = f"memref<{held}x{element}>", f"tensor<{shape}x{element}>"
+    masked, threads = rng.choice(("{masked} ", "")), rng.choice((32, 64, 128, 96, 1))
+    places, indices = ", %c0" * rank, ", index" * rank
+    return f"""gpu.module @m {{
+  gpu.func @k(%a: {memory}, %b: {memory})
+      kernel attributes {{known_block_size = array<i32: {threads}, 1, 1>}} {{
+    %c0 = arith.constant 0 : index
+    %t = "tile.load"(%a{places}) {masked}: ({memory}{indices}) -> {tile}
+    "tile.store"(%t, %b{places}) {masked}: ({tile}, {memory}{indices}) -> ()
+    gpu.return
+  }}
+}}
+"""
+
+
+_ELEMENTS = (
+    "i1", "i2", "i3", "i4", "i7", "i8", "i16", "i24", "i32", "i48", "i64", "i65", "i128", "i256",
+    "ui8", "si32", "index", "f16", "bf16", "tf32", "f32", "f64", "f80", "f128", "f8E4M3FN",
+    "f8E5M2", "f8E8M0FNU", "f4E2M1FN", "f6E3M2FN", "f6E2M3FN", "f8E3M4", "complex<f32>",
+    "vector<2xf32>",
+    "vector<4xf16>", "!llvm.ptr", "none", "!tile.byte<f4E2M1FN>",
+)  # fmt: skip
+"""Types of which tiles may be made or not."""
+
+
 def _one(
     pattern: re.Pattern[str], group: int, new: Callable[[str, random.Random], str]
 ) -> Callable[[str, random.Random], str]:

@@ -22,7 +22,7 @@ from case import Case, Reached
 from judging import Outcome
 
 _HERE = Path(__file__).parent
-_MEMORY = 8 << 30
+_MEMORY = 4 << 30
 _BUSY = 10
 """Times its patience that a case has on a machine that is busy with others."""
 _REACHED = ("", *map(str, Reached))

@@ -18,6 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FACADE = "tilec"
 """`tilec` itself: what it exports is the compiler's and the language's."""
+COMMAND = "tilec.__main__"
+"""`python -m tilec`, a command as those in `tilec.tools` are."""
 LAYERS = (
     *("isa", "layout", "ir", "dialects", "interpret", "passes"),
     *("compiler", "lang", FACADE, "tools"),
@@ -152,6 +154,8 @@ def layer(module: str) -> str:
     """The package that a module belongs to; what is in `tilec` itself is the compiler's."""
     if module == FACADE:
         return FACADE
+    if module == COMMAND:
+        return "tools"
     name = module.split(".")[1]
     return name if name in (*LAYERS, *BESIDE) else "compiler"
 

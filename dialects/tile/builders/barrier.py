@@ -31,9 +31,20 @@ def barrier_init(barriers: Value, index: Index, count: int) -> None:
 
 
 @located
-def barrier_arrive(barriers: Value, index: Index, of: Index | None = None) -> None:
-    """`tile.barrier_arrive`: one of them, in the own CTA or the cluster's of a rank."""
-    emit(BarrierArriveOp, [barriers, *indices_of([index] if of is None else [index, of])])
+def barrier_arrive(
+    barriers: Value, index: Index, of: Index | None = None, *, elected: bool = False
+) -> None:
+    """`tile.barrier_arrive`: one of them, in the own CTA or the cluster's of a rank.
+
+    Args:
+        barriers: mbarriers.
+        index: which of them.
+        of: the rank of the CTA, if it is not the own one.
+        elected: whether whole warps come, of which one thread arrives.
+    """
+    attributes = {"elected": ir.UnitAttr.get()} if elected else {}
+    operands = [barriers, *indices_of([index] if of is None else [index, of])]
+    emit(BarrierArriveOp, operands, attributes=attributes)
 
 
 @located

@@ -12,7 +12,7 @@ from tilec.layout import LinearLayout, any_fragment_of
 from tilec.layout.operands import operand_layout
 
 from ..ops.base import check_op
-from ..ops.warpgroup_dot import WarpgroupDotOp
+from ..ops.warpgroup_dot import WarpgroupDotOp, WarpgroupStartOp, WarpgroupWaitOp
 from ..ops.wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
@@ -185,10 +185,48 @@ def warpgroup_dot(
         imm_trans_a: 1 if M is contiguous in memory.
         imm_trans_b: 1 if N is.
     """
+    attributes = _product(form, warps, imm_trans_a, imm_trans_b)
+    return emit(WarpgroupDotOp, [a, b, c, *indices_of(indices)], c.type, attributes)
+
+
+@located
+def warpgroup_start(
+    form: Form | str,
+    a: Value,
+    b: Value,
+    c: Value,
+    *indices: Index,
+    warps: tuple[int, int],
+    imm_trans_a: int = 0,
+    imm_trans_b: int = 0,
+) -> Value:
+    """`tile.warpgroup_start`: the same, under way, until a `tile.warpgroup_wait` gives it back.
+
+    Arguments are those of `warpgroup_dot`.
+    """
+    attributes = _product(form, warps, imm_trans_a, imm_trans_b)
+    return emit(WarpgroupStartOp, [a, b, c, *indices_of(indices)], c.type, attributes)
+
+
+@located
+def warpgroup_wait(started: Value, pending: int = 0) -> Value:
+    """`tile.warpgroup_wait`: what a `tile.warpgroup_start` gives, done.
+
+    Args:
+        started: its result.
+        pending: how many of the products behind it may stay under way.
+    """
+    return emit(WarpgroupWaitOp, [started], started.type, {"pending": i64(pending)})
+
+
+def _product(
+    form: Form | str, warps: tuple[int, int], imm_trans_a: int, imm_trans_b: int
+) -> dict[str, Attribute]:
+    """The attributes of a product of warpgroups."""
     given = {"imm_trans_a": imm_trans_a, "imm_trans_b": imm_trans_b}
     attributes: dict[str, Attribute] = {name: i64(one) for name, one in given.items() if one}
     attributes |= {"form": form_name(form), "warps": ir.DenseI64ArrayAttr.get(list(warps))}
-    return emit(WarpgroupDotOp, [a, b, c, *indices_of(indices)], c.type, attributes)
+    return attributes
 
 
 def _bit(value: Value | bool) -> Value:

@@ -27,7 +27,11 @@ from .select import SelectOp
 from .take import TakeOp
 from .tma import TmaLoadOp, TmaPrefetchOp, TmaReduceOp, TmaStoreOp
 from .views import BroadcastOp, ExpandOp, ReshapeOp, TransposeOp
-from .warpgroup_dot import WarpgroupDotOp
+from .warpgroup_dot import (
+    WarpgroupDotOp,
+    WarpgroupStartOp,
+    WarpgroupWaitOp,
+)
 from .wgmma import (
     AccumulatorOp,
     JoinWarpsOp,
@@ -96,6 +100,8 @@ __all__ = [
     "WarpPartOp",
     "WarpgroupDotOp",
     "WarpgroupIdOp",
+    "WarpgroupStartOp",
+    "WarpgroupWaitOp",
     "WgmmaCommitOp",
     "WgmmaFenceOp",
     "WgmmaOp",

@@ -68,11 +68,19 @@ class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`).
 
     With `of`, at the mbarrier at the same place in the CTA of that rank in the cluster; who waits
-    there for what was done before waits with `cluster`.
+    there for what was done before waits with `cluster`. With `elected`, whole warps come to it, and
+    one thread of each arrives, under a predicate.
     """
 
-    assembly_format = "$barriers `[` $index `]` (`of` $rank^)? attr-dict `:` type($barriers)"
+    assembly_format = (
+        "$barriers `[` $index `]` (`of` $rank^)? (`elected` $elected^)? attr-dict "
+        "`:` type($barriers)"
+    )
+    UNITS = frozenset({"elected"})
     inferred_types = {"index": "index", "rank": "index"}
+    SEMANTICS = _SIGNALS.but(
+        scope=lambda op: Scope.WARP if "elected" in op.attributes else Scope.LANE
+    )
 
     barriers: ext.Operand[Any]
     index: ext.Operand[Any]

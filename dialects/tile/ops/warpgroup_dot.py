@@ -1,9 +1,17 @@
-"""`tile.warpgroup_dot`: a CTA's product whose operands warpgroups read from shared memory."""
+"""`tile.warpgroup_dot` and its kin: a CTA's products that warpgroups read from shared memory."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tilec.dialects.semantics import Access, LayoutRule, Resource, Scope, Touch
+from tilec.dialects.semantics import (
+    Access,
+    LayoutRule,
+    Resource,
+    Scope,
+    Semantics,
+    Touch,
+    Variation,
+)
 from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
@@ -19,36 +27,29 @@ if TYPE_CHECKING:
     from ..matrix_operands import MatrixOperand
 
 
-class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
-    """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as it takes, done when it gives `d`.
+_FORMAT = (
+    "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
+    "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
+)
+_INFERRED = {"indices": "index", "d": "$c"}
+_PRODUCT = PURE.but(scope=Scope.WARPGROUP, layouts=LayoutRule.PRODUCT)
 
-    `b` lies in shared memory, `a` there too or in registers, as `form` says; of a memref the last
-    two dimensions are as `tile.wgmma` has them, and the dimension before counts the panels that a
-    row goes on in. `imm_trans_a` and `imm_trans_b` say that M or N is contiguous. `warps` is how
-    many warps share the rows, a multiple of four, and the columns of C. The data are there, and
-    visible to the asynchronous proxy, when the op begins; when it ends, nothing reads them.
-    """
 
-    assembly_format = (
-        "$a (`[` ranked($indices, $a)^ `]`)? `,` $b `[` ranked($indices, $b) `]` `,` $c attr-dict "
-        "`:` type($a) `,` type($b) `,` type($c) (`->` type($d)^)?"
-    )
-    inferred_types = {"indices": "index", "d": "$c"}
+class WarpgroupProduct(TileOp):
+    """What products have in common, awaited or under way."""
 
     OPTIONAL = frozenset({"imm_trans_a", "imm_trans_b"})
-    SEMANTICS = PURE.but(
-        scope=Scope.WARPGROUP,
-        effects=(Touch(Access.READ, Resource.SHARED),),
-        layouts=LayoutRule.PRODUCT,
-    )
 
-    a: ext.Operand[Any]
-    b: ext.Operand[Any]
-    c: ext.Operand[Any]
-    indices: Sequence[ext.Operand[Any]]
-    form: ir.StringAttr
-    warps: Any
-    d: ext.Result[Any]
+    if TYPE_CHECKING:  # fields of each
+
+        @property
+        def a(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def b(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def c(self) -> ir.Value: ...  # noqa: D102
+        @property
+        def d(self) -> ir.Value: ...  # noqa: D102
 
     @property
     def key(self) -> Form:
@@ -162,6 +163,129 @@ class WarpgroupDotOp(TileOp, name="warpgroup_dot"):
                 f"memory, and C has {extent}"
             )
         return depth
+
+
+class WarpgroupDotOp(WarpgroupProduct, name="warpgroup_dot"):
+    """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as it takes, done when it gives `d`.
+
+    `b` lies in shared memory, `a` there too or in registers, as `form` says; of a memref the last
+    two dimensions are as `tile.wgmma` has them, and the dimension before counts the panels that a
+    row goes on in. `imm_trans_a` and `imm_trans_b` say that M or N is contiguous. `warps` is how
+    many warps share the rows, a multiple of four, and the columns of C. The data are there, and
+    visible to the asynchronous proxy, when the op begins; when it ends, nothing reads them.
+    """
+
+    assembly_format = _FORMAT
+    inferred_types = _INFERRED
+
+    SEMANTICS = _PRODUCT.but(effects=(Touch(Access.READ, Resource.SHARED),))
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    warps: Any
+    d: ext.Result[Any]
+
+
+class WarpgroupStartOp(WarpgroupProduct, name="warpgroup_start"):
+    """A `tile.warpgroup_dot` that is under way when it gives `d`.
+
+    Nothing but a `tile.warpgroup_wait` of the same block takes `d`, and nothing writes what is read
+    from shared memory before that. Those of one shape on one accumulator are not ordered otherwise.
+    """
+
+    assembly_format = _FORMAT
+    inferred_types = _INFERRED
+
+    SEMANTICS = _PRODUCT.but(
+        effects=(
+            Touch(Access.READ, Resource.SHARED, asynchronous=True),
+            Touch(Access.WRITE, Resource.ACCUMULATORS, asynchronous=True),
+        )
+    )
+
+    a: ext.Operand[Any]
+    b: ext.Operand[Any]
+    c: ext.Operand[Any]
+    indices: Sequence[ext.Operand[Any]]
+    form: ir.StringAttr
+    warps: Any
+    d: ext.Result[Any]
+
+    def check_uses(self) -> None:
+        """Check that nothing takes the result but what waits for it, in the same block.
+
+        Raises:
+            TilecError: naming what does.
+        """
+        for use in self.results[0].uses:
+            user = use.owner.operation
+            if not isinstance(user.opview, WarpgroupWaitOp) or user.block != self.operation.block:
+                raise TilecError(
+                    f"is under way, and '{user.name}' takes its result; legal: a "
+                    "tile.warpgroup_wait of the same block"
+                )
+
+
+class WarpgroupWaitOp(TileOp, name="warpgroup_wait"):
+    """Wait until at most `pending` of the warpgroup's latest products are under way.
+
+    It gives back the result of a `tile.warpgroup_start` that is not among those.
+    """
+
+    assembly_format = "$pending $started attr-dict `:` type($started)"
+    inferred_types = {"tile": "$started"}
+
+    SEMANTICS = Semantics(
+        scope=Scope.WARPGROUP,
+        effects=(Touch(Access.ORDER, Resource.ACCUMULATORS),),
+        varies=Variation.AS_OPERANDS,
+        layouts=LayoutRule.JOINED,
+    )
+
+    started: ext.Operand[Any]
+    pending: ir.IntegerAttr
+    tile: ext.Result[Any]
+
+    @property
+    def product(self) -> WarpgroupStartOp:
+        """The product that it waits for.
+
+        Raises:
+            TilecError: if it is none.
+        """
+        owner = self.operands[0].owner
+        view = None if isinstance(owner, ir.Block) else owner.operation.opview
+        if not isinstance(view, WarpgroupStartOp):
+            raise TilecError("waits for the result of a tile.warpgroup_start")
+        return view
+
+    def check(self) -> None:
+        """Verify the product, and that the result is its."""
+        pending = integer(self, "pending")
+        if pending < 0:
+            raise TilecError(f"pending must be 0 or more, not {pending}")
+        if self.results[0].type != self.operands[0].type:
+            raise TilecError("gives back the tile that it takes")
+        _ = self.product
+
+    def check_pending(self) -> None:
+        """Check that the product is not among the latest, which may stay under way.
+
+        Raises:
+            TilecError: saying how many there are behind it.
+        """
+        ops = [op.operation for op in self.operation.block.operations]
+        between = ops[ops.index(self.product.operation) + 1 : ops.index(self.operation)]
+        behind = sum(isinstance(op.opview, WarpgroupProduct) for op in between)
+        pending = integer(self, "pending")
+        if pending > behind:
+            raise TilecError(
+                f"leaves {pending} products under way, and {behind} begin behind the one that it "
+                "gives back"
+            )
 
 
 def _is_in_memory(value: Value) -> bool:

@@ -73,7 +73,7 @@ _ODD = (
     "nan", "inf", "-inf", "1e400", "-1", "0", "--", "", ".", "/", "b.bin", "a.mlir", "out.ptx",
     "missing/x", "(" * 3000, "[" * 3000, "{" * 3000, "9" * 5000, "randn:60000x60000:e4m3",
     "zeros:99999999999999999", "zeros:1x0", "i8:300", "f16:nan", "i32:nan", "x.npy", "\udcff", "*",
-    "0=/", "3=.", "null", "k" * 3000, "a.mlir:1", "-", "/dev/full", "/dev/null/x",
+    "0=/", "3=.", "null", "k" * 3000, "a.mlir:1", "-", "/dev/null", "/dev/null/x",
 )  # fmt: skip
 """Values that no command expects, whatever it expects."""
 _PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 p)\n{\n\tret;\n}\n"

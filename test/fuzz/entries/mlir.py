@@ -17,6 +17,7 @@ _WHOLE = 0.2
 """How many are compiled, which takes longer than all else."""
 _RESOURCE = re.compile(r"dense_resource<\w+>|^ +\w+: \"0x\w+\",?$", re.MULTILINE)
 """What MLIR calls by another name if it meets it once more in a context."""
+_COPIES = 0.03
 _LONGEST = 20_000
 """Characters that a message may have."""
 
@@ -36,11 +37,14 @@ def make(rng: random.Random) -> Case:
         text = programs.changed(text, rng)
     if not structured or rng.random() < 0.05:
         text = mutations.mutated(text, rng, seeds.words(), seeds.program(rng)[0])
+    copies = rng.random() < _COPIES
+    if copies:
+        text, pipeline = programs.copy_of_any(rng), ""
     options = {
         "pipeline": None if not pipeline or rng.random() < 0.3 else pipeline,
         "printed": rng.random() < 0.5,
         "commented": rng.random() < 0.03,
-        "whole": rng.random() < _WHOLE,
+        "whole": copies or rng.random() < _WHOLE,
         "target": rng.choice(_TARGETS),
         "level": rng.choice((0, 3, 3)),
         "lineinfo": rng.random() < 0.2,

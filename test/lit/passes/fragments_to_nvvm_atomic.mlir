@@ -51,6 +51,10 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[BOTH:.*]] = llvm.and %[[IN]], %{{.*}} : i1
     // CHECK: "@$0 st.global.b32 [$1], $2;", "b,l,r,~{memory}" %[[BOTH]],
     tile.store %t, %g[%z, %z] masked : !C, memref<1x16xi32>
+    // In shared memory as well.
+    // CHECK: "@$0 st.shared.b32 [$1], $2;", "b,l,r,~{memory}" %[[FIRST]],
+    %s = tile.alloc_shared : memref<1x16xi32, #tile.shared<"none">>
+    tile.store %t, %s[%z, %z] : !C, memref<1x16xi32, #tile.shared<"none">>
     gpu.return
   }
 }

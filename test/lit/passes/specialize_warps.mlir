@@ -7,6 +7,7 @@
 // Two boxes for B, whose lines are 64 elements; as many stages as fit, or as the loop says.
 
 !Array = memref<?x?xf16, strided<[?, 1]>>
+!Out = memref<?x?xf32>
 !A = tensor<128x64xf16>
 !B = tensor<64x128xf16>
 !D = tensor<128x128xf32>
@@ -38,10 +39,10 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK: tile.barrier_wait %[[FULL]]
   // CHECK-NOT: tile.async_copy
   // CHECK: tile.warpgroup_dot %[[A]]
-  // CHECK-NEXT: %[[ONE:.*]] = nvvm.elect.sync
-  // CHECK-NEXT: scf.if %[[ONE]] {
-  // CHECK-NEXT: tile.barrier_arrive %[[EMPTY]]
+  // CHECK-NEXT: tile.barrier_arrive %[[EMPTY]][%{{.*}}] elected
   // WHY: remark: 'scf.for' op is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 32768 bytes
+  // WHY: remark: 'tile.async_copy' op is made by TMA, a box of 128x64 elements a round; what lies outside the array arrives as zeros
+  // WHY: remark: 'tile.async_copy' op is made by TMA, 2 boxes of 64x64 elements a round; what lies outside the array arrives as zeros
   gpu.func @gemm(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -144,6 +145,101 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
       scf.yield %next : !D
     }
     tile.store %r, %c[%c0, %c0] masked : !D, memref<?x?xf32>
+    gpu.return
+  }
+
+  // What different products read is full, and empty again, by itself: the first need not wait for
+  // what only the second reads.
+  // CHECK-LABEL: gpu.func @two_products
+  // CHECK: %[[FULL:.*]] = tile.alloc_shared : memref<4xi64
+  // CHECK: %[[EMPTY:.*]] = tile.alloc_shared : memref<4xi64
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: scf.for
+  // CHECK: tile.barrier_wait %[[EMPTY]]
+  // CHECK-NEXT: tile.barrier_expect %[[FULL]][%{{.*}}] bytes 24576
+  // CHECK: tile.tma_load %{{.*}} shape [128, 64]
+  // CHECK: tile.barrier_wait %[[EMPTY]]
+  // CHECK-NEXT: tile.barrier_expect %[[FULL]][%{{.*}}] bytes 8192
+  // CHECK: tile.tma_load %{{.*}} shape [64, 64]
+  // CHECK: scf.for
+  // CHECK: %[[STAGE:.*]] = arith.index_castui
+  // CHECK: tile.barrier_wait %[[FULL]][%[[STAGE]]]
+  // CHECK: tile.warpgroup_dot {{.*}}a::descriptor
+  // CHECK: tile.barrier_arrive %[[EMPTY]][%[[STAGE]]]
+  // CHECK: %[[SECOND:.*]] = arith.addi %[[STAGE]], %c2
+  // CHECK: tile.barrier_wait %[[FULL]][%[[SECOND]]]
+  // CHECK-NEXT: tile.warpgroup_dot {{.*}}a::registers
+  // CHECK: tile.barrier_arrive %[[EMPTY]]
+  gpu.func @two_products(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %v: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf32>, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+    %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (tensor<128x64xf32>) {
+      %ta = tile.load %a[%c0, %k] masked : !Array -> !A
+      %tb = tile.load %b[%k, %c0] masked : !Array -> tensor<64x64xf16>
+      %one = tile.dot %ta, %tb, %zero : !A, tensor<64x64xf16>, tensor<128x64xf32>
+      %p = arith.truncf %one : tensor<128x64xf32> to !A
+      %tv = tile.load %v[%k, %c0] masked : !Array -> tensor<64x64xf16>
+      %next = tile.dot %p, %tv, %sum : !A, tensor<64x64xf16>, tensor<128x64xf32>
+      scf.yield %next : tensor<128x64xf32>
+    } {tile.stages = 2 : i64}
+    tile.store %r, %c[%c0, %c0] masked : tensor<128x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+
+  // A loop over tiles: the ring goes on from one to the next, on both sides.
+  // CHECK-LABEL: gpu.func @tiles
+  // CHECK: nvvm.setmaxregister decrease
+  // CHECK: scf.for %[[TILE:.*]] = %block_id_x to %arg3 step %grid_dim_x iter_args(%[[WORD:.*]] = %c0_i32{{.*}}, %[[PARITY:.*]] = %true) -> (i32, i1) {
+  // CHECK-NEXT: %[[ROW:.*]] = arith.muli %[[TILE]], %c128
+  // CHECK-NEXT: %[[ON:.*]]:2 = scf.for {{.*}} iter_args({{.*}} = %[[WORD]], {{.*}} = %[[PARITY]]) -> (i32, i1) {
+  // CHECK: tile.tma_load %arg0[%[[ROW]],
+  // CHECK: scf.yield %[[ON]]#0, %[[ON]]#1
+  // CHECK: scf.for {{.*}} = %block_id_x to %arg3 step %grid_dim_x iter_args(%[[WORD:.*]] = %c0_i32{{.*}}, %[[PARITY:.*]] = %false{{.*}}) -> (i32, i1) {
+  // CHECK: %[[ON:.*]]:3 = scf.for {{.*}} iter_args({{.*}}, {{.*}} = %[[WORD]], {{.*}} = %[[PARITY]])
+  // CHECK: tile.warpgroup_dot
+  // CHECK: tile.store %[[ON]]#0
+  // CHECK: scf.yield %[[ON]]#1, %[[ON]]#2
+  gpu.func @tiles(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %tiles: index, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %first = gpu.block_id x
+    %ctas = gpu.grid_dim x
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+    scf.for %tile = %first to %tiles step %ctas {
+      %row = arith.muli %tile, %c128 : index
+      %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (tensor<128x64xf32>) {
+        %ta = tile.load %a[%row, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> tensor<64x64xf16>
+        %next = tile.dot %ta, %tb, %sum : !A, tensor<64x64xf16>, tensor<128x64xf32>
+        scf.yield %next : tensor<128x64xf32>
+      } {tile.stages = 2 : i64}
+      tile.store %r, %c[%row, %c0] masked : tensor<128x64xf32>, !Out
+    }
+    gpu.return
+  }
+
+  // CHECK-LABEL: gpu.func @tiles_alike
+  // CHECK-NOT: tile.tma_load
+  // WHY: is not shared out to warps that load: what is copied may be written by the tile before
+  gpu.func @tiles_alike(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out, %tiles: index, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %first = gpu.block_id x
+    %ctas = gpu.grid_dim x
+    %zero = arith.constant dense<0.0> : tensor<128x64xf32>
+    scf.for %tile = %first to %tiles step %ctas {
+      %row = arith.muli %tile, %c128 : index
+      %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (tensor<128x64xf32>) {
+        %ta = tile.load %a[%row, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> tensor<64x64xf16>
+        %next = tile.dot %ta, %tb, %sum : !A, tensor<64x64xf16>, tensor<128x64xf32>
+        scf.yield %next : tensor<128x64xf32>
+      } {tile.stages = 2 : i64}
+      tile.store %r, %c[%row, %c0] masked : tensor<128x64xf32>, !Out
+    }
     gpu.return
   }
 }

@@ -17,8 +17,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     // CHECK: %[[S:.*]] = tile.alloc_shared : memref<1x64xf32,
     // CHECK: %[[T:.*]] = tile.fill
     // CHECK: %[[M:.*]] = tile.reshape %[[T]] : tensor<64xf32, {{.*}}> -> tensor<1x64xf32,
-    // CHECK: gpu.barrier
-    // CHECK-NEXT: tile.store %[[M]], %[[S]][
+    // CHECK: tile.store %[[M]], %[[S]][
     // CHECK-NEXT: gpu.barrier
     // CHECK-NEXT: %[[R:.*]] = tile.load %[[S]][
     // CHECK-NEXT: tile.reshape %[[R]] : tensor<1x64xf32, {{.*}}> -> tensor<64xf32,

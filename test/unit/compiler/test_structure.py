@@ -129,3 +129,21 @@ def test_brackets_that_do_not_pair_hide_nothing() -> None:
     assert excess(attribute("[-> " * 300)) is not None
     assert excess(attribute("[] >= " * 3000)) is None
     assert excess("// <\n" * 3000 + "module {}") is None
+
+
+@pytest.mark.parametrize("items", ["1", "[[]]", "#linalg.iterator_type<parallel>", '"parallel", 1'])
+@pytest.mark.parametrize("op", ["linalg.generic", "vector.contract"])
+def test_iterators_that_are_no_words_are_refused(op: str, items: str) -> None:
+    text = f"{op} {{indexing_maps = [], iterator_types = [{items}]}}"
+    found = excess(text)
+    assert found is not None
+    assert "iterator_types" in found.message
+    assert text[found.at] == "["
+    assert excess(f"// {text}") is None
+
+
+@pytest.mark.parametrize("items", ["", '"parallel"', '"parallel" , "reduction"'])
+def test_iterators_that_are_words_are_not(items: str) -> None:
+    assert excess(f"linalg.generic {{iterator_types = [{items}]}}") is None
+    generic = '"linalg.generic"() <{iterator_types = [#linalg.iterator_type<parallel>]}> : () -> ()'
+    assert excess(generic) is None

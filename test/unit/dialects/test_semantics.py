@@ -48,6 +48,8 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.wgmma_fence": {Resource.ACCUMULATORS},
     "tile.wgmma_sp": {Resource.ACCUMULATORS},
     "tile.wgmma_wait": {Resource.ACCUMULATORS},
+    "tile.warpgroup_start": {Resource.ACCUMULATORS},
+    "tile.warpgroup_wait": {Resource.ACCUMULATORS},
     "tile.wmma_store": {None},
 }
 

@@ -90,7 +90,7 @@ MENDS = {
         "import tilec.isa.launch as m\n"
         "m._scalar = lambda parameter, value, _: int(value).to_bytes(8, 'little', signed=True)",
         "commands",
-        "internal error at",
+        "internal error at <string>",
     ),
     "a huge argument": Mend(
         "import numpy, tilec.tools.run_arguments as m, tilec.tools.tile_run as t\n"
@@ -168,7 +168,17 @@ def tried(mend: Mend, cases: int) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MENDS)
+QUICK = (
+    "a huge number of a result", "deep brackets", "braces in comments", "deep expressions",
+    "a description against its schema",
+)  # fmt: skip
+"""Those that some hundred cases find; the others are for `-m slow`."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MENDS],
+)
 def test_drawn_cases_find_a_mend_that_is_taken_out(name: str) -> None:
     if name == "a value of two dashes" and sys.version_info >= (3, 12):
         pytest.skip("argparse reads it from Python 3.12 on")

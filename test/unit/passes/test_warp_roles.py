@@ -55,7 +55,8 @@ def test_ptxas_has_nothing_to_note(
         assert "0 bytes spill stores, 0 bytes spill loads" in report
 
 
-def test_a_step_takes_as_few_instructions_as_by_hand(program: tilec.Compiled) -> None:
+def _loop_of(program: tilec.Compiled, kernel: str) -> dict[str, int]:
+    """Counts of the SASS of a kernel's loop."""
     sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
         from kernel_stats import sass_counts
@@ -65,7 +66,12 @@ def test_a_step_takes_as_few_instructions_as_by_hand(program: tilec.Compiled) ->
         sass = disassemble(assemble(program.ptx, HOPPER).cubin)
     except TilecError as error:
         pytest.skip(str(error))
-    loop = sass_counts(sass, "gemm_tiles")["sass_loop"]
+    found: dict[str, int] = sass_counts(sass, kernel)["sass_loop"]
+    return found
+
+
+def test_a_step_takes_as_few_instructions_as_by_hand(program: tilec.Compiled) -> None:
+    loop = _loop_of(program, "gemm_tiles")
     assert loop["mma"] == 4
     assert loop["wgmma wait"] == 1
     assert loop["all"] <= MOST
@@ -80,6 +86,36 @@ def test_products(program: tilec.Compiled, extents: tuple[int, int, int]) -> Non
     grid = (-(-extents[1] // 256), -(-extents[0] // 128))
     program.launch(a, b, c, grid=grid, device="sim")
     assert _is_product(a, b, c)
+
+
+@pytest.fixture(scope="module")
+def persistent() -> tilec.Compiled:
+    """The example whose CTAs take several tiles, compiled."""
+    return tilec.compile(TILES.with_name("persistent.mlir"))
+
+
+@pytest.mark.parametrize(
+    ("extents", "ctas"),
+    [((300, 520, 200), 1), ((300, 520, 200), 2), ((384, 512, 640), 4), ((130, 264, 8), 9)],
+)
+def test_a_cta_takes_several_tiles(
+    persistent: tilec.Compiled, extents: tuple[int, int, int], ctas: int
+) -> None:
+    """One CTA, some, and more than there are tiles; the ring wraps at another place in each."""
+    a, b, c = _arrays(*extents)
+    persistent.launch(a, b, c, grid=ctas, device="sim")
+    assert _is_product(a, b, c)
+
+
+def test_a_loop_over_tiles_costs_a_step_nothing(
+    persistent: tilec.Compiled, assemblers_for: Callable[..., list[Any]]
+) -> None:
+    for ptxas in assemblers_for(HOPPER):
+        status, report = ptxas.run(persistent.ptx, "sm_90a", "-v")
+        assert status == 0, report
+        assert not NOTES.search(report), report
+        assert "0 bytes spill stores, 0 bytes spill loads" in report
+    assert _loop_of(persistent, "gemm_of_tiles")["all"] <= MOST
 
 
 def test_rows_that_are_one(program: tilec.Compiled) -> None:

@@ -103,8 +103,6 @@ def legal(product: Product) -> bool:
         and (product.d != "s32" or product.signs == (1, 1))
         and (not any(flips) or wide)
         and not (product.registers and flips[0])
-        # Columns that are contiguous come in whole lines of the swizzle.
-        and not (flips[1] and product.n * 2 % LINES[product.swizzles[1]])
         # Where the second half of 64 bytes of B would lie is not documented.
         and not (product.sparse and product.swizzles[1] == "32B" and not flips[1])
         and not (product.selector and (not product.sparse or BITS[product.a] == 8))
@@ -124,8 +122,6 @@ def everything() -> list[Product]:
         itertools.product((False, True), repeat=2),
     ):
         n = next(sizes)
-        if flips[1]:
-            n = max(n // 64 * 64, 64)
         turn = len(found)
         product = Product(
             d, a, b, n, sparse, registers, swizzles, flips,
@@ -152,4 +148,35 @@ def test_a_drawn_part(number: int, assemblers_for: Callable[..., list[Any]]) -> 
 def test_all(part: int, assemblers_for: Callable[..., list[Any]]) -> None:
     ptxases = assemblers_for(target("sm_90a"))
     for product in EVERYTHING[part::16]:
+        check(product, ptxases)
+
+
+EVERY_N = [
+    Product("f32", "f16", "f16", n, swizzles=("128B", swizzle), transposed=(False, turned))
+    for n in range(8, 257, 8)
+    for swizzle in LINES
+    for turned in (False, True)
+]
+"""Every N by every swizzle and majorness of B: N need be no whole number of the swizzle's lines."""
+
+
+def _named(number: int) -> str:
+    product = EVERY_N[number]
+    return f"{product.shape}-{product.swizzles[1]}-{'N' if product.transposed[1] else 'K'}"
+
+
+@pytest.mark.parametrize(
+    "number",
+    sorted({*np.random.default_rng(15).permutation(len(EVERY_N))[:12].tolist(), 71, 70, 67, 199}),
+    ids=_named,
+)
+def test_a_drawn_n(number: int, assemblers_for: Callable[..., list[Any]]) -> None:
+    check(EVERY_N[number], assemblers_for(target("sm_90a")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_every_n(part: int, assemblers_for: Callable[..., list[Any]]) -> None:
+    ptxases = assemblers_for(target("sm_90a"))
+    for product in EVERY_N[part::8]:
         check(product, ptxases)

@@ -98,7 +98,7 @@ class Side:
 
     @property
     def panels(self) -> int:
-        return self.width // self.panel
+        return -(-self.width // self.panel)  # what of the last the array has not is zeros
 
     @property
     def array(self) -> str:

@@ -25,6 +25,7 @@ HEAD = """.version 8.5
   shr.u32 %r5, %r1, 5; and.b32 %r6, %r1, 31;
 """
 
+END_COPIES = "\n cp.async.wait_all;"
 COPY = """
   mul.wide.u32 %rd6, %r1, 16; add.s64 %rd6, %rd1, %rd6; mul.lo.u32 %r7, %r1, 16;
   add.u32 %r7, %r7, %r3;
@@ -97,15 +98,19 @@ PAIRS = {
     ),
     "uninitialised": (
         "uninitialised",
-        "st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4+1024]; // here",
-        "st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4];",
+        """st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4+1024];
+  st.global.u32 [%rd4], %r9; // here""",
+        """st.shared.u32 [%r4], %r1; bar.sync 0; ld.shared.u32 %r9, [%r4];
+  st.global.u32 [%rd4], %r9;""",
     ),
     "uninitialised half of a row": (
         "uninitialised",
         """st.shared.v2.u32 [%r3], {%r3, %r3}; bar.sync 0;
-  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3]; // here""",
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3];
+  setp.lt.u32 %p1, %r6, 4; @%p1 st.global.u32 [%rd4], %r9; // here""",
         """st.shared.v4.u32 [%r3], {%r3, %r3, %r3, %r3}; bar.sync 0;
-  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3];""",
+  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r9}, [%r3];
+  setp.lt.u32 %p1, %r6, 4; @%p1 st.global.u32 [%rd4], %r9;""",
     ),
     "race of write and read": (
         "race",
@@ -158,39 +163,41 @@ PAIRS = {
     ),
     "copy read before its wait": (
         "async",
-        COPY + "ld.shared.u32 %r9, [%r7]; // here",
-        COPY + "cp.async.wait_group 0; ld.shared.u32 %r9, [%r7];",
+        COPY + "ld.shared.u32 %r9, [%r7]; // here" + END_COPIES,
+        COPY + "cp.async.wait_group 0; ld.shared.u32 %r9, [%r7];" + END_COPIES,
     ),
     "copy of the last group read": (
         "async",
         COPY + COPY.replace("[%r7], ", "[%r7+4096], ") + "cp.async.wait_group 1;"
-        "\n ld.shared.u32 %r9, [%r7+4096]; // here",
+        "\n ld.shared.u32 %r9, [%r7+4096]; // here" + END_COPIES,
         COPY + COPY.replace("[%r7], ", "[%r7+4096], ") + "cp.async.wait_group 1;"
-        "\n ld.shared.u32 %r9, [%r7];",
+        "\n ld.shared.u32 %r9, [%r7];" + END_COPIES,
     ),
     "copy's target overwritten": (
         "async",
-        COPY + "st.shared.u32 [%r7], %r1; // here",
-        COPY + "cp.async.wait_all; st.shared.u32 [%r7], %r1;",
+        COPY + "st.shared.u32 [%r7], %r1; // here" + END_COPIES,
+        COPY + "cp.async.wait_all; st.shared.u32 [%r7], %r1;" + END_COPIES,
     ),
     "copy's source overwritten": (
         "async",
-        COPY + "st.global.u32 [%rd6+8], %r1; // here",
-        COPY + "cp.async.wait_all; st.global.u32 [%rd6+8], %r1;",
+        COPY + "st.global.u32 [%rd6+8], %r1; // here" + END_COPIES,
+        COPY + "cp.async.wait_all; st.global.u32 [%rd6+8], %r1;" + END_COPIES,
     ),
     "what a copy of fewer bytes reads overwritten": (
         "async",
-        COPY.replace("], 16;", "], 16, 8;") + "st.global.u32 [%rd6+4], %r1; // here",
-        COPY.replace("], 16;", "], 16, 8;") + "st.global.u32 [%rd6+8], %r1;",
+        COPY.replace("], 16;", "], 16, 8;") + "st.global.u32 [%rd6+4], %r1; // here" + END_COPIES,
+        COPY.replace("], 16;", "], 16, 8;") + "st.global.u32 [%rd6+8], %r1;" + END_COPIES,
     ),
     "what copies of 4 bytes or none read overwritten": (
         "async",
         "and.b32 %r8, %r1, 1; mul.lo.u32 %r8, %r8, 4;"
         + COPY.replace("], 16;", "], 16, %r8;")
-        + "\n st.global.u32 [%rd6], %r1; // here",
+        + "\n st.global.u32 [%rd6], %r1; // here"
+        + END_COPIES,
         "and.b32 %r8, %r1, 1; mul.lo.u32 %r8, %r8, 4; setp.eq.u32 %p1, %r8, 0;"
         + COPY.replace("], 16;", "], 16, %r8;")
-        + "\n @%p1 st.global.u32 [%rd6], %r1;",
+        + "\n @%p1 st.global.u32 [%rd6], %r1;"
+        + END_COPIES,
     ),
     "copy of another thread read without a barrier": (
         "race",
@@ -201,6 +208,38 @@ PAIRS = {
         "barrier",
         "setp.lt.u32 %p1, %r1, 32; @%p1 ret;\n bar.sync 0; // here",
         "setp.lt.u32 %p1, %r1, 32; bar.sync 0;\n @%p1 ret;",
+    ),
+    "barrier of part of a warp": (
+        "barrier",
+        "setp.ge.u32 %p1, %r1, 64; @%p1 bra END;\n bar.sync 1, 48; // here\n END:",
+        "setp.ge.u32 %p1, %r1, 64; @%p1 bra END;\n bar.sync 1, 64; END:",
+    ),
+    "copy that no thread waits for": (
+        "async",
+        COPY.replace(
+            "cp.async.cg.shared.global [%r7], [%rd6], 16;",
+            "cp.async.cg.shared.global [%r7], [%rd6], 16; // here",
+        ),
+        COPY + "cp.async.wait_group 0;",
+    ),
+    "copy that some threads wait for": (
+        "async",
+        COPY.replace(
+            "cp.async.cg.shared.global [%r7], [%rd6], 16;",
+            "cp.async.cg.shared.global [%r7], [%rd6], 16; // here",
+        )
+        + "setp.lt.u32 %p1, %r1, 40; @%p1 ret; cp.async.wait_all;",
+        COPY + "setp.lt.u32 %p1, %r1, 40; cp.async.wait_all; @%p1 ret;",
+    ),
+    "shuffle by lanes that it does not name": (
+        "partial-warp",
+        "shfl.sync.idx.b32 %r9, %r1, 0, 31, 0xffff; // here",
+        "setp.ge.u32 %p1, %r6, 16; @%p1 ret;\n shfl.sync.idx.b32 %r9, %r1, 0, 31, 0xffff;",
+    ),
+    "vote by lanes that it does not name": (
+        "partial-warp",
+        "setp.eq.u32 %p1, %r6, 0; vote.sync.any.pred %p2, %p1, 0xff; // here",
+        "setp.eq.u32 %p1, %r6, 0; mov.u32 %r9, -1; vote.sync.any.pred %p2, %p1, %r9;",
     ),
     "matrix instruction in half a warp": (
         "partial-warp",
@@ -235,6 +274,45 @@ def test_wrong(name: str) -> None:
 def test_right(name: str) -> None:
     report, _ = run(PAIRS[name][2])
     assert report.ok, "\n".join(map(str, report.findings))
+
+
+ADVICE = {
+    "one value at once to shared memory": (
+        "st.shared.u32 [%r3], 7; // here",
+        "setp.eq.u32 %p1, %r1, 0; @%p1 st.shared.u32 [%r3], 7;",
+    ),
+    "one value of two lanes to shared memory": (
+        "shr.u32 %r7, %r1, 1; shl.b32 %r8, %r7, 2; add.u32 %r8, %r8, %r3;"
+        "\n st.shared.u32 [%r8], %r7; // here",
+        "st.shared.u32 [%r4], %r7;",
+    ),
+    "one value at once to global memory": (
+        "mov.u32 %r20, %ctaid.x; mul.wide.u32 %rd6, %r20, 4; add.s64 %rd6, %rd6, %rd1;"
+        "\n st.global.u32 [%rd6], 7; // here",
+        "st.global.u32 [%rd4], 7;",
+    ),
+    "one value of two instructions to global memory": (
+        "xor.b32 %r7, %r1, 64; mul.wide.u32 %rd6, %r7, 4; add.s64 %rd6, %rd6, %rd1;"
+        "st.global.u32 [%rd4], 7;\n st.global.u32 [%rd6], 7; // here",
+        "xor.b32 %r7, %r1, 64; mul.wide.u32 %rd6, %r7, 4; add.s64 %rd6, %rd6, %rd1;"
+        "st.global.u32 [%rd4], 7; bar.sync 0; st.global.u32 [%rd6], 7;",
+    ),
+    "atomics": (
+        "st.shared.u32 [%r3], 7; // here",
+        "mov.u32 %r9, 1; atom.shared.exch.b32 %r8, [%r3], %r9; red.global.add.u32 [%rd1], 0;",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ADVICE)
+def test_same_values_are_advice(name: str) -> None:
+    wrong, right = ADVICE[name]
+    report, line = run(wrong)
+    assert report.ok
+    assert [(f.kind, f.line) for f in report.advice] == [("same-value", line)]
+    assert f"advice: same-value: <ptx>:{line}" in report.to_text()
+    report, _ = run(right)
+    assert report.advice == []
 
 
 def test_a_finding_names_thread_address_and_source() -> None:

@@ -436,7 +436,8 @@ def test_shuffles_votes_matches_and_reductions() -> None:
   shr.u32 %r11, %r5, 3;
   match.any.sync.b32 %r12, %r11, -1;
   redux.sync.add.s32 %r13, %r5, -1;
-  redux.sync.min.u32 %r14, %r5, 0xffff0000;
+  setp.gt.u32 %p4, %r5, 15; mov.u32 %r14, 16;
+  @%p4 redux.sync.min.u32 %r14, %r5, 0xffff0000;
   selp.u32 %r15, 1, 0, %p1; selp.u32 %r16, 1, 0, %p2;
   mul.wide.u32 %rd4, %r1, 40; add.s64 %rd4, %rd1, %rd4;
   st.global.v2.u32 [%rd4], {%r6, %r15}; st.global.v2.u32 [%rd4+8], {%r7, %r16};
@@ -525,6 +526,7 @@ def test_guarded_instructions_that_wait() -> None:
         """
   shl.b32 %r5, %r1, 2; mov.u32 %r6, word; add.u32 %r5, %r5, %r6;
   setp.lt.u32 %p1, %r1, 64; setp.lt.u32 %p2, %r1, 40;
+  and.b32 %r11, %r1, 31; setp.lt.and.u32 %p2, %r11, 8, %p2; // the lanes that redux names
   st.shared.u32 [%r5], %r1;
   @%p1 bar.sync 1, 64;
   @!%p1 bar.sync 2, 32;

@@ -110,7 +110,7 @@ def test_what_nobody_has_written() -> None:
     report = run(f"{BEGIN} ld.shared::cluster.u32 %r21, [%r11+512];\n", 2, None)
     (finding,) = report.findings
     assert finding.kind == "uninitialised"
-    assert "of CTA (1, 0, 0) that nothing has written" in finding.message
+    assert "stores to global memory what line 20 read, which nothing has" in finding.message
 
 
 def test_a_race_names_the_threads() -> None:

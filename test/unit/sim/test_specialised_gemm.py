@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -138,8 +139,12 @@ def test_a_box_that_is_too_small_leaves_bytes_that_never_come() -> None:
 
 def test_a_box_that_is_too_small_leaves_bytes_that_nothing_has_written() -> None:
     report, *_ = run(text().replace(f"[%bar], {STAGE}", f"[%bar], {STAGE - 8192}"), rows=64)
-    assert report.findings[0].kind == "uninitialised"
-    assert "wgmma.mma_async" in report.findings[0].message
+    (finding,) = report.findings
+    assert finding.kind == "uninitialised"
+    assert "cp.async.bulk.tensor.2d.global" in finding.message
+    read = re.search(r"where what line (\d+) read is, which nothing has written", finding.message)
+    assert read is not None
+    assert "wgmma.mma_async" in text().splitlines()[int(read[1]) - 1]
 
 
 def test_a_deadlock_names_who_waits_for_what() -> None:

@@ -287,7 +287,8 @@ def test_what_a_toy_instruction_touches_is_checked(declared: dict[str, Traits]) 
   mad.lo.u32 %r3, %r1, 16, %r2; st.shared.v4.u32 [%r3], {%r1, %r1, %r1, %r1}; bar.sync 0;
   add.u32 %r4, %r2, PLACE; toy.put.shared.u8 [%r4], 7; bar.warp.sync -1;
   @%p1 ld.shared.u8 %r9, [%r4];"""
-    some = "setp.eq.u32 %p1, %r1, 4;"  # of the first warp; the last thread's byte is there last
+    # of the first warp; the last thread's byte is there last
+    some = "mov.u32 %r9, 0; setp.eq.u32 %p1, %r1, 4;"
     with toy(**declared):
         run(some + body.replace("PLACE", "%r1"))[0].require_ok()
         report, _ = run(some + body.replace("PLACE", "0"))

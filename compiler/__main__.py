@@ -1,0 +1,5 @@
+"""`python -m tilec`: the command `tilec`."""
+
+from .tools.tilec import command
+
+command()

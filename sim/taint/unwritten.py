@@ -1,0 +1,252 @@
+"""Registers that a function may read before it has written them.
+
+Compilers leave such registers where it does not matter: masked loads, values of paths that are not
+taken, accumulators whose first product does not add them. Only of these registers is it noted who
+has written them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ..alu import Array
+from ..binding import Binding
+from ..blocks import End, Where
+from ..control import Block
+from ..machine import Machine, Step
+from ..ptx.module import (
+    Address,
+    Function,
+    Instruction,
+    Integer,
+    Name,
+    Negated,
+    Operand,
+    Pair,
+    Vector,
+)
+from .state import Taint
+
+_READ_FIRST = (
+    *("st", "red", "stmatrix", "cp", "mbarrier", "bar", "barrier", "prefetch", "prefetchu", "call"),
+    *("bra", "brx", "nanosleep", "setmaxnreg", "tensormap", "discard", "applypriority"),
+)
+"""Opcodes whose first operand is read where it is a register."""
+
+Key = tuple[int, str]
+"""A register: the scope that declares it, and its name."""
+
+
+def _names(operands: Iterable[Operand]) -> Iterator[str]:
+    for operand in operands:
+        if isinstance(operand, Name):
+            if not operand.component:
+                yield operand.text
+        elif isinstance(operand, Negated):
+            yield operand.name.text
+        elif isinstance(operand, Vector):
+            yield from _names(operand.items)
+        elif isinstance(operand, Pair):
+            yield from _names((operand.first, operand.second))
+        elif isinstance(operand, Address) and operand.base is not None:
+            yield operand.base.text
+
+
+def _written_first(instruction: Instruction) -> bool:
+    first = instruction.operands[0] if instruction.operands else None
+    if first is None or isinstance(first, Address):
+        return False
+    if instruction.opcode in ("bar", "barrier"):
+        return "red" in instruction.modifiers
+    if instruction.opcode == "mbarrier":
+        return len(instruction.operands) > 1 and isinstance(instruction.operands[1], Address)
+    if instruction.opcode == "wmma":
+        return "store" not in instruction.modifiers
+    return instruction.opcode not in _READ_FIRST
+
+
+class _Registers:
+    """The registers of a function as bits of numbers."""
+
+    def __init__(self) -> None:
+        self.keys: dict[Key, int] = {}
+        self._bits: dict[Key, int] = {}
+
+    def bits(self, instruction: Instruction, operands: Iterable[Operand]) -> int:
+        """The registers among some operands."""
+        found, known, scope = 0, self._bits, id(instruction.scope)
+        for operand in operands:
+            if type(operand) is Name:  # most are
+                bit = known.get((scope, operand.text))
+                found |= self.bit(instruction, operand.text) if bit is None else bit
+            elif type(operand) is not Integer:
+                for name in _names((operand,)):
+                    found |= self.bit(instruction, name)
+        return found
+
+    def bit(self, instruction: Instruction, name: str) -> int:
+        """A register; 0 of what is none."""
+        here = id(instruction.scope), name
+        bit = self._bits.get(here)
+        if bit is None:
+            declared = instruction.scope.register(name)
+            bit = 0
+            if declared is not None:
+                number = self.keys.setdefault((id(declared[0]), name), len(self.keys))
+                bit = 1 << number
+            self._bits[here] = bit
+        return bit
+
+
+def may_be_unwritten(function: Function, found: Sequence[Block]) -> frozenset[Key]:
+    """The registers of a function, of these blocks, that some path reads before it writes them."""
+    body = function.body or []
+    registers = _Registers()
+    effects = [_effects(registers, instruction) for instruction in body]
+    before = _written_before(found, effects)
+    suspects = 0
+    for block, written in zip(found, before, strict=True):
+        known = written
+        if block.gate:
+            suspects |= registers.bit(body[block.first], body[block.first].guard or "") & ~known
+        for reads, writes in effects[block.first : block.last]:
+            suspects |= reads & ~known
+            known |= writes
+    return frozenset(key for key, number in registers.keys.items() if suspects >> number & 1)
+
+
+def _effects(registers: _Registers, instruction: Instruction) -> tuple[int, int]:
+    """The registers that an instruction reads, and those that it writes whatever its guard."""
+    operands = instruction.operands
+    first = 1 if _written_first(instruction) else 0
+    reads = registers.bits(instruction, operands[first:])
+    writes = registers.bits(instruction, operands[:first])
+    if instruction.guard is None:
+        return reads, writes
+    # Under a guard nothing is sure to be written.
+    return reads | registers.bit(instruction, instruction.guard), 0
+
+
+def _written_before(found: Sequence[Block], effects: Sequence[tuple[int, int]]) -> list[int]:
+    """The registers that every path has written at the beginning of each block."""
+    everything = -1
+    before = [everything] * len(found)
+    before[0] = 0
+    writes = []
+    for block in found:
+        all_ = 0
+        for _, written in effects[block.first : block.last]:
+            all_ |= written
+        writes.append(all_)
+    changed = True
+    while changed:
+        changed = False
+        for number, block in enumerate(found):
+            if before[number] == everything and number:
+                continue
+            after = before[number] | writes[number]
+            for successor in block.successors:
+                both = before[successor] & after
+                if both != before[successor]:
+                    before[successor], changed = both, True
+    return [0 if known == everything else known for known in before]
+
+
+class Unwritten:
+    """Has it noted who has written the registers that may be read before.
+
+    Attributes:
+        taint: what is undefined.
+        followed: gives the step of an instruction that has a flow.
+    """
+
+    def __init__(self, taint: Taint, followed: Callable[[Binding], Step]) -> None:
+        self.taint = taint
+        self.followed = followed
+        self._functions: dict[str, frozenset[Key]] = {}
+
+    def _suspects(self, binding: Binding) -> frozenset[Key]:
+        function = binding.frame.function
+        found = self._functions.get(function.name)
+        if found is None:
+            found = may_be_unwritten(function, binding.frame.blocks)
+            self._functions[function.name] = found
+        return found
+
+    def slot(self, binding: Binding, name: str) -> int | None:
+        """The slot of a register, if it may be read before it is written."""
+        suspects = self._suspects(binding)
+        declared = binding.instruction.scope.register(name) if suspects else None
+        if declared is None or (id(declared[0]), name) not in suspects:
+            return None
+        slot = binding.slot_of(name)
+        if slot is not None:
+            self.taint.suspect(slot)
+        return slot
+
+    def noting(self, binding: Binding, step: Step) -> Step:
+        """A step that notes what it reads and writes of such registers, if it touches any."""
+        instruction = binding.instruction
+        if not self._suspects(binding):
+            return step
+        names = {name: self.slot(binding, name) for name in _names(instruction.operands)}
+        slots = {slot for slot in names.values() if slot is not None}
+        reads = [s for s in dict.fromkeys((*binding.read, *binding.addressed)) if s in slots]
+        writes = [s for s in dict.fromkeys(binding.written) if s in slots]
+        if instruction.opcode == "wgmma":
+            # Whether C is read, the product says when it is executed.
+            reads = [slot for slot in reads if slot not in writes]
+        if not reads and not writes:
+            return step
+        taint = self.taint
+
+        def run() -> None:
+            if not taint.active and taint.unwritten(reads):
+                taint.start(instruction)
+            step()
+            if not taint.active:
+                taint.writes(writes)
+
+        return run
+
+    def noting_guard(self, binding: Binding, step: Step) -> Step:
+        """A step under a guard that notes that it reads that."""
+        name = binding.instruction.guard
+        slot = None if name is None else self.slot(binding, name)
+        if slot is None:
+            return step
+        taint, slots = self.taint, (slot,)
+
+        def run() -> None:
+            if taint.active or not taint.unwritten(slots):
+                step()
+                return
+            taint.start(None)
+            self.followed(binding)()
+
+        return run
+
+    def noting_end(self, binding: Binding, end: End) -> End:
+        """The end of a block that notes that it reads the guard of an instruction."""
+        name = binding.instruction.guard
+        slot = None if name is None else self.slot(binding, name)
+        if slot is None:
+            return end
+        return NotingEnd(end.where, end.otherwise, end.slot, end.negated, end.by, taint=self.taint)
+
+
+@dataclass(slots=True, kw_only=True)
+class NotingEnd(End):
+    """The end of a block by a predicate that may not have been written."""
+
+    taint: Taint
+
+    def next(self, machine: Machine) -> Where | list[tuple[Array | None, Where]]:
+        """As `End.next`."""
+        assert self.slot is not None
+        assert self.by is not None
+        if not self.taint.active and self.taint.unwritten((self.slot,)):
+            self.taint.start(None)
+            self.taint.harm_by(self.by, (self.slot,), "branches by")
+        return End.next(self, machine)
