@@ -147,9 +147,9 @@ class Seconds(NamedTuple):
 
 
 def taken(text: str) -> Seconds:
-    """What a compilation takes, the best of three."""
+    """What a compilation takes, the best of five."""
     found = []
-    for _ in range(3):
+    for _ in range(5):
         own, others = time.process_time(), worker_time()
         assert tilec.compile(text).ptx
         found.append(Seconds(time.process_time() - own, worker_time() - others))

@@ -409,6 +409,26 @@ module {
       %6 = irdl.any
       irdl.results(d: %6)
     }
+    irdl.operation @warpgroup_start {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(a: %0, b: %1, c: %2, indices: variadic %3)
+      %4 = irdl.base "#builtin.string" 
+      %5 = irdl.any
+      irdl.attributes {"form" = %4, "warps" = %5}
+      %6 = irdl.any
+      irdl.results(d: %6)
+    }
+    irdl.operation @warpgroup_wait {
+      %0 = irdl.any
+      irdl.operands(started: %0)
+      %1 = irdl.base "#builtin.integer" 
+      irdl.attributes {"pending" = %1}
+      %2 = irdl.any
+      irdl.results(tile: %2)
+    }
     irdl.operation @wgmma {
       %0 = irdl.any
       %1 = irdl.any
@@ -464,7 +484,7 @@ module {
     }
     irdl.operation @join_warps {
       %0 = irdl.any
-      irdl.operands(source: %0)
+      irdl.operands(sources: variadic %0)
       %1 = irdl.any
       irdl.results(result: %1)
     }

@@ -100,8 +100,7 @@ class Call:
     @property
     def warps(self) -> Array:
         """Which warps have active threads."""
-        found: Array = self.active.reshape(-1, LANES).any(axis=1)
-        return found
+        return np.asarray(self.active.reshape(-1, LANES).any(axis=1))
 
     def uniform(self, value: Array, what: str = "an operand") -> Any:
         """A scalar that all active threads must have in common."""

@@ -118,6 +118,7 @@ def reduce(fn: str, bits: int, values: Array, axis: int) -> Array:
     """Elements along an axis combined."""
     values = np.moveaxis(values, axis, 0)
     while len(values) > 1:
-        half = len(values) // 2
-        values = apply(fn, bits, values[:half], values[half:])
-    return values[0]
+        half, last = len(values) // 2, values[len(values) // 2 * 2 :]
+        both = apply(fn, bits, values[:half], values[half : 2 * half])
+        values = np.concatenate([both, last])
+    return np.asarray(values[0])

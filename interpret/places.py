@@ -9,6 +9,7 @@ import numpy as np
 from tilec.dialects.tile.tiles import PlainTile, TileValue
 from tilec.isa import LANES
 from tilec.layout import LinearLayout
+from tilec.layout.extents import unit_counts
 
 from .call import Call
 from .memory import View
@@ -22,9 +23,14 @@ def is_fragment(tile: Tile | None) -> bool:
     return isinstance(tile, TileValue) and tile.is_fragment
 
 
+def holders(tile: TileValue) -> Array:
+    """Which warps hold each element of a tile: a bit each; of the tile's shape."""
+    return np.tile(_holders(tile.layout), unit_counts(tile.shape))
+
+
 @lru_cache(maxsize=512)
-def holders(layout: LinearLayout) -> Array:
-    """Which warps hold each element of a tile with this layout: a bit each; of shape (…)."""
+def _holders(layout: LinearLayout) -> Array:
+    """The same of one unit, which is what a layout is of."""
     shape = tuple(layout.out_sizes.values())
     found = np.zeros(shape, np.uint64)
     for warp in range(layout.in_sizes.get("warp", 1)):
@@ -41,7 +47,7 @@ def held(tile: Tile) -> Array | None:
     """Which elements of a fragment a lane holds; None if all."""
     if not isinstance(tile, TileValue) or tile.layout.is_surjective:
         return None
-    return holders(tile.layout) != 0
+    return np.asarray(holders(tile) != 0)
 
 
 def find_places(

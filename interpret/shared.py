@@ -129,7 +129,7 @@ class SharedMemory:
 
 def _others(before: Array, together: Array) -> Array:
     """Where more than one warp is meant, and somebody was there before."""
-    return (before != 0) & ((together & (together - np.uint64(1))) != 0)
+    return np.asarray((before != 0) & ((together & (together - np.uint64(1))) != 0))
 
 
 def _physical(type_: ir.MemRefType) -> Array:

@@ -15,7 +15,6 @@ from .annotations import (
     Parameter,
     StructuredParameter,
 )
-from .array_list import ArrayList
 from .host_arrays import on_host
 
 
@@ -116,6 +115,8 @@ def assembled(form: Form, values: Mapping[str, Any]) -> Any:
     """The argument that parts make up, in the kernel."""
     if isinstance(form, str):
         return values[form]
+    from .array_list import ArrayList  # noqa: PLC0415 (for kernels that are built only)
+
     parts = [assembled(part, values) for part in form.parts]
     if form.kind in (tuple, list):
         return ArrayList(parts)

@@ -6,6 +6,7 @@ Exit codes: 0, 1 for a user's mistake or a failed check, 2 for wrong usage, 130 
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import os
 import signal
@@ -22,6 +23,7 @@ from tilec.ending import end_on_signals
 from tilec.ir import mlir
 from tilec.isa import TilecError
 
+from .import_errors import no_room
 from .streams import drop_output, flush, open_streams
 
 INTERRUPTED = 130
@@ -151,14 +153,16 @@ def _in_a_line(error: Exception) -> str:
             return f"input is not UTF-8 text: {error.reason} at byte {error.start}"
         case UnicodeEncodeError():
             return f"cannot write {error.object[error.start : error.end]!r} as {error.encoding}"
+        case MemoryError() | OSError(errno=errno.ENOMEM):
+            return "not enough memory"
+        case ImportError() if said := no_room(error):
+            return said
         case OSError():
             # Without a file it is the one stream that the tools print to.
             file = "<stdout>" if error.filename is None else os.fsdecode(error.filename)
             return f"{file}: {error.strerror or error}"
         case RecursionError():
             return "the input nests too deep for the stack"
-        case MemoryError():
-            return "not enough memory"
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     # A fault of tilec's, or of a package that takes part.

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from importlib import import_module
 
 from tilec.ending import end_on_signals
 
+from .import_errors import no_room
+
 
 def _begin(tool: str) -> None:
     end_on_signals()
-    import_module(f"tilec.tools.{tool}").command()
+    try:
+        module = import_module(f"tilec.tools.{tool}")
+    except (ImportError, MemoryError) as error:
+        said = no_room(error)
+        if said is None or os.environ.get("TILEC_TRACEBACK"):
+            raise
+        sys.exit(f"error: {said}")
+    module.command()
 
 
 def tile_isa() -> None:

@@ -209,7 +209,7 @@ def about_op(name: str) -> str | None:
     if found is None:
         return None
     semantics = getattr(found, "SEMANTICS", UNKNOWN)
-    written = f"```text\n{name} {found.assembly_format}\n```"
+    written = f"```text\n{name} {getattr(found, 'assembly_format', '')}\n```"
     text = "\n".join(line.strip() for line in (found.__doc__ or "").strip().split("\n"))
     return "\n\n".join((f"**{name}**", written, text, effects(semantics)))
 

@@ -85,7 +85,7 @@ def server() -> LanguageServer:
     @made.feature(lsp.TEXT_DOCUMENT_CODE_ACTION)
     def actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = given.text_document.uri
-        document = documents.get(uri)
+        document = documents.get(uri, Document())
         lines = range(given.range.start.line, given.range.end.line + 1)
         return [
             lsp.CodeAction(
@@ -94,7 +94,7 @@ def server() -> LanguageServer:
                 diagnostics=[_diagnostic(problem, uri)],
                 edit=lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(_range(span), new)]}),
             )
-            for problem in (document.problems if document else ())
+            for problem in document.problems
             if problem.span.line in lines
             for title, span, new in document.fixes(problem)
         ]

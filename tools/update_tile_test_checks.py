@@ -74,7 +74,7 @@ def output_of(check: Check, path: str) -> str:
     command = check.command.replace("%s", shlex.quote(path))
     for tool in TOOLS:
         python = f"{shlex.quote(sys.executable)} -m tilec.tools.{tool.replace('-', '_')}"
-        command = re.sub(rf"(?<![\w./-]){tool}(?![\w./-])", lambda _, to=python: to, command)
+        command = re.sub(rf"(?<![\w./-]){tool}(?![\w./-])", python.replace("\\", r"\\"), command)
     done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, text=True, check=False)
     if done.returncode:
         raise TilecError(f"'{check.command}' fails: {done.stderr.strip().splitlines()[:1]}")

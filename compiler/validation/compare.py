@@ -102,10 +102,10 @@ class Pair:
         found = differ(old, new, EXACT)
         if found is None or found.finding is not None:
             return found
-        shadows = [
+        old, new = (
             run(one, plan, self.known, self.target, SHADOW) for one in (self.before, self.after)
-        ]
-        return found if differ(*shadows, SHADOW) is not None else None
+        )
+        return found if differ(old, new, SHADOW) is not None else None
 
 
 UNUSABLE = frozenset({"bounds", "unspecified", "endless", "divergent"})

@@ -86,9 +86,10 @@ class Arithmetic(ABC):
         """Elements along an axis combined, halves first, as lanes do."""
         values = np.moveaxis(values, axis, 0)
         while len(values) > 1:
-            half = len(values) // 2
-            values = self.apply(fn, (values[:half], values[half:]), number)
-        return values[0]
+            half, last = len(values) // 2, values[len(values) // 2 * 2 :]
+            both = self.apply(fn, (values[:half], values[half : 2 * half]), number)
+            values = np.concatenate([both, last])
+        return np.asarray(values[0])
 
     def compare(self, predicate: int, a: Array, b: Array) -> Array:
         """`arith.cmpf` by the number of its predicate."""
@@ -107,7 +108,7 @@ class Arithmetic(ABC):
     def differ(self, one: Array, other: Array) -> Array:
         """Which values are not the same."""
         del self
-        return one.view(_bits(one)) != other.view(_bits(other))
+        return np.asarray(one.view(_bits(one)) != other.view(_bits(other)))
 
 
 def _bits(values: Array) -> str:

@@ -9,6 +9,7 @@ from tilec.dialects.tile.casts import CASTS
 from tilec.dialects.tile.ops import ELEMENTWISE
 from tilec.interpret import integers
 from tilec.interpret.call import Call
+from tilec.interpret.memory import View
 from tilec.interpret.numbers import Array, Number, unsigned, wrap
 from tilec.interpret.registry import meaning
 from tilec.ir.mlir import ir
@@ -30,15 +31,21 @@ def _constant_value(call: Call) -> Array:
         value = _scalar(attribute.get_splat_value())
         return np.broadcast_to(_number(call, np.asarray(value), number), shape)
     if isinstance(attribute, ir.DenseElementsAttr):
-        values = np.array([_scalar(one) for one in attribute]).reshape(shape)
+        values = np.array([_scalar(one) for one in _elements(attribute)]).reshape(shape)
         return _number(call, values, number)
     if isinstance(attribute, (ir.IntegerAttr, ir.FloatAttr, ir.BoolAttr)):
         return _number(call, np.asarray(_scalar(attribute)), number)
     call.unknown("a constant that is neither a number nor dense")
 
 
+def _elements(attribute: Any) -> Any:
+    """The elements of a dense attribute, which only its own class lets one go through."""
+    return attribute
+
+
 def _scalar(attribute: Any) -> Any:
-    return attribute.value if isinstance(attribute, ir.Attribute) else attribute
+    """A number, be it an attribute or not."""
+    return getattr(attribute, "value", attribute)
 
 
 def _number(call: Call, values: Array, number: Number) -> Array:
@@ -53,8 +60,8 @@ def apply(call: Call, fn: str, number: Number, *values: Array) -> Array:
     """An upstream op on elements of one type."""
     try:
         if integers.knows(fn):
-            return integers.apply(fn, number.bits, *values)
-        return call.arithmetic.apply(fn, values, number)
+            return np.asarray(integers.apply(fn, number.bits, *values))
+        return np.asarray(call.arithmetic.apply(fn, values, number))
     except KeyError:
         call.unknown(f"{fn} of {number}")
 
@@ -68,7 +75,7 @@ def _upstream(call: Call, *values: Array) -> Array:
 def _elementwise(call: Call, *values: Array) -> Array:
     fn: str = call.fact("fn", lambda: ir.StringAttr(call.op.attributes["fn"]).value)
     if fn in _COMPARED:
-        return _compare(call, *values)
+        return np.asarray(_compare(call, *values))
     return apply(call, fn, call.number(call.result_type()), *values)
 
 
@@ -81,8 +88,8 @@ def _compare(call: Call, a: Array, b: Array) -> Array:
 
 
 @meaning("arith.select")
-def _select(call: Call, condition: Array, one: Array, other: Array) -> Any:
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+def _select(call: Call, condition: Array, one: Array | View, other: Array | View) -> Any:
+    if isinstance(one, np.ndarray) and not isinstance(other, View):
         if call.tile(call.result_type()) is not None and not _is_tile(call, 0):
             condition = np.asarray(call.uniform(condition, "a condition"))
         return np.where(condition, one, other)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from tilec.interpret.call import Call
-from tilec.interpret.execution import Running
 from tilec.interpret.numbers import Array
 from tilec.interpret.registry import meaning
 from tilec.isa import LANES
@@ -65,12 +64,9 @@ def _warpgroup_id(call: Call) -> Array:
     return np.arange(call.cta.threads) // (4 * LANES)
 
 
-@meaning("gpu.barrier", control=True)
-def _barrier(call: Call) -> Running:
-    """All threads of the CTA come together; some wait where others are elsewhere."""
-    cta = call.cta
-    if call.active.all():
-        cta.shared.barrier()
-        return ()
-    call.unknown("a barrier that not all threads reach together")
-    yield
+@meaning("gpu.barrier")
+def _barrier(call: Call) -> None:
+    """All threads of the CTA come together."""
+    if not call.active.all():
+        call.unknown("a barrier that not all threads reach together")
+    call.cta.shared.barrier()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import EllipsisType
 
 import numpy as np
 from tilec.dialects.tile.ops.gather import IndexedOp
@@ -112,18 +113,18 @@ class Access:
             return
         if self.each:
             for warp in np.flatnonzero(self.call.warps):
-                self._touch(np.s_[warp], np.uint64(1 << int(warp)), values)
+                self._touch(int(warp), np.asarray(np.uint64(1 << int(warp))), values)
         else:
-            self._touch(np.s_[...], _warps_of(self.tile, self.as_bytes), values)
+            self._touch(..., _warps_of(self.tile, self.as_bytes), values)
 
-    def _touch(self, part: object, warps: Array, values: Array | None) -> None:
-        inside, places = self.inside[part], self.places[part]  # type: ignore[index]
+    def _touch(self, part: int | EllipsisType, warps: Array, values: Array | None) -> None:
+        inside, places = self.inside[part], self.places[part]
         who = warps[inside] if warps.ndim else warps
         shared, buffer = self.call.cta.shared, self.view.buffer
         if values is None:
             shared.read(buffer, places[inside], who, self.call.report)
         else:
-            new = values[part][inside]  # type: ignore[index]
+            new = values[part][inside]
             shared.write(buffer, places[inside], who, new, self.call.report)
 
 
@@ -131,7 +132,7 @@ def _warps_of(tile: Tile, as_bytes: bool) -> Array:
     """Which warps hold each element; one for all where that is not known."""
     if isinstance(tile, PlainTile) or as_bytes:
         return np.asarray(np.uint64(1))
-    return holders(tile.layout)
+    return holders(tile)
 
 
 @meaning("tile.load", "tile.ldmatrix")

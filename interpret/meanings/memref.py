@@ -91,7 +91,7 @@ def _watch(call: Call, view: View, place: Array, inside: Array, values: Array | 
     for warp in range(len(place) // LANES):
         lanes = np.s_[warp * LANES : (warp + 1) * LANES]
         at, first = np.unique(place[lanes][inside[lanes]], return_index=True)
-        bit = np.uint64(1 << warp)
+        bit = np.asarray(np.uint64(1 << warp))
         if values is None:
             call.cta.shared.read(view.buffer, at, bit, call.report)
         else:

@@ -52,7 +52,7 @@ def _integers(
     total = np.matmul(*sides) + values[2]
     bits = numbers[3].bits
     if found is not None and found.satfinite:
-        return np.clip(total, -(1 << bits - 1), (1 << bits - 1) - 1)
+        return np.asarray(np.clip(total, -(1 << bits - 1), (1 << bits - 1) - 1))
     return wrap(total, bits)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import EllipsisType
 
 import numpy as np
 from tilec.dialects.tile.ops.layouts import parts
@@ -16,6 +17,7 @@ from tilec.interpret.places import Tile, held, is_fragment
 from tilec.interpret.registry import meaning
 from tilec.ir.mlir import ir
 from tilec.isa import LANES
+from tilec.layout.extents import unit_places
 
 
 def _tile(call: Call) -> Tile:
@@ -125,11 +127,13 @@ def _reduce_held(call: Call, values: Array, own: Array, axis: int) -> Array:
         both = apply(call, fn, number, found, value)
         found = np.where(some & mine, both, np.where(mine, value, found))
         some = some | mine
-    return found
+    return np.asarray(found)
 
 
-def _corners(call: Call, whole: TileValue, part: TileValue) -> list[tuple[int, ...]]:
-    """The first element of each part."""
+def _corners(whole: Tile, part: Tile) -> list[tuple[int, ...]]:
+    """The first element of each part of a fragment, or of each unit of a tile."""
+    if not (is_fragment(whole) and isinstance(whole, TileValue) and isinstance(part, TileValue)):
+        return list(unit_places(whole.shape))
     quotient = parts(whole, part)
     found = []
     for at in range(quotient.in_sizes["register"]):
@@ -139,26 +143,22 @@ def _corners(call: Call, whole: TileValue, part: TileValue) -> list[tuple[int, .
     return found
 
 
-def _window(corner: tuple[int, ...], shape: Sequence[int]) -> tuple[slice, ...]:
-    return (slice(None), *(slice(c, c + n) for c, n in zip(corner, shape, strict=True)))
+def _window(corner: tuple[int, ...], shape: Sequence[int]) -> tuple[EllipsisType | slice, ...]:
+    return (..., *(slice(c, c + n) for c, n in zip(corner, shape, strict=True)))
 
 
 @meaning("tile.slice")
 def _slice(call: Call, values: Array) -> Array:
     whole, part = _source(call), _tile(call)
-    assert isinstance(whole, TileValue)
-    assert isinstance(part, TileValue)
-    corner = call.fact("corners", lambda: _corners(call, whole, part))[call.integer("index")]
+    corner = call.fact("corners", lambda: _corners(whole, part))[call.integer("index")]
     return values[_window(corner, part.shape)]
 
 
 @meaning("tile.concat")
 def _concat(call: Call, *values: Array) -> Array:
     whole, part = _tile(call), _source(call)
-    assert isinstance(whole, TileValue)
-    assert isinstance(part, TileValue)
     found = np.zeros(_own(call, whole), values[0].dtype)
-    corners = call.fact("corners", lambda: _corners(call, whole, part))
+    corners = call.fact("corners", lambda: _corners(whole, part))
     for corner, value in zip(corners, values, strict=True):
         found[_window(corner, part.shape)] = value
     return found

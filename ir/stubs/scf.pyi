@@ -16,6 +16,9 @@ from .operations import (
     Value,
 )
 
+class ExecuteRegionOp(OpView): ...
+class IndexSwitchOp(OpView): ...
+
 class ForOp(OpView):
     def __init__(
         self,

@@ -178,9 +178,9 @@ def _range_of_count(loop: scf.ForOp, depth: int) -> Range:
     if bound is None:
         return low, None
     start, step = constant_of(loop.lowerBound), constant_of(loop.step)
-    known = start is not None and step is not None
-    last = start + max(0, (bound - 1 - start) // step * step) if known else bound - 1
-    return low, last
+    if start is None or step is None:
+        return low, bound - 1
+    return low, start + max(0, (bound - 1 - start) // step * step)
 
 
 def _blocks(block_id: ir.OpView) -> int | None:

@@ -189,8 +189,8 @@ class Specialised(LoopStages):
         loop = scf.for_(list(tiles.operands)[:3], start)
         types = [ir.IndexType.get(), *(value.type for value in start)]
         block = loop.regions[0].blocks.append(*types)
-        counter, *state = block.arguments
-        known: dict[Value, Value] = {tiles.regions[0].blocks[0].arguments[0]: counter}
+        state: list[Value] = [*block.arguments][1:]
+        known: dict[Value, Value] = {tiles.regions[0].blocks[0].arguments[0]: block.arguments[0]}
         with ir.InsertionPoint(block):
             make_anew(self._needs.of_tile, known)
             scf.yield_(self._rounds(ring, state, known))
@@ -241,8 +241,8 @@ class Specialised(LoopStages):
             with ir.InsertionPoint(part.readers[0]):
                 emit_effect(BarrierWaitOp, [ring.full, self._barrier(part, stage), parity])
             with ir.InsertionPoint.after(part.readers[-1]):
-                one = {"elected": ir.UnitAttr.get()}
-                emit_effect(BarrierArriveOp, [ring.empty, self._barrier(part, stage)], **one)
+                at = self._barrier(part, stage)
+                emit_effect(BarrierArriveOp, [ring.empty, at], elected=ir.UnitAttr.get())
         self.reload(stage)
         further: Callable[[], Iterable[Value]] = lambda: self._next(word, parity)  # noqa: E731
         self.pass_on(further)

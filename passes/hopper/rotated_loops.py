@@ -37,7 +37,8 @@ class RotatedLoop:
         self._loop = loop.operation
         self._chain = chain
         block = self._loop.regions[0].blocks[0]
-        self._counter, *self._arguments = list(block.arguments)
+        self._counter: Value = block.arguments[0]
+        self._arguments: list[Value] = [*block.arguments][1:]
         operations = list(block.operations)
         self._passed = list(operations[-1].operation.operands)
         self._held = [chain.second.dot.c, chain.second.dot.a, *chain.roots]
@@ -72,9 +73,9 @@ class RotatedLoop:
         loop = scf.for_([add(lower, step), upper, step], self._ends(known), attributes)
         types = [ir.IndexType.get(), *(result.type for result in loop.results)]
         block = loop.regions[0].blocks.append(*types)
-        counter, *arguments = list(block.arguments)
+        arguments: list[Value] = [*block.arguments]
         with ir.InsertionPoint(block):
-            scf.yield_(self._round(counter, arguments))
+            scf.yield_(self._round(arguments[0], arguments[1:]))
         results, last = self._parted(list(loop.results))
         self._find_stage(last)
         make_anew(chain.second.ops, last)

@@ -70,7 +70,8 @@ _UNIT_BY_UNIT = (LayoutRule.JOINED, LayoutRule.FREE, LayoutRule.RELATED, LayoutR
 
 
 def _first(op: ir.OpView) -> Type:
-    return next(v.type for v in (*op.operation.operands, *op.results) if _is_split(v))
+    values: list[Value] = [*op.operation.operands, *op.results]
+    return next(value.type for value in values if _is_split(value))
 
 
 def _own_rule(

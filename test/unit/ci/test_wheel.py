@@ -31,8 +31,6 @@ def folder_of(package: str) -> str:
 
 
 PACKAGES = {package: folder_of(package) for package in SETTINGS["packages"]}
-SUFFIXES = {".py", ".pyi", ".html", ".json", ".typed"}
-"""Of the files in folders of packages that are installed; others are not there."""
 
 
 @pytest.fixture(scope="module")
@@ -62,12 +60,16 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def files_of_packages() -> set[str]:
-    """Where the wheel should have each file of a package's folder."""
+    """Where the wheel should have each file in a package's folder or below it."""
     found = set()
-    for package, folder in PACKAGES.items():
-        for path in (ROOT / folder).iterdir():
-            if (path.is_file() and path.suffix in SUFFIXES) or path.name == "py.typed":
-                found.add(f"{package.replace('.', '/')}/{path.name}")
+    package_of = {Path(folder): package for package, folder in PACKAGES.items()}
+    for top in {Path(folder).parts[0] for folder in PACKAGES.values()}:
+        for path in (ROOT / top).rglob("*"):
+            if path.is_file() and path.suffix != ".pyc":
+                at = path.relative_to(ROOT)
+                nearest = next(parent for parent in at.parents if parent in package_of)
+                package = package_of[nearest].replace(".", "/")
+                found.add(f"{package}/{at.relative_to(nearest)}")
     return found
 
 
