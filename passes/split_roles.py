@@ -42,9 +42,9 @@ class SplitRoles(KernelPass):
 
 
 def _split(kernel: Kernel, branch: ir.Operation) -> None:
-    numbers = given_attribute(branch, PRODUCER, ir.DenseI64ArrayAttr) or ()
+    numbers = given_attribute(branch, PRODUCER, ir.DenseI64ArrayAttr)
     size = kernel.block_size
-    if size is None or len(numbers) != _NUMBERS:
+    if size is None or numbers is None or len(numbers) != _NUMBERS:
         raise TilecError(
             f"{PRODUCER} has {_NUMBERS} numbers, and is for a kernel with known_block_size"
         )
