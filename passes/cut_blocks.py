@@ -14,8 +14,15 @@ from tilec.ir.ops import scf as make_scf
 
 from .kernel_pass import Kernel, KernelPass
 
-_HOLDERS = (scf.ExecuteRegionOp, scf.ForOp, scf.IfOp, scf.IndexSwitchOp, scf.WhileOp)
-"""What may have a block of thousands of ops inside, and is lowered to branches."""
+_ONE_BLOCK: dict[type[ir.OpView], bool] = {
+    scf.ExecuteRegionOp: False,
+    scf.ForOp: True,
+    scf.IfOp: True,
+    scf.IndexSwitchOp: True,
+    scf.WhileOp: True,
+}
+"""Whether a region may have one block only, of what may have thousands of ops inside and is lowered
+to branches."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +49,8 @@ class CutBlocks(KernelPass):
     def run(self, kernel: Kernel) -> None:
         """Rewrite a kernel."""
         found = [(block, False) for block in kernel.function.regions[0].blocks]
-        for holder in kernel.named(*_HOLDERS):
-            inside = not isinstance(holder, scf.ExecuteRegionOp)
+        for holder in kernel.named(*_ONE_BLOCK):
+            inside = _ONE_BLOCK[type(holder)]
             found += [(block, inside) for region in holder.regions for block in region.blocks]
         for block, inside in found:
             if len(block.operations) > self.longest:

@@ -10,6 +10,7 @@ from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.ir.aliases import Op, Type, Value
 from tilec.ir.mlir import ir
+from tilec.ir.ops import arith
 from tilec.passes.base import walk
 
 Edit: TypeAlias = Callable[[ir.Module], bool]
@@ -92,13 +93,8 @@ def _zero(op: ir.OpView, type_: Type) -> Value | None:
             zero = ir.IntegerAttr.get(element, 0)
         if isinstance(type_, ir.RankedTensorType):
             zero = ir.DenseElementsAttr.get_splat(type_, zero)
-        made = ir.Operation.create(
-            "arith.constant",
-            results=[type_],
-            attributes={"value": zero},
-            ip=ir.InsertionPoint(op.operation),
-        )
-        return made.results[0]
+        with ir.InsertionPoint(op.operation):
+            return arith.constant(type_, zero)
     return None
 
 

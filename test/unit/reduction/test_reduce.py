@@ -23,6 +23,7 @@ def _beside(name: str):
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # where its dataclasses look for it
     spec.loader.exec_module(module)
     return module
 
