@@ -9,6 +9,7 @@ from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import CLUSTER, attribute
 from tilec.ir.mlir import gpu, ir
+from tilec.ir.state import per_context
 from tilec.isa import LANES, Target, TilecError, target
 
 
@@ -44,7 +45,13 @@ def target_of(gpu_module: Op) -> Target | None:
     """
     if "targets" not in gpu_module.attributes:
         return None
-    for one in attribute(gpu_module, "targets", ir.ArrayAttr):
+    return _target_in(attribute(gpu_module, "targets", ir.ArrayAttr))
+
+
+@per_context()
+def _target_in(targets: ir.ArrayAttr) -> Target | None:
+    """The first of NVIDIA's targets."""
+    for one in targets:
         text = str(one)  # the bindings have no accessors of this attribute
         if text.startswith("#nvvm.target"):
             _, _, rest = text.partition('chip = "')

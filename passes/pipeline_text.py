@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tilec.isa.errors import TilecError
 
@@ -121,6 +122,7 @@ def _elements(text: str, depth: int = 0) -> tuple[Element, ...]:
         at += 1
 
 
+@lru_cache(maxsize=128)
 def parse_pipeline(text: str, anchor: str = MODULE) -> tuple[Element, ...]:
     """The elements that run on the module, in order.
 
