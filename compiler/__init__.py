@@ -43,6 +43,13 @@ _HOMES = {
 }
 
 
+def _hint(name: str) -> str:
+    """What to write for a name that is not exported."""
+    from .lang.hints import of_package  # noqa: PLC0415 (for errors only)
+
+    return "" if name.startswith("_") else of_package(name, __all__)
+
+
 if not TYPE_CHECKING:  # or any name would be one to a type checker
 
     def __getattr__(name: str) -> Any:
@@ -50,10 +57,10 @@ if not TYPE_CHECKING:  # or any name would be one to a type checker
         if name == "codegen":  # for code out of tree
             return import_module(".backend.codegen", __name__)
         if name not in _HOMES:
-            from .lang.hints import MissingNameError, of_package  # noqa: PLC0415 (for errors only)
+            from .isa.errors import MissingNameError  # noqa: PLC0415 (for errors only)
 
-            hint = "" if name.startswith("_") else of_package(name, __all__)
-            raise MissingNameError(f"module 'tilec' has no attribute '{name}'{hint}")
+            message = f"module 'tilec' has no attribute '{name}'"
+            raise MissingNameError(message, lambda: _hint(name))
         return getattr(import_module(_HOMES[name], __name__), name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 _ALIKE = 0.3
 """How much of two names is the same at least, of 1, where one is shown for the other."""
@@ -18,6 +18,23 @@ class LaunchError(TilecError):
 
 class NoMapError(LaunchError):
     """No tensor map describes an array that a kernel copies boxes of."""
+
+
+class MissingNameError(AttributeError):
+    """A name that is not there, with what to write instead.
+
+    Args:
+        message: what is missing.
+        hint: finds what to write, when somebody reads the message: Python itself asks for names
+            that are not there, and takes no for an answer.
+    """
+
+    def __init__(self, message: str, hint: Callable[[], str] = str) -> None:
+        super().__init__(message)
+        self._hint = hint
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}{self._hint()}"
 
 
 class UnknownNameError(TilecError):

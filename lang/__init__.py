@@ -302,7 +302,9 @@ if not TYPE_CHECKING:  # or any name would be one to a type checker
                 if getattr(found, "__module__", None) == module.__name__:
                     globals()[name] = found
                     return found
-        from .hints import MissingNameError, of_language  # noqa: PLC0415 (for errors only)
+        from tilec.isa.errors import MissingNameError  # noqa: PLC0415 (for errors only)
+
+        from .hints import of_language  # noqa: PLC0415
 
         hint = "" if name.startswith("_") else of_language(name, __all__)
         raise MissingNameError(f"module 'tilec.lang' has no attribute '{name}'{hint}")

@@ -182,10 +182,6 @@ _KEYWORDS = MappingProxyType(
 )
 
 
-class MissingNameError(AttributeError):
-    """A name that is not there, with what to write instead."""
-
-
 def of_language(name: str, legal: Iterable[str]) -> str:
     """What to write for a name that `tilec.lang` does not have; the names most like it else."""
     hint = _LANGUAGE.get(name) or _NUMPY.get(name)

@@ -15,13 +15,14 @@ from functools import partial
 from typing import Any
 
 from tilec.isa import TilecError
+from tilec.isa.errors import MissingNameError
 from tilec.report.diagnostics import Place
 
 from . import branches, conditions, loops
 from .block_end import END, VALUE, BlockEnd, Way, ended
 from .emit import located
 from .errors import KernelError, user_places
-from .hints import MissingNameError, of_keyword
+from .hints import of_keyword
 from .program import Range
 from .source import FunctionSource
 from .syntax import place

@@ -150,7 +150,9 @@ class Tile:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> NoReturn:
-            from .hints import MissingNameError, of_tile  # noqa: PLC0415 (for errors only)
+            from tilec.isa.errors import MissingNameError  # noqa: PLC0415 (for errors only)
+
+            from .hints import of_tile  # noqa: PLC0415
 
             functions = sys.modules[__package__].__all__
             hint = "" if name.startswith("_") else of_tile(name, dir(Tile), functions)
