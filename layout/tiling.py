@@ -38,19 +38,20 @@ def operand_tile(
     Raises:
         LayoutError: if the tile is no whole number of fragments.
     """
-    rows, cols = unit_extents((rows, cols))
     known = [operand.name for operand in form.all_operands if has_fragment(operand)]
     if form.products != 1 or name not in known:
         raise LayoutError(f"operand {name} of {form.ptx} does not tile a matrix")
     shared = {"m": warps[0], "k": 1, "n": warps[1]}
     operand = form.operand(name)
     shares, of_warp = {}, {}
-    for index, of, extent, one in zip(
-        ("row", "col"), INDICES[name], (rows, cols), (operand.rows, operand.cols), strict=True
+    fragment, whole = (operand.rows, operand.cols), (rows, cols)
+    for index, of, given, extent, one in zip(
+        ("row", "col"), INDICES[name], whole, unit_extents(whole), fragment, strict=True
     ):
         if extent % one:
+            units_of = f", in units of {extent}," if given != extent else ""
             raise LayoutError(
-                f"{extent} {index}s of operand {name} are no multiple of {one}, "
+                f"{given} {index}s of operand {name}{units_of} are no multiple of {one}, "
                 f"those of a fragment of {form.ptx}"
             )
         shares[of] = min(shared[of], extent // one)

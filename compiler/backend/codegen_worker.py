@@ -10,7 +10,6 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from functools import lru_cache
 
 import llvmlite.binding as llvm
 
@@ -30,22 +29,15 @@ def to_ptx(ir: str, cpu: str, features: str, level: int) -> str:
     Raises:
         RuntimeError: if LLVM cannot parse or verify it.
     """
-    machine, data_layout = _machine(cpu, features, min(level, _SELECTION))
+    machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
+        cpu=cpu, features=features, opt=min(level, _SELECTION)
+    )
     module = llvm.parse_assembly(ir)
     module.triple = TRIPLE
-    module.data_layout = data_layout
+    module.data_layout = str(machine.target_data)
     _optimize(module, machine, level, flat=_is_flat(ir))
     text: str = machine.emit_assembly(module)
     return text
-
-
-@lru_cache(maxsize=8)
-def _machine(cpu: str, features: str, level: int) -> tuple[llvm.TargetMachine, str]:
-    """What generates code for a target, one module after another, and its data layout."""
-    made = llvm.Target.from_triple(TRIPLE).create_target_machine(
-        cpu=cpu, features=features, opt=level
-    )
-    return made, str(made.target_data)
 
 
 def _optimize(

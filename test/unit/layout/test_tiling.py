@@ -75,12 +75,17 @@ def test_rows_over_threads(rows, cols, vector, warps):
 def test_refusals():
     with pytest.raises(LayoutError, match="8 rows of operand a are no multiple of 16"):
         operand_tile(HALF, "a", 8, 32, (2, 1))
-    with pytest.raises(LayoutError, match="nearest: 32 and 64"):
-        operand_tile(HALF, "c", 48, 64, (1, 1))
+    with pytest.raises(LayoutError, match="24 rows of operand c, in units of 8, are no multiple"):
+        operand_tile(HALF, "c", 24, 64, (1, 1))
     with pytest.raises(LayoutError, match="does not tile"):
         operand_tile(HALF, "e", 16, 32, (1, 1))
     with pytest.raises(LayoutError, match="longer than a row"):
         row_tile(8, 4, 8, 1)
+
+
+def test_units_have_one_layout():
+    """48 rows are three of 16, 80 columns five of 16."""
+    assert operand_tile(HALF, "c", 48, 80, (1, 1)) == operand_tile(HALF, "c", 16, 16, (1, 1))
 
 
 @pytest.mark.parametrize("arguments", [("m16n8k16", "a", "f16"), ("m16n8k32", "b", "s8")])
