@@ -159,7 +159,7 @@ def target(name: str) -> Target:
         UnknownNameError: if there is none.
         PluginError: if the other package's is none.
     """
-    return TARGETS.get(name) or TARGETS.get(_spelled(name)) or _registered(str(name))
+    return TARGETS.get(name) or TARGETS.get(_spelled(str(name))) or _registered(str(name))
 
 
 def _spelled(name: str) -> str:
