@@ -102,7 +102,7 @@ def test_a_short_run(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
     kept = json.loads(counts.read_text())
     corpus = len(list((HOUSE / "corpus").glob("*/*.json")))
-    assert sum(kept["cases"].values()) == 2 * (corpus + 300)
+    assert sum(kept["cases"].values()) == 2 * (corpus + 150)
     assert kept["core_seconds"] > 0
     assert [(run["first"], run["last"]) for run in kept["runs"]] == [(0, 300)]
 
