@@ -77,6 +77,12 @@ class End:
     negated: bool = False
     by: Instruction | None = None
 
+    @property
+    def read(self) -> tuple[int, ...]:
+        """Slots of the registers that decide where threads go."""
+        led = self.where.slot if isinstance(self.where, Call | Indexed) else None
+        return tuple(slot for slot in (self.slot, led) if slot is not None)
+
     def next(self, machine: Machine) -> Where | list[tuple[Array | None, Where]]:
         """Where the active threads go; a list if they part."""
         if self.slot is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from tilec.isa.types import TYPE_BITS
@@ -12,15 +12,11 @@ from .alu import Array
 from .errors import LaunchError
 from .memory import FUNCTION_BASE, SHARED_WINDOW, Memory
 from .ptx.module import (
-    Address,
-    Arguments,
     Function,
     Module,
-    Name,
-    Operand,
     Symbol,
     Variable,
-    Vector,
+    operand_names,
 )
 from .traits import Sync, Traits, traits
 
@@ -186,16 +182,4 @@ class Placement:
 def names(function: Function) -> Iterator[str]:
     """Every name that stands in an operand of the function."""
     for instruction in function.body or ():
-        yield from _names(instruction.operands)
-
-
-def _names(operands: Iterable[Operand]) -> Iterator[str]:
-    for operand in operands:
-        if isinstance(operand, Name):
-            yield operand.text
-        elif isinstance(operand, Address):
-            if operand.base is not None:
-                yield operand.base.text
-            yield from _names(operand.extra)
-        elif isinstance(operand, Vector | Arguments):
-            yield from _names(operand.items)
+        yield from operand_names(instruction.operands)

@@ -7,27 +7,12 @@ plain `mov` only hands on what is known of its source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from .binding import Binding
 from .checks.warpgroups import Warpgroups
 from .machine import Step
-from .ptx.module import Address, Function, Instruction, Name, Operand, Pair, Vector
-
-_STORES = ("st", "red", "stmatrix", "cp", "bar", "barrier", "prefetch", "call")
-"""Opcodes whose first operand is read."""
-
-
-def _registers(operands: Iterable[Operand]) -> Iterator[str]:
-    for operand in operands:
-        if isinstance(operand, Name) and not operand.component:
-            yield operand.text
-        elif isinstance(operand, Vector):
-            yield from _registers(operand.items)
-        elif isinstance(operand, Pair):
-            yield from _registers((operand.first, operand.second))
-        elif isinstance(operand, Address) and operand.base is not None:
-            yield operand.base.text
+from .ptx.module import Function, Instruction, Name, Operand, Vector, operand_names
 
 
 def _is_product(instruction: Instruction) -> bool:
@@ -51,7 +36,7 @@ def tracked(function: Function) -> frozenset[str]:
     for instruction in body:
         if _is_product(instruction):
             vectors = [o for o in instruction.operands[:2] if isinstance(o, Vector)]
-            found.update(_registers(vectors))
+            found.update(operand_names(vectors))
     copies = [names for names in map(_copy, body) if names is not None] if found else []
     size = -1
     while size != len(found):
@@ -78,9 +63,9 @@ def watched(binding: Binding, step: Step, watch: Warpgroups, names: frozenset[st
                 step()
 
             return move
-    first = 0 if instruction.opcode in _STORES else 1
-    written = _slots(binding, instruction.operands[:first], names)
-    read = _slots(binding, instruction.operands[first:], names)
+    touched = _slots(binding, instruction.operands, names)
+    written = [slot for slot in touched if slot in binding.written]
+    read = [slot for slot in touched if slot in binding.read or slot in binding.addressed]
     if not written and not read:
         return step
 
@@ -92,5 +77,5 @@ def watched(binding: Binding, step: Step, watch: Warpgroups, names: frozenset[st
 
 
 def _slots(binding: Binding, operands: Iterable[Operand], names: frozenset[str]) -> list[int]:
-    slots = (binding.slot_of(name) for name in _registers(operands) if name in names)
+    slots = (binding.slot_of(name) for name in operand_names(operands) if name in names)
     return [slot for slot in slots if slot is not None]

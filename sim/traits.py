@@ -37,6 +37,17 @@ class Sync(Enum):
     UNKNOWN = auto()
 
 
+class First(Enum):
+    """What becomes of an instruction's first operand, if that is a register, or some."""
+
+    RESULT = auto()
+    """It is written."""
+    SOURCE = auto()
+    """It is read."""
+    BOTH = auto()
+    """It is written, and may be read before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What an instruction is.
@@ -52,6 +63,7 @@ class Traits:
             need not be in registers while only the next product reads it (see `chains`).
         waits: whether it asks an mbarrier for a phase.
         asynchronous: whether it has shared memory read or written by the asynchronous proxy.
+        first: what becomes of its first operand; that of memory, an address, is always read.
     """
 
     flow: Flow = Flow.NEXT
@@ -62,6 +74,7 @@ class Traits:
     product: bool = False
     waits: bool = False
     asynchronous: bool = False
+    first: First = First.RESULT
 
 
 PLAIN = Traits()

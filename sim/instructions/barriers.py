@@ -7,7 +7,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Instruction, Integer
 from ..sync import BarrierSync
-from ..traits import PLAIN, Sync, Traits
+from ..traits import PLAIN, First, Sync, Traits
 from . import cluster
 from .registry import instruction
 from .warp import members
@@ -16,7 +16,8 @@ from .warp import members
 def _meeting(barrier: Instruction) -> Traits:
     if "cluster" in barrier.modifiers:
         return Traits(sync=Sync.CLUSTER)
-    return Traits(sync=Sync.WARP if "warp" in barrier.modifiers else Sync.CTA)
+    first = First.RESULT if "red" in barrier.modifiers else First.SOURCE
+    return Traits(sync=Sync.WARP if "warp" in barrier.modifiers else Sync.CTA, first=first)
 
 
 @instruction("bar", "barrier", traits=_meeting)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..binding import Binding
 from ..blocks import EXIT, RETURN, Exit, Indexed, Return, Where
 from ..ptx.module import Instruction, Name
-from ..traits import Flow, Traits
+from ..traits import First, Flow, Traits
 from .registry import ending
 
 
@@ -29,7 +29,11 @@ def _listed(branch: Instruction) -> tuple[str, ...]:
     return (branch.scope.targets(listed.text) or ()) if isinstance(listed, Name) else ()
 
 
-@ending("brx", traits=lambda branch: Traits(flow=Flow.BRANCH, labels=_listed(branch)))
+def _to_one(branch: Instruction) -> Traits:
+    return Traits(flow=Flow.BRANCH, labels=_listed(branch), first=First.SOURCE)
+
+
+@ending("brx", traits=_to_one)
 def _brx(binding: Binding) -> Indexed:
     instruction = binding.instruction
     blocks = [binding.frame.label(name, instruction) for name in _listed(instruction)]

@@ -15,7 +15,7 @@ from ..findings import StoppedError
 from ..machine import Machine, Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW
 from ..ptx.module import Arguments, Instruction, Module, Name
-from ..traits import PLAIN, Flow, Traits
+from ..traits import PLAIN, First, Flow, Traits
 from ..widths import dtype_of
 from .registry import ending, instruction
 
@@ -239,14 +239,17 @@ _FUNCTIONS = {
 }
 
 
-@instruction("call", traits=Traits(flow=Flow.CALL))
+_CALL = Traits(flow=Flow.CALL, first=First.SOURCE)
+
+
+@instruction("call", traits=_CALL)
 def _call_builtin(binding: Binding) -> Step:
     name = _callee(binding.instruction)
     assert name is not None
     return _FUNCTIONS[name.text](binding)
 
 
-@ending("call", traits=Traits(flow=Flow.CALL))
+@ending("call", traits=_CALL)
 def _call(binding: Binding) -> Call | None:
     program = binding.frame.program
     if _is_builtin(binding.instruction, program.module):

@@ -10,7 +10,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from ..ptx.module import Vector
-from ..traits import PLAIN
+from ..traits import PLAIN, First, Traits
 from ..widths import dtype_of
 from .registry import instruction
 
@@ -127,10 +127,10 @@ def _isspacep(binding: Binding) -> Step:
 
 
 @instruction(
-    *("prefetch", "prefetchu", "applypriority", "discard"),
-    *("nanosleep", "pmevent", "griddepcontrol"),
+    *("prefetch", "prefetchu", "applypriority", "discard", "pmevent", "griddepcontrol"),
     traits=PLAIN,
 )
+@instruction("nanosleep", traits=Traits(first=First.SOURCE))
 def _nothing(binding: Binding) -> Step:
     del binding
     return lambda: None

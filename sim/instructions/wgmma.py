@@ -19,7 +19,7 @@ from ..shared_operands import CHUNK, chunks, gather
 from ..sync import Members
 from ..tensor.elements import decode_bytes
 from ..tensor.warpgroup import Operands, matrix_of, multiply_warpgroups
-from ..traits import Sync, Traits
+from ..traits import First, Sync, Traits
 from .registry import instruction
 
 _THREADS = WARPGROUP_WARPS * LANES
@@ -30,7 +30,8 @@ _SYNC = Traits(sync=Sync.WARPGROUP)
 
 def _traits(found: Instruction) -> Traits:
     products = "mma_async" in found.modifiers
-    return replace(_SYNC, matrix=products, asynchronous=products)
+    first = First.BOTH if products else First.RESULT
+    return replace(_SYNC, matrix=products, asynchronous=products, first=first)
 
 
 @instruction("wgmma", traits=_traits)
@@ -202,6 +203,11 @@ class Warpgroup:
     def reads_c(self, places: Array) -> Array:
         """Which warpgroups add C."""
         return self._scalar(self.scale_d, places)
+
+    def any_reads_c(self) -> bool:
+        """Whether any of the active threads has C added."""
+        scale_d = self.machine.registers[self.scale_d]
+        return bool((scale_d if self.machine.mask is None else scale_d & self.machine.mask).any())
 
     def _spread(self, places: Array, result: Array) -> None:
         """Write registers of warpgroups."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from .source import Source
@@ -105,6 +105,24 @@ class Sink:
 
 
 Operand = Name | Integer | Float | Address | Vector | Arguments | Pair | Negated | Minus | Sink
+
+
+def operand_names(operands: Iterable[Operand]) -> Iterator[str]:
+    """Every name in some operands: of registers, without what selects a part, variables, labels."""
+    for operand in operands:
+        match operand:
+            case Name():
+                yield operand.text
+            case Negated() | Minus():
+                yield operand.name.text
+            case Address():
+                if operand.base is not None:
+                    yield operand.base.text
+                yield from operand_names(operand.extra)
+            case Vector() | Arguments():
+                yield from operand_names(operand.items)
+            case Pair():
+                yield from operand_names((operand.first, operand.second))
 
 
 @dataclass(frozen=True, slots=True)

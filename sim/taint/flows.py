@@ -12,7 +12,7 @@ from tilec.isa.types import TYPE_BITS
 from ..alu import Array
 from ..binding import Binding
 from ..machine import Machine, Step
-from ..ptx.module import Name, Negated, Operand, Pair, Vector
+from ..ptx.module import Negated, Operand, Pair, operand_names
 from .marks import combined, origin_at
 from .replay import Replay
 from .state import Taint
@@ -66,16 +66,8 @@ class Flowing:
         return [next(self._registers(item), None) for item in items]
 
     def _registers(self, operand: Operand) -> Iterator[int]:
-        if isinstance(operand, Vector):
-            for item in operand.items:
-                yield from self._registers(item)
-        elif isinstance(operand, Pair):
-            yield from self._registers(operand.first)
-            yield from self._registers(operand.second)
-        elif isinstance(operand, Negated):
-            yield from self._registers(operand.name)
-        elif isinstance(operand, Name) and not operand.component:
-            slot = self.binding.slot_of(operand.text)
+        for name in operand_names((operand,)):
+            slot = self.binding.slot_of(name)
             if slot is not None:
                 yield slot
 
@@ -227,6 +219,11 @@ def decide(flowing: Flowing, *, across: bool = False) -> Flow:
             differ = np.zeros((1, 1, 1), first.dtype)
             for other in others:
                 differ = differ | (first ^ other)
+            if first.dtype == np.bool_:
+                # A predicate of numbers depends on all of their bits together.
+                numbers = [one for one in taint.of(where, dirty) if one.bits.dtype != np.bool_]
+                some, _ = combined(numbers)
+                differ = differ | (_of_warps(some) if across else some)
             taint.write(slot, differ, _of_warps(origin) if across else origin)
 
     return flow
@@ -255,6 +252,28 @@ def mix_warps(flowing: Flowing) -> Flow:
         mask = machine.mask
         active = threads if mask is None else threads & mask
         taint.write_whole(targets, _of_warps(active), _of_warps(origin))
+
+    return flow
+
+
+def mix_bits(flowing: Flowing) -> Flow:
+    """A bit of a warp's results is undefined where that of any lane's operand, the first, is."""
+    taint, targets, machine = flowing.taint, flowing.targets, flowing.machine
+    values = flowing.slots(1)
+    others = [slot for slot in flowing.sources if slot not in values]
+    where, whole = flowing.binding.instruction, mix_warps(flowing)
+
+    def flow() -> None:
+        if taint.any(others) or not taint.any(values):
+            whole()
+            return
+        (marks,) = taint.of(where, values)
+        bits = marks.bits
+        if machine.mask is not None:
+            bits = np.where(machine.mask, bits, bits.dtype.type(0))
+        mixed = np.bitwise_or.reduce(bits, axis=2, keepdims=True)
+        for slot in targets:
+            taint.write(slot, mixed, _of_warps(marks.origin))
 
     return flow
 
@@ -302,7 +321,7 @@ def compare(flowing: Flowing) -> Flow:
 
 
 def add(flowing: Flowing) -> Flow:
-    """Integer sums, differences and products: an undefined bit reaches those above it."""
+    """Integer sums and differences: an undefined bit reaches those above it."""
     type_ = flowing.binding.modifiers[-1] if flowing.binding.modifiers else ""
     if type_[:1] not in ("u", "s") or "x2" in type_ or flowing.binding.modifiers[:1] != (type_,):
         return half_or_whole(flowing)

@@ -15,6 +15,7 @@ from .flows import (
     decide,
     decide_across,
     half_or_whole,
+    mix_bits,
     mix_warps,
     move,
     select,
@@ -63,5 +64,7 @@ def finder(instruction: Instruction) -> Finder | None:
     if opcode == "vote":
         return mix_warps if "uni" in words else decide_across
     if opcode == "redux":
-        return decide_across if {"and", "or", "xor"} & set(words) else mix_warps
+        if "xor" in words:
+            return mix_bits
+        return decide_across if {"and", "or"} & set(words) else mix_warps
     return _FINDERS.get(opcode, half_or_whole)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tilec.isa.types import TYPE_BITS
 
 from ..alu import Array
 from ..ptx.module import Address, Operand
@@ -72,14 +73,13 @@ def store(flowing: Flowing) -> Flow:
 
 def update(flowing: Flowing) -> Flow:
     """`atom` and `red`: memory and what is found there depend on the operands and on memory."""
-    binding, taint, machine = flowing.binding, flowing.taint, flowing.machine
+    binding, taint = flowing.binding, flowing.taint
     where, sources, targets = binding.instruction, flowing.sources, flowing.targets
     address: Operand = next(o for o in binding.operands if isinstance(o, Address))
     locate = binding.locate(address)
-    value = binding.operands[-1]
-    count = len(binding.items(value))
-    bits = machine.registers[sources[0]].dtype.itemsize * 8 if sources else 32
-    size = bits // 8 * count
+    types = [TYPE_BITS[word] for word in binding.modifiers if word in TYPE_BITS]
+    size = types[-1] // 8 * len(binding.items(binding.operands[-1]))
+    exchanges = "exch" in binding.modifiers
 
     def flow() -> None:
         threads, origin = combined(taint.of(where, sources))
@@ -90,15 +90,21 @@ def update(flowing: Flowing) -> Flow:
                 taint.harm(where, chosen, origin, "adds to global memory")
                 found = found | chosen
                 continue
-            legal = taint.memory.legal(space, offsets, size, mask)
-            here = taint.memory.origins(space, offsets, size, legal)
-            dirty = (here != 0) | (threads & legal)
-            if not dirty.any():
+            memory = taint.memory
+            legal = memory.legal(space, offsets, size, mask)
+            before = memory.origins(space, offsets, size, legal)
+            dirty = threads & legal
+            if exchanges:  # what was there is gone
+                memory.set(space, offsets, size, legal, 0)
+            else:
+                dirty = dirty | (before != 0)
+            if not (dirty.any() or before.any()):
                 continue
-            whole = np.maximum(resolved(here, where), origin)
-            taint.memory.set(space, offsets, size, dirty & legal, 0xFF)
-            taint.memory.mark(space, offsets, size, dirty & legal, whole)
-            origin, found = whole, found | dirty
+            memory.set(space, offsets, size, dirty, 0xFF)
+            memory.mark(space, offsets, size, dirty, np.maximum(resolved(before, where), origin))
+            # A thread also finds what another one has put there in the same instruction.
+            seen = np.maximum(before, memory.origins(space, offsets, size, legal))
+            origin, found = np.maximum(resolved(seen, where), origin), found | (seen != 0)
         taint.write_whole(targets, found, origin)
 
     return flow

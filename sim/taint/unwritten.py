@@ -7,63 +7,28 @@ has written them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..alu import Array
 from ..binding import Binding
 from ..blocks import End, Where
 from ..control import Block
+from ..instructions.wgmma import Warpgroup
 from ..machine import Machine, Step
-from ..ptx.module import (
-    Address,
-    Function,
-    Instruction,
-    Integer,
-    Name,
-    Negated,
-    Operand,
-    Pair,
-    Vector,
-)
+from ..ptx.module import Address, Function, Instruction, Integer, Name, Operand, operand_names
+from ..traits import First, traits
 from .state import Taint
-
-_READ_FIRST = (
-    *("st", "red", "stmatrix", "cp", "mbarrier", "bar", "barrier", "prefetch", "prefetchu", "call"),
-    *("bra", "brx", "nanosleep", "setmaxnreg", "tensormap", "discard", "applypriority"),
-)
-"""Opcodes whose first operand is read where it is a register."""
 
 Key = tuple[int, str]
 """A register: the scope that declares it, and its name."""
 
 
-def _names(operands: Iterable[Operand]) -> Iterator[str]:
-    for operand in operands:
-        if isinstance(operand, Name):
-            if not operand.component:
-                yield operand.text
-        elif isinstance(operand, Negated):
-            yield operand.name.text
-        elif isinstance(operand, Vector):
-            yield from _names(operand.items)
-        elif isinstance(operand, Pair):
-            yield from _names((operand.first, operand.second))
-        elif isinstance(operand, Address) and operand.base is not None:
-            yield operand.base.text
-
-
-def _written_first(instruction: Instruction) -> bool:
-    first = instruction.operands[0] if instruction.operands else None
-    if first is None or isinstance(first, Address):
-        return False
-    if instruction.opcode in ("bar", "barrier"):
-        return "red" in instruction.modifiers
-    if instruction.opcode == "mbarrier":
-        return len(instruction.operands) > 1 and isinstance(instruction.operands[1], Address)
-    if instruction.opcode == "wmma":
-        return "store" not in instruction.modifiers
-    return instruction.opcode not in _READ_FIRST
+def _first(instruction: Instruction) -> First:
+    """What becomes of an instruction's first operand."""
+    if not instruction.operands or isinstance(instruction.operands[0], Address):
+        return First.SOURCE
+    return traits(instruction).first
 
 
 class _Registers:
@@ -81,7 +46,7 @@ class _Registers:
                 bit = known.get((scope, operand.text))
                 found |= self.bit(instruction, operand.text) if bit is None else bit
             elif type(operand) is not Integer:
-                for name in _names((operand,)):
+                for name in operand_names((operand,)):
                     found |= self.bit(instruction, name)
         return found
 
@@ -119,9 +84,10 @@ def may_be_unwritten(function: Function, found: Sequence[Block]) -> frozenset[Ke
 def _effects(registers: _Registers, instruction: Instruction) -> tuple[int, int]:
     """The registers that an instruction reads, and those that it writes whatever its guard."""
     operands = instruction.operands
-    first = 1 if _written_first(instruction) else 0
-    reads = registers.bits(instruction, operands[first:])
-    writes = registers.bits(instruction, operands[:first])
+    first = _first(instruction)
+    begin = operands[:1]
+    reads = registers.bits(instruction, operands[1:] if first is First.RESULT else operands)
+    writes = 0 if first is First.SOURCE else registers.bits(instruction, begin)
     if instruction.guard is None:
         return reads, writes
     # Under a guard nothing is sure to be written.
@@ -185,24 +151,37 @@ class Unwritten:
             self.taint.suspect(slot)
         return slot
 
+    def _slots(self, binding: Binding) -> frozenset[int]:
+        """The slots of such registers among all that an instruction names."""
+        if not self._suspects(binding):
+            return frozenset()
+        instruction = binding.instruction
+        named = set(operand_names(instruction.operands))
+        if instruction.guard is not None:
+            named.add(instruction.guard)
+        slots = (self.slot(binding, name) for name in named)
+        return frozenset(slot for slot in slots if slot is not None)
+
     def noting(self, binding: Binding, step: Step) -> Step:
         """A step that notes what it reads and writes of such registers, if it touches any."""
         instruction = binding.instruction
-        if not self._suspects(binding):
-            return step
-        names = {name: self.slot(binding, name) for name in _names(instruction.operands)}
-        slots = {slot for slot in names.values() if slot is not None}
+        slots = self._slots(binding)
         reads = [s for s in dict.fromkeys((*binding.read, *binding.addressed)) if s in slots]
         writes = [s for s in dict.fromkeys(binding.written) if s in slots]
-        if instruction.opcode == "wgmma":
-            # Whether C is read, the product says when it is executed.
-            reads = [slot for slot in reads if slot not in writes]
         if not reads and not writes:
             return step
-        taint = self.taint
+        taint, product = self.taint, binding.product
+        added: list[int] = []
+        if isinstance(product, Warpgroup):
+            # Whether C is read, it says when it is executed.
+            added = [slot for slot in reads if slot in writes]
+            reads = [slot for slot in reads if slot not in writes]
 
         def run() -> None:
-            if not taint.active and taint.unwritten(reads):
+            if not taint.active and (
+                taint.unwritten(reads)
+                or (added and product.any_reads_c() and taint.unwritten(added))
+            ):
                 taint.start(instruction)
             step()
             if not taint.active:
@@ -228,25 +207,27 @@ class Unwritten:
         return run
 
     def noting_end(self, binding: Binding, end: End) -> End:
-        """The end of a block that notes that it reads the guard of an instruction."""
-        name = binding.instruction.guard
-        slot = None if name is None else self.slot(binding, name)
-        if slot is None:
+        """The end of a block that notes that it reads what decides about it."""
+        slots = self._slots(binding)
+        noted = tuple(slot for slot in end.read if slot in slots)
+        if not noted:
             return end
-        return NotingEnd(end.where, end.otherwise, end.slot, end.negated, end.by, taint=self.taint)
+        return NotingEnd(
+            end.where, end.otherwise, end.slot, end.negated, end.by, taint=self.taint, noted=noted
+        )
 
 
 @dataclass(slots=True, kw_only=True)
 class NotingEnd(End):
-    """The end of a block by a predicate that may not have been written."""
+    """The end of a block by registers that may not have been written."""
 
     taint: Taint
+    noted: tuple[int, ...]
 
     def next(self, machine: Machine) -> Where | list[tuple[Array | None, Where]]:
         """As `End.next`."""
-        assert self.slot is not None
         assert self.by is not None
-        if not self.taint.active and self.taint.unwritten((self.slot,)):
+        if not self.taint.active and self.taint.unwritten(self.noted):
             self.taint.start(None)
-            self.taint.harm_by(self.by, (self.slot,), "branches by")
+            self.taint.harm_by(self.by, self.noted, "branches by")
         return End.next(self, machine)

@@ -13,7 +13,7 @@ from tilec.isa import MatrixMemory
 
 from ..alu import Array
 from ..binding import Binding
-from ..blocks import Call, Code, End, Indexed, Where
+from ..blocks import Code, End, Where
 from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
 from ..ptx.module import Instruction
@@ -150,9 +150,6 @@ class WatchedEnd(End):
 
     def next(self, machine: Machine) -> Where | list[tuple[Array | None, Where]]:
         """As `End.next`."""
-        slots = [] if self.slot is None else [self.slot]
-        if isinstance(self.where, Call | Indexed) and self.where.slot is not None:
-            slots.append(self.where.slot)
-        if self.by is not None and self.taint.any(slots):
-            self.taint.harm_by(self.by, slots, "branches by")
+        if self.by is not None:
+            self.taint.harm_by(self.by, self.read, "branches by")
         return End.next(self, machine)

@@ -25,7 +25,7 @@ from tilec.sim.program import Program
 from tilec.sim.ptx.module import Function, Instruction, Module
 from tilec.sim.residency import resident_ctas
 from tilec.sim.sync import BarrierSync, Gate, Members, Waits
-from tilec.sim.traits import PLAIN, UNKNOWN, Declaration, Flow, Sync, Traits, traits
+from tilec.sim.traits import PLAIN, UNKNOWN, Declaration, First, Flow, Sync, Traits, traits
 from tilec.sim.translator import Translator
 from tilec.sim.wave import Geometry
 
@@ -43,7 +43,7 @@ HEAD = """.version 8.6
 PLAIN_SAMPLES = """
 mov.u32 %r3, %r1; mov.b64 {%r3, %r4}, %rd1; cvta.shared.u64 %rd3, %rd1; isspacep.global %p1, %rd1;
 createpolicy.fractional.L2::evict_first.b64 %rd3; prefetch.global.L1 [%rd1]; prefetchu.L1 [%rd1];
-applypriority.global.L2::evict_normal [%rd1], 128; discard.global.L2 [%rd1], 128; nanosleep.u32 20;
+applypriority.global.L2::evict_normal [%rd1], 128; discard.global.L2 [%rd1], 128;
 pmevent 1; mapa.shared::cluster.u32 %r3, %r2, 0;
 getctarank.shared::cluster.u32 %r3, %r2; griddepcontrol.wait; ldu.global.u32 %r3, [%rd1];
 st.global.u32 [%rd1], 0; st.release.gpu.global.u32 [%rd1], 0; ld.weak.global.u32 %r3, [%rd1];
@@ -70,7 +70,7 @@ vset4.u32.u32.lt %r3, %r1, %r2, %r4;
 """Instructions that others need know nothing of: they touch registers and memory in their turn."""
 
 WARP = Traits(sync=Sync.WARP)
-CTA = Traits(sync=Sync.CTA)
+CTA = Traits(sync=Sync.CTA, first=First.SOURCE)
 POLLS = Traits(polls=True)
 MOVE = Traits(sync=Sync.WARP, matrix=True)
 SAMPLES = {
@@ -80,11 +80,11 @@ SAMPLES = {
     "match.any.sync.b32 %r3, %r1, -1;": WARP,
     "redux.sync.add.u32 %r3, %r1, -1;": WARP,
     "elect.sync %r3|%p1, -1;": WARP,
-    "bar.warp.sync -1;": WARP,
+    "bar.warp.sync -1;": Traits(sync=Sync.WARP, first=First.SOURCE),
     # PTX ISA, "bar, barrier"
     "bar.sync 0;": CTA,
     "bar.arrive 1, 64;": CTA,
-    "bar.red.popc.u32 %r3, 0, %p1;": CTA,
+    "bar.red.popc.u32 %r3, 0, %p1;": Traits(sync=Sync.CTA),
     "barrier.sync.aligned 2, 64;": CTA,
     # PTX ISA, "barrier.cluster", "setmaxnreg"
     "barrier.cluster.arrive.aligned;": Traits(sync=Sync.CLUSTER),
@@ -96,7 +96,7 @@ SAMPLES = {
     "wgmma.commit_group.sync.aligned;": Traits(sync=Sync.WARPGROUP),
     "wgmma.wait_group.sync.aligned 1;": Traits(sync=Sync.WARPGROUP),
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, %rd1, %rd1, 1, 1, 1, "
-    "0, 0;": Traits(sync=Sync.WARPGROUP, matrix=True, asynchronous=True),
+    "0, 0;": Traits(sync=Sync.WARPGROUP, matrix=True, asynchronous=True, first=First.BOTH),
     # PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy"
     "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%r2], 1;": PLAIN,
     "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned "
@@ -128,8 +128,9 @@ SAMPLES = {
     "movmatrix.sync.aligned.m8n8.trans.b16 %r3, %r1;": MOVE,
     # PTX ISA, "Control Flow Instructions"
     "bra END;": Traits(flow=Flow.BRANCH, labels=("END",)),
-    "brx.idx %r1, LABELS;": Traits(flow=Flow.BRANCH, labels=("MIDDLE", "END")),
-    "call helper;": Traits(flow=Flow.CALL),
+    "brx.idx %r1, LABELS;": Traits(flow=Flow.BRANCH, labels=("MIDDLE", "END"), first=First.SOURCE),
+    "call helper;": Traits(flow=Flow.CALL, first=First.SOURCE),
+    "nanosleep.u32 20;": Traits(first=First.SOURCE),
     "ret;": Traits(flow=Flow.END),
     "exit;": Traits(flow=Flow.END),
     "trap;": Traits(flow=Flow.END),

@@ -121,6 +121,20 @@ HARM = {
 """
     + STORE,
     "a masked load": "@%p1 ld.global.u32 %u, [%rd4];\n add.u32 %r11, %u, 1; // there\n" + STORE,
+    "a part of a register": "vadd.u32.u32.u32 %r11, %u.b0, %r10; // there\n" + STORE,
+    "a register that is negated": "vmad.u32.u32.u32 %r11, -%u, %r10, %r1; // there\n" + STORE,
+    "an index that is never set": "TS: .branchtargets END, END;\n brx.idx %u, TS; // there // here",
+    "a pair of bits": READ + "redux.sync.xor.b32 %r11, %r9, -1;" + STORE,
+    "a predicate of a table of bits": READ + "and.b32 %r9, %r9, 3; setp.gt.u32 %p3, %r1, 999;"
+    "lop3.or.b32 %r12|%p2, %r9, 1, 0, 0x3c, %p3; selp.u32 %r11, 1, 2, %p2;" + STORE,
+    "what another lane adds at once": READ + "mov.u32 %r12, 0; setp.eq.u32 %p2, %r1, 0;"
+    "@%p2 mov.u32 %r12, %r9; st.shared.u32 [%r3], 0; bar.sync 0;"
+    "atom.shared.add.u32 %r13, [%r3], %r12; selp.u32 %r11, 0, %r13, %p2;" + STORE,
+    "the upper half of a sum in shared memory": "and.b32 %r12, %r4, 0xf8;"
+    "add.u32 %r12, %r12, %r3; st.shared.u32 [%r12], 0; bar.sync 0;\n"
+    "atom.shared.add.u64 %rd6, [%r12], 1; // there\n"
+    "shr.u64 %rd6, %rd6, 32; cvt.u32.u64 %r11, %rd6;" + STORE,
+    "what was exchanged": "atom.shared.exch.b32 %r11, [%r4], 7; // there\n" + STORE,
     "an address that is never set": "st.global.u32 [%ud], %r10; // there // here",
     "a predicate that is never set": "@%p8 bra END; // there // here",
 }
@@ -181,6 +195,13 @@ LOOP: setp.eq.u32 %p2, %r12, 0; @%p2 mov.u32 %u, 5; add.u32 %u, %u, 1;
 """ + STORE,
     "local memory that has been written": "st.local.v4.u32 [%rd5], {%r1, %r1, %r1, %r1};"
     "ld.local.u32 %r11, [%rd5+12];" + STORE,
+    "a part that is written under a guard": "setp.lt.u32 %p2, %r1, 999;"
+    "@%p2 vadd.u32.u32.u32 %u.b0, %r10, %r1, %r1; mov.u32 %r11, %u;" + STORE,
+    "other bits of a pair": READ + "shl.b32 %r9, %r9, 4; redux.sync.xor.b32 %r11, %r9, -1;"
+    "and.b32 %r11, %r11, 15;" + STORE,
+    "exchanged": "atom.shared.exch.b32 %r12, [%r4], 7; ld.shared.u32 %r11, [%r4];" + STORE,
+    "exchanged for a register": READ + "st.shared.u32 [%r4], %r9;"
+    "atom.shared.exch.b32 %r12, [%r4], %r10; ld.shared.u32 %r11, [%r4];" + STORE,
     "a call with what is defined": READ + "st.param.u32 [given], %r10;"
     "call (got), twice, (given); ld.param.u32 %r11, [got];" + STORE,
 }  # fmt: skip
@@ -244,3 +265,33 @@ def test_every_wave_begins_anew() -> None:
     report = run(body, grid=400)
     (finding,) = (f for f in report.findings if f.kind == "uninitialised")
     assert finding.count == 400 * 64
+
+
+WARPGROUP = """.version 8.5
+.target sm_90a
+.address_size 64
+.visible .entry k(.param .u64 y)
+{
+  .reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<5>; .reg .f32 %f<4>;
+  .shared .align 1024 .b8 words[4096];
+  ld.param.u64 %rd1, [y]; mov.u32 %r1, %tid.x; mov.u32 %r2, words;
+  mad.lo.u32 %r3, %r1, 32, %r2; mov.u32 %r4, 0; shr.u32 %r5, %r2, 4; cvt.u64.u32 %rd2, %r5;
+  st.shared.v4.u32 [%r3], {%r4, %r4, %r4, %r4}; st.shared.v4.u32 [%r3+16], {%r4, %r4, %r4, %r4};
+  fence.proxy.async; bar.sync 0; or.b64 %rd2, %rd2, 0x0000000800080000;
+  setp.SETS.u32 %p1, %r1, 128; wgmma.fence.sync.aligned;
+  wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3},
+    %rd2, %rd2, %p1, 1, 1, 0, 0;
+  wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
+  mul.wide.u32 %rd3, %r1, 4; add.u64 %rd3, %rd3, %rd1;
+  st.global.f32 [%rd3], %f3;
+  ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("sets", "kinds"), [("lt", ["uninitialised"]), ("ge", [])])
+def test_accumulators_are_read_where_the_predicate_says(sets: str, kinds: list[str]) -> None:
+    """PTX ISA, "wgmma.mma_async": D = A*B where scale-d is false, else A*B + D."""
+    y = np.zeros(128, np.float32)
+    report = launch(WARPGROUP.replace("SETS", sets), "k", 1, 128, [y])
+    assert [f.kind for f in report.findings] == kinds, report.findings
