@@ -71,39 +71,18 @@ class Findings:
         threads: Array,
         words: Callable[[Place], str],
         address: Callable[[Place], int] | None = None,
+        *,
+        harmless: bool = False,
     ) -> None:
-        """Note that threads did something wrong at an instruction; `_note` has the arguments."""
-        self._note(self.found, kind, instruction, threads, words, address)
-
-    def advise(
-        self,
-        kind: str,
-        instruction: Instruction,
-        threads: Array,
-        words: Callable[[Place], str],
-        address: Callable[[Place], int] | None = None,
-    ) -> None:
-        """Note that threads did what does no harm, and had better not be done."""
-        self._note(self.advice, kind, instruction, threads, words, address)
-
-    def _note(
-        self,
-        list_: list[Finding],
-        kind: str,
-        instruction: Instruction,
-        threads: Array,
-        words: Callable[[Place], str],
-        address: Callable[[Place], int] | None,
-    ) -> None:
-        """Add to a list, or to what it has of this kind and instruction.
+        """Note that threads did something wrong at an instruction, or count it once more.
 
         Args:
-            list_: the list.
             kind: kind of the finding.
             instruction: the instruction.
             threads: which threads, (CTAs, warps, lanes); one CTA stands for all.
             words: what the thread at a place did.
             address: the address that it used.
+            harmless: whether it is no fault, and better avoided.
         """
         wave, module = self.wave, self.module
         count = int(np.count_nonzero(threads)) * (wave.shape[0] if threads.shape[0] == 1 else 1)
@@ -124,4 +103,4 @@ class Findings:
             count=count,
         )
         self._known[key] = finding
-        list_.append(finding)
+        (self.advice if harmless else self.found).append(finding)

@@ -119,18 +119,16 @@ class Memory:
         self, name: str, size: int, *, data: Array | None = None, writable: bool = True
     ) -> int:
         """A global allocation aligned to 256 bytes, filled with `data` or zeros; its address."""
-        start = self._end
-        self.allocations.append(Allocation(name, start, start + size, writable))
-        self._starts.append(start)
+        address = self.reserve(size)
+        self.admit(name, address, size, writable=writable)
         if data is not None:
-            self.fill(GLOBAL_BASE + start, data)
-        # One guard at least between allocations, so that an overrun meets none.
-        self._end = start + -(-size // 256) * 256 + _GUARD
-        return GLOBAL_BASE + start
+            self.fill(address, data)
+        return address
 
     def reserve(self, size: int) -> int:
         """Room in global memory that nobody may touch before it is admitted; its address."""
         start = self._end
+        # One guard at least between allocations, so that an overrun meets none.
         self._end = start + -(-size // 256) * 256 + _GUARD
         return GLOBAL_BASE + start
 
@@ -220,12 +218,12 @@ class Memory:
 
     # During the launch
 
-    def admit(self, name: str, address: int, size: int) -> None:
+    def admit(self, name: str, address: int, size: int, *, writable: bool = True) -> None:
         """Make an allocation of a part of what is reserved."""
         start = address - GLOBAL_BASE
         at = bisect_right(self._starts, start)
         self._starts.insert(at, start)
-        self.allocations.insert(at, Allocation(name, start, start + size, writable=True))
+        self.allocations.insert(at, Allocation(name, start, start + size, writable))
 
     def dismiss(self, address: int) -> None:
         """End the allocation that begins at an address."""

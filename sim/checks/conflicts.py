@@ -107,7 +107,7 @@ class Conflicts:
 
     def same_value(self, touch: Touch, threads: Array) -> None:
         """Threads that wrote what another thread wrote too, in the same instruction."""
-        self.findings.advise(
+        self.findings.add(
             "same-value",
             touch.instruction,
             threads,
@@ -116,6 +116,7 @@ class Conflicts:
                 "writes the same; the memory model calls it a race: let one thread do it"
             ),
             touch.offset,
+            harmless=True,
         )
 
     def at_once(self, instruction: Instruction, lost: Array, offsets: Array) -> None:

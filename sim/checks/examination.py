@@ -151,10 +151,8 @@ class Examination:
             line = findings.module.written_line(before.instruction.position)
             return f"{where}, which {name} {did} at line {line}, without a barrier between them"
 
-        if same:
-            findings.advise("same-value", touches.instruction, threads, words, address)
-        else:
-            findings.add("race", touches.instruction, threads, words, address)
+        kind = "same-value" if same else "race"
+        findings.add(kind, touches.instruction, threads, words, address, harmless=same)
 
 
 def _contains(sorted_: Array, values: Array) -> Array:
