@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from ..binding import Binding
 from ..machine import Step
+from ..ptx.module import Instruction
+from ..taint.flows import Finder
 from . import (  # noqa: F401 (they declare what they bind)
     arithmetic,
     async_copy,
@@ -25,9 +27,14 @@ from . import (  # noqa: F401 (they declare what they bind)
     warp,
     wgmma,
 )
-from .registry import binder
+from .registry import binder, flow
 
 
 def bind(binding: Binding) -> Step:
     """The step of an instruction."""
     return (binder(binding.instruction) or arithmetic.bind)(binding)
+
+
+def undefined(found: Instruction) -> Finder:
+    """How undefined bits go through an instruction."""
+    return flow(found) or arithmetic.flow(found)

@@ -6,7 +6,22 @@ from .. import alu
 from ..alu import Operation
 from ..binding import Binding
 from ..machine import Machine, Step
-from ..ptx.module import Operand, Pair
+from ..ptx.module import Instruction, Operand, Pair
+from ..taint.flows import Finder, add, compare, convert, decide, half_or_whole, move, select
+
+_FLOWS: dict[str, Finder] = {
+    "brev": move(),
+    **dict.fromkeys(("shl", "shr"), move(2)),
+    **dict.fromkeys(("shf", "prmt"), move(3)),
+    "bfe": move(2, 3),
+    "bfi": move(3, 4),
+    **dict.fromkeys(("selp", "slct"), select),
+    **dict.fromkeys(("and", "or", "xor", "not", "lop3"), decide),
+    **dict.fromkeys(("add", "sub"), add),
+    "cvt": convert,
+    "setp": compare,
+}
+"""How undefined bits go through an opcode; of others, one makes all of the result undefined."""
 
 
 def bind(binding: Binding) -> Step:
@@ -30,6 +45,11 @@ def bind(binding: Binding) -> Step:
     if len(targets) == 1:
         return _single(binding.machine, operation, targets[0], slots)
     return _several(binding.machine, operation, targets, slots)
+
+
+def flow(found: Instruction) -> Finder:
+    """How undefined bits go through an arithmetic instruction."""
+    return _FLOWS.get(found.opcode, half_or_whole)
 
 
 def _sources(binding: Binding, sources: list[Operand], types: tuple[str, ...]) -> list[int]:

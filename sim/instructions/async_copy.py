@@ -15,6 +15,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..memory import Space
 from ..ptx.module import Integer, Operand
+from ..taint.flows import harm
 from ..widths import dtype_of
 from . import bulk
 from .mbarrier import arrive_on_copies
@@ -23,7 +24,7 @@ from .registry import instruction
 _IGNORED = {"async", "ca", "cg", "shared", "shared::cta", "global", "L2::cache_hint"}
 
 
-@instruction("cp", traits=bulk.bulk_traits)
+@instruction("cp", traits=bulk.bulk_traits, undefined=harm)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "bulk" in modifiers:

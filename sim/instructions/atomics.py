@@ -15,6 +15,8 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Instruction
+from ..taint.flows import Flow, Flowing, harm
+from ..taint.through_memory import update
 from ..traits import Traits
 from ..widths import dtype_of
 from . import cluster
@@ -108,7 +110,11 @@ def _polling(atomic: Instruction) -> Traits:
     return Traits(polls=atomic.opcode == "atom" and "cas" in words and not shared)
 
 
-@instruction("atom", "red", traits=_polling)
+def _flow(flowing: Flowing) -> Flow:
+    return (harm if "async" in flowing.binding.modifiers else update)(flowing)
+
+
+@instruction("atom", "red", traits=_polling, undefined=_flow)
 def _bind(binding: Binding) -> Step:
     if "async" in binding.modifiers:
         return cluster.bind_async(binding)

@@ -7,6 +7,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Instruction, Integer
 from ..sync import BarrierSync
+from ..taint.flows import harm
 from ..traits import PLAIN, First, Sync, Traits
 from . import cluster
 from .registry import instruction
@@ -20,7 +21,7 @@ def _meeting(barrier: Instruction) -> Traits:
     return Traits(sync=Sync.WARP if "warp" in barrier.modifiers else Sync.CTA, first=first)
 
 
-@instruction("bar", "barrier", traits=_meeting)
+@instruction("bar", "barrier", traits=_meeting, undefined=harm)
 def _bar(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if "cluster" in modifiers:
@@ -89,7 +90,7 @@ def _warp(binding: Binding) -> Step:
     return _nothing if observer is None else observer.meet_warp
 
 
-@instruction("fence", "membar", traits=PLAIN)
+@instruction("fence", "membar", traits=PLAIN, undefined=harm)
 def _fence(binding: Binding) -> Step:
     machine, modifiers = binding.machine, binding.modifiers
     observer = machine.observer

@@ -27,6 +27,8 @@ from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
 from ..ptx.module import Operand, Vector
 from ..sync import Members
+from ..taint import flows, products, through_memory
+from ..taint.flows import Flow, Flowing
 from ..traits import Sync, Traits
 from ..widths import dtype_of
 from .registry import instruction
@@ -55,8 +57,20 @@ def _targets(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list[
 _MATRIX = Traits(sync=Sync.WARP, matrix=True)
 
 
-@instruction("wmma", "ldmatrix", "stmatrix", "movmatrix", traits=_MATRIX)
-@instruction("mma", traits=replace(_MATRIX, product=True))
+def _flow(flowing: Flowing) -> Flow:
+    form = matrix_form(flowing.binding.instruction)
+    match form:
+        case Mma() | WmmaMma():
+            return products.multiply(flowing)
+        case MatrixMemory() | WmmaMemory():
+            if form.results:
+                return through_memory.load(flowing)
+            return through_memory.store(flowing)
+    return flows.move(across=True)(flowing)
+
+
+@instruction("wmma", "ldmatrix", "stmatrix", "movmatrix", traits=_MATRIX, undefined=_flow)
+@instruction("mma", traits=replace(_MATRIX, product=True), undefined=_flow)
 def _bind(binding: Binding) -> Step:
     form = matrix_form(binding.instruction)
     binding.sync = Members()

@@ -18,6 +18,7 @@ from ..machine import Step
 from ..memory import Space
 from ..phases import PHASE, U64, pack, unpack
 from ..ptx.module import Address, Instruction, Operand
+from ..taint.flows import harm
 from ..traits import PLAIN, Traits
 from .registry import instruction
 from .updates import apply
@@ -273,7 +274,7 @@ def _traits(found: Instruction) -> Traits:
     return Traits(waits=True) if waits else PLAIN
 
 
-@instruction("mbarrier", traits=_traits)
+@instruction("mbarrier", traits=_traits, undefined=harm)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     operation = modifiers[0] if modifiers else ""

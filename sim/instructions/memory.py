@@ -10,6 +10,8 @@ from ..alu import Array
 from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Instruction
+from ..taint.flows import Flow, Flowing, harm
+from ..taint.through_memory import load, store
 from ..traits import PLAIN, Traits
 from ..widths import dtype_of
 from . import cluster
@@ -53,7 +55,7 @@ def _polling(load: Instruction) -> Traits:
     return Traits(polls=asks and not any(word.startswith("shared") for word in load.modifiers))
 
 
-@instruction("ld", "ldu", traits=_polling)
+@instruction("ld", "ldu", traits=_polling, undefined=load)
 def _load(binding: Binding) -> Step:
     type_, bits, count = _shape(binding)
     target, address = binding.expect(2, 3)[:2]
@@ -102,7 +104,11 @@ def _load(binding: Binding) -> Step:
     return step
 
 
-@instruction("st", traits=PLAIN)
+def _flow_of_store(flowing: Flowing) -> Flow:
+    return (harm if "async" in flowing.binding.modifiers else store)(flowing)
+
+
+@instruction("st", traits=PLAIN, undefined=_flow_of_store)
 def _store(binding: Binding) -> Step:
     if "async" in binding.modifiers:
         return cluster.bind_async(binding)

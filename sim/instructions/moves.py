@@ -10,6 +10,7 @@ from ..binding import Binding
 from ..machine import Step
 from ..memory import GLOBAL_BASE, LOCAL_WINDOW, SHARED_WINDOW
 from ..ptx.module import Vector
+from ..taint.flows import move
 from ..traits import PLAIN, First, Traits
 from ..widths import dtype_of
 from .registry import instruction
@@ -30,7 +31,7 @@ def packed(parts: list[Array], bits: int) -> Array:
     return together.view(dtype_of(bits))[..., 0]
 
 
-@instruction("mov", traits=PLAIN)
+@instruction("mov", traits=PLAIN, undefined=move())
 def _mov(binding: Binding) -> Step:
     target, source = binding.expect(2)
     type_ = binding.modifiers[-1] if binding.modifiers else ""

@@ -10,11 +10,12 @@ from ..binding import Binding
 from ..machine import Step
 from ..ptx.module import Integer
 from ..sync import Gate, Members
+from ..taint.flows import harm
 from ..traits import Sync, Traits
 from .registry import instruction
 
 
-@instruction("setmaxnreg", traits=Traits(sync=Sync.WARPGROUP))
+@instruction("setmaxnreg", traits=Traits(sync=Sync.WARPGROUP), undefined=harm)
 def _set(binding: Binding) -> Step:
     (operand,) = binding.expect(1)
     more = "inc" in binding.modifiers

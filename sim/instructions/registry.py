@@ -1,6 +1,6 @@
 """Instructions by opcode: what binds them, declared together with what they are.
 
-@instruction("ld", "ldu", traits=_polling)
+@instruction("ld", "ldu", traits=_polling, undefined=load)
 def _load(binding: Binding) -> Step: ...
 
 @ending("ret", traits=Traits(flow=Flow.END))
@@ -15,6 +15,7 @@ from ..binding import Binding
 from ..blocks import Where
 from ..machine import Step
 from ..ptx.module import Instruction
+from ..taint.flows import Finder, half_or_whole
 from ..traits import UNKNOWN, Declaration, declare
 from ..traits import forget as forget_traits
 
@@ -24,17 +25,28 @@ EndBinder = Callable[[Binding], Where | None]
 """Finds where an instruction leads at the end of its block; None if it is bound as a step."""
 
 _steps: dict[str, Binder] = {}
+_flows: dict[str, Finder] = {}
 _ends: dict[str, EndBinder] = {}
 
 
-def instruction(*opcodes: str, traits: Declaration = UNKNOWN) -> Callable[[Binder], Binder]:
-    """Declares the opcodes that a function binds to steps, and what they are."""
+def instruction(
+    *opcodes: str, traits: Declaration = UNKNOWN, undefined: Finder = half_or_whole
+) -> Callable[[Binder], Binder]:
+    """Declares the opcodes that a function binds to steps.
+
+    Args:
+        opcodes: the opcodes.
+        traits: what they are.
+        undefined: how undefined bits of their operands go through them; without, an undefined bit
+            makes all of the result undefined.
+    """
 
     def register(binder: Binder) -> Binder:
         for opcode in opcodes:
             if opcode in _steps:
                 raise ValueError(f"'{opcode}' is bound twice")
             _steps[opcode] = binder
+            _flows[opcode] = undefined
             declare(opcode, traits)
         return binder
 
@@ -58,6 +70,7 @@ def ending(*opcodes: str, traits: Declaration) -> Callable[[EndBinder], EndBinde
 def forget(opcode: str) -> None:
     """Take back what was declared of an opcode."""
     _steps.pop(opcode, None)
+    _flows.pop(opcode, None)
     _ends.pop(opcode, None)
     forget_traits(opcode)
 
@@ -70,6 +83,11 @@ def opcodes() -> tuple[str, ...]:
 def binder(found: Instruction) -> Binder | None:
     """What binds an instruction to a step; None if nothing does."""
     return _steps.get(found.opcode)
+
+
+def flow(found: Instruction) -> Finder | None:
+    """How undefined bits go through an instruction; None of one that nothing binds to a step."""
+    return _flows.get(found.opcode)
 
 
 def end_binder(found: Instruction) -> EndBinder | None:

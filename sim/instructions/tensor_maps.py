@@ -13,6 +13,7 @@ from ..map_fields import FIELDS
 from ..memory import Space
 from ..ptx.module import Instruction, Integer
 from ..sync import Members
+from ..taint.flows import harm
 from ..traits import PLAIN, Sync, Traits
 from .delivery import Courier, Place
 from .registry import instruction
@@ -32,7 +33,7 @@ def _traits(found: Instruction) -> Traits:
     return Traits(sync=Sync.WARP) if "cp_fenceproxy" in found.modifiers else PLAIN
 
 
-@instruction("tensormap", traits=_traits)
+@instruction("tensormap", traits=_traits, undefined=harm)
 def _bind(binding: Binding) -> Step:
     modifiers = binding.modifiers
     if modifiers[0] == "cp_fenceproxy":

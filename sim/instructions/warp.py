@@ -11,6 +11,7 @@ from ..binding import Binding
 from ..machine import Machine, Step
 from ..ptx.module import Instruction, Integer, Operand, Pair
 from ..sync import Members
+from ..taint.flows import Flow, Flowing, decide_across, mix_bits, mix_warps, shuffle
 from ..traits import PLAIN, Sync, Traits
 from ..warps import lane_bits
 from .registry import instruction
@@ -81,7 +82,7 @@ def _shuffle_lanes(mode: str, b: Array, c: Array) -> tuple[Array, Array]:
     return np.where(inside, lane, _LANE), inside
 
 
-@instruction("shfl", traits=_gathering)
+@instruction("shfl", traits=_gathering, undefined=shuffle)
 def _shfl(binding: Binding) -> Step:
     modifiers = binding.modifiers
     sync = "sync" in modifiers
@@ -134,7 +135,11 @@ def _shfl(binding: Binding) -> Step:
     return step
 
 
-@instruction("vote", traits=_gathering)
+def _flow_of_vote(flowing: Flowing) -> Flow:
+    return (mix_warps if "uni" in flowing.binding.modifiers else decide_across)(flowing)
+
+
+@instruction("vote", traits=_gathering, undefined=_flow_of_vote)
 def _vote(binding: Binding) -> Step:
     modifiers = binding.modifiers
     sync = "sync" in modifiers
@@ -173,7 +178,7 @@ def _activemask(binding: Binding) -> Step:
     return lambda: machine.write(target, _active_bits(machine)) if target is not None else None
 
 
-@instruction("match", traits=_gathering)
+@instruction("match", traits=_gathering, undefined=mix_warps)
 def _match(binding: Binding) -> Step:
     modifiers = binding.modifiers
     every = "all" in modifiers
@@ -213,7 +218,14 @@ _REDUCTIONS = {
 }
 
 
-@instruction("redux", traits=_gathering)
+def _flow_of_redux(flowing: Flowing) -> Flow:
+    words = flowing.binding.modifiers
+    if "xor" in words:
+        return mix_bits(flowing)
+    return (decide_across if "and" in words or "or" in words else mix_warps)(flowing)
+
+
+@instruction("redux", traits=_gathering, undefined=_flow_of_redux)
 def _redux(binding: Binding) -> Step:
     modifiers = binding.modifiers
     type_ = modifiers[-1]

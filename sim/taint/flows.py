@@ -72,6 +72,21 @@ class Flowing:
                 yield slot
 
 
+Finder = Callable[[Flowing], Flow]
+"""Finds the flow of an instruction."""
+
+
+def harm(flowing: Flowing) -> Flow:
+    """An undefined operand does harm, whatever becomes of the result."""
+    taint, binding = flowing.taint, flowing.binding
+
+    def flow() -> None:
+        taint.harm_by(binding.instruction, flowing.sources, "has an operand made of")
+        taint.define(flowing.targets)
+
+    return flow
+
+
 def smear(flowing: Flowing) -> Flow:
     """Every bit of the results is undefined where any of the operands is."""
     taint, sources, targets = flowing.taint, flowing.sources, flowing.targets
@@ -134,7 +149,7 @@ def pack_halves(flowing: Flowing) -> Flow:
     return flow
 
 
-def move(*controls: int, across: bool = False) -> Callable[[Flowing], Flow]:
+def move(*controls: int, across: bool = False) -> Finder:
     """The bits of operands are moved about, as other operands, by their places in the text, say.
 
     Args:

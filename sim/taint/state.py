@@ -12,6 +12,7 @@ from ..findings import Findings
 from ..memory import Space
 from ..ptx.module import Instruction
 from ..registers import Registers
+from ..traits import Flow, traits
 from .marks import UNWRITTEN, Marks, combined, ones, resolved
 from .shadow_memory import ShadowMemory, is_followed
 
@@ -174,7 +175,7 @@ class Taint:
     ) -> None:
         """An access without a flow: what copies, mbarriers and the driver's functions write."""
         defines = kind in (Access.ASYNC_WRITE, Access.BARRIER)
-        defines |= kind is Access.WRITE and instruction.opcode == "call"
+        defines |= kind is Access.WRITE and traits(instruction).flow is Flow.CALL
         if defines and is_followed(space):
             legal = self.memory.legal(space, offsets, size, mask)
             self.memory.set(space, offsets, size, legal, 0)

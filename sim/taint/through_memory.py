@@ -7,6 +7,7 @@ from tilec.isa.types import TYPE_BITS
 
 from ..alu import Array
 from ..ptx.module import Address, Operand
+from ..traits import traits
 from .flows import Flow, Flowing
 from .marks import combined, resolved
 from .shadow_memory import is_followed
@@ -24,7 +25,7 @@ def load(flowing: Flowing) -> Flow:
     """`ld`, `ldmatrix`, `wmma.load`."""
     taint, targets, replay = flowing.taint, flowing.targets, flowing.replay
     where = flowing.binding.instruction
-    across = where.opcode not in ("ld", "ldu")
+    across = traits(where).matrix
     if _space(flowing) in _DEFINED:
         return lambda: taint.define(targets)
 
@@ -49,7 +50,7 @@ def store(flowing: Flowing) -> Flow:
     """`st`, `stmatrix`, `wmma.store`."""
     taint, sources, replay = flowing.taint, flowing.sources, flowing.replay
     where = flowing.binding.instruction
-    across = where.opcode != "st"
+    across = traits(where).matrix
     outside = _space(flowing) == "global"
     values = (*sources, *flowing.constants(1))
 

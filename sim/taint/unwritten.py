@@ -14,10 +14,10 @@ from ..alu import Array
 from ..binding import Binding
 from ..blocks import End, Where
 from ..control import Block
-from ..instructions.wgmma import Warpgroup
 from ..machine import Machine, Step
 from ..ptx.module import Address, Function, Instruction, Integer, Name, Operand, operand_names
 from ..traits import First, traits
+from ..warpgroup_product import Warpgroup
 from .state import Taint
 
 Key = tuple[int, str]

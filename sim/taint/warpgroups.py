@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..alu import Array
-from ..instructions.wgmma import Warpgroup
 from ..tensor.indices import from_matrix, to_matrix
+from ..warpgroup_product import Warpgroup
 from .flows import Flow, Flowing
 from .marks import combined, resolved
 from .products import Flags, dependent, flags_of, registers_of

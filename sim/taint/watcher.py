@@ -9,17 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilec.isa import MatrixMemory
+from tilec.isa import LANES, MatrixMemory
 
 from ..alu import Array
 from ..binding import Binding
 from ..blocks import Code, End, Where
+from ..instructions import undefined
 from ..machine import Machine, Step
 from ..matrix_forms import matrix_form
 from ..ptx.module import Instruction
+from ..traits import traits
 from .flows import Flow, Flowing
 from .marks import combined
-from .registry import finder
 from .state import Taint
 
 
@@ -81,18 +82,9 @@ class Watcher:
         taint, instruction = self.taint, binding.instruction
         assert binding.inner is not None
         flowing = Flowing(self.machine, taint, binding, binding.inner)
-        find = finder(instruction)
+        inner = undefined(instruction)(flowing)
         addresses = tuple(dict.fromkeys(binding.addressed))
         lanes = _addressing(instruction)
-        inner: Flow
-        if find is None:
-
-            def inner() -> None:
-                taint.harm_by(instruction, flowing.sources, "has an operand made of")
-                taint.define(flowing.targets)
-
-        else:
-            inner = find(flowing)
 
         def flow() -> None:
             if addresses and taint.any(addresses):
@@ -134,12 +126,9 @@ class Watcher:
 
 def _addressing(instruction: Instruction) -> Array:
     """The lanes whose addresses count."""
-    rows = 32
-    if instruction.opcode in ("ldmatrix", "stmatrix"):
-        form = matrix_form(instruction)
-        assert isinstance(form, MatrixMemory)
-        rows = form.matrices * form.rows
-    return (np.arange(32) < rows).reshape(1, 1, 32)
+    form = matrix_form(instruction) if traits(instruction).matrix else None
+    rows = form.matrices * form.rows if isinstance(form, MatrixMemory) else LANES
+    return (np.arange(LANES) < rows).reshape(1, 1, LANES)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -25,6 +25,7 @@ from tilec.sim.program import Program
 from tilec.sim.ptx.module import Function, Instruction, Module
 from tilec.sim.residency import resident_ctas
 from tilec.sim.sync import BarrierSync, Gate, Members, Waits
+from tilec.sim.taint import flows
 from tilec.sim.traits import PLAIN, UNKNOWN, Declaration, First, Flow, Sync, Traits, traits
 from tilec.sim.translator import Translator
 from tilec.sim.wave import Geometry
@@ -222,9 +223,11 @@ def test_an_opcode_is_bound_once() -> None:
 
 
 @contextmanager
-def toy(**declared: Declaration) -> Iterator[None]:
+def toy(
+    traits: Declaration = UNKNOWN, undefined: flows.Finder = flows.half_or_whole
+) -> Iterator[None]:
     """`toy.add` adds 5, `toy.put` stores a byte of shared memory; with traits, or without any."""
-    registry.instruction("toy", **declared)(bind_toy)
+    registry.instruction("toy", traits=traits, undefined=undefined)(bind_toy)
     try:
         yield
     finally:
@@ -294,6 +297,26 @@ def test_what_a_toy_instruction_touches_is_checked(declared: dict[str, Traits]) 
         run(some + body.replace("PLACE", "%r1"))[0].require_ok()
         report, _ = run(some + body.replace("PLACE", "0"))
     assert {f.kind for f in report.findings} == {"race"}
+
+
+@pytest.mark.parametrize(
+    ("undefined", "body", "found"),
+    [
+        (flows.smear, "and.b32 %r9, %r3, 0x100;", "stores to global memory"),
+        (flows.decide, "and.b32 %r9, %r3, 0x100;", "stores to global memory"),
+        (flows.decide, "and.b32 %r9, %r3, 0xff;", ""),
+        (flows.harm, "mov.u32 %r9, 0;", "has an operand made of"),
+    ],
+)
+def test_how_undefined_bits_go_through_a_toy_instruction(
+    undefined: flows.Finder, body: str, found: str
+) -> None:
+    """It adds 5 to what nothing has written, but for the lowest 8 bits."""
+    read = "ld.shared.u32 %r9, [%r2]; shl.b32 %r9, %r9, 8;"
+    with toy(traits=PLAIN, undefined=undefined):
+        report, _ = run(f"{read} toy.add.u32 %r3, %r9; {body}")
+    assert [f.kind for f in report.findings] == ["uninitialised"] * bool(found)
+    assert all(found in f.message for f in report.findings)
 
 
 def products(between: str) -> Function:
