@@ -171,16 +171,17 @@ class Unwritten:
         if not reads and not writes:
             return step
         taint, product = self.taint, binding.product
+        adds: Callable[[], bool] | None = None
         added: list[int] = []
         if isinstance(product, Warpgroup):
             # Whether C is read, it says when it is executed.
+            adds = product.any_reads_c
             added = [slot for slot in reads if slot in writes]
             reads = [slot for slot in reads if slot not in writes]
 
         def run() -> None:
             if not taint.active and (
-                taint.unwritten(reads)
-                or (added and product.any_reads_c() and taint.unwritten(added))
+                taint.unwritten(reads) or (adds is not None and adds() and taint.unwritten(added))
             ):
                 taint.start(instruction)
             step()
