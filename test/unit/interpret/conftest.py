@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,8 +15,6 @@ from tilec.interpret.numbers import number
 from tilec.ir.mlir import ir
 from tilec.passes.functions import functions, gpu_modules
 from tilec.report.diagnostics import Source
-
-TILES = Path(__file__).parents[1] / "tiles"
 
 
 def kernel_of(module: ir.Module) -> Any:
@@ -56,21 +51,6 @@ def contents(view: View, memory: Any) -> Any:
     steps = [step * memory.itemsize for step in view.strides]
     seen = np.lib.stride_tricks.as_strided(memory[view.offset :], view.sizes, steps)
     return seen.astype(np.float64 if view.buffer.number.is_float else np.int64)
-
-
-@pytest.fixture(scope="session")
-def generator() -> Callable[[str], ModuleType]:
-    """Loads a generator of random programs by its name; their folder is no package."""
-
-    def load(name: str) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(name, TILES / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        found = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(found)
-        return found
-
-    return load
 
 
 @pytest.fixture
