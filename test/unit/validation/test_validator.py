@@ -16,6 +16,8 @@ from tilec.passes.pipeline import run_pipeline
 from tilec.pipelines import pipeline
 from tilec.report.diagnostics import Source
 from tilec.tools import tile_opt, tilec
+from tilec.validation import validator
+from tilec.validation.plans import plans
 from tilec.validation.validator import Validator
 
 from ..tiles import random_memory, random_tiles
@@ -59,6 +61,29 @@ def test_what_is_right_is_not_named() -> None:
     assert "test-regroup" in found.validated
     assert {"tile-assign-layouts", "tile-stage-shared", "tile-to-fragments"} <= set(found.validated)
     assert not found.left
+
+
+def test_a_place_behind_the_smaller_argument_of_one_memory(monkeypatch) -> None:
+    monkeypatch.setattr(validator, "plans", lambda *given: (p for p in plans(*given) if p.shared))
+    text = """
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @k(%a: memref<4x4xf32>, %b: memref<32x16xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %i = arith.constant 16 : index
+    %z = arith.constant dense<1.0> : tensor<16x16xf32>
+    %x = tile.load %b[%i, %i] masked : memref<32x16xf32> -> tensor<16x16xf32>
+    %y = arith.subf %x, %z : tensor<16x16xf32>
+    %o = arith.constant 0 : index
+    tile.store %y, %b[%i, %o] : tensor<16x16xf32>, memref<32x16xf32>
+    gpu.return
+  }
+}
+"""
+    with pytest.raises(PassError) as raised:
+        validate(text, ["tile-check-program", slips.slip(slips.exchange)])
+    (found,) = raised.value.diagnostics
+    assert "argument 1 holds 1 at [16, 0], and -1 before the pass" in found.message
+    assert "arguments 1 and 0 in one memory" in found.notes[0].message
 
 
 def test_the_smallest_input_is_small() -> None:
