@@ -20,7 +20,7 @@ from tilec.pipelines import pipeline
 from tilec.report.diagnostics import Source
 
 from ..tiles import random_memory, random_tiles
-from .conftest import contents, kernel_of, views
+from .arrays import contents, kernel_of, views
 
 SEEDS = 12
 

@@ -1,20 +1,16 @@
-"""Programs for the interpreter, with their arguments."""
+"""A kernel's arguments as the interpreter takes them, and what it leaves of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pytest
-from tilec.frontend.contexts import new_context
-from tilec.frontend.parsing import parse
-from tilec.interpret import Buffer, Outcome, View, arithmetic_of, interpret
+from tilec.interpret import Buffer, View
 from tilec.interpret.memory import dtype_of
 from tilec.interpret.numbers import number
 from tilec.ir.mlir import ir
 from tilec.passes.functions import functions, gpu_modules
-from tilec.report.diagnostics import Source
 
 
 def kernel_of(module: ir.Module) -> Any:
@@ -51,30 +47,3 @@ def contents(view: View, memory: Any) -> Any:
     steps = [step * memory.itemsize for step in view.strides]
     seen = np.lib.stride_tricks.as_strided(memory[view.offset :], view.sizes, steps)
     return seen.astype(np.float64 if view.buffer.number.is_float else np.int64)
-
-
-@pytest.fixture
-def execute() -> Callable[..., tuple[list[Any], Outcome]]:
-    """Runs a program's only kernel; gives what each array holds, and what was found."""
-
-    def execute_(
-        text: str,
-        arguments: Sequence[Any],
-        *,
-        numerics: str = "hardware",
-        grid: tuple[int, int, int] = (1, 1, 1),
-        target: str = "sm_80",
-    ) -> tuple[list[Any], Outcome]:
-        module = parse(Source("-", text), new_context())
-        with module.context:
-            function, arithmetic = kernel_of(module), arithmetic_of(numerics)
-            given = views(function, arguments, arithmetic)
-            done = interpret(function, given, arithmetic, grid=grid, target=target)
-        arrays = [
-            contents(view, memory)
-            for view, memory in zip(given, done.memories, strict=True)
-            if memory is not None
-        ]
-        return arrays, done
-
-    return execute_
