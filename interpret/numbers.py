@@ -68,7 +68,7 @@ def _number(name: str) -> Number:
 
 
 FLOATS: Mapping[str, ElementType] = MappingProxyType(
-    {t.mlir: t for t in reversed(ELEMENT_TYPES.values()) if t.is_float}
+    {t.mlir: t for t in reversed([*ELEMENT_TYPES.values()]) if t.is_float}
 )
 """The floats by MLIR's name, which e4m3 has before ue4m3."""
 
