@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -47,7 +47,7 @@ class Call:
         """Of floats."""
         return self.cta.arithmetic
 
-    def fact(self, name: str, find: Callable[[], T]) -> T:
+    def fact(self, name: Hashable, find: Callable[[], T]) -> T:
         """What `find` says of the op, looked up once."""
         facts = self.node.facts
         if name not in facts:
@@ -63,6 +63,10 @@ class Call:
         """An integer attribute."""
         return self.fact(f"#{name}", lambda: int(ir.IntegerAttr(self.op.attributes[name]).value))
 
+    def word(self, name: str) -> str:
+        """An attribute that is a string."""
+        return self.fact(f'"{name}', lambda: ir.StringAttr(self.op.attributes[name]).value)
+
     def has(self, name: str) -> bool:
         """Whether there is an attribute, such as a unit one."""
         return self.attribute(name) is not None
@@ -77,11 +81,11 @@ class Call:
 
     def number(self, type_: Type) -> Number:
         """The element type."""
-        return self.fact(f"number {id(type_)}", lambda: number(type_element(type_)))
+        return self.fact(("number", type_), lambda: number(type_element(type_)))
 
     def tile(self, type_: Type) -> PlainTile | TileValue | None:
         """The tile of a type; None if it is none, or a warpgroup's fragment."""
-        return self.fact(f"tile {id(type_)}", lambda: plain_tile(type_) or tile_value(type_))
+        return self.fact(("tile", type_), lambda: plain_tile(type_) or tile_value(type_))
 
     def report(self, kind: str, message: str) -> None:
         """Note a finding about the op."""

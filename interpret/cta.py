@@ -65,8 +65,6 @@ class Cta:
     shared: SharedMemory = field(default_factory=SharedMemory)
     copies: Copies = field(default_factory=Copies)
     buffers: dict[Node, Value] = field(default_factory=dict)
-    arrived: Array | None = None
-    phase: int = 0
     steps: int = 0
     limit: int = STEPS
 

@@ -13,7 +13,7 @@ class Finding(NamedTuple):
 
     Attributes:
         kind: `bounds`, `race`, `uninitialised`, `overwritten`, `in flight`, `divergent`,
-            `unspecified` or `deadlock`.
+            `unspecified` or `endless`.
         message: what it is.
         location: of the op.
     """
@@ -38,7 +38,7 @@ class NoMeaning(TilecError):  # noqa: N818 (it is no fault of the program's)
 
 
 class Undefined(TilecError):  # noqa: N818
-    """A program that cannot go on, such as one whose threads wait for each other forever."""
+    """A program that cannot go on, since it takes too many steps."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message)

@@ -96,7 +96,7 @@ def apply(fn: str, bits: int, *values: Array) -> Array:
     """
     with np.errstate(all="ignore"):
         if fn in _SIGNED:
-            wide = [value.astype(np.int64) for value in values]
+            wide = [as_numbers(np.asarray(value)).astype(np.int64) for value in values]
             return wrap(np.asarray(_SIGNED[fn](*wide, bits)), bits)
         wide = [unsigned(np.asarray(value), bits) for value in values]
         return wrap(np.asarray(_UNSIGNED[fn](*wide, bits)).astype(np.uint64).view(np.int64), bits)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from tilec.dialects.tile.casts import narrow_element
 from tilec.dialects.tile.dialect import ByteType
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
-from tilec.isa import ELEMENT_TYPES, TilecError
+from tilec.isa import ELEMENT_TYPES, ElementType, TilecError
 from tilec.isa.dtypes import numpy_type
 
 Array: TypeAlias = NDArray[Any]
@@ -47,28 +50,32 @@ def number(type_: Type) -> Number:
     """
     if isinstance(type_, ir.ShapedType):
         type_ = type_.element_type
-    return _number(str(type_), isinstance(type_, ByteType))
+    held = narrow_element(type_) if isinstance(type_, ByteType) else None
+    if held is not None:
+        return Number(held.type.mlir, held.container, is_float=True, shift=held.shift)
+    return _number(str(type_))
 
 
 @lru_cache(maxsize=256)
-def _number(name: str, in_byte: bool) -> Number:
-    if in_byte:
-        inner = name.partition("<")[2].removesuffix(">")
-        return Number(inner, 8, is_float=True, shift=2 if inner.startswith("f4") else 0)
+def _number(name: str) -> Number:
     if name == "index":
         return INDEX
     if name[0] == "i" and name[1:].isdigit():
         return Number(name, int(name[1:]), is_float=False)
-    for known in ELEMENT_TYPES.values():
-        if known.is_float and known.mlir == name:
-            return Number(name, known.bits, is_float=True)
+    if name in FLOATS:
+        return Number(name, FLOATS[name].bits, is_float=True)
     raise TilecError(f"{name} is no type of numbers")
 
 
-@lru_cache(maxsize=64)
+FLOATS: Mapping[str, ElementType] = MappingProxyType(
+    {t.mlir: t for t in reversed([*ELEMENT_TYPES.values()]) if t.is_float}
+)
+"""The floats by MLIR's name, which e4m3 has before ue4m3."""
+
+
 def float_dtype(name: str) -> np.dtype[Any]:
     """The numpy type of a float by MLIR's name."""
-    return numpy_type(next(t for t in ELEMENT_TYPES.values() if t.is_float and t.mlir == name))
+    return numpy_type(FLOATS[name])
 
 
 def wrap(values: Array, bits: int) -> Array:

@@ -50,6 +50,25 @@ def held(tile: Tile) -> Array | None:
     return np.asarray(holders(tile) != 0)
 
 
+def touched(call: Call, tile: Tile, inside: Array, meant: Array | None) -> Array:
+    """Which elements are touched: those inside that somebody executes, and that are meant.
+
+    Elements outside that are meant are a finding, unless the op has `masked`.
+
+    Args:
+        call: the op.
+        tile: the tile or fragment.
+        inside: which elements are inside the memref, as of `find_places`.
+        meant: which are meant; None if all.
+    """
+    wanted = np.ones_like(inside) if meant is None else np.broadcast_to(meant, inside.shape)
+    if is_fragment(tile):
+        wanted = wanted & call.warps.reshape(-1, *(1,) * len(tile.shape))
+    if not call.has("masked") and (wanted & ~inside).any():
+        call.report("bounds", "touches memory outside of the memref")
+    return np.asarray(inside & wanted)
+
+
 def find_places(
     call: Call,
     view: View,

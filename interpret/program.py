@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ class Node:
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
     bodies: tuple[Body, ...]
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: dict[Hashable, Any] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -59,11 +59,3 @@ def meanings() -> Mapping[str, Registered]:
     """All that are known, by the op's name."""
     _load()
     return MappingProxyType(_MEANINGS)
-
-
-def ops_of(dialect: str) -> Iterator[str]:
-    """Names of the ops of a dialect that have a meaning."""
-    return (name for name in meanings() if name.startswith(f"{dialect}."))
-
-
-__all__ = ["Meaning", "Registered", "Value", "meaning", "meanings", "ops_of"]

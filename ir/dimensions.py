@@ -10,5 +10,6 @@ from .ops.gpu import Dimension
 def dimension_of(op: Op) -> int:
     """The number of the dimension that `gpu.thread_id`, `gpu.block_id` or its kin speaks of."""
     # Of this attribute the bindings know no more than whether two are the same.
-    known = [ir.Attribute.parse(f"#gpu<dim {dimension}>") for dimension in Dimension]
+    context = op.operation.context
+    known = [ir.Attribute.parse(f"#gpu<dim {dimension}>", context) for dimension in Dimension]
     return known.index(op.attributes["dimension"])

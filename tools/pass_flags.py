@@ -24,12 +24,9 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("passes")
     group.add_argument("--verify-each", action="store_true", help="verify after each pass")
     group.add_argument(
-        "--validate-each",
+        *("--validate-each", "--validate"),
         action="store_true",
         help="check that each pass leaves what the kernels compute, by interpreting them",
-    )
-    group.add_argument(
-        "--validate", dest="validate_each", action="store_true", help="the same as --validate-each"
     )
     group.add_argument("--mlir-timing", action="store_true", help="report the time of each stage")
     for when in ("before", "after"):

@@ -1,8 +1,8 @@
 """`tile-lsp-server`: tile programs in an editor, by the Language Server Protocol.
 
 It speaks on standard streams: diagnostics by the verifiers and checks, hover with layouts and
-effects, go to definition, and code
-actions that mend misspelt names. It needs `pip install 'tilec[lsp]'`.
+effects, go to definition, and code actions that mend misspelt names. It needs
+`pip install 'tilec[lsp]'`.
 """
 
 from __future__ import annotations
@@ -85,7 +85,9 @@ def server() -> LanguageServer:
     @made.feature(lsp.TEXT_DOCUMENT_CODE_ACTION)
     def actions(given: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = given.text_document.uri
-        document = documents.get(uri, Document())
+        document = documents.get(uri)
+        if document is None:
+            return []
         lines = range(given.range.start.line, given.range.end.line + 1)
         return [
             lsp.CodeAction(

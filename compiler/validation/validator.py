@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import prod
 from typing import cast
 
 import numpy as np
 from tilec.interpret import Outcome
 from tilec.ir.aliases import Op
+from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
 from tilec.ir.modules import clone_module
 from tilec.isa import TilecError
@@ -18,7 +20,7 @@ from tilec.passes.functions import functions, gpu_modules, target_of
 from tilec.passes.instrumentation import Title
 
 from .compare import UNUSABLE, Difference, Pair, run
-from .plans import Parameter, Plan, fits, parameters, plans
+from .plans import Extents, Parameter, Plan, fits, parameters, plans
 from .shrink import describe, smallest
 
 _PLANS = 3
@@ -77,12 +79,12 @@ class Validator:
         module = _module_of(root)
         text = module.operation.get_asm(print_generic_op_form=True)
         if text != self._text:
-            self._note(module)
+            self._note(module, text)
         yield
         text = module.operation.get_asm(print_generic_op_form=True)
         if text != self._text:
             old, copy = self._kernels, self._copy  # which the old kernels stand in
-            self._note(module)
+            self._note(module, text)
             self._compare(title.name, old)
             del copy
             for kernel, why in self.unknown.items():
@@ -95,11 +97,10 @@ class Validator:
         lines += [f"not validated: '{kernel}' {why}" for kernel, why in self.left.items()]
         return "".join(f"{line}\n" for line in lines)
 
-    def _note(self, module: ir.Module) -> None:
+    def _note(self, module: ir.Module, text: str) -> None:
         """Take a copy of the module, and run its kernels on the inputs of before."""
         earlier = self._kernels
-        self._text = module.operation.get_asm(print_generic_op_form=True)
-        self._copy, self._kernels = clone_module(module), {}
+        self._text, self._copy, self._kernels = text, clone_module(module), {}
         self.unknown.clear()
         for gpu_module in gpu_modules(self._copy):
             found = target_of(gpu_module)
@@ -165,7 +166,15 @@ def _axes(function: Op) -> Iterator[int]:
     """Of the grid, those that a kernel asks its place of."""
     for op in walk(function):
         if op.operation.name == "gpu.block_id":
-            yield "xyz".index(str(op.operation.attributes["dimension"])[-2])
+            yield dimension_of(op)
+
+
+def _holder(plan: Plan, found: Difference) -> tuple[int, Extents]:
+    """The argument that sees the place of a difference, of those in one memory, and its extents."""
+    number, extents = found.argument, plan.extents[found.argument] or ()
+    if plan.shared is not None and found.place >= prod(extents):
+        number = plan.shared[0]
+    return number, plan.extents[number] or ()
 
 
 def _diagnosis(name: str, kernel: str, pair: Pair, plan: Plan, found: Difference) -> Diagnostic:
@@ -177,11 +186,11 @@ def _diagnosis(name: str, kernel: str, pair: Pair, plan: Plan, found: Difference
             f"pass '{name}' changed the meaning of '{kernel}': {found.finding.message}",
             notes=(note,),
         )
-    extents = plan.extents[found.argument] or ()
+    number, extents = _holder(plan, found)
     at = ", ".join(str(int(n)) for n in np.unravel_index(found.place, extents))
     return Diagnostic(
         pair.after.operation.location,
-        f"pass '{name}' changed the meaning of '{kernel}': argument {found.argument} holds "
+        f"pass '{name}' changed the meaning of '{kernel}': argument {number} holds "
         f"{found.after:.17g} at [{at}], and {found.before:.17g} before the pass",
         notes=(note,),
     )

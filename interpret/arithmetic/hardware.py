@@ -28,8 +28,9 @@ class Hardware(Arithmetic):
         return float_dtype(number.name)
 
     def constant(self, values: Array, number: Number) -> Array:
-        """Rounded to the type."""
-        return narrowed(values, number.name)
+        """Rounded to the type, which has the infinities that it is given."""
+        rounded = narrowed(values, number.name)
+        return np.where(np.isinf(values), values.astype(rounded.dtype), rounded)
 
     def decode(self, codes: Array, number: Number) -> Array:
         """The number that bits stand for."""
@@ -42,6 +43,8 @@ class Hardware(Arithmetic):
     def apply(self, fn: str, values: Sequence[Array], number: Number) -> Array:
         """In float64, then rounded to the type: right for sums, products and quotients of f32."""
         with np.errstate(all="ignore"):
+            if fn == "math.fma" and number.name in ("f32", "f64"):
+                return _fused(values, number)
             if number.name == "f64":
                 return np.asarray(FUNCTIONS[fn](*values))
             wide = [value.astype(np.float64) for value in values]
@@ -74,6 +77,15 @@ class Hardware(Arithmetic):
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers about one in size."""
         return narrowed(random.standard_normal(shape), number.name)
+
+
+def _fused(values: Sequence[Array], number: Number) -> Array:
+    """a·b + c, rounded once."""
+    # Loads the simulator where a kernel asks for it.
+    from tilec.sim.alu.arithmetic import arithmetic  # noqa: PLC0415
+
+    fma = arithmetic("fma", number.bits, "rn")
+    return np.asarray(fma(*(np.array(one) for one in np.broadcast_arrays(*values))))
 
 
 def _by_instruction(a: Array, b: Array, c: Array, form: Product, target: str) -> Array:

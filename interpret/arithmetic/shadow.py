@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from tilec.interpret.numbers import Array, Number, float_dtype, wrap
+from tilec.interpret.numbers import FLOATS, Array, Number, float_dtype, wrap
 
 from .base import Arithmetic, ProductOf
 from .functions import FUNCTIONS
@@ -90,10 +90,11 @@ def nearest_integer(values: Array, bits: int, *, signed: bool) -> Array:
 
 def narrowed(values: Array, name: str) -> Array:
     """Floats of a type, rounded to nearest even; the narrow ones saturate, tf32 ties go away."""
-    dtype = float_dtype(name)
+    dtype, type_ = float_dtype(name), FLOATS[name]
     if name == "tf32":
-        bits = values.astype(np.float32).view(np.uint32)
-        rounded = ((bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32)
+        spare = type_.bits - type_.value_bits
+        bits = values.astype(np.float32).view(np.uint32) + np.uint32(1 << spare - 1)
+        rounded = (bits >> np.uint32(spare) << np.uint32(spare)).view(np.float32)
         return np.where(np.isfinite(values), rounded, values).astype(np.float32)
     with np.errstate(all="ignore"):
         if dtype.itemsize > 1:
@@ -102,7 +103,7 @@ def narrowed(values: Array, name: str) -> Array:
 
         most = float(ml_dtypes.finfo(dtype).max)
         kept = np.clip(values.astype(np.float32), -most, most)
-        if "f4" in name or "f6" in name:
+        if type_.bits < 8:
             kept = np.where(np.isnan(values), most, kept)
         return kept.astype(dtype)
 

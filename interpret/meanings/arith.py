@@ -73,7 +73,7 @@ def _upstream(call: Call, *values: Array) -> Array:
 
 @meaning("tile.elementwise")
 def _elementwise(call: Call, *values: Array) -> Array:
-    fn: str = call.fact("fn", lambda: ir.StringAttr(call.op.attributes["fn"]).value)
+    fn = call.word("fn")
     if fn in _COMPARED:
         return np.asarray(_compare(call, *values))
     return apply(call, fn, call.number(call.result_type()), *values)
@@ -140,7 +140,5 @@ def _cast(call: Call, values: Array) -> Array:
 
 @meaning("tile.cast")
 def _cast_tile(call: Call, values: Array) -> Array:
-    fn: str = call.fact("fn", lambda: ir.StringAttr(call.op.attributes["fn"]).value)
-    return cast(
-        call, fn, values, call.number(call.operand_type(0)), call.number(call.result_type())
-    )
+    numbers = call.number(call.operand_type(0)), call.number(call.result_type())
+    return cast(call, call.word("fn"), values, *numbers)

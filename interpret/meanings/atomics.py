@@ -9,32 +9,17 @@ from tilec.interpret.meanings.arith import apply
 from tilec.interpret.meanings.memory import indexed_access
 from tilec.interpret.memory import View
 from tilec.interpret.numbers import Array
-from tilec.interpret.places import find_places, held, is_fragment
+from tilec.interpret.places import find_places, held, is_fragment, touched
 from tilec.interpret.registry import meaning
-from tilec.ir.mlir import ir
-
-
-def _fn(call: Call) -> str:
-    return call.fact("fn", lambda: ir.StringAttr(call.op.attributes["fn"]).value)
 
 
 @meaning("tile.atomic")
 def _atomic(call: Call, values: Array, view: View, *indices: Array) -> None:
     tile = call.tile(call.operand_type(0))
     assert tile is not None
-    each = is_fragment(tile)
-    places, inside = find_places(
-        call, view, indices, tile.shape, each=each, transposed=call.has("transposed")
-    )
-    wanted = np.ones_like(inside)
-    if each:
-        wanted = wanted & call.warps.reshape(-1, *(1,) * len(tile.shape))
-    meant = held(tile)
-    if meant is not None:
-        wanted = wanted & meant
-    if not call.has("masked") and (wanted & ~inside).any():
-        call.report("bounds", "touches memory outside of the memref")
-    _update(call, values, view, places, inside & wanted)
+    transposed, each = call.has("transposed"), is_fragment(tile)
+    places, inside = find_places(call, view, indices, tile.shape, each=each, transposed=transposed)
+    _update(call, values, view, places, touched(call, tile, inside, held(tile)))
 
 
 @meaning("tile.atomic_scatter")
@@ -57,7 +42,7 @@ def _update(call: Call, values: Array, view: View, places: Array, inside: Array)
     at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
     data, number = view.buffer.data, view.buffer.number
     for part in _rounds(at):
-        data[at[part]] = apply(call, _fn(call), number, data[at[part]], new[part])
+        data[at[part]] = apply(call, call.word("fn"), number, data[at[part]], new[part])
 
 
 @meaning("tile.atomic_rmw")
@@ -65,8 +50,8 @@ def _atomic_rmw(call: Call, values: Array, view: View, *rest: Array) -> Array:
     places, inside = _fetched(call, view, rest)
     at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
     data, number = view.buffer.data, view.buffer.number
-    old = data[at]
-    data[at] = new if _fn(call) == EXCHANGE else apply(call, _fn(call), number, old, new)
+    old, fn = data[at], call.word("fn")
+    data[at] = new if fn == EXCHANGE else apply(call, fn, number, old, new)
     return _spread(old, inside)
 
 

@@ -10,7 +10,7 @@ from tilec.interpret.numbers import Array
 from tilec.interpret.places import find_places
 from tilec.interpret.registry import meaning
 from tilec.ir.mlir import ir
-from tilec.isa import target
+from tilec.isa import ASYNC_COPY_BYTES, target
 
 
 @meaning("tile.async_copy")
@@ -36,11 +36,11 @@ def _copy(call: Call, source: View, to_view: View, *indices: Array) -> None:
 
 
 def _is_at_once(call: Call, to: View) -> bool:
-    """Whether plain loads and stores copy: what is less than 4 bytes, and on old targets."""
+    """Whether plain loads and stores copy: sizes that `cp.async` has not, and on old targets."""
     if call.cta.target and not target(call.cta.target).has_async_copy:
         return True
     vector = call.integer("vector") if call.has("vector") else 1
-    return vector * to.buffer.number.bits < 32
+    return vector * to.buffer.number.bits // 8 not in ASYNC_COPY_BYTES
 
 
 @meaning("tile.async_commit")

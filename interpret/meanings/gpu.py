@@ -6,11 +6,12 @@ import numpy as np
 from tilec.interpret.call import Call
 from tilec.interpret.numbers import Array
 from tilec.interpret.registry import meaning
-from tilec.isa import LANES
+from tilec.ir.dimensions import dimension_of
+from tilec.isa import LANES, WARPGROUP_THREADS
 
 
 def _dimension(call: Call) -> int:
-    return call.fact("dimension", lambda: "xyz".index(str(call.op.attributes["dimension"])[-2]))
+    return call.fact("dimension", lambda: dimension_of(call.op))
 
 
 def _along(call: Call, sizes: tuple[int, int, int]) -> Array:
@@ -61,7 +62,7 @@ def _subgroup_size(call: Call) -> Array:
 
 @meaning("tile.warpgroup_id")
 def _warpgroup_id(call: Call) -> Array:
-    return np.arange(call.cta.threads) // (4 * LANES)
+    return np.arange(call.cta.threads) // WARPGROUP_THREADS
 
 
 @meaning("gpu.barrier")

@@ -7,14 +7,16 @@ from types import EllipsisType
 
 import numpy as np
 from tilec.dialects.tile.ops.gather import IndexedOp
+from tilec.dialects.tile.ops.matrix_memory import matrix_form
 from tilec.dialects.tile.tiles import PlainTile
 from tilec.interpret.call import Call
 from tilec.interpret.memory import View, dtype_of, packed, unpacked
 from tilec.interpret.numbers import BYTE, Array, Number
-from tilec.interpret.places import Tile, find_places, held, holders, is_fragment
+from tilec.interpret.places import Tile, find_places, held, holders, is_fragment, touched
 from tilec.interpret.registry import meaning
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
+from tilec.isa import Family
 
 
 @meaning("tile.alloc_shared")
@@ -47,11 +49,11 @@ class Access:
         self.each = is_fragment(tile)
         self._axis = -2 if self.transposed and len(tile.shape) > 1 else -1
         self.as_bytes = view.buffer.number == BYTE and self.number != BYTE
-        self.places, self.inside = find_places(
+        self.places, inside = find_places(
             call, view, indices, self._shape(tile.shape), each=self.each, transposed=self.transposed
         )
-        self._check_bounds()
-        self._leave_out()
+        # Of what shares a byte a lane holds the whole byte.
+        self.inside = touched(call, tile, inside, held(tile) if self.number.bits >= 8 else None)
 
     def _shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The tile in elements of the memory."""
@@ -59,27 +61,6 @@ class Access:
         if self.number.bits < 8:
             found[self._axis] //= 8 // self.number.bits
         return tuple(found)
-
-    def _meant(self) -> Array | None:
-        """Which elements a lane holds, where not all."""
-        return held(self.tile) if self.number.bits >= 8 else None
-
-    def _check_bounds(self) -> None:
-        meant, outside = self._meant(), ~self.inside
-        if meant is not None:
-            outside = outside & meant
-        if self.each:
-            outside = outside[self.call.warps]
-        if not self.call.has("masked") and outside.any():
-            self.call.report("bounds", "touches memory outside of the memref")
-
-    def _leave_out(self) -> None:
-        """What nobody executes, or holds, is not touched."""
-        meant = self._meant()
-        if meant is not None:
-            self.inside = self.inside & meant
-        if self.each and not self.call.warps.all():
-            self.inside = self.inside & self.call.warps.reshape(-1, *(1,) * len(self.tile.shape))
 
     def read(self) -> Array:
         """The elements; zero where they are not read."""
@@ -143,7 +124,7 @@ def _load(call: Call, view: View, *indices: Array) -> Array:
 
 
 def _unpacks(call: Call) -> bool:
-    return any(word in str(call.op.attributes["form"]) for word in ("b4x16", "b6x16", ".s4"))
+    return matrix_form(call.word("form"), Family.LDMATRIX).source is not None
 
 
 @meaning("tile.store", "tile.stmatrix")
@@ -168,24 +149,14 @@ def indexed_access(
     counts = call.fact("counts", lambda: (len(op.indices), len(op.offsets)))
     indices, offsets = rest[: counts[0]], rest[counts[0] : sum(counts)]
     condition = rest[sum(counts) :]
-    each = is_fragment(tile)
+    by_dimension = dict(zip(along, offsets, strict=True))
     places, inside = find_places(
-        call,
-        view,
-        indices,
-        tile.shape,
-        each=each,
-        offsets=dict(zip(along, offsets, strict=True)),
+        call, view, indices, tile.shape, each=is_fragment(tile), offsets=by_dimension
     )
-    wanted = np.ones_like(inside) if not condition else np.broadcast_to(condition[0], inside.shape)
-    if each:
-        wanted = wanted & call.warps.reshape(-1, *(1,) * len(tile.shape))
     meant = held(tile)
-    if meant is not None:
-        wanted = wanted & meant
-    if not call.has("masked") and (wanted & ~inside).any():
-        call.report("bounds", "touches memory outside of the memref")
-    return places, inside & wanted
+    if condition:
+        meant = condition[0] if meant is None else condition[0] & meant
+    return places, touched(call, tile, inside, meant)
 
 
 @meaning("tile.gather")

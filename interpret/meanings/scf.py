@@ -8,6 +8,7 @@ import numpy as np
 from tilec.interpret.call import Call
 from tilec.interpret.execution import Running, execute
 from tilec.interpret.numbers import Array
+from tilec.interpret.places import is_fragment
 from tilec.interpret.registry import Value, meaning
 from tilec.isa import LANES
 
@@ -88,13 +89,9 @@ def _merged(call: Call, at: int, one: Value, other: Value, first: Array) -> Valu
     """A result of threads that took either way."""
     type_ = call.result_type(at)
     tile = call.tile(type_)
-    if not isinstance(one, np.ndarray) or (tile is not None and not _is_fragment(tile)):
+    if not isinstance(one, np.ndarray) or (tile is not None and not is_fragment(tile)):
         call.unknown("what threads choose in different ways is one value of the CTA")
     if tile is None:
         return np.where(first, one, other)
     warps = first.reshape(-1, LANES).any(axis=1)
     return np.where(warps.reshape(-1, *(1,) * (one.ndim - 1)), one, other)
-
-
-def _is_fragment(tile: object) -> bool:
-    return bool(getattr(tile, "is_fragment", False))

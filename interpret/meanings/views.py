@@ -103,7 +103,7 @@ def _take(call: Call, values: Array) -> Array:
 def _reduce(call: Call, values: Array) -> Array:
     source = _source(call)
     axis = values.ndim - len(source.shape) + call.integer("axis")
-    fn: str = call.fact("fn", lambda: ir.StringAttr(call.op.attributes["fn"]).value)
+    fn = call.word("fn")
     number = call.number(call.operand_type(0))
     own = held(source)
     if own is not None:
@@ -119,7 +119,7 @@ def _reduce(call: Call, values: Array) -> Array:
 
 def _reduce_held(call: Call, values: Array, own: Array, axis: int) -> Array:
     """The elements that a warp holds, of a tile of which it holds a part, combined."""
-    fn: str = call.fact("fn", str)
+    fn = call.word("fn")
     number = call.number(call.operand_type(0))
     slices = np.moveaxis(values, axis, 0)
     found, some = slices[0], own[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tilec.frontend.bytecode import read_bytecode, write_bytecode
@@ -14,6 +15,8 @@ from tilec.ir.mlir import ir
 from tilec.passes.base import ProgramError
 from tilec.report.diagnostics import Source
 from tilec.report.printing import to_text
+
+from ..tiles import random_memory, random_tiles
 
 ROOT = Path(__file__).parents[3]
 FOLDERS = ("examples", "test/lit", "benchmarks", "docs")
@@ -84,12 +87,11 @@ def test_every_op_is_tried() -> None:
     assert {name for name in known().classes if name.startswith("tile.")} <= seen
 
 
-@pytest.mark.parametrize("name", ["random_tiles", "random_memory"])
-def test_random_programs_come_back_from_bytecode(name: str, generator) -> None:
-    made = generator(name)
+@pytest.mark.parametrize("generator", [random_tiles, random_memory])
+def test_random_programs_come_back_from_bytecode(generator: ModuleType) -> None:
     tried = 0
     for seed in range(24):
-        text = made.Program(seed).text
+        text = generator.Program(seed).text
         try:
             module = parse(Source("-", text), new_context())
         except ProgramError:

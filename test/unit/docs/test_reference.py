@@ -48,7 +48,7 @@ def test_debugging_names_flags_that_exist():
         for tool in tools.split(", "):
             section = re.split(rf"^## {tool}$", commands, flags=re.MULTILINE)[1].split("\n## ")[0]
             for flag in re.findall(r"`([^`]+)`", flags):
-                assert re.search(rf"^\| `{flag}[ `]", section, re.MULTILINE), f"{tool} {flag}"
+                assert re.search(rf"^\| `{flag}[ ,`]", section, re.MULTILINE), f"{tool} {flag}"
 
 
 def test_debugging_names_every_variable_of_the_environment():

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import ml_dtypes
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tilec.interpret import arithmetic_of
+from tilec.interpret import arithmetic_of, integers
 from tilec.interpret.arithmetic.base import ProductOf
 from tilec.interpret.numbers import Number, unsigned, wrap
 from tilec.isa import UnknownNameError, form
 
-F16, BF16, F32 = (Number(n, b, is_float=True) for n, b in (("f16", 16), ("bf16", 16), ("f32", 32)))
+F16, BF16, F32, F64 = (
+    Number(n, b, is_float=True) for n, b in (("f16", 16), ("bf16", 16), ("f32", 32), ("f64", 64))
+)
 E4M3 = Number("f8E4M3FN", 8, is_float=True)
 ALGEBRAIC = arithmetic_of("algebraic")
 
@@ -69,6 +73,35 @@ def test_hardware_rounds_as_numpy(number: Number, dtype: type) -> None:
         got = hardware.apply(f"arith.{fn}", (a, b), number)
         np.testing.assert_array_equal(got, function(a, b))
     assert hardware.constant(np.array([1 / 3]), number)[0] == dtype(1 / 3)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([F32, F64]))
+def test_fused_products_are_rounded_once(seed: int, number: Number) -> None:
+    random, dtype = np.random.default_rng(seed), np.float32 if number is F32 else np.float64
+    a, b = ((1 + random.integers(0, 64, 8) * np.finfo(dtype).eps).astype(dtype) for _ in range(2))
+    c = (-(1.0 ** random.integers(0, 2, 8)) * 2.0 ** random.integers(-80, 2, 8)).astype(dtype)
+    got = arithmetic_of("hardware").apply("math.fma", (a, b, c), number)
+    for x, y, z, found in zip(a.tolist(), b.tolist(), c.tolist(), got, strict=True):
+        exact = Fraction(x) * Fraction(y) + Fraction(z)
+        away = abs(Fraction(float(found)) - exact)
+        around = (np.nextafter(found, dtype(side)) for side in (-np.inf, np.inf))
+        assert all(away <= abs(Fraction(float(one)) - exact) for one in around)
+
+
+def test_constants_have_infinities() -> None:
+    given = np.array([np.inf, -np.inf, 1.5])
+    for name in ("f8E5M2", "f16", "f32", "tf32"):
+        number = Number(name, 0, is_float=True)
+        got = arithmetic_of("hardware").constant(given, number)
+        np.testing.assert_array_equal(got.astype(np.float64), given)
+
+
+@pytest.mark.parametrize("fn", ["maxsi", "minsi", "maxui", "minui"])
+def test_one_bit_has_a_sign(fn: str) -> None:
+    """Of i1 true is -1 with a sign, and 1 without; LLVM's `smax` on i1 is its `and`."""
+    one, other = np.array([True, True, False, False]), np.array([True, False, True, False])
+    expected = one & other if fn in ("maxsi", "minui") else one | other
+    np.testing.assert_array_equal(integers.apply(f"arith.{fn}", 1, one, other), expected)
 
 
 def test_narrow_floats_saturate() -> None:

@@ -5,6 +5,7 @@ What is expected comes from the generators, which know nothing of tilec.
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,25 +19,26 @@ from tilec.passes.pipeline import run_pipeline
 from tilec.pipelines import pipeline
 from tilec.report.diagnostics import Source
 
-from .conftest import contents, kernel_of, views
+from ..tiles import random_memory, random_tiles
+from .arrays import contents, kernel_of, views
 
 SEEDS = 12
 
 
-def expectation(name: str, program: Any) -> tuple[list[Any], dict[int, Any]]:
+def expectation(program: Any) -> tuple[list[Any], dict[int, Any]]:
     """Arguments, and by place among them what must be there."""
-    if name == "random_tiles":
+    if isinstance(program, random_tiles.Program):
         return [*program.arguments, 1], program.expected
     return list(program.arguments), dict(enumerate(program.expect()))
 
 
 @pytest.mark.parametrize("numerics", ["hardware", "f64"])
-@pytest.mark.parametrize("name", ["random_tiles", "random_memory"])
-def test_every_level(name: str, numerics: str, generator) -> None:
-    made, arithmetic, tried = generator(name), arithmetic_of(numerics), 0
+@pytest.mark.parametrize("generator", [random_tiles, random_memory])
+def test_every_level(generator: ModuleType, numerics: str) -> None:
+    arithmetic, tried = arithmetic_of(numerics), 0
     for seed in range(SEEDS):
-        program = made.Program(seed)
-        arguments, expected = expectation(name, program)
+        program = generator.Program(seed)
+        arguments, expected = expectation(program)
         try:
             module = parse(Source("-", program.text), new_context())
         except ProgramError:

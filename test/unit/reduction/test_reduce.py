@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tilec.isa import TilecError, target
-from tilec.pipelines import pipeline
+from tilec.isa import TilecError
 from tilec.reduction import Command, Crash, Failure, Validation, reduce_text
 from tilec.reduction.extents import extents, smaller
 from tilec.reduction.interest import signature
 from tilec.tools import tile_reduce
 
-VALIDATION = Path(__file__).parents[1] / "validation"
+from ..validation import slips
+from ..validation.slips import PASSES, PROGRAM, with_slip
 
-
-def _beside(name: str):
-    spec = importlib.util.spec_from_file_location(name, VALIDATION / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # where its dataclasses look for it
-    spec.loader.exec_module(module)
-    return module
-
-
-slips = _beside("slips")
-PASSES = tuple(map(str, pipeline(target("sm_80")).tile))
-PROGRAM = (VALIDATION / "test_validator.py").read_text().split('"""')[3]
 LINES = 15
-
-
-def with_slip(act, behind: str) -> list:
-    at = PASSES.index(behind) + 1
-    return [*PASSES[:at], slips.slip(act), *PASSES[at:]]
 
 
 @pytest.mark.parametrize(

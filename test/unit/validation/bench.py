@@ -21,13 +21,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from tilec.frontend.contexts import new_context
 from tilec.frontend.parsing import parse
-from tilec.interpret import Buffer, NoMeaning, View, arithmetic_of, interpret
-from tilec.interpret.memory import dtype_of
-from tilec.interpret.numbers import number
+from tilec.interpret import NoMeaning, arithmetic_of, interpret
 from tilec.ir.mlir import ir
 from tilec.isa import target
 from tilec.passes.base import ProgramError
-from tilec.passes.functions import functions, gpu_modules
 from tilec.passes.instrumentation import Instrumentation
 from tilec.passes.pipeline import run_pipeline
 from tilec.pipelines import pipeline
@@ -71,6 +68,7 @@ def load(path: Path) -> ModuleType:
 
 
 mutation = load(HERE / "mutation.py")
+arrays = load(HERE.parent / "interpret" / "arrays.py")
 
 
 class Known(NamedTuple):
@@ -110,33 +108,12 @@ def known(name: str, seed: int) -> Known:
 
 def is_right(program: Known, module: ir.Module) -> bool:
     """Whether what the passes left computes what numpy does, and races for nothing."""
-    (function,) = [f for one in gpu_modules(module) for f in functions(one)]
-    hardware = arithmetic_of("hardware")
-    given: list[Any] = []
-    buffers: dict[int, tuple[Buffer, Any]] = {}
-    for value, argument in zip(
-        program.arguments, function.regions[0].blocks[0].arguments, strict=True
-    ):
-        if not isinstance(value, np.ndarray):
-            given.append(np.asarray(value))
-            continue
-        of, root = number(argument.type), value
-        while root.base is not None:
-            root = root.base
-        if id(root) not in buffers:
-            flat = np.ascontiguousarray(root).reshape(-1)
-            data = hardware.constant(flat.astype(np.float64), of) if of.is_float else flat
-            buffers[id(root)] = Buffer(data.astype(dtype_of(of, hardware)), of), root
-        buffer, root = buffers[id(root)]
-        start, first = (at.__array_interface__["data"][0] for at in (value, root))
-        strides = tuple(step // value.itemsize for step in value.strides)
-        given.append(View(buffer, (start - first) // value.itemsize, value.shape, strides))
+    function, hardware = arrays.kernel_of(module), arithmetic_of("hardware")
+    given = arrays.views(function, program.arguments, hardware)
     done = interpret(function, given, hardware, target=program.chip, limit=20_000)
     for at, wanted in program.expected.items():
-        memory, view = done.memories[at], given[at]
-        steps = [step * memory.itemsize for step in view.strides]
-        seen = np.lib.stride_tricks.as_strided(memory[view.offset :], view.sizes, steps)
-        if not np.array_equal(seen.astype(np.float64), np.asarray(wanted).astype(np.float64)):
+        seen = arrays.contents(given[at], done.memories[at])
+        if not np.array_equal(seen, np.asarray(wanted).astype(seen.dtype)):
             return False
     return not done.findings
 

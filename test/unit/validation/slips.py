@@ -1,4 +1,4 @@
-"""Passes that change what a program means, for tests; each does so in one way."""
+"""Passes that change what a program means, for tests; each does so in one way; and a program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,38 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tilec.ir.mlir import ir
+from tilec.isa import target
 from tilec.passes.base import Pass, walk
+from tilec.pipelines import pipeline
+
+PROGRAM = """
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @k(%a: memref<?x?xf16> {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>,
+                                   tile.strides = array<i64: 8, 1>},
+              %b: memref<?x?xf16> {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>,
+                                   tile.strides = array<i64: 8, 1>},
+              %c: memref<?x?xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %i = arith.constant 0 : index
+    %step = arith.constant 32 : index
+    %end = arith.constant 96 : index
+    %z = arith.constant dense<0.0> : tensor<32x64xf32>
+    %s = scf.for %k = %i to %end step %step iter_args(%acc = %z) -> tensor<32x64xf32> {
+      %x = tile.load %a[%i, %k] masked : memref<?x?xf16> -> tensor<32x32xf16>
+      %y = tile.load %b[%k, %i] masked : memref<?x?xf16> -> tensor<32x64xf16>
+      %d = tile.dot %x, %y, %acc : tensor<32x32xf16>, tensor<32x64xf16>, tensor<32x64xf32>
+      scf.yield %d : tensor<32x64xf32>
+    }
+    %w = tile.load %c[%i, %i] masked : memref<?x?xf32> -> tensor<32x64xf32>
+    %e = arith.subf %s, %w : tensor<32x64xf32>
+    %f = arith.addf %e, %s : tensor<32x64xf32>
+    tile.store %f, %c[%i, %i] masked : tensor<32x64xf32>, memref<?x?xf32>
+    gpu.return
+  }
+}
+"""
+"""What slips are made in."""
+PASSES = tuple(map(str, pipeline(target("sm_80")).tile))
+"""The passes of its target."""
 
 
 def named(module: Any, name: str) -> list[Any]:
@@ -85,3 +116,9 @@ def slip(act: Callable[[Any], None]) -> Pass:
             act(module)
 
     return Slip()
+
+
+def with_slip(act: Callable[[Any], None], behind: str) -> list[str | Pass]:
+    """The passes with a slip behind one of them."""
+    at = PASSES.index(behind) + 1
+    return [*PASSES[:at], slip(act), *PASSES[at:]]

@@ -6,31 +6,17 @@ once, and no other was left out.
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+from . import bench
+
 HERE = Path(__file__).parent
 FOUND = json.loads((HERE / "mutants.json").read_text())
 QUICK = 5
-
-
-def _bench() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mutation_bench", HERE / "bench.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["mutation_bench"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-bench = _bench()
 
 
 @pytest.fixture(scope="module")

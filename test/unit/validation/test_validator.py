@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from tilec.frontend.contexts import new_context
@@ -17,49 +16,13 @@ from tilec.passes.pipeline import run_pipeline
 from tilec.pipelines import pipeline
 from tilec.report.diagnostics import Source
 from tilec.tools import tile_opt, tilec
+from tilec.validation import validator
+from tilec.validation.plans import plans
 from tilec.validation.validator import Validator
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[2]
-
-
-def _beside(name: str, folder: Path = HERE):
-    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-slips = _beside("slips")
-PROGRAM = """
-gpu.module @m [#nvvm.target<chip = "sm_80">] {
-  gpu.func @k(%a: memref<?x?xf16> {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>,
-                                   tile.strides = array<i64: 8, 1>},
-              %b: memref<?x?xf16> {tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>,
-                                   tile.strides = array<i64: 8, 1>},
-              %c: memref<?x?xf32>) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
-    %i = arith.constant 0 : index
-    %step = arith.constant 32 : index
-    %end = arith.constant 96 : index
-    %z = arith.constant dense<0.0> : tensor<32x64xf32>
-    %s = scf.for %k = %i to %end step %step iter_args(%acc = %z) -> tensor<32x64xf32> {
-      %x = tile.load %a[%i, %k] masked : memref<?x?xf16> -> tensor<32x32xf16>
-      %y = tile.load %b[%k, %i] masked : memref<?x?xf16> -> tensor<32x64xf16>
-      %d = tile.dot %x, %y, %acc : tensor<32x32xf16>, tensor<32x64xf16>, tensor<32x64xf32>
-      scf.yield %d : tensor<32x64xf32>
-    }
-    %w = tile.load %c[%i, %i] masked : memref<?x?xf32> -> tensor<32x64xf32>
-    %e = arith.subf %s, %w : tensor<32x64xf32>
-    %f = arith.addf %e, %s : tensor<32x64xf32>
-    tile.store %f, %c[%i, %i] masked : tensor<32x64xf32>, memref<?x?xf32>
-    gpu.return
-  }
-}
-"""
-PASSES = tuple(map(str, pipeline(target("sm_80")).tile))
+from ..tiles import random_memory, random_tiles
+from . import slips
+from .slips import PROGRAM, with_slip
 
 
 def validate(text: str, passes: list, seed: int = 0) -> Validator:
@@ -68,12 +31,6 @@ def validate(text: str, passes: list, seed: int = 0) -> Validator:
     module = parse(Source("-", text), new_context())
     run_pipeline(module, passes, instrumentation=Instrumentation(watchers=(found.around,)))
     return found
-
-
-def with_slip(act, behind: str) -> list:
-    """The passes with a slip behind one of them."""
-    at = PASSES.index(behind) + 1
-    return [*PASSES[:at], slips.slip(act), *PASSES[at:]]
 
 
 @pytest.mark.parametrize(
@@ -106,6 +63,29 @@ def test_what_is_right_is_not_named() -> None:
     assert not found.left
 
 
+def test_a_place_behind_the_smaller_argument_of_one_memory(monkeypatch) -> None:
+    monkeypatch.setattr(validator, "plans", lambda *given: (p for p in plans(*given) if p.shared))
+    text = """
+gpu.module @m [#nvvm.target<chip = "sm_80">] {
+  gpu.func @k(%a: memref<4x4xf32>, %b: memref<32x16xf32>) kernel
+      attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %i = arith.constant 16 : index
+    %z = arith.constant dense<1.0> : tensor<16x16xf32>
+    %x = tile.load %b[%i, %i] masked : memref<32x16xf32> -> tensor<16x16xf32>
+    %y = arith.subf %x, %z : tensor<16x16xf32>
+    %o = arith.constant 0 : index
+    tile.store %y, %b[%i, %o] : tensor<16x16xf32>, memref<32x16xf32>
+    gpu.return
+  }
+}
+"""
+    with pytest.raises(PassError) as raised:
+        validate(text, ["tile-check-program", slips.slip(slips.exchange)])
+    (found,) = raised.value.diagnostics
+    assert "argument 1 holds 1 at [16, 0], and -1 before the pass" in found.message
+    assert "arguments 1 and 0 in one memory" in found.notes[0].message
+
+
 def test_the_smallest_input_is_small() -> None:
     with pytest.raises(PassError) as raised:
         validate(PROGRAM, with_slip(slips.exchange, "tile-check-target"))
@@ -115,10 +95,10 @@ def test_the_smallest_input_is_small() -> None:
     assert "all zero" in message
 
 
-@pytest.mark.parametrize("name", ["random_tiles", "random_memory"])
-def test_random_programs(name: str) -> None:
+@pytest.mark.parametrize("generator", [random_tiles, random_memory])
+def test_random_programs(generator: ModuleType) -> None:
     """Nothing is named where nothing is wrong; `bench.py` has more of them."""
-    generator, tried = _beside(name, HERE.parent / "tiles"), 0
+    tried = 0
     for seed in range(6):
         made = generator.Program(seed)
         passes = list(map(str, pipeline(target(made.target)).tile))

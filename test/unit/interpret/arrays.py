@@ -1,25 +1,16 @@
-"""Programs for the interpreter, with their arguments."""
+"""A kernel's arguments as the interpreter takes them, and what it leaves of them."""
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pytest
-from tilec.frontend.contexts import new_context
-from tilec.frontend.parsing import parse
-from tilec.interpret import Buffer, Outcome, View, arithmetic_of, interpret
+from tilec.interpret import Buffer, View
 from tilec.interpret.memory import dtype_of
 from tilec.interpret.numbers import number
 from tilec.ir.mlir import ir
 from tilec.passes.functions import functions, gpu_modules
-from tilec.report.diagnostics import Source
-
-TILES = Path(__file__).parents[1] / "tiles"
 
 
 def kernel_of(module: ir.Module) -> Any:
@@ -56,45 +47,3 @@ def contents(view: View, memory: Any) -> Any:
     steps = [step * memory.itemsize for step in view.strides]
     seen = np.lib.stride_tricks.as_strided(memory[view.offset :], view.sizes, steps)
     return seen.astype(np.float64 if view.buffer.number.is_float else np.int64)
-
-
-@pytest.fixture(scope="session")
-def generator() -> Callable[[str], ModuleType]:
-    """Loads a generator of random programs by its name; their folder is no package."""
-
-    def load(name: str) -> ModuleType:
-        spec = importlib.util.spec_from_file_location(name, TILES / f"{name}.py")
-        assert spec is not None
-        assert spec.loader is not None
-        found = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(found)
-        return found
-
-    return load
-
-
-@pytest.fixture
-def execute() -> Callable[..., tuple[list[Any], Outcome]]:
-    """Runs a program's only kernel; gives what each array holds, and what was found."""
-
-    def execute_(
-        text: str,
-        arguments: Sequence[Any],
-        *,
-        numerics: str = "hardware",
-        grid: tuple[int, int, int] = (1, 1, 1),
-        target: str = "sm_80",
-    ) -> tuple[list[Any], Outcome]:
-        module = parse(Source("-", text), new_context())
-        with module.context:
-            function, arithmetic = kernel_of(module), arithmetic_of(numerics)
-            given = views(function, arguments, arithmetic)
-            done = interpret(function, given, arithmetic, grid=grid, target=target)
-        arrays = [
-            contents(view, memory)
-            for view, memory in zip(given, done.memories, strict=True)
-            if memory is not None
-        ]
-        return arrays, done
-
-    return execute_
