@@ -292,6 +292,13 @@ _FILES = (
 """Where the operations are: imported when first used, which a launch may do without."""
 
 
+def _hint(name: str) -> str:
+    """What to write for a name that is not there."""
+    from .hints import of_language  # noqa: PLC0415 (for errors only)
+
+    return "" if name.startswith("_") else of_language(name, __all__)
+
+
 if not TYPE_CHECKING:  # or any name would be one to a type checker
 
     def __getattr__(name: str) -> Any:
@@ -304,10 +311,9 @@ if not TYPE_CHECKING:  # or any name would be one to a type checker
                     return found
         from tilec.isa.errors import MissingNameError  # noqa: PLC0415 (for errors only)
 
-        from .hints import of_language  # noqa: PLC0415
-
-        hint = "" if name.startswith("_") else of_language(name, __all__)
-        raise MissingNameError(f"module 'tilec.lang' has no attribute '{name}'{hint}")
+        raise MissingNameError(
+            f"module 'tilec.lang' has no attribute '{name}'", lambda: _hint(name)
+        )
 
 
 def __dir__() -> list[str]:

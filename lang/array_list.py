@@ -37,7 +37,11 @@ class ArrayList(tuple[Any, ...]):
 
 def _chosen(held: Tile, one: Any, other: Any) -> Any:
     """`one if held else other`."""
-    if type(one) is not type(other) or one.value.type != other.value.type:
+    if (
+        type(one) is not type(other)
+        or one.dtype is not other.dtype  # MLIR's types have no sign
+        or one.value.type != other.value.type
+    ):
         raise TilecError(
             f"one of several arguments is chosen when the kernel runs, and they are of several "
             f"types: {one!r} and {other!r}"

@@ -20,13 +20,15 @@ from .tile import Tile
 from .yielded import (
     Undefined,
     as_scalar,
+    by_leaf,
     convert_to,
     have_same_form,
     is_number,
     is_same,
     leaves,
     rebuild,
-    zero_like,
+    with_own_lists,
+    zeros_like,
 )
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ def _join(
     draft = emit(ops.scf.branch, held.value)
     branches: list[_Branch] = []
     for region, body in zip(draft.regions, bodies, strict=True):
-        scope.names = dict(saved)
+        scope.names = with_own_lists(saved, scope.source.local)
         block = region.blocks.append()
         with mlir.ir.InsertionPoint(block), scope.conditional():
             end = body()
@@ -171,7 +173,7 @@ def _pair_with_any(value: Any, branches: list[_Branch], needed: _Branch) -> tupl
     """A value that is read behind one branch only, and any of its type for the other."""
     (other,) = (ended for ended in branches if ended is not needed)
     with mlir.ir.InsertionPoint(other.block):
-        any_ = rebuild(value, iter([zero_like(leaf) for leaf in leaves(value)]))
+        any_ = zeros_like(value)
     return (value, any_) if needed is branches[0] else (any_, value)
 
 
@@ -245,10 +247,4 @@ def _build(
         natural = one.natural and other.natural
         return Tile(next(results), one.dtype, one.shape, natural=natural)
 
-    return {
-        name: rebuild(
-            one,
-            iter([result(v, w) for v, w in zip(leaves(one), leaves(other), strict=True)]),
-        )
-        for name, (one, other) in merged.items()
-    }
+    return {name: by_leaf(result, one, other) for name, (one, other) in merged.items()}

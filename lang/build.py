@@ -178,7 +178,7 @@ def _verify(whole: Any, place: Place) -> None:
 def _explained(message: str) -> str:
     if "does not dominate" in message:
         return (
-            "a tile made in a loop or a branch of the kernel is used outside of it, kept in a list "
-            "or another object: hand it on by a variable"
+            "a tile made in a loop or a branch of the kernel is used outside of it, kept in an "
+            "object: hand it on by a variable"
         )
     return message

@@ -6,7 +6,7 @@ from tilec.isa import TilecError
 
 from .arrangement import ravel
 from .casts import astype
-from .dtypes import float16, int32
+from .dtypes import float16, int32, limits
 from .elementwise import where
 from .products import dot
 from .shapes import arange, broadcast_to, extents, reshape
@@ -34,7 +34,11 @@ def histogram(tile: Tile, bins: int, mask: Tile | None = None) -> Tile:
     if not isinstance(tile, Tile) or tile.dtype.kind not in ("int", "uint") or not tile.shape:
         raise TilecError(f"a histogram is of a tile of integers, not {tile!r}")
     (count,) = extents(bins)
-    inside = (tile >= 0) & (tile <= count - 1)
+    if count & (count - 1):
+        raise TilecError(f"the bins of a histogram are powers of two; {count} is none")
+    inside = tile >= 0
+    if count - 1 < limits(tile.dtype)[1]:
+        inside = inside & (tile <= count - 1)
     if mask is not None:
         inside = inside & broadcast_to(mask, tile.shape)
     number = ravel(astype(where(inside, tile, 0), int32))

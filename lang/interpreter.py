@@ -22,7 +22,6 @@ from . import branches, conditions, loops
 from .block_end import END, VALUE, BlockEnd, Way, ended
 from .emit import located
 from .errors import KernelError, user_places
-from .hints import of_keyword
 from .program import Range
 from .source import FunctionSource
 from .syntax import place
@@ -183,11 +182,12 @@ class Frame:
             raise KernelError(error.place, error.reason, (*error.calls, *outside)) from None
         except Exception as error:
             at, *calls = user_places(error.__traceback__) or [self.place(node)]
-            own = isinstance(error, TilecError | MissingNameError)
-            reason = (
-                str(error) if own else f"{type(error).__name__}: {error}{of_keyword(str(error))}"
-            )
-            raise KernelError(at, reason, calls) from (None if own else error)
+            if isinstance(error, TilecError | MissingNameError):
+                raise KernelError(at, str(error), calls) from None
+            from .hints import of_keyword  # noqa: PLC0415 (for errors only)
+
+            reason = f"{type(error).__name__}: {error}{of_keyword(str(error))}"
+            raise KernelError(at, reason, calls) from error
 
     def _use(self, node: ast.expr, name: str) -> Place:
         uses = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name)

@@ -243,14 +243,15 @@ class Launcher:
         grid, settings = self._grid, self._kernel.settings
         if settings.device == "sim" or (callable(grid) and kwargs):
             return None
-        found = key_of((*args, *kwargs.values()) if kwargs else args)
+        values = (*args, *kwargs.values()) if kwargs else args
+        found = key_of(values)
         if found is None:
             return None
         if callable(grid):
             given = dict(zip(self._kernel.names, args, strict=False))
             grid = self._grid_of({**self._kernel.defaults, **given})
         extents = tuple(grid) if isinstance(grid, Sequence) else grid
-        queue = queue_of(settings.stream, settings.wait, args)
+        queue = queue_of(settings.stream, settings.wait, values)
         return LaunchKey(found, tuple(kwargs), extents, queue)
 
     def _launch(self, values: dict[str, Any], key: LaunchKey | None) -> Report | None:

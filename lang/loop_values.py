@@ -17,13 +17,14 @@ from .tile import Tile
 from .yielded import (
     Undefined,
     as_scalar,
+    by_leaf,
     convert_to,
     have_same_form,
     is_number,
     is_same,
     leaves,
-    rebuild,
-    zero_like,
+    with_own_lists,
+    zeros_like,
 )
 
 
@@ -53,12 +54,16 @@ class LoopValues:
             if name in scope.names and not isinstance(scope.names[name], Undefined)
         }
         self._numbers: dict[int, type[DType]] = {}
+        self._lists = {
+            name: scope.names[name]
+            for name in scope.source.local
+            if name not in self.assigned and isinstance(scope.names.get(name), list)
+        }
 
     def hold_result(self) -> None:
         """Begin with some value of the type of what a turn returns."""
         if VALUE not in self.start:
-            value = self._scope.names[VALUE]
-            self.start[VALUE] = rebuild(value, iter([zero_like(leaf) for leaf in leaves(value)]))
+            self.start[VALUE] = zeros_like(self._scope.names[VALUE])
 
     def retype(self, error: RetypedError) -> None:
         """Begin with a number as another type."""
@@ -80,18 +85,12 @@ class LoopValues:
     def bound(self, values: Sequence[Any], like: Sequence[Tile]) -> dict[str, Any]:
         """The names' values, of what the op hands on."""
         tiles = (Tile(v, t.dtype, t.shape) for v, t in zip(values, like, strict=True))
-        return {
-            name: rebuild(
-                value,
-                iter(
-                    [
-                        next(tiles) if isinstance(leaf, Tile) or is_number(leaf) else leaf
-                        for leaf in leaves(value)
-                    ]
-                ),
-            )
-            for name, value in self.start.items()
-        }
+
+        def at_turn(leaf: Any) -> Any:
+            return next(tiles) if isinstance(leaf, Tile) or is_number(leaf) else leaf
+
+        found = {name: by_leaf(at_turn, value) for name, value in self.start.items()}
+        return found | with_own_lists(self._lists, self._lists)
 
     def final(self, names: dict[str, Any], begun: list[Tile]) -> list[Tile]:
         """The values at the end of a turn that the op hands on.
@@ -101,6 +100,9 @@ class LoopValues:
             RetypedError: for one that was a number before.
         """
         where = f"in the loop at line {self._node.lineno}"
+        for name, value in self._lists.items():
+            if not _is_unchanged(value, names[name]):
+                raise TilecError(f"'{name}' changes {where}: hand on a new list by a variable")
         found: list[Tile] = []
         types = iter(begun)
         at = 0
@@ -152,6 +154,10 @@ class LoopValues:
                 f"'{name}' gets its value {where}, which may have no turns: give it one before"
             )
         self._scope.names |= values
+
+
+def _is_unchanged(one: Any, other: Any) -> bool:
+    return have_same_form(one, other) and all(map(is_same, leaves(one), leaves(other)))
 
 
 def _in_order(names: frozenset[str], node: ast.For | ast.While) -> list[str]:

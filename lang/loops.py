@@ -23,7 +23,7 @@ from .loop_values import LoopValues, RetypedError
 from .program import Range
 from .scope import Scope
 from .tile import Tile
-from .yielded import as_scalar
+from .yielded import as_scalar, with_own_lists
 
 _LEAVING = frozenset((Way.BREAK, Way.RETURN))
 
@@ -113,7 +113,7 @@ def is_endless(node: ast.For | ast.While) -> TypeGuard[ast.While]:
 
 def undoing(scope: Scope) -> Callable[[], None]:
     """Give what takes back all that is made from now on at the end of the block."""
-    names = dict(scope.names)
+    names = with_own_lists(scope.names, scope.source.local)
     mark = as_scalar(0, intp).value.owner
 
     def undo() -> None:

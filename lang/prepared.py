@@ -63,7 +63,7 @@ class PreparedLaunches:
         if found is None:
             return None
         if found.launch.is_lost or not found.state.holds():
-            del self._found[key]
+            self._found.pop(key, None)  # another thread may have been first
             return None
         return found.launch
 
@@ -110,6 +110,8 @@ def _array(value: Any) -> Hashable:
 
 
 def _tensor(value: Any) -> Hashable:
+    if not value.is_cuda:  # in the host's memory it is copied, or simulated on
+        return _UNKNOWN
     return value.data_ptr(), value.shape, value.stride(), value.dtype, value.device
 
 

@@ -67,6 +67,12 @@ class FunctionSource:
         """The names that are its own: those that it assigns, parameters left out."""
         return local_names(self.tree.body)
 
+    @cached_property
+    def local(self) -> tuple[str, ...]:
+        """The names of its parameters and variables, in no order."""
+        code = self.function.__code__
+        return *code.co_varnames, *code.co_cellvars
+
     @property
     def first_line(self) -> int:
         """The line of its first decorator, or of its definition."""

@@ -57,6 +57,14 @@ class DType(metaclass=_Named):
         return _call("full", (), value, cls)
 
 
+def _hint(name: str) -> str:
+    """What to write for a method that a tile does not have."""
+    from .hints import of_tile  # noqa: PLC0415 (for errors only)
+
+    functions = sys.modules[__package__].__all__
+    return "" if name.startswith("_") else of_tile(name, dir(Tile), functions)
+
+
 class Tile:
     """Elements of one type that the threads of a CTA hold together, with numpy's operators.
 
@@ -152,11 +160,7 @@ class Tile:
         def __getattr__(self, name: str) -> NoReturn:
             from tilec.isa.errors import MissingNameError  # noqa: PLC0415 (for errors only)
 
-            from .hints import of_tile  # noqa: PLC0415
-
-            functions = sys.modules[__package__].__all__
-            hint = "" if name.startswith("_") else of_tile(name, dir(Tile), functions)
-            raise MissingNameError(f"a tile has no '{name}'{hint}")
+            raise MissingNameError(f"a tile has no '{name}'", lambda: _hint(name))
 
     def __getitem__(self, index: Any) -> Tile:
         return _call("index_tile", self, index)

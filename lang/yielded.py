@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
@@ -57,9 +57,29 @@ def rebuild(value: Any, parts: Iterator[Any]) -> Any:
     return next(parts)
 
 
+def by_leaf(make: Callable[..., Any], value: Any, *others: Any) -> Any:
+    """A value like `value`, each leaf made of the leaves at its place, of values of one form."""
+    parts = zip(*map(leaves, (value, *others)), strict=True)
+    return rebuild(value, iter([make(*at) for at in parts]))
+
+
+def with_own_lists(names: Mapping[str, Any], local: Iterable[str]) -> dict[str, Any]:
+    """Names with copies of their lists, which may be changed; names of one list have one copy.
+
+    Args:
+        names: values by name.
+        local: the names that may have lists that change.
+    """
+    lists = {name: names[name] for name in local if isinstance(names.get(name), list)}
+    copies = {id(value): by_leaf(lambda leaf: leaf, value) for value in lists.values()}
+    return {**names, **{name: copies[id(value)] for name, value in lists.items()}}
+
+
 def have_same_form(one: Any, other: Any) -> bool:
     """Whether two values are tuples, lists and dataclasses of the same form."""
-    if _is_record(one) and type(one) is type(other):
+    if _is_record(one) or _is_record(other):
+        if type(one) is not type(other):
+            return False
         pairs = ((getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
         return all(have_same_form(a, b) for a, b in pairs)
     if isinstance(one, tuple | list):
@@ -123,16 +143,22 @@ def _convert_integer(value: Tile, dtype: type[DType]) -> Tile:
     return value if wide is None else wide
 
 
-def zero_like(value: Any) -> Any:
-    """Zeros of the type of a tile, for where nobody reads them; anything else as it is."""
-    if not isinstance(value, Tile):
-        return value
-    made = constant(0, value.dtype, value.shape)
-    return Tile(made, value.dtype, value.shape, natural=value.natural)
+def zeros_like(value: Any) -> Any:
+    """A value with zeros for its tiles, for where nobody reads them; anything else as it is."""
+
+    def zero(leaf: Any) -> Any:
+        if not isinstance(leaf, Tile):
+            return leaf
+        made = constant(0, leaf.dtype, leaf.shape)
+        return Tile(made, leaf.dtype, leaf.shape, natural=leaf.natural)
+
+    return by_leaf(zero, value)
 
 
 def is_same(one: Any, other: Any) -> bool:
-    """Whether two values of the compilation are the same."""
+    """Whether two values of the compilation are the same; 0.0 and -0.0 are not."""
     if one is other:
         return True
-    return type(one) is type(other) and is_number(one) and bool(one == other)
+    if type(one) is not type(other) or not is_number(one):
+        return False
+    return float(one).hex() == float(other).hex() if isinstance(one, float) else bool(one == other)

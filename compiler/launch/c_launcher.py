@@ -41,12 +41,19 @@ _SCALARS = {
 _WORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int
 long register restrict return short signed sizeof static struct switch typedef union unsigned void
-volatile while bool class delete new private public template this try catch namespace using operator
+volatile while NULL
+
+alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await
+co_return co_yield compl concept const_cast consteval constexpr constinit decltype delete
+dynamic_cast explicit export false friend mutable namespace new noexcept not not_eq nullptr operator
+or or_eq private protected public reinterpret_cast requires static_assert static_cast template this
+thread_local throw true try typeid typename typeof using virtual wchar_t xor xor_eq
+
 module stream grid_x grid_y grid_z block_x block_y block_z parameters status config attribute code
-zero
+zero refusal refuse apart end_of extents strides steps box lower upper
 """
 _RESERVED = frozenset(_WORDS.split())
-"""Names that an argument cannot have: C's and C++'s words, and what the source calls its own."""
+"""Names that kernels and arguments cannot have: words of C and C++, and the source's own."""
 
 
 class Launcher(NamedTuple):
@@ -74,7 +81,8 @@ def c_launcher(abi: Abi, code: str | bytes, name: str) -> Launcher:
     """
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name in _RESERVED:
         raise TilecError(f"'{name}' is no name in C; legal: letters, digits and _, a letter first")
-    kernels = [_Kernel(kernel, name) for kernel in abi.kernels]
+    taken = set(_RESERVED)
+    kernels = [_Kernel(kernel, name, _identifier(kernel.name, taken)) for kernel in abi.kernels]
     ranks = sorted({a.rank for kernel in kernels for a in kernel.arguments if a.rank})
     return Launcher(_header(abi, kernels, ranks, name), _source(kernels, code, name))
 
@@ -82,21 +90,18 @@ def c_launcher(abi: Abi, code: str | bytes, name: str) -> Launcher:
 class _Kernel:
     """A kernel and its names in C."""
 
-    def __init__(self, entry: KernelEntry, module: str) -> None:
+    def __init__(self, entry: KernelEntry, module: str, name: str) -> None:
         self.entry = entry
-        self.name = _identifier(entry.name)
-        self.function = f"{module}_launch_{self.name}"
-        taken = set(_RESERVED)
+        self.name = name
+        self.function = f"{module}_launch_{name}"
+        self.maps = [one for one in entry.arguments if isinstance(one, TensorMap)]
+        taken = {*_RESERVED, *(f"map{number}" for number, _ in enumerate(self.maps))}
         self.arguments: list[Argument] = []
         for argument in entry.arguments:
             if isinstance(argument, TensorMap):
                 continue
-            called = _identifier(argument.name or f"argument{len(self.arguments)}")
-            while called in taken:
-                called += "_"
-            taken.add(called)
-            self.arguments.append(_named(argument, called))
-        self.maps = [one for one in entry.arguments if isinstance(one, TensorMap)]
+            called = argument.name or f"argument{len(self.arguments)}"
+            self.arguments.append(_named(argument, _identifier(called, taken)))
 
     def declared(self, module: str) -> str:
         """The launching function's head."""
@@ -119,9 +124,14 @@ def _named(argument: MemRef | Scalar, called: str) -> Argument:
     return NamedScalar(called, _SCALARS[argument.type])
 
 
-def _identifier(name: str) -> str:
+def _identifier(name: str, taken: set[str]) -> str:
+    """A name in C that is none of those taken, and is then."""
     found = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"_{found}" if found[:1].isdigit() else found
+    found = f"_{found}" if found[:1].isdigit() else found
+    while found in taken:
+        found += "_"
+    taken.add(found)
+    return found
 
 
 def _header(abi: Abi, kernels: Sequence[_Kernel], ranks: Sequence[int], name: str) -> str:

@@ -230,6 +230,45 @@ def test_arguments_whose_names_are_words_of_c() -> None:
     assert "&module_" in source
 
 
+@tilec.kernel(warps=8)
+def double(
+    extents: tl.AnyArray, strides: tl.AnyArray, map0: tl.AnyArray, refuse: float, virtual: float
+) -> None:
+    acc = tl.zeros((128, 128))
+    for k in range(0, extents.shape[1], 64):
+        left, right = tl.load(extents, (0, k), (128, 64)), tl.load(strides, (k, 0), (64, 128))
+        acc = tl.dot(left, right, acc)
+    tl.store(map0, (0, 0), acc * refuse + virtual)
+
+
+@needs_c
+def test_names_of_the_source_s_own_are_left_to_it(tmp_path: Path) -> None:
+    left, right = np.zeros((2, 256, 256), np.float16)
+    sums = np.zeros((128, 128), np.float32)
+    compiled = double.using(target="sm_90a").compile(left, right, sums, 1.0, 2.0)
+    header, source = compiled.c_launcher("kernels")
+    assert source.count("cuTensorMapEncodeTiled") == 2
+    (tmp_path / "kernels.h").write_text(header, encoding="utf-8")
+    (tmp_path / "kernels.c").write_text(source, encoding="utf-8")
+    main = """#include "kernels.h"
+    int main(void) {
+      kernels_module module;
+      tilec_array2 a = {1 << 20, {256, 256}, {256, 1}}, b = a, c = {1 << 24, {128, 128}, {128, 1}};
+      b.data = 1 << 21;
+      if (kernels_load(&module)) return 2;
+      return kernels_launch_double_(&module, 1, 1, 1, 0, &a, &b, &c, 1.0f, 2.0f);
+    }"""
+    (tmp_path / "main.c").write_text(main, encoding="utf-8")
+    program = built(tmp_path, tmp_path / "main.c", tmp_path / "kernels.c")
+    code, lines, _ = ran(program, [])
+    assert code == 0
+    assert "function double" in lines
+    cpp = shutil.which("c++")
+    if cpp is not None:
+        common = [cpp, "-std=c++20", "-fsyntax-only", "-I", INCLUDE, "-x", "c++"]
+        subprocess.run([*map(str, common), str(tmp_path / "kernels.h")], check=True)
+
+
 def test_without_a_file_there_is_no_launcher(capfd: pytest.CaptureFixture[str]) -> None:
     assert command.main([str(GEMM), "--launcher"]) == 1
     assert (

@@ -6,6 +6,7 @@ In each kernel below the comment `# <- text` marks the line, and what the caret 
 import functools
 import linecache
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -28,6 +29,11 @@ def wrong(reason: str) -> Callable[[Callable[[], object]], None]:
 
 def shape_of_sum(x: tl.Tile, y: tl.Tile) -> tl.Tile:
     return x + y  # <- x + y
+
+
+@dataclass
+class Held:
+    tile: tl.Tile
 
 
 @tl.function
@@ -124,6 +130,30 @@ def _() -> object:
         for _ in range(n):
             y = tl.load(a, (0, 0), (16, 32))
         tl.store(a, (0, 0), y)  # <- y)
+
+    return k.build()
+
+
+@wrong(r"'x' is Held\(tile=float32 \[4\]\) and float32 \[4\] in the branches of the condition")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, n: int) -> None:
+        x = tl.zeros(4)
+        if n > 3:
+            x = Held(x)
+        tl.store(a, (0, 0), x)  # <- x
+
+    return k.build()
+
+
+@wrong("'found' changes in the loop at line .*: hand on a new list by a variable")
+def _() -> object:
+    @tilec.kernel
+    def k(a: M, n: int) -> None:
+        found: list[int] = []
+        for _ in range(n):  # <- for
+            found.append(n)
+        tl.store(a, (0, 0), tl.full((1, 1), tl.float16(len(found))))
 
     return k.build()
 
@@ -606,14 +636,14 @@ def _() -> object:
     return k.build()
 
 
-@wrong("a tile made in a loop or a branch of the kernel is used outside of it, kept in a list")
+@wrong("a tile made in a loop or a branch of the kernel is used outside of it, kept in an object")
 def _() -> object:
     @tilec.kernel
     def k(a: V, n: int) -> None:
-        kept = [tl.load(a, 0, 32)]
+        kept = {0: tl.load(a, 0, 32)}
         for _ in range(n):
-            kept.append(kept[0] + 1)
-        tl.store(a, 0, kept[-1])  # <- tl.store
+            kept.update({1: kept[0] + 1})
+        tl.store(a, 0, kept[1])  # <- tl.store
 
     return k.build()
 

@@ -2,6 +2,8 @@
 
 import math
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -110,3 +112,12 @@ def test_what_notebooks_complete() -> None:
     assert dir(tl) == sorted(tl.__all__)
     assert all(hasattr(tl, name) for name in dir(tl))
     assert {"kernel", "function", "compile"} <= set(dir(tilec))
+
+
+def test_hints_are_read_where_somebody_reads_an_error() -> None:
+    code = (
+        "import sys, tilec.lang as tl, tilec.lang.interpreter, tilec.lang.memory\n"
+        "assert not hasattr(tl, 'trans') and not hasattr(tl.Tile(None, tl.float32, (8,)), 'to')\n"
+        "assert 'tilec.lang.hints' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

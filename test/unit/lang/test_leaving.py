@@ -160,9 +160,37 @@ def helpers(n: int, s: int) -> int:
     return a * 1000 + b
 
 
+@tl.function
+def lists(n: int, s: int) -> int:
+    one = [1]
+    same = one
+    if n > s:
+        one.append(n)
+    else:
+        one.append(s)
+        if n == 0:
+            return same[1] - 7
+    for i in (1, 2):
+        one.append(i)
+        if i + n > 4:
+            one.append(n)
+            continue
+        one.append(s)
+    total, turns = 0, 0
+    while True:
+        one.append(5)
+        turns += one.pop()
+        if turns > n:
+            break
+    for i in one:
+        total = total * 3 + i
+    return total * 100 + len(one) + turns
+
+
 FUNCTIONS: list[Callable[[int, int], int]] = [
     *(break_of_for, counter_behind, value_of_a_break, continues, returns_from_loops),
     *(nested_returns, breaks_of_while, written_out, unconditional, helpers),
+    lists,
 ]
 
 
@@ -180,6 +208,20 @@ def test_they_do_what_python_does(n: int, s: int) -> None:
     assert not report.findings
     expected = [function(n, s) for function in FUNCTIONS]
     assert dict(zip(range(99), out, strict=False)) == dict(enumerate(expected))
+
+
+@tilec.kernel(warps=1)
+def zero_of_either_sign(out: tl.Array[tl.float32, int], n: int) -> None:
+    zero = 0.0 if n > 3 else -0.0
+    tl.store(out, 0, tl.full((8,), tl.float32(zero)))
+
+
+@pytest.mark.parametrize(("n", "expected"), [(4, False), (3, True)])
+def test_zeros_of_two_signs_are_two_values(n: int, expected: bool) -> None:
+    out = np.ones(8, np.float32)
+    zero_of_either_sign[1](out, n)
+    assert not out.any()
+    assert (np.signbit(out) == expected).all()
 
 
 Matrix = tl.Array[tl.float32, int, int]

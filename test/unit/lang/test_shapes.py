@@ -133,6 +133,8 @@ def counted(
         (256, 1, "int64"),
         (512, 1024, "uint16"),
         (64, 16, "uint8"),
+        (64, 256, "uint8"),
+        (32, 512, "int8"),
     ],
 )
 def test_histograms(size: int, bins: int, dtype: str, target: str) -> None:
@@ -166,6 +168,7 @@ WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: tl.split(half(16)), r"last dimension is of extent 2, not float16 \[16\]"),
     (lambda: tl.histogram(half(16), 16), "a histogram is of a tile of integers, not float16"),
     (lambda: tl.histogram(tl.arange(16), 12), "powers of two; 12"),
+    (lambda: tl.histogram(tl.arange(16), 192), "powers of two; 192"),
     (lambda: tl.histogram(tl.arange(16), 16, tl.arange(8) > 2), "does not broadcast to"),
     (
         lambda: tl.dot(half(1024).reshape(4, 16, 16), half(256).reshape(16, 16)),

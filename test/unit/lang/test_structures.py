@@ -230,6 +230,22 @@ def test_a_choice_is_between_arrays_of_one_type() -> None:
         none.build((None, data(8)), 1)
 
 
+@pytest.mark.parametrize("types", [(np.int8, np.uint8), (np.uint8, np.bool_)])
+def test_types_that_lie_alike_are_told_apart(types: tuple[Any, Any]) -> None:
+    run = chosen(list[tl.AnyArray], lambda arrays, n: tl.store(arrays[n], 0, tl.zeros(8)))
+    with pytest.raises(tl.KernelError, match="they are of several types"):
+        run.build([np.zeros(8, type_) for type_ in types], 1)
+
+
+def test_numbers_that_lie_alike_are_told_apart() -> None:
+    @tilec.kernel
+    def kernel(of: tuple[tl.Scalar[tl.int32], tl.Scalar[tl.uint32]], y: Vector, n: int) -> None:
+        tl.store(y, 0, tl.full((8,), of[n].astype(tl.float32)))
+
+    with pytest.raises(tl.KernelError, match="they are of several types: uint32 and int32"):
+        kernel.build((1, 2), data(8), 1)
+
+
 @pytest.mark.parametrize("hint", [tuple, list, dict[str, int], list[str], Vector | Matrix])
 def test_annotations_that_mean_nothing_are_refused(hint: Any) -> None:
     with pytest.raises(tl.KernelError, match=r"is annotated .*; legal: tl.Array"):

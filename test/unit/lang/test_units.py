@@ -26,12 +26,14 @@ def gemm(
     c: tl.AnyArray,
     shape: tl.Constant[Any],
     dtype: tl.Constant[Any],
+    turned: tl.Constant[bool] = False,
 ) -> None:
     m, n, k = shape
     row, col = tl.program_id(1) * m, tl.program_id(0) * n
     acc = tl.zeros((m, n), dtype)
     for at in range(0, a.shape[1], k):
-        acc = tl.dot(tl.load(a, (row, at), (m, k)), tl.load(b, (at, col), (k, n)), acc)
+        right = tl.load(b, (col, at), (n, k)).T if turned else tl.load(b, (at, col), (k, n))
+        acc = tl.dot(tl.load(a, (row, at), (m, k)), right, acc)
     tl.store(c, (row, col), acc.astype(c.dtype))
 
 
@@ -87,31 +89,14 @@ def test_warpgroups_take_all_columns(
     a, b = numbers((m, k), np.float16, 1), numbers((n, k) if turned else (k, n), np.float16, 1)
     c = np.full((m, n), 77, np.float16)
     grid = -(-n // tile[1]), -(-m // tile[0])
-    kernel = products_of_turned if turned else gemm
-    found = kernel.using(target="sm_90a", warps=warps)
-    ptx = found.compile(a, b, c, tile, tl.float32).ptx
+    found = gemm.using(target="sm_90a", warps=warps)
+    ptx = found.compile(a, b, c, tile, tl.float32, turned).ptx
     shape, count = transposed if turned else plain
     assert ptx.count(f"wgmma.mma_async.sync.aligned.{shape}.") == count
     assert ptx.count("wgmma.mma_async") == count
-    report = found[grid](a, b, c, tile, tl.float32)
+    report = found[grid](a, b, c, tile, tl.float32, turned)
     assert report.ok, report.findings
     np.testing.assert_array_equal(c, a.astype(int) @ (b.T if turned else b).astype(int))
-
-
-@tilec.kernel
-def products_of_turned(
-    a: tl.AnyArray,
-    b: tl.AnyArray,
-    c: tl.AnyArray,
-    shape: tl.Constant[Any],
-    dtype: tl.Constant[Any],
-) -> None:
-    m, n, k = shape
-    row, col = tl.program_id(1) * m, tl.program_id(0) * n
-    acc = tl.zeros((m, n), dtype)
-    for at in range(0, a.shape[1], k):
-        acc = tl.dot(tl.load(a, (row, at), (m, k)), tl.load(b, (col, at), (n, k)).T, acc)
-    tl.store(c, (row, col), acc.astype(c.dtype))
 
 
 def applied(fn: Any, x: Any, y: Any, **settings: Any) -> Any:

@@ -28,6 +28,8 @@ X = np.arange(64, dtype=np.float32)
 class Tensor:
     """An array of another library, which has torch's way to say where it is."""
 
+    is_cuda = True
+
     def __init__(self, array: Any) -> None:
         self._array = array
         self.shape, self.dtype, self.device = array.shape, array.dtype, "cuda:0"
@@ -119,8 +121,11 @@ def test_another_library_s_present_stream_is_taken(
     kernel[1](*given)
     present.cuda_stream = 6
     kernel[1](*given)
+    kernel[1](x=given[0], out=given[1])
+    present.cuda_stream = 7
+    kernel[1](x=given[0], out=given[1])
     configs = [config for config, *_ in fake.named("cuLaunchKernelEx")]
-    assert [int(config.hStream) for config in configs] == [5, 5, 6]
+    assert [int(config.hStream) for config in configs] == [5, 5, 6, 6, 7]
     assert waits(fake) == 0
 
 
@@ -131,8 +136,47 @@ def test_a_library_whose_stream_is_not_known_is_waited_for(
     kernel[1](*given)
     kernel[1](*given)
     assert waits(fake) == 2
+    for _ in range(2):
+        kernel[1](x=given[0], out=given[1])
+    assert waits(fake) == 4
     kernel.using(wait=False)[1](*given)
-    assert waits(fake) == 2
+    assert waits(fake) == 4
+
+
+class HostTensor:
+    """An array of another library in the host's memory, as torch's are."""
+
+    is_cuda, device = False, "cpu"
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+        self.shape, self.dtype = array.shape, array.dtype
+
+    def data_ptr(self) -> int:
+        return int(self.array.ctypes.data)
+
+    def stride(self) -> tuple[int, ...]:
+        return (1,)
+
+    def __dlpack_device__(self) -> Any:
+        return self.array.__dlpack_device__()
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+
+def test_arrays_of_a_library_on_the_host_have_no_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    def current_stream(device: Any) -> Any:
+        raise ValueError(f"Expected a cuda device, but got: {device}")
+
+    library = SimpleNamespace(current_stream=current_stream)
+    torch = SimpleNamespace(cuda=library, Tensor=type(None))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(HostTensor, "__module__", "torch")
+    x, out = HostTensor(X.copy()), HostTensor(np.zeros_like(X))
+    for _ in range(2):
+        assert not scaled[1](x, out, 3.0).findings
+        np.testing.assert_array_equal(out.array, X * 6)
 
 
 def prepared(kernel: Any) -> int:
