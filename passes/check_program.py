@@ -11,7 +11,7 @@ from tilec.dialects.tile.attributes import (
     PREFIX,
     Bearer,
 )
-from tilec.dialects.tile.ops import LoadOp
+from tilec.dialects.tile.ops import DotOp, LoadOp
 from tilec.ir.attributes import attribute, signature
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import UnknownNameError
@@ -69,6 +69,8 @@ def _legal(op: ir.OpView) -> tuple[str, ...]:
         bearers |= {Bearer.LOOP, Bearer.TILE}
     elif isinstance(op, LoadOp):
         bearers |= {Bearer.LOAD, Bearer.TILE}
+    elif isinstance(op, DotOp):
+        bearers |= {Bearer.DOT, Bearer.TILE}
     elif any(isinstance(r.type, ir.RankedTensorType) for r in op.results):
         bearers.add(Bearer.TILE)
     known = (one for one in DISCARDABLE.values() if not one.transient)

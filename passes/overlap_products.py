@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import OVERLAP, PRODUCER
-from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir, scf
 
 from .hopper.chained_products import ChainedProducts, chained_products, has_chain
 from .hopper.rotated_loops import RotatedLoop
+from .hopper.warp_roles import roles_of
 from .hopper.wgmma_choice import BESIDES
 from .kernel_pass import Kernel, KernelPass
 
@@ -41,7 +41,13 @@ class OverlapProducts(KernelPass):
         if not kernel.is_automatic:
             return
         roles = [op for op in kernel.named(scf.IfOp) if PRODUCER in op.attributes]
-        for loop in kernel.named(scf.ForOp) if roles else []:
+        for branch in roles[:1]:
+            with kernel.at(branch):
+                self._overlap_all(kernel, roles_of(branch).consumer)
+
+    def _overlap_all(self, kernel: Kernel, registers: int) -> None:
+        """Rewrite the loops of a kernel, whose threads that compute have so many registers."""
+        for loop in kernel.named(scf.ForOp):
             if not has_chain(loop):
                 continue
             wanted = loop.attributes.get(OVERLAP)
@@ -50,7 +56,6 @@ class OverlapProducts(KernelPass):
             with kernel.at(loop):
                 if not (wanted.value if isinstance(wanted, ir.BoolAttr) else self.enabled):
                     continue
-                _, _, registers = attribute(roles[0], PRODUCER, ir.DenseI64ArrayAttr)
                 why = _overlap(kernel, loop, registers)
                 if why:
                     kernel.remark(loop, f"does one product after the other: {why}")

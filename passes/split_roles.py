@@ -7,20 +7,17 @@ from typing import ClassVar
 
 from tilec.dialects.semantics import Resource, orders
 from tilec.dialects.tile.attributes import PRODUCER
-from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import nvvm
 from tilec.ir.ops import scf as ops_scf
 from tilec.isa import TilecError
 
+from .hopper.warp_roles import roles_of
 from .kernel_pass import Kernel, KernelPass
 from .search import named
 
 _BARRIER = 1
 """The number of the barrier of the threads that compute; 0 is that of all."""
-
-_NUMBERS = 3
-"""Of the attribute: threads of all roles, and registers of who copies and who computes."""
 
 
 class SplitRoles(KernelPass):
@@ -42,19 +39,16 @@ class SplitRoles(KernelPass):
 
 
 def _split(kernel: Kernel, branch: ir.Operation) -> None:
-    numbers = given_attribute(branch, PRODUCER, ir.DenseI64ArrayAttr)
+    roles = roles_of(branch)
     size = kernel.block_size
-    if size is None or numbers is None or len(numbers) != _NUMBERS:
-        raise TilecError(
-            f"{PRODUCER} has {_NUMBERS} numbers, and is for a kernel with known_block_size"
-        )
-    threads, _, registers = numbers
+    if size is None:
+        raise TilecError(f"{PRODUCER} is for a kernel with known_block_size")
     del branch.attributes[PRODUCER]
     operations = [op.operation for op in branch.block.operations]
     behind = operations[operations.index(branch) + 1 : -1]
     block = branch.regions[1].blocks.append()
     with ir.InsertionPoint(block), branch.location:
-        nvvm.setmaxregister(registers, more=True)
+        nvvm.setmaxregister(roles.consumer, more=True)
         end = ops_scf.yield_()
     for op in behind:
         op.move_before(end)
@@ -62,7 +56,7 @@ def _split(kernel: Kernel, branch: ir.Operation) -> None:
         with ir.InsertionPoint(barrier), barrier.location:
             nvvm.named_barrier(_BARRIER, prod(size))
         barrier.erase()
-    kernel.function.attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([threads, 1, 1])
+    kernel.function.attributes["known_block_size"] = ir.DenseI32ArrayAttr.get([roles.threads, 1, 1])
 
 
 def _barriers(ops: list[ir.Operation]) -> list[ir.Operation]:

@@ -28,11 +28,10 @@ class StoreBoxes(KernelPass):
     In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top of a kernel,
     or in a loop over tiles there, of elements that no other op touches, becomes one to panels in
     shared memory, by matrix instructions, and a `tile.tma_store` of each by one thread, which waits
-    for them: in such a loop before panels are written again, behind the next tile's products. No
-    element's
-    place is compared with the array's extents. A store stays for tile-coalesce-stores, with a
-    remark that says why, where no tensor map describes the array, where rows may end within 16
-    bytes, or where shared memory has no room.
+    for them: in such a loop before panels are written again, behind the next tile's products,
+    unless something looks at the array before that. No element's place is compared with the array's
+    extents. A store stays for tile-coalesce-stores, with a remark that says why, where no tensor
+    map describes the array, where rows may end within 16 bytes, or where shared memory has no room.
 
     Attributes:
         enabled: false leaves all stores.
@@ -99,8 +98,24 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
         f"memory, swizzled as {kind.swizzle}",
     )
     tiles = loop_over_tiles(store, kernel.function)
+    if tiles is not None and _touched_before(store, kernel):
+        tiles = None
     store_boxes(store, tile, kind, moves[0].form.ptx, kernel.function, tiles)
     return ""
+
+
+def _touched_before(store: StoreOp, kernel: Kernel) -> bool:
+    """Whether an op before a store touches its array, as it does again in the next round.
+
+    Boxes are not among them: before panels are written, all boxes have arrived.
+    """
+    operations = list(store.operation.block.operations)
+    accesses = (
+        access
+        for op in operations[: operations.index(store)]
+        for access in accesses_of(op, kernel.target)
+    )
+    return any(one.memref is None or may_alias(one.memref, store.memref) for one in accesses)
 
 
 def _others(store: StoreOp, kernel: Kernel) -> bool:
@@ -121,7 +136,7 @@ def _others(store: StoreOp, kernel: Kernel) -> bool:
 
 
 def _is_beside(other: CtaAccess, own: CtaAccess, distances: Distances) -> bool:
-    """Whether an access at the top of the kernel is of other elements, as that of another unit."""
+    """Whether an access beside a store is of other elements of the array, as another unit's is."""
     if other.memref != own.memref or other.op.operation.block != own.op.operation.block:
         return False
     if not (other.extents and own.extents):

@@ -40,6 +40,7 @@ class Bearer(Enum):
     FUNCTION = "an attribute of gpu.func"
     LOOP = "an attribute of scf.for"
     LOAD = "an attribute of tile.load"
+    DOT = "an attribute of tile.dot"
     BRANCH = "an attribute of scf.if"
     TILE = "an attribute of ops that give a tile"
 
@@ -188,7 +189,7 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
             ),
             Discardable(
                 PROMOTE,
-                Bearer.TILE,
+                Bearer.DOT,
                 "BoolAttr",
                 "true or false",
                 "Whether `tile-promote-sums` has a product of 8-bit floats begin from zero, and "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tilec.dialects.tile.attributes import ALIGNED, SIZES, STRIDES
@@ -36,31 +37,32 @@ def memory_facts(memref: Value) -> MemoryFacts:
 
     Its type says what is static. Of a kernel's argument the attributes `tile.aligned` (i64, bytes),
     `tile.sizes` and `tile.strides` (array<i64>, what divides each size and stride) say more;
-    `memref.assume_alignment` speaks of the address. Of a memref that
-    `arith.select` chooses holds what holds of both.
+    `memref.assume_alignment` speaks of the address. Of a memref that `arith.select` chooses holds
+    what holds of both, and what is said of it behind that.
 
     Raises:
         TilecError: for attributes that are none of these, not of the memref's rank, or against
             its type.
     """
-    assumed, root = 1, memref
+    type_, assumed, root = ir.MemRefType(memref.type), 1, memref
     while not isinstance(maker := root.owner, ir.Block):
         if maker.name == "arith.select":
-            return _of_either(memory_facts(maker.operands[1]), memory_facts(maker.operands[2]))
+            either = _merged(min, *map(memory_facts, list(maker.operands)[1:]))
+            return _merged(max, either, _facts(type_, argument_attributes(root), assumed))
         if maker.name == "memref.assume_alignment":
             assumed = max(assumed, _power(attribute(maker, "alignment", ir.IntegerAttr).value))
         elif maker.name != "memref.cast":
             break
         root = maker.operands[0]
-    return _facts(ir.MemRefType(memref.type), argument_attributes(root), assumed)
+    return _facts(type_, argument_attributes(root), assumed)
 
 
-def _of_either(one: MemoryFacts, other: MemoryFacts) -> MemoryFacts:
-    """What is known of a memref that may be two: powers of two that divide what both are."""
+def _merged(take: Callable[[int, int], int], one: MemoryFacts, other: MemoryFacts) -> MemoryFacts:
+    """What is known of a memref that may be either of two, `min`, or is both, `max`."""
     return MemoryFacts(
-        min(one.aligned, other.aligned),
-        tuple(map(min, one.sizes, other.sizes)),
-        tuple(map(min, one.strides, other.strides)),
+        take(one.aligned, other.aligned),
+        tuple(map(take, one.sizes, other.sizes)),
+        tuple(map(take, one.strides, other.strides)),
     )
 
 

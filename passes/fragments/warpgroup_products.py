@@ -270,7 +270,8 @@ class _Runs(NamedTuple):
         """Those of an operand or the result."""
         rows, cols = unit_counts(tile.shape)
         groups = op.grid[0] // WARPGROUP_WARPS
-        return cls(rows, cols, tile.layout.out_sizes["row"] // groups // _ROWS)
+        fragment = op.key.operand("d").rows
+        return cls(rows, cols, tile.layout.out_sizes["row"] // groups // fragment)
 
     def by_rows(self, values: Values) -> Values:
         """Fragments in the order of units, as those of each row one behind the other."""
@@ -279,10 +280,6 @@ class _Runs(NamedTuple):
     def by_units(self, values: Values) -> Values:
         """The inverse."""
         return _turned(values, self.rows, self.own, self.cols)
-
-
-_ROWS = 64
-"""Rows of a fragment of a warpgroup."""
 
 
 def _turned(values: Values, outer: int, one: int, other: int) -> Values:

@@ -70,8 +70,8 @@ def store_boxes(
         kind: the panels that it goes through.
         form: the matrix instruction that stores it to them.
         function: the kernel.
-        tiles: the loop over tiles that it stands in, if it does: the copies go on beside what the
-            next tile takes, and the panels are written again when they are done.
+        tiles: the loop over tiles that it stands in, if the copies may go on beside what the next
+            tile takes: the panels are written again when they are done.
     """
     panels, lines, width = kind.shape
     space = SharedAttr.get(ir.StringAttr.get(kind.swizzle))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tilec.isa import WARPGROUP_THREADS, Target
+from tilec.dialects.tile.attributes import PRODUCER
+from tilec.ir.aliases import Op
+from tilec.ir.attributes import given_attribute
+from tilec.ir.mlir import ir
+from tilec.isa import WARPGROUP_THREADS, Target, TilecError
 from tilec.isa.limits import REGISTER_COUNTS
 
 PRODUCERS = WARPGROUP_THREADS
@@ -49,3 +53,19 @@ def warp_roles(computing: int, accumulators: int, target: Target) -> WarpRoles |
     left = (entry * (groups + 1) - producer) // groups // _UNIT * _UNIT
     consumer = min(left, REGISTER_COUNTS[-1])
     return WarpRoles(threads, producer, consumer) if producer < entry <= consumer else None
+
+
+def roles_of(branch: Op) -> WarpRoles:
+    """The roles of a CTA, as the `scf.if` that holds the work of those that load has them.
+
+    Raises:
+        TilecError: if it does not say them.
+    """
+    numbers = given_attribute(branch, PRODUCER, ir.DenseI64ArrayAttr)
+    fields = WarpRoles._fields
+    if numbers is None or len(numbers) != len(fields):
+        raise TilecError(
+            f"{PRODUCER} has {len(fields)} numbers: threads of the CTA, and registers of a thread "
+            "that loads and of one that computes"
+        )
+    return WarpRoles(*numbers)

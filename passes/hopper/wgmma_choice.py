@@ -138,8 +138,9 @@ def _form(
             f"no wgmma of {target} multiplies {types}, giving {tiles['d'].element} in {width} "
             "columns"
         )
-    if tiles["a"].shape[1] % form.operand("a").cols:
-        raise TilecError(f"{tiles['a'].shape[1]} of K are less than the {form.operand('a').cols}")
+    depth, step = tiles["a"].shape[1], form.operand("a").cols
+    if depth % step:
+        raise TilecError(f"{depth} of K are no multiple of the {step} of {form.ptx}")
     return form
 
 

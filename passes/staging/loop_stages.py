@@ -84,12 +84,7 @@ class LoopStages:
             outside: what stands for values of loops around this.
         """
         known: dict[Value, Value] = {**(outside or {}), self.counter: counter}
-        for op in copy.needs:
-            clone = op.clone()
-            for number, operand in enumerate(clone.operands):
-                if operand in known:
-                    clone.operands[number] = known[operand]
-            known |= zip(op.results, clone.results, strict=True)
+        make_anew(copy.needs, known)
         return [known.get(o, o) for o in copy.copy.operands]
 
     def source_at(

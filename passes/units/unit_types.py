@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import product
 from math import prod
 from typing import NamedTuple
 
@@ -50,11 +48,6 @@ class Grid(NamedTuple):
         for one, count in zip(number, self.counts, strict=True):
             at = at * count + (one if count > 1 else 0)
         return self.values[at]
-
-    @property
-    def numbers(self) -> Iterator[tuple[int, ...]]:
-        """The number of each unit along each axis, in row-major order."""
-        return product(*map(range, self.counts))
 
 
 def counts_of(value: Value) -> tuple[int, ...]:

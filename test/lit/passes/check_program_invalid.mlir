@@ -5,7 +5,7 @@ gpu.module @m {
   gpu.func @misspelt(%n: index) kernel attributes {tile.rasterise = 4 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    // expected-error @below {{'scf.for' op unknown attribute 'tile.stage'; legal: tile.stages, tile.overlap, tile.unroll, tile.promote, tile.layout}}
+    // expected-error @below {{'scf.for' op unknown attribute 'tile.stage'; legal: tile.stages, tile.overlap, tile.unroll, tile.layout}}
     scf.for %i = %c0 to %n step %c1 {
     } {tile.stage = 3 : i64}
     gpu.return
@@ -27,6 +27,8 @@ gpu.module @m {
     %x = tile.load %a[%n] {tile.direct = false} : memref<64xf16> -> tensor<64xf16>
     // expected-error @below {{'tile.store' op does not take tile.direct, an attribute of tile.load}}
     tile.store %x, %a[%n] {tile.direct} : tensor<64xf16>, memref<64xf16>
+    // expected-error @below {{'arith.addf' op does not take tile.promote, an attribute of tile.dot}}
+    %y = arith.addf %x, %x {tile.promote = true} : tensor<64xf16>
     gpu.return
   }
 }

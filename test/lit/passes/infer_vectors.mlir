@@ -115,4 +115,17 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %0 = tile.load %a[%z, %z] masked : memref<16x16xf16> -> !L
     gpu.return
   }
+
+  // Of two arrays what holds of both, and of the one that was chosen what is said of it.
+  // CHECK-LABEL: gpu.func @chosen(
+  // CHECK: tile.load %{{.*}} {vector = 4 : i64} : memref<64x64xf16>
+  // CHECK: tile.load %{{.*}} {vector = 8 : i64} : memref<64x64xf16>
+  gpu.func @chosen(%c: i1, %a: memref<64x64xf16> {tile.aligned = 16 : i64}, %b: memref<64x64xf16> {tile.aligned = 8 : i64}) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %z = arith.constant 0 : index
+    %either = arith.select %c, %a, %b : memref<64x64xf16>
+    %0 = tile.load %either[%z, %z] : memref<64x64xf16> -> tensor<16x64xf16>
+    %said = memref.assume_alignment %either, 16 : memref<64x64xf16>
+    %1 = tile.load %said[%z, %z] : memref<64x64xf16> -> tensor<16x64xf16>
+    gpu.return
+  }
 }

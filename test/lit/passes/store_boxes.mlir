@@ -80,4 +80,33 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     tile.store %h, %c[%c0, %c0] masked : !H, !Array
     gpu.return
   }
+
+  // The next tile reads the array before it stores to it: what has left is awaited at once.
+  // CHECK-LABEL: gpu.func @reads_what_left
+  // CHECK: scf.for
+  // CHECK: tile.tma_store
+  // CHECK: tile.tma_store
+  // CHECK-NEXT: nvvm.cp.async.bulk.commit.group
+  // CHECK-NEXT: nvvm.cp.async.bulk.wait_group 0
+  // CHECK-NOT: nvvm.cp.async.bulk.wait_group
+  gpu.func @reads_what_left(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Array {llvm.noalias, tile.aligned = 16 : i64, tile.sizes = array<i64: 1, 8>, tile.strides = array<i64: 8, 1>}, %depth: index, %rows: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %zero = arith.constant dense<0.0> : !D
+    scf.for %row = %c0 to %rows step %c128 {
+      %below = arith.addi %row, %c128 : index
+      %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+        %ta = tile.load %a[%row, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+        %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+        scf.yield %next : !D
+      }
+      %old = tile.load %c[%row, %c0] masked : !Array -> !H
+      %h = arith.truncf %r : !D to !H
+      %s = arith.addf %h, %old : !H
+      tile.store %s, %c[%below, %c0] masked : !H, !Array
+    }
+    gpu.return
+  }
 }

@@ -1,0 +1,68 @@
+"""Tiles that leave by TMA in a loop over tiles: what the next tile reads of them has arrived."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tilec
+
+ROWS, COLS, DEPTH, TILES = 128, 64, 128, 4
+PROGRAM = """
+!Array = memref<?x?xf16, strided<[?, 1]>>
+!A = tensor<128x64xf16>
+!B = tensor<64x64xf16>
+!D = tensor<128x64xf32>
+!H = tensor<128x64xf16>
+
+gpu.module @m [#nvvm.target<chip = "sm_90a">] {
+  gpu.func @k(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
+              %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>},
+              %c: !Array {llvm.noalias, tile.aligned = 16 : i64,
+                          tile.sizes = array<i64: 1, 8>, tile.strides = array<i64: 8, 1>},
+              %depth: index, %tiles: index)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c64 = arith.constant 64 : index
+    %c128 = arith.constant 128 : index
+    %zero = arith.constant dense<0.0> : !D
+    scf.for %i = %c0 to %tiles step %c1 {
+      %row = arith.muli %i, %c128 : index
+      %below = arith.addi %row, %c128 : index
+      %r = scf.for %k = %c0 to %depth step %c64 iter_args(%sum = %zero) -> (!D) {
+        %ta = tile.load %a[%row, %k] masked : !Array -> !A
+        %tb = tile.load %b[%k, %c0] masked : !Array -> !B
+        %next = tile.dot %ta, %tb, %sum : !A, !B, !D
+        scf.yield %next : !D
+      }
+      %h = arith.truncf %r : !D to !H
+      OLD
+      tile.store %s, %c[%below, %c0] masked : !H, !Array
+    }
+    gpu.return
+  }
+}
+"""
+OLD = """%old = tile.load %c[%row, %c0] masked : !Array -> !H
+      %s = arith.addf %h, %old : !H"""
+NONE = "%s = arith.addf %h, %h : !H"
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_next_tile_reads_what_left(reads: bool) -> None:
+    """Each tile is added to the one before it in memory, which the round before has stored."""
+    compiled = tilec.compile(PROGRAM.replace("OLD", OLD if reads else NONE), target="sm_90a")
+    assert "cp.async.bulk.tensor.2d.global.shared::cta" in compiled.ptx
+    rng = np.random.default_rng(1)
+    a, b, first = (
+        rng.integers(-2, 3, shape).astype(np.float16)
+        for shape in ((TILES * ROWS, DEPTH), (DEPTH, COLS), (ROWS, COLS))
+    )
+    c = np.zeros(((TILES + 1) * ROWS, COLS), np.float16)
+    c[:ROWS] = first
+    compiled.launch(a, b, c, DEPTH, TILES, grid=1, device="sim")
+    products = (a.astype(np.float64) @ b.astype(np.float64)).reshape(TILES, ROWS, COLS)
+    wanted = [first, *products * (1 if reads else 2)]
+    if reads:
+        wanted = np.cumsum(wanted, axis=0)
+    np.testing.assert_array_equal(c.reshape(TILES + 1, ROWS, COLS), np.stack(wanted))
