@@ -13,7 +13,13 @@ project = "tilec"
 author = copyright = "the tilec authors"  # noqa: A001
 release = version = tilec.__version__
 
-extensions = ["myst_parser", "layout_picture", "mlir_lexer"]
+extensions = [
+    "myst_parser",
+    "gallery_directive",
+    "layout_picture",
+    "mlir_lexer",
+]
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 

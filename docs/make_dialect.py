@@ -35,7 +35,8 @@ are aliases (`!A = …`). The builders, with the same names, are in `tilec.diale
 
 A program is written in tiles of a CTA, `tensor<128x64xf16>` (level 1), in such tiles with layouts,
 `tensor<128x64xf16, #tile.layout<"…">>` (level 2), or in fragments, `!tile.frag<…>`, which one warp
-holds and of which one op is one instruction (level 3). The [tour](tour.md) shows the latter two.
+holds and of which one op is one instruction (level 3). The [tour for
+authors of passes](pass_tour.md) shows the latter two.
 
 Each op declares what it means to passes: who executes it together, what it reads and writes, how
 layouts go through it ([extending](extending.md)). Ops with matrix instructions are not `Pure`:

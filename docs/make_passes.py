@@ -29,7 +29,8 @@ is a flag of its own:
     tile-opt gemm.mlir --pass-pipeline='builtin.module(tile-to-fragments,canonicalize)'
     tile-opt gemm.mlir --tile-to-fragments --canonicalize
 
-Level 2 is tiles with layouts, level 3 fragments; see the [tour](tour.md).
+Level 2 is tiles with layouts, level 3 fragments; see the
+[tour for authors of passes](pass_tour.md).
 """
 
 
