@@ -323,7 +323,7 @@ def main() -> None:
     if arguments.against and arguments.rounds < 2:
         parser.error("--against takes at least two rounds")
     if not shutil.which(arguments.triton_python):
-        parser.error(f"--triton-python: '{arguments.triton_python}' is no program")
+        parser.error(f"--triton-python: '{arguments.triton_python}' is not a program")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if arguments.against:

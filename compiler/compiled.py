@@ -125,7 +125,7 @@ class Compiled:
     def _lowered(
         self, part: str, passes: Sequence[str | Pass], module: ir.Module, *, verify_last: bool
     ) -> ir.Module:
-        """A copy of `module` behind the passes of a part of the pipeline."""
+        """A copy of `module` after the passes of a part of the pipeline."""
         from .lowering import lower  # noqa: PLC0415 (MLIR is imported when first needed)
 
         found = self._remarks[part] = []

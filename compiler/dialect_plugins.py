@@ -85,5 +85,5 @@ def _load(plugin: Plugin, context: Any) -> None:
 def _checked(plugin: Plugin) -> DialectPlugin:
     found = plugin.load()
     if not isinstance(found, DialectPlugin):
-        raise plugin.wrong(f"which is no tilec.DialectPlugin but a {type(found).__name__}")
+        raise plugin.wrong(f"which is of type {type(found).__name__}, not tilec.DialectPlugin")
     return found

@@ -26,7 +26,7 @@ def lower(
     *,
     verify_last: bool,
 ) -> ir.Module:
-    """A copy of `module` behind `passes`; their remarks go to `found`.
+    """A copy of `module` after `passes`; their remarks go to `found`.
 
     Raises:
         ProgramError: for errors of the program.

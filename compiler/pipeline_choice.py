@@ -101,8 +101,8 @@ def _loaded(plugin: Plugin, target: Target) -> Pipeline:
     if isinstance(found, Pipeline):
         return found
     if not isinstance(found, Sequence):
-        raise plugin.wrong(f"which is no pipeline but a {type(found).__name__}")
+        raise plugin.wrong(f"which is of type {type(found).__name__}, not a pipeline")
     try:
         return _divided(found)
     except PipelineError as error:
-        raise plugin.wrong(f"which is no pipeline: {error}") from error
+        raise plugin.wrong(f"which is not a pipeline: {error}") from error

@@ -18,7 +18,7 @@ from .report.printing import to_text
 
 @dataclass(frozen=True)
 class Transformed:
-    """A program behind some passes; `str` is its text, and a notebook shows it.
+    """A program after some passes; `str` is its text, and a notebook shows it.
 
     Attributes:
         module: the `ir.Module`.

@@ -134,7 +134,7 @@ def _emulated() -> str:
 
 
 def _around() -> str:
-    """Instructions that are no matrix instructions, family by family."""
+    """Instructions that are not matrix instructions, family by family."""
     rows: dict[tuple[str, str, str], list[str]] = {}
     for one in instructions().values():
         where = ", ".join(f"{name} {version}" for name, version in one.targets.items())

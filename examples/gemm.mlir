@@ -27,7 +27,7 @@
 // with N contiguous. The swizzles keep the eight rows of each matrix in different banks.
 //
 // The pipeline: before slice k is worked on, the copies of slice k + 2 are begun, into the
-// buffer that slice k - 1 was read from. One barrier a slice is enough: it stands behind the
+// buffer that slice k - 1 was read from. One barrier a slice is enough: it stands after the
 // wait for slice k, so all copies of it have arrived for all threads, and before the copies of
 // slice k + 2, so no warp is still reading slice k - 1.
 
@@ -71,7 +71,7 @@ gpu.module @gemm [#nvvm.target<chip = "sm_80">] {
     // COPY-COUNT-24: cp.async.cg.shared.global [{{.*}}], [{{.*}}], 16
     // COPY-NOT: cp.async.c
 
-    // Prologue: slices 0 and 1 are under way. A group may be empty, so that the count of groups
+    // Prologue: slices 0 and 1 are in flight. A group may be empty, so that the count of groups
     // stays that of the slices.
     tile.async_copy %a[%row, %c0] to %sa[%c0, %c0, %c0] shape [128, 64] {vector = 8}
         : !Global to !SharedA

@@ -55,7 +55,7 @@ gpu.module @gemm_bounds [#nvvm.target<chip = "sm_80">] {
     // COPY-COUNT-24: cp.async.cg.shared.global [{{.*}}], [{{.*}}], 16, %r
     // COPY-NOT: cp.async.c
 
-    // Prologue: slices 0 and 1 are under way. A group may be empty, so that the count of groups
+    // Prologue: slices 0 and 1 are in flight. A group may be empty, so that the count of groups
     // stays that of the slices.
     tile.async_copy %a[%row, %c0] to %sa[%c0, %c0, %c0] shape [128, 64] masked {vector = 8}
         : !Global to !SharedA

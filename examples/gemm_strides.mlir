@@ -8,7 +8,7 @@
 //
 // Nothing is known to be aligned, so elements are copied one by one. cp.async moves 4 bytes at
 // least; a `tile.async_copy` of less is a load and a store of each thread, in order, and there is
-// nothing to overlap: one buffer, a barrier before and one behind the work. The rest, shared
+// nothing to overlap: one buffer, a barrier before and one after the work. The rest, shared
 // memory and ldmatrix included, is that of gemm.mlir, and it runs on sm_75, which has no cp.async.
 
 #A = #tile.layout<"register [0,1] [8,0] [16,0] [0,8] [0,16]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [32,0] [0,0] -> row 64, col 32">

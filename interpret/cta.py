@@ -34,7 +34,7 @@ class Copies:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PendingCopy:
-    """A copy under way: what will be where."""
+    """A copy in flight: what will be where."""
 
     buffer: Buffer
     places: Array

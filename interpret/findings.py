@@ -23,7 +23,7 @@ class Finding(NamedTuple):
     location: Location
 
 
-class NoMeaning(TilecError):  # noqa: N818 (it is no fault of the program's)
+class NoMeaning(TilecError):  # noqa: N818 (it is not a fault of the program's)
     """An op, or a use of it, of which the interpreter does not know what it means.
 
     Attributes:

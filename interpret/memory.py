@@ -13,7 +13,7 @@ from .numbers import Array, Number, wrap
 
 @dataclass(eq=False, slots=True)
 class Buffer:
-    """Elements one behind the other.
+    """Elements one after the other.
 
     Attributes:
         data: floats as the arithmetic holds them, integers in int64, of one bit truth values.

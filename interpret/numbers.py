@@ -64,7 +64,7 @@ def _number(name: str) -> Number:
         return Number(name, int(name[1:]), is_float=False)
     if name in FLOATS:
         return Number(name, FLOATS[name].bits, is_float=True)
-    raise TilecError(f"{name} is no type of numbers")
+    raise TilecError(f"{name} is not a type of numbers")
 
 
 FLOATS: Mapping[str, ElementType] = MappingProxyType(

@@ -38,7 +38,7 @@ class SharedMemory:
         self._top = 0
 
     def allocate(self, type_: ir.MemRefType, offset: int | None, arithmetic: Arithmetic) -> View:
-        """A buffer of a type, at an offset or behind all others.
+        """A buffer of a type, at an offset or after all others.
 
         Raises:
             TilecError: if there is no such room.
@@ -89,7 +89,7 @@ class SharedMemory:
     def write(
         self, buffer: Buffer, places: Array, warps: Array, new: Array, report: Report
     ) -> None:
-        """Note that warps write elements, as `read`; the same values again are no race."""
+        """Note that warps write elements, as `read`; the same values again are not a race."""
         at = self._bytes(buffer, places)
         if self._in_flight[at].any():
             report("in flight", "writes shared memory that an asynchronous copy is writing")
@@ -101,7 +101,7 @@ class SharedMemory:
         self._writers[at] |= warps
 
     def begin_copy(self, buffer: Buffer, places: Array, report: Report) -> None:
-        """Note that a copy to elements is under way."""
+        """Note that a copy to elements is in flight."""
         at = self._bytes(buffer, places)
         if self._in_flight[at].any():
             report("in flight", "copies to shared memory that another copy is writing")

@@ -30,7 +30,7 @@ def attribute(op: Op, name: str, kind: type[A]) -> A:
     """
     found = op.attributes[name]
     if not isinstance(found, kind):
-        raise TypeError(f"{name} of {op.name} is {found}, no {kind.__name__}")
+        raise TypeError(f"{name} of {op.name} is {found}, not {kind.__name__}")
     return found
 
 
@@ -49,7 +49,7 @@ def given_attribute(op: Op, name: str, kind: type[A]) -> A | None:
         return None
     found = op.attributes[name]
     if not isinstance(found, kind):
-        raise TilecError(f"{name} is {found}, which is no {kind.__name__}")
+        raise TilecError(f"{name} is {found}, which is not a {kind.__name__}")
     return found
 
 

@@ -71,7 +71,7 @@ def memref_of(value: Value) -> ir.MemRefType:
     """
     type_ = value.type
     if not isinstance(type_, ir.MemRefType):
-        raise TypeError(f"{type_} is no ranked memref")
+        raise TypeError(f"{type_} is not a ranked memref")
     return type_
 
 
@@ -84,7 +84,7 @@ def strides_and_offset(type_: ir.MemRefType) -> tuple[list[int], int]:
     try:
         strides, offset = type_.get_strides_and_offset()
     except RuntimeError:
-        raise TilecError(f"cannot take {type_}: its layout is no list of strides") from None
+        raise TilecError(f"cannot take {type_}: its layout is not a list of strides") from None
     return list(strides), offset
 
 
@@ -95,5 +95,5 @@ def number_of(type_: Type) -> Number:
         TypeError: if it is none.
     """
     if not isinstance(type_, (ir.IntegerType, ir.FloatType)):
-        raise TypeError(f"{type_} is no type of numbers")
+        raise TypeError(f"{type_} is not a type of numbers")
     return type_

@@ -38,7 +38,7 @@ class Selector(NamedTuple):
         bits: width of the integer.
         constant: whether it must be known at compile time.
         operand: the operand that it follows, of which it picks a part; empty if it stands by
-            itself, behind all operands. Several of one operand are listed in braces.
+            itself, after all operands. Several of one operand are listed in braces.
     """
 
     name: str

@@ -20,7 +20,7 @@ _WIDEST = 256
 
 
 class Region(NamedTuple):
-    """Addresses from the first byte that an array may touch to behind the last."""
+    """Addresses from the first byte that an array may touch to after the last."""
 
     start: int
     stop: int

@@ -50,14 +50,14 @@ OPERAND_TYPES: Mapping[str, str] = MappingProxyType(
         "n": "number",
     }
 )
-"""Sort of an operand by its name, digits behind it left out: a register of a type, an address in
+"""Sort of an operand by its name, digits after it left out: a register of a type, an address in
 a state space that the mnemonic names, a tensor map's address, or the parameter that it is; a number
 that is a constant."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instruction(Available):
-    """One instruction that is no matrix instruction.
+    """One instruction that is not a matrix instruction.
 
     Attributes:
         ptx: the mnemonic.

@@ -1,4 +1,4 @@
-"""A complete PTX kernel around one instruction that is no matrix instruction."""
+"""A complete PTX kernel around one instruction that is not a matrix instruction."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _comment(one: Instruction, buffers: list[Buffer], threads: int) -> Iterator[
     shared = [name for name in one.names if _is_shared(one, name)]
     if shared:
         yield f"In shared memory: {', '.join(shared)}."
-    yield "What it needs around it, as waiting for what it starts, is not here."
+    yield "Left out is what must surround it, such as a wait for what it starts."
 
 
 def _prepare(one: Instruction, name: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The table of instructions that are no matrix instructions, imported when it is asked for."""
+"""The table of instructions that are not matrix instructions, imported when it is asked for."""
 
 from __future__ import annotations
 

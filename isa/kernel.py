@@ -114,10 +114,10 @@ def _check(form: Form) -> None:
     apart = [operand for operand in form.all_operands if operand.threads != LANES]
     if apart:
         where = ", ".join(f"{operand.name} in {operand.storage}" for operand in apart)
-        raise TilecError(f"no kernel of one warp tries {form.ptx}: it has {where}")
+        raise TilecError(f"no one-warp kernel exercises {form.ptx}: it has {where}")
     if form.asynchronous or form.scope is not ExecutionScope.WARP:
         how = "asynchronous" if form.asynchronous else f"executed by a {form.scope}"
-        raise TilecError(f"no kernel of one warp tries {form.ptx}: it is {how}")
+        raise TilecError(f"no one-warp kernel exercises {form.ptx}: it is {how}")
 
 
 def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = None) -> Kernel:
@@ -135,7 +135,7 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
 
     Raises:
         TilecError: if `target` lacks the form, a selector is unknown or out of range, or the
-            form is no instruction that one warp executes on its registers at once.
+            form is not an instruction that one warp executes on its registers at once.
     """
     version = form.require(target)
     if form.family in (Family.WGMMA, Family.WGMMA_SP):

@@ -133,7 +133,7 @@ def module(
         threads: of its block.
         directives: further lines of its head.
     """
-    # One called `param` is no pointer but a tensor map itself.
+    # One called `param` is not a pointer but a tensor map itself.
     kinds = {"param": ".align 64 .b8 param[128]"}
     names = (kinds.get(buffer.name, f".u64 {buffer.name}") for buffer in buffers)
     parameters = ",\n".join(f"    .param {name}" for name in names)

@@ -15,6 +15,7 @@ from numpy.lib.stride_tricks import as_strided
 from .errors import LaunchError
 from .limits import LARGEST_CLUSTER
 from .types import TYPE_BITS
+from .wording import counted
 
 Extents = tuple[int, int, int]
 """CTAs of a grid, or threads of a CTA, along x, y and z."""
@@ -64,12 +65,14 @@ def check_cluster(grid: Extents, cluster: Extents) -> None:
     """
     if prod(cluster) > LARGEST_CLUSTER:
         raise LaunchError(
-            f"a cluster of {cluster}, {prod(cluster)} CTAs; at most {LARGEST_CLUSTER} are legal"
+            f"a cluster of {cluster} is {counted(prod(cluster), 'CTA')}; at most {LARGEST_CLUSTER} "
+            "are legal"
         )
     for axis, ctas, of in zip("xyz", grid, cluster, strict=True):
         if ctas % of:
             raise LaunchError(
-                f"a grid of {ctas} CTAs along {axis} in clusters of {of}, which do not divide it"
+                f"a grid of {counted(ctas, 'CTA')} along {axis} is not a whole number of "
+                f"clusters of {of}"
             )
 
 
@@ -82,8 +85,8 @@ def span(array: np.ndarray[Any, Any], name: str) -> np.ndarray[Any, Any]:
     item = array.itemsize
     if any(stride < 0 or stride % item for stride in array.strides):
         raise LaunchError(
-            f"{name} has strides {array.strides}; a pointer takes an array whose elements "
-            "follow each other, as numpy.ascontiguousarray makes it"
+            f"{name} has strides {array.strides}; a pointer takes a contiguous array, "
+            "such as numpy.ascontiguousarray makes"
         )
     steps = zip(array.shape, array.strides, strict=True)
     count = 1 + sum((extent - 1) * stride // item for extent, stride in steps)
@@ -125,7 +128,8 @@ def encode(
     if len(args) != len(parameters):
         named = ", ".join(f".{p.type} {p.name}" for p in parameters)
         raise LaunchError(
-            f"kernel '{kernel}' takes {len(parameters)} arguments ({named}), not {len(args)}"
+            f"kernel '{kernel}' takes {counted(len(parameters), 'argument')} ({named}), not "
+            f"{len(args)}"
         )
     packed = bytearray()
     offsets = []
@@ -180,7 +184,8 @@ def _by_value(parameter: Parameter, value: object, index: int) -> bytes:
     if data is None or len(data) != parameter.size:
         given = "" if data is None else f"; these are {len(data)}"
         raise LaunchError(
-            f"argument {index}: parameter '{parameter.name}' takes {parameter.size} bytes by "
+            f"argument {index}: parameter '{parameter.name}' takes "
+            f"{counted(parameter.size, 'byte')} by "
             f"value, as bytes, a numpy structure or a tuple of its members{given}"
         )
     return bytes(data)

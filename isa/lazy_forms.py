@@ -36,7 +36,7 @@ class LazyForms(Mapping[str, Form]):
 
 
 class ChainedForms(Mapping[str, Form]):
-    """Several mappings of forms, one behind the other, without a key in common.
+    """Several mappings of forms, one after the other, without a key in common.
 
     Args:
         parts: the mappings.

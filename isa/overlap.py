@@ -27,7 +27,7 @@ class Extent(NamedTuple):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The address of its first byte, and that behind its last; equal if it has no elements."""
+        """The address of its first byte, and that after its last; equal if it has no elements."""
         if 0 in self.shape:
             return self.pointer, self.pointer
         steps = [stride * (n - 1) for n, stride in zip(self.shape, self.strides, strict=True)]

@@ -76,7 +76,7 @@ class Table:
 
     @cached_property
     def _spelled(self) -> Mapping[str, tuple[Form, ...]]:
-        """The forms of every spelling that is no key: several if only operands tell them apart."""
+        """The forms of every spelling that is not a key; several if only operands differ."""
         table: dict[str, tuple[Form, ...]] = {}
         for one in self.made.values():
             for spelling in every_spelling(one):
@@ -110,7 +110,7 @@ class Table:
             raise self._unknown(ptx)
         if len(found) > 1:
             keys = ", ".join(one.ptx for one in found)
-            raise TilecError(f"'{ptx}' is said of several forms; give one of {keys}")
+            raise TilecError(f"'{ptx}' is ambiguous; give one of {keys}")
         return found[0]
 
     def _unknown(self, ptx: str) -> UnknownNameError:
@@ -125,7 +125,7 @@ def _refuse_kind(found: Sequence[Form], ptx: str, a: str) -> tuple[Form, ...]:
     """Raise if forms are called `ptx`, none of which has A in such a place."""
     legal = [one.a_kind for one in found if one.a_kind is not None]
     if found and not legal:
-        raise TilecError(f"{ptx} leaves no choice of where A lies")
+        raise TilecError(f"{ptx} has no choice of where A lies")
     if legal:
         raise UnknownNameError("place of A", a, legal)
     return ()

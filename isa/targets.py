@@ -174,9 +174,9 @@ def _registered(name: str) -> Target:
         raise UnknownNameError("target", name, (*TARGETS, *plugins("tilec.targets")))
     found = plugin.load()
     if not isinstance(found, Target):
-        raise plugin.wrong(f"which is no Target but a {type(found).__name__}")
+        raise plugin.wrong(f"which is of type {type(found).__name__}, not Target")
     if found.name != name:
-        raise plugin.wrong(f"which calls itself '{found.name}'")
+        raise plugin.wrong(f"whose name is '{found.name}'")
     return found
 
 

@@ -177,7 +177,7 @@ def _without_kind(name: str) -> str:
 def keys(spelling: str) -> tuple[str, ...]:
     """The keys that a spelling may stand for, be there such forms: one where it says where A lies.
 
-    `.satfinite` may stand behind the types too.
+    `.satfinite` may stand after the types too.
     """
     name, given, kind = spelling.partition(".a::")
     stem = name.removesuffix(".satfinite")

@@ -24,7 +24,7 @@ from .ptx import assembly
 from .targets import Target
 
 _CHUNK = 16
-"""Bytes of a row of a core matrix, eight of which lie one behind the other."""
+"""Bytes of a row of a core matrix, eight of which lie one after the other."""
 
 
 @dataclass(frozen=True, slots=True)

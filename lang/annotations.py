@@ -254,7 +254,7 @@ def _fields(hint: Any) -> tuple[str, ...] | None:
 def _scalar(name: str, dtype: type[DType]) -> ScalarParameter:
     if dtype not in _SCALARS:
         raise TilecError(
-            f"no scalar is passed as {dtype!r}: cast it in the kernel; legal: "
+            f"a scalar cannot be passed as {dtype!r}: cast it in the kernel; legal: "
             f"{', '.join(map(repr, _SCALARS))}"
         )
     return ScalarParameter(name, dtype)

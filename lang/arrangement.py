@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .elementwise import where
 from .shapes import axis_of, broadcast_to, expand_dims, reshape
@@ -39,7 +40,9 @@ def stack(tiles: Sequence[Tile], axis: int = 0) -> Tile:
     found = parts[0]
     rank = found.ndim + 1
     if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise TilecError(f"axis {axis!r} is none of {rank} dimensions: {-rank} to {rank - 1}")
+        raise TilecError(
+            f"axis {axis!r} is out of range for {counted(rank, 'dimension')}: {-rank} to {rank - 1}"
+        )
     at = axis % rank
     shape = (*found.shape[:at], len(parts), *found.shape[at:])
     wide = [broadcast_to(expand_dims(part, at), shape) for part in parts]
@@ -50,7 +53,7 @@ def stack(tiles: Sequence[Tile], axis: int = 0) -> Tile:
 
 
 def concatenate(tiles: Sequence[Tile], axis: int = 0) -> Tile:
-    """Tiles of one type and shape, one behind the other along an axis.
+    """Tiles of one type and shape, one after the other along an axis.
 
     Args:
         tiles: a power of two of them.

@@ -16,6 +16,7 @@ from typing import (
 
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.report.diagnostics import Place
 
 from .dtypes import DType, intp, per_byte
@@ -188,7 +189,7 @@ def assume(
         strides: each stride is a multiple of this many elements.
 
     Raises:
-        TilecError: for numbers that are no powers of two, or another count than the rank.
+        TilecError: for numbers that are not powers of two, or another count than the rank.
     """
     array = array_of(array, "assume")
     facts = joined(Facts(), Facts(aligned, sizes, strides), array.ndim, array.name)
@@ -230,7 +231,7 @@ def joined(one: Facts, other: Facts, rank: int, name: str) -> Facts:
     for values in (one.sizes, other.sizes, one.strides, other.strides):
         if values and len(values) != rank:
             raise TilecError(
-                f"{name} has {rank} dimensions; the facts {values} are of {len(values)}"
+                f"{name} has {counted(rank, 'dimension')}; the facts {values} are of {len(values)}"
             )
 
     def most(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from tilec.isa import LaunchError
+from tilec.isa.wording import counted
 
 from .array import Facts
 from .dtypes import DTYPES
@@ -59,18 +60,18 @@ def array_argument(name: str, value: Any, dtype: str) -> ArrayArgument:
         dtype: the name of the element type, where the array's library does not say.
 
     Raises:
-        LaunchError: if it is no array, or begins each element anywhere.
+        LaunchError: if it is not an array, or begins each element anywhere.
     """
     if isinstance(value, np.ndarray):
         strides = tuple(stride // value.itemsize for stride in value.strides)
         if any(stride % value.itemsize for stride in value.strides):
-            raise LaunchError(f"argument '{name}': strides are no whole elements")
+            raise LaunchError(f"argument '{name}': strides are not multiples of the element size")
         return ArrayArgument(value.ctypes.data, value.shape, strides, value.dtype.name)
     from tilec.runtime.cuda.views import is_shared, view  # noqa: PLC0415 (only for such arrays)
 
     if not is_shared(value):
         raise LaunchError(
-            f"argument '{name}' is no array but {type(value).__name__}; legal: numpy's, "
+            f"argument '{name}' is a {type(value).__name__}, not an array; legal: numpy's, "
             "and arrays on a GPU with DLPack or __cuda_array_interface__"
         )
     seen = view(value, f"argument '{name}'")
@@ -91,17 +92,20 @@ def broken_fact(array: ArrayArgument, facts: Facts, who: str) -> str | None:
     empty = 0 in array.shape
     if array.address % facts.aligned and not empty:
         return (
-            f"lies at {array.address:#x}, which is no multiple of the {facts.aligned} bytes that "
+            f"lies at {array.address:#x}, which is not a multiple of the "
+            f"{counted(facts.aligned, 'byte')} that "
             f"{who}"
         )
     moved = [
         0 if empty or extent == 1 else stride
         for extent, stride in zip(array.shape, array.strides, strict=True)
     ]
-    for what, given, counted, known in (
+    for what, given, values, known in (
         ("shape", array.shape, array.shape, facts.sizes),
         ("strides", array.strides, moved, facts.strides),
     ):
-        if known and any(value % n for value, n in zip(counted, known, strict=True)):
-            return f"has the {what} {list(given)}, which are no multiples of {list(known)} as {who}"
+        if known and any(value % n for value, n in zip(values, known, strict=True)):
+            return (
+                f"has the {what} {list(given)}, which are not multiples of {list(known)} as {who}"
+            )
     return None

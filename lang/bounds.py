@@ -63,7 +63,7 @@ def _apart(
 
 
 def _ends(place: Integer, size: Integer, extent: int) -> tuple[Integer, Integer]:
-    """The first element inside of `extent` from `place` on, and the first behind it."""
+    """The first element inside of `extent` from `place` on, and the first after it."""
     low = 0 if _is_natural(place) else _least(_most(0 - place, 0), extent)
     high = _least(size if _is_zero(place) else _most(size - place, 0), extent)
     return low, high

@@ -1,4 +1,4 @@
-"""Conditions of a kernel: `scf.if`, whose branches hand on what is read behind it."""
+"""Conditions of a kernel: `scf.if`, whose branches hand on what is read after it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def go_on(
         scope: the function.
         end: of the block; the kernel decides of several ways.
         rest: runs what follows.
-        live: the names that are read behind it.
+        live: the names that are read after it.
         last: the last way in which the block goes on with what follows.
     """
     goes_on = [way for way in Way if way <= last]
@@ -94,7 +94,7 @@ def _join(
     behind: frozenset[str],
     of: str,
 ) -> BlockEnd:
-    """Run two branches, and give the names what they are behind them."""
+    """Run two branches, and give the names what they are after them."""
     saved = scope.names
     draft = emit(ops.scf.branch, held.value)
     branches: list[_Branch] = []
@@ -170,7 +170,7 @@ def _merge(names: list[str], branches: list[_Branch], of: str) -> dict[str, tupl
 
 
 def _pair_with_any(value: Any, branches: list[_Branch], needed: _Branch) -> tuple[Any, Any]:
-    """A value that is read behind one branch only, and any of its type for the other."""
+    """A value that is read after one branch only, and any of its type for the other."""
     (other,) = (ended for ended in branches if ended is not needed)
     with mlir.ir.InsertionPoint(other.block):
         any_ = zeros_like(value)
@@ -226,7 +226,7 @@ def _number_type(one: Any, other: Any) -> type[DType]:
 def _build(
     condition: Tile, draft: Any, branches: list[_Branch], merged: dict[str, tuple[Any, Any]]
 ) -> dict[str, Any]:
-    """The final op instead of the draft; what the names are behind it."""
+    """The final op instead of the draft; what the names are after it."""
     pairs = [
         (v, w)
         for one, other in merged.values()

@@ -179,6 +179,6 @@ def _explained(message: str) -> str:
     if "does not dominate" in message:
         return (
             "a tile made in a loop or a branch of the kernel is used outside of it, kept in an "
-            "object: hand it on by a variable"
+            "object: pass it out through a variable"
         )
     return message

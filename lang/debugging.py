@@ -31,10 +31,10 @@ def device_print(prefix: str, *values: Operand, hex: bool = False) -> None:  # n
         hex: whether integers are printed in base 16.
 
     Raises:
-        TilecError: for a prefix that is no text, and what is no value.
+        TilecError: for a prefix that is not text, and what is not a value.
     """
     if not isinstance(prefix, str):
-        raise TilecError(f"device_print takes a text first, not {prefix!r}")
+        raise TilecError(f"device_print takes a string first, not {prefix!r}")
     for value in values:
         if not isinstance(value, Tile | bool | int | float):
             raise TilecError(f"device_print prints tiles, scalars and numbers, not {value!r}")
@@ -63,10 +63,10 @@ def device_assert(
         mask: for which elements it must hold, truth values that broadcast to the condition's shape.
 
     Raises:
-        TilecError: for a condition that is no truth value, and a message that is no text.
+        TilecError: for a condition that is not a truth value, and a message that is not text.
     """
     if not isinstance(message, str):
-        raise TilecError(f"the message of device_assert is a text, not {message!r}")
+        raise TilecError(f"the message of device_assert is a string, not {message!r}")
     held = as_scalar(condition) if isinstance(condition, bool) else condition
     if not isinstance(held, Tile) or held.dtype is not bool_:
         raise TilecError(f"device_assert takes truth values, such as x > 0, not {condition!r}")

@@ -113,7 +113,7 @@ def dtype_of(given: Any) -> type[DType]:
     if not isinstance(name, str):
         name = getattr(given, "__name__", None)
     if not isinstance(name, str):
-        raise TilecError(f"{given!r} is no element type")
+        raise TilecError(f"{given!r} is not an element type")
     if name.rstrip("_") not in DTYPES:
         raise UnknownNameError("element type", name, DTYPES)
     return DTYPES[name.rstrip("_")]

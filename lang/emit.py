@@ -134,11 +134,11 @@ def _number(number: bool | int | float, dtype: type[DType]) -> Any:
     if dtype.kind == "float":
         return mlir.ir.FloatAttr.get(type_, float(number))
     if isinstance(number, float):
-        raise TilecError(f"{number} is no {dtype!r}; cast the tile to a float first")
+        raise TilecError(f"{number} does not fit {dtype!r}; cast the tile to a float first")
     low = -(1 << (dtype.bits - 1)) if dtype.kind in ("int", "index") else 0
     high = low + (1 << dtype.bits) - 1
     if not low <= number <= high:
-        raise TilecError(f"{number} is no {dtype!r}: an integer from {low} to {high}")
+        raise TilecError(f"{number} does not fit {dtype!r}: an integer from {low} to {high}")
     signed = number - (1 << dtype.bits) if number >= 1 << (dtype.bits - 1) else number
     if dtype.kind == "bool":
         return mlir.ir.BoolAttr.get(bool(number))

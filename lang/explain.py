@@ -27,7 +27,7 @@ def explained(
     """
     lines = [f"{name} for", *(f"  {line}" for line in found.lines())]
     if state.reason is not None:
-        why = "built anew at every launch, since not all that it reads can be recorded:"
+        why = "rebuilt at every launch, since some of what it reads cannot be recorded:"
         return "\n".join([*lines, why, f"  {state.reason}"])
     if (found, state.lines) in made:
         return "\n".join([*lines, "compiled before: nothing to do"])

@@ -54,6 +54,6 @@ def function(helper: Callable[P, R]) -> Callable[P, R]:
 
     Raises:
         KernelError: for Python that kernels cannot use.
-        TilecError: for what is no function.
+        TilecError: for what is not a function.
     """
     return cast("Callable[P, R]", Function(helper))

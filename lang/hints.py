@@ -20,7 +20,7 @@ _LANGUAGE = MappingProxyType(
         "add": "x + y",
         "advance": _NO_POINTERS,
         "aggregate_replace": "dataclasses.replace",
-        "atomic_load": "tl.load behind tl.debug_barrier(), or tl.atomic_add(array, index, 0)",
+        "atomic_load": "tl.load after tl.debug_barrier(), or tl.atomic_add(array, index, 0)",
         "atomic_poll": "while tl.atomic_cas(array, index, value, value) != value: pass",
         "atomic_store": "tl.atomic_xchg",
         "bitonic_merge": "tl.sort",

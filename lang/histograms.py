@@ -29,7 +29,7 @@ def histogram(tile: Tile, bins: int, mask: Tile | None = None) -> Tile:
         mask: which elements count, truth values that broadcast to the tile's shape.
 
     Raises:
-        TilecError: for elements that are no integers, and another number of bins.
+        TilecError: for elements that are not integers, and another number of bins.
     """
     if not isinstance(tile, Tile) or tile.dtype.kind not in ("int", "uint") or not tile.shape:
         raise TilecError(f"a histogram is of a tile of integers, not {tile!r}")

@@ -49,7 +49,7 @@ def _line(tile: Tile, axis: int, number: Any) -> Tile:
         raise TilecError(f"{_LEGAL}, not by {number!r}")
     extent = tile.shape[axis]
     if not -extent <= number < extent:
-        raise TilecError(f"index {number} is outside of dimension {axis} of {tile!r}")
+        raise TilecError(f"index {number} is out of range for dimension {axis} of {tile!r}")
     if extent == 1 and tile.ndim > 1:
         return squeeze(tile, axis)
     return pick(tile, axis, number % extent)

@@ -16,6 +16,7 @@ from typing import Any
 
 from tilec.isa import TilecError
 from tilec.isa.errors import MissingNameError
+from tilec.isa.wording import counted
 from tilec.report.diagnostics import Place
 
 from . import branches, conditions, loops
@@ -141,7 +142,7 @@ class Frame:
         return END
 
     def _plain(self, node: ast.stmt) -> None:
-        """Run a statement behind which the next one follows."""
+        """Run a statement after which the next one follows."""
         match node:
             case ast.Expr():
                 self.value(node.value)
@@ -204,7 +205,7 @@ class Frame:
             return
         assert isinstance(target, ast.Tuple | ast.List)
         if isinstance(value, Tile) or not hasattr(value, "__iter__"):
-            raise KernelError(self.place(target), f"{value!r} cannot be taken apart")
+            raise KernelError(self.place(target), f"{value!r} cannot be unpacked")
         parts = list(value)
         star = next((i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
         if star is not None:
@@ -213,7 +214,7 @@ class Frame:
             parts[star : len(parts) - after] = [many]
         if len(parts) != len(target.elts):
             raise KernelError(
-                self.place(target), f"{len(parts)} values for {len(target.elts)} names"
+                self.place(target), f"{counted(len(parts), 'value')} for {len(target.elts)} names"
             )
         for one, part in zip(target.elts, parts, strict=True):
             self.assign(one.value if isinstance(one, ast.Starred) else one, part)
@@ -286,9 +287,9 @@ class Frame:
         if turn == _MOST_TURNS:
             raise KernelError(
                 self.place(node),
-                f"a loop that is written out while the kernel is compiled has more than {turn} "
-                "turns; a loop of the kernel's own goes through range(…), or while a value of the "
-                "kernel says so",
+                f"a loop that is unrolled while the kernel is compiled has more than {turn} "
+                "iterations; a loop of the kernel's own goes through range(…), or while a value of "
+                "the kernel says so",
             )
         return self.turn(node)
 
@@ -305,7 +306,7 @@ class Frame:
 
         Args:
             end: how it ends.
-            behind: those that are read behind it.
+            behind: those that are read after it.
         """
         found: frozenset[str] = frozenset()
         liveness = self.source.liveness

@@ -68,7 +68,9 @@ class LoopValues:
     def retype(self, error: RetypedError) -> None:
         """Begin with a number as another type."""
         if error.at in self._numbers:
-            raise TilecError("a number changes its type with every turn; cast it before the loop")
+            raise TilecError(
+                "a number changes its type in every iteration; cast it before the loop"
+            )
         self._numbers[error.at] = error.dtype
 
     def _leaves(self) -> list[Any]:
@@ -102,7 +104,9 @@ class LoopValues:
         where = f"in the loop at line {self._node.lineno}"
         for name, value in self._lists.items():
             if not _is_unchanged(value, names[name]):
-                raise TilecError(f"'{name}' changes {where}: hand on a new list by a variable")
+                raise TilecError(
+                    f"'{name}' changes {where}: assign a new list to a variable instead"
+                )
         found: list[Tile] = []
         types = iter(begun)
         at = 0
@@ -147,11 +151,11 @@ class LoopValues:
             raise RetypedError(at, after.dtype)
 
     def assign(self, values: dict[str, Any]) -> None:
-        """Give the names what they are behind the loop."""
+        """Give the names what they are after the loop."""
         where = f"in the loop at line {self._node.lineno}"
         for name in self.assigned:
             self._scope.names[name] = Undefined(
-                f"'{name}' gets its value {where}, which may have no turns: give it one before"
+                f"'{name}' gets its value {where}, which may run no iterations: give it one before"
             )
         self._scope.names |= values
 

@@ -42,7 +42,7 @@ def count(scope: Scope, node: ast.For, values: Range) -> BlockEnd:
     """Run a loop over a range.
 
     Raises:
-        TilecError: for bounds that are no integers, or values that change their type.
+        TilecError: for bounds that are not integers, or values that change their type.
     """
     start, stop = (_bound(b, what) for b, what in ((values.start, "start"), (values.stop, "stop")))
     if isinstance(values.step, int) and values.step < 1:

@@ -17,7 +17,7 @@ def with_layout(tile: Tile, layout: str) -> Tile:
         layout: as `#tile.layout<"…">` has it, `register …; lane …; warp … -> row …, col …`.
 
     Raises:
-        TilecError: if it is no layout of such a tile.
+        TilecError: if it is not a layout of such a tile.
     """
     from tilec.dialects.tile.tiles import layout_attr, tensor_type, tile_value  # noqa: PLC0415
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .array import AnyArray
 from .bounds import Integer
@@ -63,7 +64,9 @@ def places(array: AnyArray, index: Index, shape: Shape, mask: Any = None) -> Pla
     """
     given = [index] if isinstance(index, int | Tile) else list(index)
     if len(given) != array.ndim:
-        raise TilecError(f"{array!r} takes {array.ndim} indices, not {len(given)}")
+        raise TilecError(
+            f"{array!r} takes {counted(array.ndim, 'index', 'indices')}, not {len(given)}"
+        )
     first = array.ndim - len(shape)
     starts = [_start(array, part, at - first, shape) for at, part in enumerate(given)]
     return Places(starts, _mask(mask, shape))

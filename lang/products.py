@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tilec.isa import Product, TilecError, forms
+from tilec.isa.wording import counted
 
 from .arrangement import stack
 from .dtypes import DType, bfloat16, dtype_of, float16, float32, float64, int32, tfloat32
@@ -69,7 +70,8 @@ def _batched(
         fits = isinstance(tile, Tile) and tile.ndim == 3 and tile.shape[0] == count
         if not fits and tile is not None:
             raise TilecError(
-                f"{name} of a product of {count} matrices is a tile of rank 3 of as many, not "
+                f"{name} of a product of {counted(count, 'matrix', 'matrices')} is a tile of rank "
+                "3 of as many, not "
                 f"{tile!r}"
             )
     sums = [None if acc is None else pick(acc, 0, at) for at in range(count)]

@@ -110,12 +110,12 @@ def min(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:  #
 
 
 def nanmax(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
-    """The largest along `axis`, or of all elements, that is no NaN."""
+    """The largest along `axis`, or of all elements, that is not NaN."""
     return combined("nanmax", x, axis, keepdims)
 
 
 def nanmin(x: Tile, axis: int | None = None, *, keepdims: bool = False) -> Tile:
-    """The smallest along `axis`, or of all elements, that is no NaN."""
+    """The smallest along `axis`, or of all elements, that is not NaN."""
     return combined("nanmin", x, axis, keepdims)
 
 

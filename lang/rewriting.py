@@ -2,7 +2,7 @@
 
 `a and b`, `a or b`, `not a`, `a if c else b` and `a < b < c` ask for a truth value at once. Here
 they become calls, their parts wrapped so that only those are evaluated that Python would. Where
-nothing but the truth of `a and b` matters, as behind `if`, the call is another one: its parts may
+nothing but the truth of `a and b` matters, as after `if`, the call is another one: its parts may
 be of several types.
 """
 
@@ -94,7 +94,7 @@ def _branches(body: list[ast.stmt]) -> list[ast.stmt]:
     """`if c: return` and what follows, as `if c: return` with an `else`.
 
     So a condition of the kernel that leaves a function or a loop in one branch needs no other
-    behind it. The same goes for `break` and `continue`.
+    after it. The same goes for `break` and `continue`.
     """
     for at, statement in enumerate(body):
         if isinstance(statement, ast.For | ast.While):
@@ -115,7 +115,7 @@ def _branches(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _leaves(body: list[ast.stmt]) -> bool:
-    """Whether what stands behind a block is never reached from it."""
+    """Whether what stands after a block is never reached from it."""
     if not body:
         return False
     last = body[-1]

@@ -77,7 +77,7 @@ def _numpy(dtype: type[DType]) -> Callable[[int | float], np.generic]:
 
 
 def _is_real(value: Any) -> bool:
-    """Whether a value is a number that is no array: ml_dtypes' floats are none of numpy's."""
+    """Whether a value is a number that is not an array: ml_dtypes' floats are none of numpy's."""
     return isinstance(value, int | float | np.number) or (
         isinstance(value, np.generic) and hasattr(value, "__float__") and value.dtype.kind == "V"
     )

@@ -60,7 +60,7 @@ def associative_scan(
         axis: the axis.
         combine: an associative function: of `(a, b)`, `a` made of elements before those of `b`; of
             several tiles of `(a0, a1, …, b0, b1, …)`, which gives as many.
-        reverse: whether it goes from the end to each element; `a` is then made of those behind.
+        reverse: whether it goes from the end to each element; `a` is then made of those after it.
 
     Returns:
         A tile, or a tuple of as many as were given.

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from tilec.ir import ops
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout.extents import check_extents, check_reshape
 
 from .dtypes import DType, dtype_of, float32, int32, int64, intp, limits
@@ -21,7 +22,7 @@ def extents(shape: Extents) -> Shape:
     """A shape as a tuple of extents.
 
     Raises:
-        TilecError: if an extent is no number of 1 or more known when the kernel is compiled, or the
+        TilecError: if an extent is not a positive number known when the kernel is compiled, or the
             tile would be of too many units (`tilec.layout.extents`).
     """
     found: tuple[Any, ...] = (shape,) if isinstance(shape, int | Tile) else tuple(shape)
@@ -102,7 +103,7 @@ def indices(shape: Extents, dtype: Any = int32) -> tuple[Tile, ...]:
 
 def _check_counts(element: type[DType], count: int) -> None:
     if element.kind != "float" and count - 1 > limits(element)[1]:
-        raise TilecError(f"the numbers up to {count - 1} are no {element!r}: take a wider type")
+        raise TilecError(f"the numbers up to {count - 1} do not fit {element!r}: take a wider type")
 
 
 def broadcast_to(tile: Tile, shape: Extents) -> Tile:
@@ -185,7 +186,8 @@ def reshape(tile: Tile, shape: Extents) -> Tile:
     found = extents(wanted)
     if prod(found) != tile.size:
         raise TilecError(
-            f"{tile!r} has {tile.size} elements; a tile of shape {tuple(wanted)} has {prod(found)}"
+            f"{tile!r} has {counted(tile.size, 'element')}; a tile of shape {tuple(wanted)} has "
+            f"{prod(found)}"
         )
     if found == tile.shape:
         return tile
@@ -214,7 +216,9 @@ def transpose(tile: Tile, axes: Sequence[int] | None = None) -> Tile:
     """
     order = tuple(axes) if axes is not None else tuple(range(tile.ndim))[::-1]
     if sorted(_axis(axis, tile.ndim) for axis in order) != list(range(tile.ndim)):
-        raise TilecError(f"axes {order} do not name each of the {tile.ndim} dimensions once")
+        raise TilecError(
+            f"axes {order} do not name each of the {counted(tile.ndim, 'dimension')} once"
+        )
     order = tuple(_axis(axis, tile.ndim) for axis in order)
     if order == tuple(range(tile.ndim)):
         return tile
@@ -231,11 +235,15 @@ def axis_of(tile: Tile, axis: object) -> int:
         TilecError: if the tile does not have it.
     """
     if not isinstance(axis, int) or not -tile.ndim <= axis < tile.ndim:
-        raise TilecError(f"axis {axis!r} is none of {tile!r}: {-tile.ndim} to {tile.ndim - 1}")
+        raise TilecError(
+            f"axis {axis!r} is out of range for {tile!r}: {-tile.ndim} to {tile.ndim - 1}"
+        )
     return axis % tile.ndim
 
 
 def _axis(axis: int, rank: int) -> int:
     if not isinstance(axis, int) or not -rank <= axis < rank:
-        raise TilecError(f"axis {axis!r} is none of {rank} dimensions: {-rank} to {rank - 1}")
+        raise TilecError(
+            f"axis {axis!r} is out of range for {counted(rank, 'dimension')}: {-rank} to {rank - 1}"
+        )
     return axis % rank

@@ -20,7 +20,7 @@ def left_shift(one: Tile, count: Tile) -> Tile:
     """`one << count` of one type and shape.
 
     Raises:
-        TilecError: for elements that are no integers.
+        TilecError: for elements that are not integers.
     """
     _check(one, "left_shift")
     return _shift_zeros_in("arith.shli", one, count)
@@ -30,7 +30,7 @@ def right_shift(one: Tile, count: Tile) -> Tile:
     """`one >> count` of one type and shape; of a negative number the sign comes in.
 
     Raises:
-        TilecError: for elements that are no integers.
+        TilecError: for elements that are not integers.
     """
     _check(one, "right_shift")
     if one.dtype.kind == "uint" or one.natural:

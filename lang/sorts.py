@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import prod
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout.extents import is_one_unit
 
 from .casts import astype, check_computed, view
@@ -108,12 +109,14 @@ def topk(x: Tile, k: int, axis: int = -1) -> Tile:
     """The `k` largest elements along `axis`, the largest first; NaN counts as the largest.
 
     Raises:
-        TilecError: if `k` is no power of two, or more than there are.
+        TilecError: if `k` is not a power of two, or more than there are.
     """
     _check(x, "topk")
     at = axis_of(x, axis)
     if not isinstance(k, int) or k < 1 or k & (k - 1) or k > x.shape[at]:
-        raise TilecError(f"topk gives a power of two of {x.shape[at]} elements or fewer, not {k!r}")
+        raise TilecError(
+            f"topk gives a power of two of {counted(x.shape[at], 'element')} or fewer, not {k!r}"
+        )
     return part(sort(x, at, descending=True), at, 0, k)
 
 

@@ -133,7 +133,7 @@ class Specialization(NamedTuple):
         return [*(f"{name}: {_key(value)}" for name, value in self.arguments), *structures]
 
     def objects(self) -> dict[str, Any]:
-        """The constants that are no plain values, and the classes of arguments, by name."""
+        """The constants that are not plain values, and the classes of arguments, by name."""
         classes = {
             f"class {number} of {name}": class_
             for name, form in self.forms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .dtypes import bfloat16, float16, float32
 from .elementwise import where
@@ -33,7 +34,7 @@ def var(x: Tile, axis: int | None = None, *, ddof: int = 0, keepdims: bool = Fal
     """
     wide, count = _wide(x, axis, "var")
     if not isinstance(ddof, int) or ddof >= count:
-        raise TilecError(f"ddof of var is less than the {count} elements, not {ddof!r}")
+        raise TilecError(f"ddof of var is less than the {counted(count, 'element')}, not {ddof!r}")
     off = wide - combined("sum", wide, axis, True) / count
     found = combined("sum", off * off, axis, keepdims) / (count - ddof)
     return found.astype(x.dtype) if x.dtype.kind == "float" else found

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from tilec.isa import LaunchError
+from tilec.isa.wording import counted
 
 from .annotations import (
     ConstantParameter,
@@ -104,7 +105,8 @@ def _parts(parameter: StructuredParameter, value: Any) -> Sequence[Any]:
     parts = list(held) if names is None else [getattr(held, one) for one in names]
     if not parameter.repeated and len(parts) != len(parameter.parts):
         raise LaunchError(
-            f"argument '{name}' has {len(parts)} elements; the kernel takes {len(parameter.parts)}"
+            f"argument '{name}' has {counted(len(parts), 'element')}; the kernel takes "
+            f"{len(parameter.parts)}"
         )
     if not parts:
         raise LaunchError(f"argument '{name}' is empty; the kernel takes one element or more")

@@ -27,8 +27,8 @@ _REFUSED = MappingProxyType(
         ast.Try: "try: a kernel raises and catches nothing when it runs",
         ast.TryStar: "try: a kernel raises and catches nothing when it runs",
         ast.With: "with: a kernel has no context managers",
-        ast.Yield: "yield: a kernel is no generator; return values, or use a loop",
-        ast.YieldFrom: "yield from: a kernel is no generator; return values, or use a loop",
+        ast.Yield: "yield: a kernel is not a generator; return values, or use a loop",
+        ast.YieldFrom: "yield from: a kernel is not a generator; return values, or use a loop",
     }
 )
 
@@ -56,7 +56,7 @@ def _check_parameters(arguments: ast.arguments, file: str) -> None:
 
 def _check_node(node: ast.AST, file: str) -> None:
     if isinstance(node, ast.For | ast.While) and node.orelse:
-        raise KernelError(place(node, file), "no else of a loop: put it behind the loop")
+        raise KernelError(place(node, file), "no else of a loop: put it after the loop")
     if isinstance(node, ast.BoolOp | ast.IfExp):
         parts = node.values[1:] if isinstance(node, ast.BoolOp) else [node.body, node.orelse]
         for part in parts:

@@ -18,7 +18,7 @@ def check_bits(tile: Tile, axis: int, what: str) -> None:
     """Check that elements along an axis may be told apart by the bits of their index.
 
     Raises:
-        TilecError: if its extent is no power of two.
+        TilecError: if its extent is not a power of two.
     """
     extent = tile.shape[axis]
     if extent & (extent - 1):
@@ -43,7 +43,7 @@ def apart(tile: Tile) -> Tile:
 
 
 def numbers(tile: Tile, axis: int) -> Tile:
-    """Of each element its index along an axis, int32, of extent 1 along those behind."""
+    """Of each element its index along an axis, int32, of extent 1 along those after it."""
     found = arange(tile.shape[axis])
     for _ in range(axis + 1, tile.ndim):
         found = expand_dims(found, found.ndim)

@@ -14,7 +14,7 @@ Operand: TypeAlias = "Tile | int | float"
 
 
 NO_KERNEL = (
-    "no kernel is being compiled: tilec.lang's operations are called in functions marked "
+    "no kernel is being compiled: tilec.lang's operations can only be called in functions marked "
     "@tilec.kernel"
 )
 """What is wrong with an operation outside of kernels."""
@@ -304,7 +304,7 @@ class Tile:
         )
 
     def __iter__(self) -> NoReturn:
-        raise TilecError("a tile cannot be taken apart element by element; use its operators")
+        raise TilecError("a tile cannot be iterated over element by element; use its operators")
 
     def __len__(self) -> int:
         if not self.shape:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tilec.isa import Form, MatrixMemory
+from tilec.isa.wording import counted
 
 from . import banks
 from .fragments import fragment_of, row_addresses
@@ -240,10 +241,13 @@ def fragment_wavefronts(
     banks.lanes_per_phase(width)
     access = vector_access(registers.then(shared.inverse()), bits, store=store, widest=width)
     if access is None:
-        raise LayoutError(f"elements of {bits} bits lie apart: no access moves less than a byte")
+        raise LayoutError(
+            f"elements of {bits} bits are not adjacent: no access moves less than a byte"
+        )
     if access.width != width:
         raise LayoutError(
-            f"no access of {width} bytes moves this fragment; accesses of {access.width} do"
+            f"no access of {counted(width, 'byte')} moves this fragment; accesses of "
+            f"{access.width} do"
         )
     return access.count()
 

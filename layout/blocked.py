@@ -40,7 +40,7 @@ def blocked_tile(
         (register, lane, warp) -> the tile's axes.
 
     Raises:
-        LayoutError: for extents that are no powers of two, or a vector longer than its axis.
+        LayoutError: for extents that are not powers of two, or a vector longer than its axis.
     """
     names = dims(len(shape))
     left = dict(zip(names, shape, strict=True))

@@ -52,7 +52,7 @@ def conversion_plans(
     source, result = _alike(source, result)
     lacking = set(result.columns) - {c for c in result.columns if c in Echelon(source.columns)}
     if lacking:
-        raise LayoutError("the source does not hold all elements that the result wants")
+        raise LayoutError("the source does not hold all elements that the result needs")
     direct = _in_lane(source, result, bits)
     if direct is not None:
         return (direct,)
@@ -95,7 +95,9 @@ def best_access(
     found.append(vector_access(offsets, bits, store=store))
     legal = [one for one in found if one]
     if not legal:
-        raise LayoutError(f"elements of {bits} bits lie apart: no access moves less than a byte")
+        raise LayoutError(
+            f"elements of {bits} bits are not adjacent: no access moves less than a byte"
+        )
     return min(legal, key=lambda one: one.instructions + one.count().wavefronts)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tilec.isa import Form, Operand, Storage
+from tilec.isa.wording import counted
 
 from .linear import LayoutError
 from .shared_matrix import Digit, SharedMatrix
@@ -48,17 +49,17 @@ class Descriptor:
         for name, value in (("leading", self.leading), ("stride", self.stride)):
             if value % CHUNK_BYTES or not 0 <= value < ADDRESSES:
                 raise LayoutError(
-                    f"a {name} byte offset of {value} is no multiple of 16 below {ADDRESSES}"
+                    f"a {name} byte offset of {value} is not a multiple of 16 below {ADDRESSES}"
                 )
 
     def encode(self, start: int) -> int:
         """The 64 bits, for a matrix that starts at an address of shared memory.
 
         Raises:
-            LayoutError: for an address that is no multiple of 16, or beyond shared memory.
+            LayoutError: for an address that is not a multiple of 16, or beyond shared memory.
         """
         if start % CHUNK_BYTES or not 0 <= start < ADDRESSES:
-            raise LayoutError(f"a start of {start} is no multiple of 16 below {ADDRESSES}")
+            raise LayoutError(f"a start of {start} is not a multiple of 16 below {ADDRESSES}")
         mode = _CODES[str(self.swizzle)]
         return start >> 4 | self.leading >> 4 << 16 | self.stride >> 4 << 32 | mode << 62
 
@@ -171,14 +172,14 @@ class _Solving:
         if matrix.bits != operand.type.bits:
             raise self.failed(f"its elements have {operand.type.bits} bits, not {matrix.bits}")
         if matrix.swizzle not in SWIZZLES.values():
-            raise self.failed(f"{matrix.swizzle} is none of {', '.join(SWIZZLES)}")
+            raise self.failed(f"{matrix.swizzle} is not one of {', '.join(SWIZZLES)}")
         along, k = indices(operand.name)
         own = {"row": operand.rows, "col": operand.cols}
         for index, extent in own.items():
             there = matrix.extents.get(index, 1)
             is_one = index == along and extent <= there < 2 * extent
             if there % extent and not is_one:
-                raise self.failed(f"its {there} {index}s are no multiple of {extent}")
+                raise self.failed(f"its {there} {index}s are not a multiple of {extent}")
         transposed = self.is_transposed(along, k)
         if transposed:
             across, down = self.offsets(along, own[along], k, own[k])
@@ -234,7 +235,8 @@ class _Solving:
         panel = 8 * line // matrix.bits
         if self.mn(contiguous) == "K" and swizzle.bits and width > panel:
             raise self.failed(
-                f"an instruction reads {width * matrix.bits // 8} bytes along K, more than a line "
+                f"an instruction reads {counted(width * matrix.bits // 8, 'byte')} along K, more "
+                "than a line "
                 f"of swizzle {swizzle}"
             )
         across = UNUSED * 8
@@ -244,14 +246,14 @@ class _Solving:
             contiguous,
             width,
             lambda at: at // panel * across + at % panel * matrix.bits,
-            f"{line} bytes along {self.mn(contiguous)}, then one offset on",
+            f"{counted(line, 'byte')} along {self.mn(contiguous)}, then one offset on",
         )
         down = matrix.plain(lines, _CORE) if height > _CORE else 8 * line * _CORE
         self.check(
             lines,
             height,
             lambda at: at // _CORE * down + at % _CORE * 8 * line,
-            f"eight lines {line} bytes apart along {self.mn(lines)}, then one offset on",
+            f"eight lines {counted(line, 'byte')} apart along {self.mn(lines)}, then one offset on",
         )
         return across // 8, down // 8
 
@@ -262,7 +264,7 @@ class _Solving:
             if found != wanted(at):
                 raise self.failed(
                     f"with swizzle {self.matrix.swizzle} it must be {what}; {index} {at} lies "
-                    f"{found // 8} bytes from the start, not {wanted(at) // 8}"
+                    f"{counted(found // 8, 'byte')} from the start, not {wanted(at) // 8}"
                 )
 
     def starts(self, index: str, extent: int) -> tuple[int, ...]:
@@ -274,7 +276,8 @@ class _Solving:
             for at in range(extent):
                 if matrix.plain(index, first + at) - start != matrix.plain(index, at):
                     raise self.failed(
-                        f"{index}s {first} to {first + extent - 1} do not lie as the first do"
+                        f"{index}s {first} to {first + extent - 1} are not laid out like the first "
+                        "ones"
                     )
             if start % _CHUNK:
                 raise self.failed(f"{index} {first} starts within 16 bytes")

@@ -15,7 +15,7 @@ _WIDTH, _HEIGHT = 58, 24
 """Of a cell, where its text is no longer."""
 _MARGIN, _GAP, _LINE, _LETTER = 16, 40, 18, 8
 _MOST = 64
-"""Rows and columns of a layout that are drawn; a page with more is no picture any more."""
+"""Rows and columns of a layout that are drawn; a page with more is not a picture any more."""
 _WAYS = ("down", "across")
 FONTS = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 """Of fixed width; some by name, since programs that draw SVG may not know which is the generic."""

@@ -12,6 +12,7 @@ from itertools import product
 from math import prod
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 MOST_UNITS = 64
 """Units of a tile: each is a value of its own from where tiles are taken apart."""
@@ -52,8 +53,10 @@ def check_extents(shape: Sequence[int]) -> None:
         units, unit = (_written(one) for one in (counts, unit_extents(shape)))
         wider = _written([_rounded(extent) for extent in shape])
         raise TilecError(
-            f"extents of a tile are powers of two, or few units of such: {_written(shape)} is "
-            f"{units} units of {unit}, and {MOST_UNITS} units at most make a tile; {wider}, with "
+            "extents of a tile are powers of two, or a few units of a power of two: "
+            f"{_written(shape)} is "
+            f"{counted(units, 'unit')} of {unit}, and {counted(MOST_UNITS, 'unit')} at most make a "
+            f"tile; {wider}, with "
             "accesses that may go out of bounds, is legal"
         )
 

@@ -54,7 +54,7 @@ def warp_tile(
 
     Returns:
         (register, lane) -> (inner, outer), in that order; of several warps, with the input
-        `warp` behind `lane`.
+        `warp` after `lane`.
     """
     of_warp = (
         _identity(packed, "register", inner)
@@ -87,7 +87,7 @@ def fragment_of(form: Form, name: str) -> LinearLayout:
 
     Raises:
         LayoutError: if the form has no such operand, it lies in memory, the ISA leaves its
-            layout open, or it repeats a number of times that is no power of two, as what a
+            layout open, or it repeats a number of times that is not a power of two, as what a
             warpgroup accumulates may: `any_fragment_of` gives its layout.
     """
     found = any_fragment_of(form, name)
@@ -103,8 +103,8 @@ def any_fragment_of(form: Form, name: str) -> Fragment:
     """The layout of operand `name` of `form`, be it linear or a linear one repeated.
 
     Returns:
-        As `fragment_of`; of an accumulator of a warpgroup whose N is no power of two, its m64n8
-        tiles one behind the other.
+        As `fragment_of`; of an accumulator of a warpgroup whose N is not a power of two, its m64n8
+        tiles one after the other.
 
     Raises:
         LayoutError: if the form has no such operand, it lies in memory, or the ISA leaves its

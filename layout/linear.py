@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .gf2 import Echelon, combine, rank
 
@@ -72,7 +73,7 @@ class LinearLayout:
         """The layout with these bases and output sizes.
 
         Raises:
-            LayoutError: for a size that is no power of two, or a basis outside the outputs.
+            LayoutError: for a size that is not a power of two, or a basis outside the outputs.
         """
         out_bits = tuple((name, log2(n, f"size of '{name}'")) for name, n in outs.items())
         columns = []
@@ -80,7 +81,8 @@ class LinearLayout:
             for image in images:
                 if len(image) != len(out_bits):
                     raise LayoutError(
-                        f"a basis of '{name}' has {len(image)} numbers for {len(out_bits)} outputs"
+                        f"a basis of '{name}' has {counted(len(image), 'number')} for "
+                        f"{len(out_bits)} outputs"
                     )
                 column = low = 0
                 for value, (out, bits) in zip(image, out_bits, strict=True):
@@ -340,7 +342,7 @@ class LinearLayout:
         for dims in (self.ins, self.outs):
             renamed = [names.get(n, n) for n, _ in dims]
             if len(set(renamed)) < len(renamed):
-                raise LayoutError(f"two dimensions of one name: {', '.join(renamed)}")
+                raise LayoutError(f"two dimensions have the same name: {', '.join(renamed)}")
         return LinearLayout(
             tuple((names.get(n, n), b) for n, b in self.ins),
             tuple((names.get(n, n), b) for n, b in self.outs),
@@ -403,7 +405,7 @@ class LinearLayout:
         """Read what `str` writes.
 
         Raises:
-            LayoutError: if the text is no layout.
+            LayoutError: if the text is not a layout.
         """
         left, arrow, right = text.partition("->")
         if not arrow:
@@ -412,17 +414,17 @@ class LinearLayout:
         for part in filter(str.strip, left.split(";")):
             match = re.fullmatch(r"\s*(\w+)((?:\s*\[[\d\s,]*\])*)\s*", part)
             if not match or match[1] in bases:
-                raise LayoutError(f"'{part.strip()}' is no input dimension with its bases")
+                raise LayoutError(f"'{part.strip()}' is not an input dimension with its bases")
             images = re.findall(r"\[([\d\s,]*)\]", match[2])
             try:
                 bases[match[1]] = [[int(n) for n in i.split(",")] if i else [] for i in images]
             except ValueError:
-                raise LayoutError(f"'{part.strip()}' has a basis that is no list") from None
+                raise LayoutError(f"'{part.strip()}' has a basis that is not a list") from None
         outs: dict[str, int] = {}
         for part in filter(str.strip, right.split(",")):
             match = re.fullmatch(r"\s*(\w+)\s+(\d+)\s*", part)
             if not match or match[1] in outs:
-                raise LayoutError(f"'{part.strip()}' is no output dimension with its size")
+                raise LayoutError(f"'{part.strip()}' is not an output dimension with its size")
             outs[match[1]] = int(match[2])
         return cls.of(bases, outs)
 

@@ -90,7 +90,7 @@ def find_form(
             if majors:
                 raise UnknownNameError("major", major, majors)
             raise LayoutError(
-                f"operand {operand} of {name} gives no choice of major; only a and b of m8n8k4 do"
+                f"operand {operand} of {name} does not take a major; only a and b of m8n8k4 do"
             )
         having = [f for f in having if f.operand(operand).major == major]
     if len({any_fragment_of(f, operand) for f in having}) > 1:
@@ -130,7 +130,7 @@ def _check(form: Form, operand: str, dtype: str | None, *, sparse: bool, major: 
     if sparse and not form.sparsity:
         raise LayoutError(f"{form.ptx} is not sparse")
     if major is not None and major != given.major:
-        was = f"is {given.major}-major" if given.major else "gives no choice of major"
+        was = f"is {given.major}-major" if given.major else "does not take a major"
         raise LayoutError(f"operand {operand} of {form.ptx} {was}")
 
 

@@ -82,7 +82,7 @@ def operand_of(name: str) -> LinearLayout:
 
 @lru_cache(maxsize=4096)
 def operand_name(text: str) -> str | None:
-    """The name of the layout whose text this is, exactly; None if it is no operand's.
+    """The name of the layout whose text this is, exactly; None if it is not an operand's.
 
     It is so whatever tile has the layout: equal layouts have equal names.
     """

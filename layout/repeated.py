@@ -1,7 +1,7 @@
 """A linear layout that repeats a number of times, be that a power of two or not.
 
 What a warpgroup accumulates has N columns, eight to 256 in steps of eight: as many m64n8 tiles, one
-behind the other, each of them linear. Their count is an ordinary number.
+after the other, each of them linear. Their count is an ordinary number.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class RepeatedLayout:
 
     @property
     def linear(self) -> LinearLayout | None:
-        """The same as one linear layout; None if the count is no power of two."""
+        """The same as one linear layout; None if the count is not a power of two."""
         if self.count & (self.count - 1):
             return None
         return self.over(self.count)
@@ -63,7 +63,7 @@ class RepeatedLayout:
         """The linear layout of so many units.
 
         Raises:
-            LayoutError: if `count` is no power of two.
+            LayoutError: if `count` is not a power of two.
         """
         whole = self.unit * LinearLayout.identity(count, self.along, self.onto)
         return whole.reorder(tuple(self.unit.in_sizes), tuple(self.unit.out_sizes))

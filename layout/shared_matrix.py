@@ -1,7 +1,7 @@
 """A matrix in shared memory as wgmma and TMA see it: strides of its indices, then a swizzle.
 
 Each index is split into digits, and each digit has a stride of its own; what they add up to is the
-plain offset, whose bits the hardware's swizzle changes. Extents need be no powers of two.
+plain offset, whose bits the hardware's swizzle changes. Extents need not be powers of two.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
+
+from tilec.isa.wording import counted
 
 from .linear import LayoutError, LinearLayout
 from .repeated import Fragment, RepeatedLayout
@@ -51,7 +53,7 @@ class SharedMatrix:
 
     @property
     def bytes(self) -> int:
-        """Bytes from the first element to behind the last."""
+        """Bytes from the first element to after the last."""
         last = sum((digit.size - 1) * digit.stride for digit in self.digits)
         return -(-(last + self.bits) // 8)
 
@@ -103,7 +105,7 @@ class SharedMatrix:
     def panels(
         cls, extents: dict[str, int], bits: int, swizzle: Swizzle, contiguous: str
     ) -> SharedMatrix:
-        """The matrix as copies by TMA fill it: panels as wide as the swizzle, one behind another.
+        """The matrix as copies by TMA fill it: panels as wide as the swizzle, one after another.
 
         Args:
             extents: its two indices and how far they go.
@@ -119,8 +121,9 @@ class SharedMatrix:
         width = 8 * line // bits
         if extents[contiguous] % width:
             raise LayoutError(
-                f"{extents[contiguous]} elements of {bits} bits along {contiguous} are no multiple "
-                f"of {width}, the {line} bytes of a line with swizzle {swizzle}"
+                f"{counted(extents[contiguous], 'element')} of {bits} bits along {contiguous} are "
+                "not a multiple "
+                f"of {width}, the {counted(line, 'byte')} of a line with swizzle {swizzle}"
             )
         panel = 8 * line * extents[other]
         return cls(
@@ -143,7 +146,7 @@ class SharedMatrix:
             bits: of an element.
 
         Raises:
-            LayoutError: if that is no swizzle of the hardware over plain strides.
+            LayoutError: if that is not a swizzle of the hardware over plain strides.
         """
         unit = layout.unit if isinstance(layout, RepeatedLayout) else layout
         found = _of_linear(unit, bits)
@@ -174,7 +177,7 @@ def _of_linear(layout: LinearLayout, bits: int) -> SharedMatrix:
             digits = (digit for name, of in images.items() for digit in _digits(name, of))
             return SharedMatrix(bits, tuple(digits), swizzle)
     raise LayoutError(
-        f"layout '{layout}' is none of the swizzles {', '.join(SWIZZLES)} over plain strides"
+        f"layout '{layout}' is not one of the swizzles {', '.join(SWIZZLES)} over plain strides"
     )
 
 

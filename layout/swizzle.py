@@ -49,7 +49,7 @@ class Swizzle:
             raise LayoutError(f"swizzle<{self.bits},{self.base},{self.shift}> has negative bits")
         if abs(self.shift) < self.bits:
             raise LayoutError(
-                f"swizzle<{self.bits},{self.base},{self.shift}> adds bits to themselves; "
+                f"swizzle<{self.bits},{self.base},{self.shift}> XORs bits with themselves; "
                 f"its shift must be at least {self.bits}"
             )
 
@@ -132,13 +132,13 @@ def shared_layout(
         order: the dimensions from the fastest on; by default the last of `shape` is.
 
     Raises:
-        LayoutError: for sizes that are no powers of two, an order that is not of the tile's
+        LayoutError: for sizes that are not powers of two, an order that is not of the tile's
             dimensions, or a swizzle that takes elements apart.
     """
     order = list(shape)[::-1] if order is None else order
     if sorted(order) != sorted(shape):
         raise LayoutError(
-            f"order ({', '.join(order)}) is not of the tile's dimensions ({', '.join(shape)})"
+            f"order ({', '.join(order)}) does not name the tile's dimensions ({', '.join(shape)})"
         )
     dims = tuple((name, log2(shape[name], f"size of '{name}'")) for name in order)
     places = tuple(1 << bit for bit in range(sum(bits for _, bits in dims)))

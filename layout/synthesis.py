@@ -160,7 +160,7 @@ def find_swizzle(size: int, bits: int, patterns: Sequence[Pattern]) -> Swizzling
         patterns: the accesses.
 
     Raises:
-        LayoutError: if the accesses want different elements side by side, or one begins where
+        LayoutError: if the accesses need different elements to be adjacent, or one begins where
             another's run goes on.
     """
     offset_bits = log2(size, "elements of the tile")
@@ -179,7 +179,7 @@ def find_swizzle(size: int, bits: int, patterns: Sequence[Pattern]) -> Swizzling
         if not best.conflicts:
             break
     if best is None:
-        raise LayoutError("no swizzle: the accesses want different elements side by side")
+        raise LayoutError("no swizzle: the accesses need different elements to be adjacent")
     return best
 
 
@@ -199,7 +199,7 @@ def _general(offset_bits: int, bits: int, patterns: Sequence[Pattern]) -> Linear
     """Any linear swizzle: run, bank and segment vectors chosen, then inverted."""
     run: tuple[int, ...] = max((p.run for p in patterns), key=len, default=())
     if any(run[: len(p.run)] != p.run for p in patterns):
-        raise LayoutError("no swizzle: the accesses want different elements side by side")
+        raise LayoutError("no swizzle: the accesses need different elements to be adjacent")
     line = min(offset_bits, log2(banks.LINE_BYTES * 8 // bits, "elements of a line"))
     touched = [[*p.run, *p.together] for p in patterns]
     segments: list[int] = []

@@ -36,7 +36,7 @@ def kept_in_warp(layout: LinearLayout, axis: int) -> LinearLayout:
     """The layout with what warps have of an axis in registers instead: all of it in each warp.
 
     Raises:
-        LayoutError: if bits of the index are no bits of registers or lanes even so.
+        LayoutError: if bits of the index are not bits of registers or lanes even so.
     """
     bases = {name: list(images) for name, images in layout.bases.items()}
     none = (0,) * len(layout.outs)

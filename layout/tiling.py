@@ -19,7 +19,7 @@ def operand_tile(
 ) -> LinearLayout:
     """A tile of operand `name`, made of the form's fragments, over the warps of a CTA.
 
-    Of a tile whose extents are no powers of two it is the layout of its unit.
+    Of a tile whose extents are not powers of two it is the layout of its unit.
 
     The warps form a grid over C, rows fastest; each holds one contiguous block. A is held
     once by each row of that grid, B by each column. Registers go through the fragments of a
@@ -36,7 +36,7 @@ def operand_tile(
         (register, lane, warp) -> (row, col).
 
     Raises:
-        LayoutError: if the tile is no whole number of fragments.
+        LayoutError: if the tile is not a whole number of fragments.
     """
     known = [operand.name for operand in form.all_operands if has_fragment(operand)]
     if form.products != 1 or name not in known:
@@ -51,7 +51,7 @@ def operand_tile(
         if extent % one:
             units_of = f", in units of {extent}," if given != extent else ""
             raise LayoutError(
-                f"{given} {index}s of operand {name}{units_of} are no multiple of {one}, "
+                f"{given} {index}s of operand {name}{units_of} are not a multiple of {one}, "
                 f"those of a fragment of {form.ptx}"
             )
         shares[of] = min(shared[of], extent // one)
@@ -88,10 +88,10 @@ def warpgroup_tile(
 
     Returns:
         (register, lane, warp) -> (row, col): of the tile's unit, where the tile has extents that
-        are no powers of two. Each warpgroup has a part of each unit.
+        are not powers of two. Each warpgroup has a part of each unit.
 
     Raises:
-        LayoutError: if the tile is no whole number of fragments for each of them.
+        LayoutError: if the tile is not a whole number of fragments for each of them.
     """
     whole = any_fragment_of(form, name)
     groups_m, groups_n = warps[0] // WARPGROUP_WARPS, warps[1]
@@ -106,7 +106,7 @@ def warpgroup_tile(
         or (not wide or wide % fragment["col"])
     ):
         raise LayoutError(
-            f"{rows}x{cols} of operand {name} is no whole number of fragments of {form.ptx} for "
+            f"{rows}x{cols} of operand {name} is not a whole number of fragments of {form.ptx} for "
             f"each of {warps[0]}x{warps[1]} warps"
         )
     # An accumulator is made of m64n8 tiles, side by side, whatever its N.
@@ -136,7 +136,7 @@ def row_tile(rows: int, cols: int, vector: int, warps: int) -> LinearLayout:
         (register, lane, warp) -> (row, col).
 
     Raises:
-        LayoutError: for extents that are no powers of two, or a vector longer than a row.
+        LayoutError: for extents that are not powers of two, or a vector longer than a row.
     """
     if vector > cols:
         raise LayoutError(f"a vector of {vector} is longer than a row of {cols}")

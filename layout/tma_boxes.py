@@ -1,6 +1,6 @@
 """The boxes by which TMA fills a matrix in shared memory, or empties it.
 
-A box is packed: lines of its contiguous dimension, one behind the other, swizzled by absolute
+A box is packed: lines of its contiguous dimension, one after the other, swizzled by absolute
 address. PTX ISA 5.5, "Tensors"; CUDA driver API, `cuTensorMapEncodeTiled`.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tilec.isa.limits import BOX_ALIGNMENT, BOX_EXTENTS
+from tilec.isa.wording import counted
 
 from .linear import LayoutError
 from .shared_matrix import SharedMatrix
@@ -56,7 +57,7 @@ def find_boxes(matrix: SharedMatrix) -> Boxes:
         LayoutError: if none do, saying why.
     """
     if matrix.swizzle not in SWIZZLES.values():
-        raise _failed(f"its swizzle, {matrix.swizzle}, is none of {', '.join(SWIZZLES)}")
+        raise _failed(f"its swizzle, {matrix.swizzle}, is not one of {', '.join(SWIZZLES)}")
     inner, outer = _indices(matrix)
     width = _width(matrix, inner, outer)
     height = _height(matrix, outer, width * matrix.bits)
@@ -73,7 +74,7 @@ def find_boxes(matrix: SharedMatrix) -> Boxes:
             copies.append(Copy((first, line), offset))
     elements = width * matrix.bits // 8 if matrix.bits < 8 else width
     if elements > _MOST:
-        raise _failed(f"its lines have {elements} elements, and a box {_MOST} at most")
+        raise _failed(f"its lines have {counted(elements, 'element')}, and a box {_MOST} at most")
     size = width * matrix.bits // 8 * height
     return Boxes((inner, outer), (elements, height), matrix.swizzle, tuple(copies), size)
 
@@ -96,23 +97,27 @@ def _width(matrix: SharedMatrix, inner: str, outer: str) -> int:
     """Elements of a line of the box: lines follow each other without a gap."""
     pitch = matrix.plain(outer, 1)
     if pitch % (8 * CHUNK_BYTES):
-        raise _failed(f"its lines are {pitch // 8} bytes apart, no multiple of {CHUNK_BYTES}")
+        raise _failed(
+            f"its lines are {counted(pitch // 8, 'byte')} apart, no multiple of {CHUNK_BYTES}"
+        )
     if matrix.swizzle.bits and pitch != 8 * matrix.line:
         raise _failed(
-            f"its lines are {pitch // 8} bytes apart; with swizzle {matrix.swizzle} they are "
+            f"its lines are {counted(pitch // 8, 'byte')} apart; with swizzle {matrix.swizzle} "
+            "they are "
             f"{matrix.line}"
         )
     width = pitch // matrix.bits
     if matrix.extents[inner] % width:
         raise _failed(
-            f"its lines are {pitch // 8} bytes apart, of which {matrix.extents[inner]} {inner}s "
-            "are no multiple"
+            f"its lines are {counted(pitch // 8, 'byte')} apart, of which {matrix.extents[inner]} "
+            f"{inner}s "
+            "are not a multiple"
         )
     return width
 
 
 def _height(matrix: SharedMatrix, outer: str, pitch: int) -> int:
-    """Lines of the box: the most that divide all of them and lie one behind the other."""
+    """Lines of the box: the most that divide all of them and lie one after the other."""
     extent = matrix.extents[outer]
     dense = 1
     while dense < extent and matrix.plain(outer, dense) == dense * pitch:

@@ -82,10 +82,12 @@ def transpose(layout: LinearLayout, permutation: tuple[int, ...]) -> LinearLayou
     """The layout with its dimensions permuted: dimension i was dimension `permutation[i]`.
 
     Raises:
-        LayoutError: if that is no permutation of the dimensions.
+        LayoutError: if that is not a permutation of the dimensions.
     """
     if sorted(permutation) != list(range(len(layout.outs))):
-        raise LayoutError(f"{list(permutation)} is no permutation of {len(layout.outs)} dimensions")
+        raise LayoutError(
+            f"{list(permutation)} is not a permutation of {len(layout.outs)} dimensions"
+        )
     extents = list(layout.out_sizes.values())
     return _map(
         layout, [extents[p] for p in permutation], lambda place: [place[p] for p in permutation]
@@ -97,13 +99,13 @@ def reshape(layout: LinearLayout, shape: tuple[int, ...]) -> LinearLayout:
     """The layout of the same elements, in row-major order, under another shape.
 
     Raises:
-        LayoutError: if the number of elements differs, or an extent is no power of two.
+        LayoutError: if the number of elements differs, or an extent is not a power of two.
     """
     before = tuple(layout.out_sizes.values())
     for extent in shape:
         log2(extent, "an extent")
     if prod(before) != prod(shape):
-        raise LayoutError(f"{_written(before)} elements are no {_written(shape)}")
+        raise LayoutError(f"{_written(before)} elements cannot be {_written(shape)}")
 
     def move(place: Sequence[int]) -> list[int]:
         number = 0

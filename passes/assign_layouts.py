@@ -43,7 +43,7 @@ class AssignLayouts(KernelPass):
     accumulators and operands, accesses to memory choose wide ones, and views, reductions and
     broadcasts hand them on. `tile.layout` on an op pins that of its result, a
     `tile.convert_layout` to or from a type with a layout that of the other side. Constants are
-    made anew for each use. A remark says where each layout comes from. The kernel becomes
+    duplicated for each use. A remark says where each layout comes from. The kernel becomes
     `tile.automatic`: passes that stage and pipeline what it moves work on such kernels.
     """
 
@@ -113,7 +113,7 @@ class _Assignment:
 
 
 def _mend_view(op: ir.OpView) -> None:
-    """Convert before a view, or behind a reduction, where its layouts do not agree."""
+    """Convert before a view, or after a reduction, where its layouts do not agree."""
     source, result = layout_tile(op.operation.operands[0]), layout_tile(op.results[0])
     assert source is not None
     assert result is not None

@@ -23,7 +23,7 @@ _LIMITS = {
 
 
 class CheckDivergence(KernelPass):
-    """Refuse ops that threads execute together where only some of these may come.
+    """Reject ops that threads execute together where threads may have diverged.
 
     Nor may the place of a CTA's tile in memory differ from thread to thread. Who executes an op
     together its declaration says; of an op without one, all that there are.
@@ -71,7 +71,7 @@ def _refuse(kernel: Kernel, op: ir.OpView, control: Op, scope: Scope) -> None:
         legal = "in all lanes, such as those of block and warp numbers"
     kernel.error(
         op,
-        f"is executed by {who}, but stands under a '{control.operation.name}' that may send "
+        f"is executed by {who}, but is nested in a '{control.operation.name}' that may send "
         f"{which} different ways; legal: conditions and bounds that are the same {legal}",
         notes=(Diagnostic(control.location, "the divergent control flow is here", "note"),),
     )

@@ -27,9 +27,9 @@ _OF_ARGUMENTS = [d.name for d in DISCARDABLE.values() if d.bearer is Bearer.ARGU
 class CheckProgram(Pass):
     """Check the attributes `tile.…` that any op may carry, and the steps of loops.
 
-    In and out: any level; the program stays. An attribute that is misspelt or stands on another op
-    than it speaks of would have no effect: it is refused. So are an `scf.for` that does not go up,
-    and launches inside of kernels.
+    In and out: any level; the program stays. An attribute that is misspelt or on the wrong op
+    would have no effect and is rejected. So are an `scf.for` that does not count up, and launches
+    inside of kernels.
     """
 
     name: ClassVar[str] = "tile-check-program"
@@ -90,7 +90,7 @@ def _check_arguments(function: gpu.GPUFuncOp, report: Report) -> None:
             if name not in _OF_ARGUMENTS:
                 message = str(UnknownNameError("attribute", name, _OF_ARGUMENTS))
             elif not isinstance(type_, ir.MemRefType):
-                message = f"{name} speaks of memory, and this is of type {type_}"
+                message = f"{name} applies to memory, but this is of type {type_}"
             else:
                 continue
             report.error(function, message, argument=number)
@@ -99,9 +99,9 @@ def _check_arguments(function: gpu.GPUFuncOp, report: Report) -> None:
 def _check_step(op: ir.OpView) -> Iterator[str]:
     step = constant_of(op.step) if isinstance(op, scf.ForOp) else None
     if step is not None and step < 1:
-        yield f"goes up: its step must be positive, not {step}"
+        yield f"counts up: its step must be positive, not {step}"
 
 
 def _check_place(op: ir.OpView) -> Iterator[str]:
     if op.operation.name in LAUNCHES:
-        yield "stands in a kernel; kernels are launched by the host"
+        yield "is inside a kernel; kernels are launched by the host"

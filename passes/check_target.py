@@ -17,6 +17,7 @@ from tilec.isa import TARGETS, Form, Target, TilecError, form, forms, nearest, t
 from tilec.isa.limits import CLUSTERS_SINCE, LARGEST_CLUSTER, PORTABLE_CLUSTER
 from tilec.isa.sass import execution, sorts_metadata
 from tilec.isa.targets import Available
+from tilec.isa.wording import counted
 
 from .base import Pass, walk
 from .functions import block_size, cluster_size, functions, gpu_modules, known_target
@@ -107,7 +108,8 @@ def _check_block(function: Op, chosen: Target, report: Report) -> None:
     if size is not None and prod(size) > most:
         report.error(
             function,
-            f"known_block_size is of {prod(size)} threads; a CTA of {chosen} has at most {most}",
+            f"known_block_size is of {counted(prod(size), 'thread')}; a CTA of {chosen} has at "
+            f"most {most}",
         )
 
 
@@ -120,18 +122,21 @@ def _check_cluster(function: Op, chosen: Target, report: Report) -> None:
     if chosen.number < CLUSTERS_SINCE:
         report.error(
             function,
-            f"has clusters of {written} CTAs; {chosen} has none, sm_{CLUSTERS_SINCE} and later do",
+            f"has clusters of {counted(written, 'CTA')}; {chosen} has none, sm_{CLUSTERS_SINCE} "
+            "and later do",
         )
     elif min(size) < 1 or count > LARGEST_CLUSTER:
         report.error(
             function,
-            f"has clusters of {written}, {count} CTAs; legal: 1 to {LARGEST_CLUSTER}, of which "
+            f"has clusters of {written}, {counted(count, 'CTA')}; legal: 1 to {LARGEST_CLUSTER}, "
+            "of which "
             f"{PORTABLE_CLUSTER} run on every GPU",
         )
     elif count > PORTABLE_CLUSTER:
         report.advise(
             function,
-            f"has clusters of {count} CTAs, which the launch asks for and a GPU may refuse; up to "
+            f"has clusters of {counted(count, 'CTA')}, which the launch asks for and a GPU may "
+            "refuse; up to "
             f"{PORTABLE_CLUSTER} run on every one",
         )
 
@@ -149,7 +154,8 @@ def _check_tiles(op: ir.OpView, chosen: Target, report: Report) -> None:
         if needed > there:
             report.error(
                 op,
-                f"gives {result.type}, {needed} bytes; the registers of an SM hold {there}: take "
+                f"gives {result.type}, {counted(needed, 'byte')}; the registers of an SM hold "
+                f"{there}: take "
                 "smaller tiles",
             )
 

@@ -1,4 +1,4 @@
-"""`tile-check-wgmma`: registers of products under way, as the ISA wants them fenced and awaited."""
+"""`tile-check-wgmma`: registers of products in flight, as the ISA wants them fenced and awaited."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tilec.dialects.tile.ops import WgmmaWaitOp
 from tilec.dialects.tile.ops.wgmma import WgmmaProduct
 from tilec.ir.aliases import Op, Value
 from tilec.isa import WARPGROUP_THREADS
+from tilec.isa.wording import counted
 
 from .analysis.fragment_states import NOTHING, Known, State, fragment_states, is_fragment
 from .analysis.overwritten_operands import overwritten_product
@@ -26,17 +27,17 @@ from .nvvm.wgmma import warpgroup_packing
 
 @dataclass(frozen=True)
 class CheckWgmma(KernelPass):
-    """Refuse products whose registers are not fenced, or are used while they are under way.
+    """Reject products whose registers are not fenced, or are used while they are in flight.
 
     ptxas repairs some of this unasked and executes one product after the other in other cases
     (its notes C7514, C7517, C7519), or has no registers (C7602). A `tile.wgmma` takes fragments
     from a `tile.wgmma_fence` or another `tile.wgmma` of its shape, not from a wait; only that
     takes one in flight, until a wait whose `pending` covers its group on every way to it gives it
-    back. No product is under way when the kernel ends, or while its shared memory is certainly
+    back. No product is in flight when the kernel ends, or while its shared memory is certainly
     overwritten. What `setmaxnreg` leaves the warpgroups must add up to no more than there is, where
     `tile.warpgroup_id` decides who comes to it.
 
-    Behind a wait that is more than the ISA asks for where nothing touches the accumulators before
+    After a wait that is more than the ISA asks for where nothing touches the accumulators before
     a product of the same shape goes on in them (PTX ISA, `wgmma.fence`). But what a wait gives
     back LLVM may copy to other registers, which is such an access, and in a loop ptxas 13.0 puts a
     fence in itself. One costs an instruction.
@@ -87,14 +88,14 @@ def _check_product(kernel: Kernel, op: WgmmaProduct, states: Mapping[Value, Know
                 "gives back",
             )
         if number == 0 and State.FLIGHT in state:
-            kernel.error(op, "takes A from an accumulator in flight; legal: behind tile.wgmma_wait")
+            kernel.error(op, "takes A from an accumulator in flight; legal: after tile.wgmma_wait")
     shape = str(op.key.shape)
     others = states.get(op.operands[2], NOTHING).shapes - {shape}
     if others:
         kernel.error(
             op,
             f"goes on in an accumulator that a product {min(others)} may work on, with one {shape};"
-            " legal: behind a tile.wgmma_wait and a tile.wgmma_fence, since only products of one "
+            " legal: after a tile.wgmma_wait and a tile.wgmma_fence, since only products of one "
             "shape are ordered",
         )
     _check_registers(kernel, op)
@@ -109,8 +110,9 @@ def _check_registers(kernel: Kernel, op: WgmmaProduct) -> None:
     if needed > entry:
         kernel.error(
             op,
-            f"needs about {needed} registers a thread, {needed - BESIDES} of them the accumulator;"
-            f" at the entry of a CTA of {prod(size)} threads each has {entry}, whatever "
+            f"needs about {counted(needed, 'register')} a thread, {needed - BESIDES} of them the "
+            "accumulator;"
+            f" at the entry of a CTA of {counted(prod(size), 'thread')} each has {entry}, whatever "
             "setmaxnreg adds; legal: fewer columns or threads",
         )
 
@@ -126,7 +128,7 @@ def _check_use(kernel: Kernel, op: Op, states: Mapping[Value, Known]) -> None:
 
 
 def _check_flight(kernel: Kernel, op: Op, flight: Flight) -> None:
-    """Check an op against what may be under way before it."""
+    """Check an op against what may be in flight before it."""
     view = op.operation.opview
     if isinstance(view, WgmmaProduct | WgmmaWaitOp):
         _check_taken(kernel, view, flight)
@@ -138,9 +140,9 @@ def _check_flight(kernel: Kernel, op: Op, flight: Flight) -> None:
     if product is not None:
         kernel.error(
             op,
-            "overwrites shared memory that a tile.wgmma may still read; legal: behind a "
+            "overwrites shared memory that a tile.wgmma may still read; legal: after a "
             "tile.wgmma_wait that covers its group",
-            notes=(Diagnostic(product.location, "the product under way", "note"),),
+            notes=(Diagnostic(product.location, "the product in flight", "note"),),
         )
 
 
@@ -156,9 +158,11 @@ def _check_room(kernel: Kernel, op: WgmmaProduct, flight: Flight) -> None:
     if needed + BESIDES > entry:
         kernel.advise(
             op,
-            f"is under way with other products: their accumulators take {needed} registers a "
+            "is in flight with other products: their accumulators take "
+            f"{counted(needed, 'register')} a "
             f"thread, and the kernel about {BESIDES} besides; at the entry of a CTA of "
-            f"{prod(size)} threads each has {entry}, so ptxas executes one after the other and "
+            f"{counted(prod(size), 'thread')} each has {entry}, so ptxas executes one after the "
+            "other and "
             "spills (C7511, C7512)",
         )
 
@@ -184,7 +188,9 @@ def _check_wait(kernel: Kernel, op: WgmmaWaitOp, flight: Flight) -> None:
         closed = flight.ages.get(value)
         if closed is None or closed > pending:
             continue
-        what = f"leaves {pending} groups under way, the one of operand {number} among them"
+        what = (
+            f"leaves {counted(pending, 'group')} in flight, the one of operand {number} among them"
+        )
         if not closed:
             what = f"waits for operand {number}, whose group no tile.wgmma_commit has closed"
         legal = f"pending of at most {closed - 1}" if closed else "a tile.wgmma_commit before"
@@ -192,13 +198,13 @@ def _check_wait(kernel: Kernel, op: WgmmaWaitOp, flight: Flight) -> None:
 
 
 def _check_end(kernel: Kernel, flight: Flight) -> None:
-    """Nothing is under way when threads exit."""
+    """Nothing is in flight when threads exit."""
     for result in dict.fromkeys(result for result, _ in flight.reads):
         product = product_of(result)
         kernel.error(
             product,
-            "may still be under way when the kernel ends; legal: a tile.wgmma_commit and a "
-            "tile.wgmma_wait of 0 behind it, on every way",
+            "may still be in flight when the kernel ends; legal: a tile.wgmma_commit and a "
+            "tile.wgmma_wait of 0 after it, on every way",
         )
 
 

@@ -10,6 +10,7 @@ from tilec.dialects.tile.ops import ConvertLayoutOp, StoreOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.mlir import ir
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.conversion import convert
 from tilec.layout.sectors import Traffic, traffic
@@ -53,8 +54,9 @@ def _coalesce(store: StoreOp, kernel: Kernel) -> None:
         return
     price = convert(tile.layout, other, bits_of(tile.element), target).price.total
     said = (
-        f"in its tile's own layout takes {own.instructions} instructions and "
-        f"{own.sectors} sectors a warp, coalesced {better.instructions} and {better.sectors}"
+        f"in its tile's own layout takes {counted(own.instructions, 'instruction')} and "
+        f"{counted(own.sectors, 'sector')} a warp, coalesced {better.instructions} and "
+        f"{better.sectors}"
     )
     if saved <= price:
         kernel.remark(store, f"{said}: not worth a conversion, which costs {price}")

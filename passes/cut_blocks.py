@@ -29,7 +29,7 @@ to branches."""
 class CutBlocks(KernelPass):
     """Cut blocks of very many ops into shorter ones, each branching to the next.
 
-    In and out: anything below tiles. `convert-scf-to-cf` moves what stands behind an `scf` op to a
+    In and out: anything below tiles. `convert-scf-to-cf` moves what stands after an `scf` op to a
     new block, all of it for each op of the block; and LLVM's vectorizer of loads and stores looks,
     for an access, at those before it in the block. Both take time of the square of their number.
     Blocks of no more than `longest` ops, as those of kernels on tiles are, stay as they are, and

@@ -11,6 +11,7 @@ from tilec.ir.attributes import CLUSTER, attribute
 from tilec.ir.mlir import gpu, ir
 from tilec.ir.state import per_context
 from tilec.isa import LANES, Target, TilecError, target
+from tilec.isa.wording import counted
 
 
 def gpu_modules(module: ir.Module) -> Iterator[gpu.GPUModuleOp]:
@@ -41,7 +42,7 @@ def target_of(gpu_module: Op) -> Target | None:
     """The target that the module's `#nvvm.target` names, or None where it has none.
 
     Raises:
-        TilecError: for a chip that is no target.
+        TilecError: for a chip that is not a target.
     """
     if "targets" not in gpu_module.attributes:
         return None
@@ -63,7 +64,7 @@ def known_target(gpu_module: Op) -> Target:
     """The target that the module names.
 
     Raises:
-        TilecError: if it names none, or a chip that is no target.
+        TilecError: if it names none, or a chip that is not a target.
     """
     found = target_of(gpu_module)
     if found is None:
@@ -122,14 +123,14 @@ def threads(function: Op) -> int:
     """Threads of a CTA.
 
     Raises:
-        TilecError: if the kernel does not say, or they are no whole warps.
+        TilecError: if the kernel does not say, or they are not whole warps.
     """
     size = block_size(function)
     if size is None:
         raise TilecError("needs the kernel's attribute known_block_size = array<i32: X, Y, Z>")
     count = prod(size)
     if count % LANES:
-        raise TilecError(f"a block of {count} threads is no whole number of warps")
+        raise TilecError(f"a block of {counted(count, 'thread')} is not a whole number of warps")
     return count
 
 
@@ -137,7 +138,7 @@ def warps(function: Op) -> int:
     """Warps of a CTA that share tiles.
 
     Raises:
-        TilecError: if the kernel does not say, or they are no power of two.
+        TilecError: if the kernel does not say, or they are not a power of two.
     """
     count = threads(function) // LANES
     if count & (count - 1):

@@ -45,7 +45,7 @@ class Title(NamedTuple):
 
 
 Watcher: TypeAlias = "Callable[[Title, ir.Module | ir.Operation], AbstractContextManager[None]]"
-"""Is entered before a pass and left behind it."""
+"""Is entered before a pass and left after it."""
 
 
 @dataclass

@@ -42,7 +42,7 @@ class Kernel(Report):
         """What the module is for; None where that does not say.
 
         Raises:
-            TilecError: for a chip that is no target.
+            TilecError: for a chip that is not a target.
         """
         return target_of(self.module)
 
@@ -66,7 +66,7 @@ class Kernel(Report):
         """Threads of a CTA.
 
         Raises:
-            TilecError: if the kernel does not say, or they are no whole warps.
+            TilecError: if the kernel does not say, or they are not whole warps.
         """
         return threads(self.function)
 
@@ -75,7 +75,7 @@ class Kernel(Report):
         """Warps of a CTA that share tiles.
 
         Raises:
-            TilecError: if the kernel does not say, or they are no power of two.
+            TilecError: if the kernel does not say, or they are not a power of two.
         """
         return warps(self.function)
 

@@ -75,7 +75,7 @@ _NO_FLAGS = "#arith.fastmath<none>"
 
 
 class LowerMath(KernelPass):
-    """Replace `math` ops, and `arith` ops that have no instruction, by instructions' sequences.
+    """Replace `math` ops, and `arith` ops without an instruction, by sequences of instructions.
 
     In: anything below tiles. Out: on scalars and vectors no `math` op, which upstream would make
     a call of libdevice, CUDA's library of bitcode, which is not linked: calls of LLVM's

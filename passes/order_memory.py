@@ -20,7 +20,7 @@ from .kernel_pass import Kernel, KernelPass
 
 
 class OrderMemory(KernelPass):
-    """Put a barrier between accesses to global memory of which one depends on the other.
+    """Insert barriers between dependent accesses to global memory by different threads.
 
     In and out: level 2. The elements of a tile belong to threads of the CTA as its layout says, so
     that what one op stores another may load, or store anew, from other threads. Where both may
@@ -108,7 +108,7 @@ def _refuse(kernel: Kernel, hazard: Hazard, branch: Op) -> None:
     (first, _), second = hazard.first[0], hazard.second
     kernel.error(
         second.op,
-        f"{_depends(first, second)}, and no barrier can stand between them under a "
+        f"{_depends(first, second)}, and no barrier can be placed between them in a "
         f"'{branch.operation.name}' that may send threads different ways; legal: conditions and "
         f"bounds that are the same in all threads, or {_promise(first, second)}",
         notes=(

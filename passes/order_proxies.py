@@ -15,7 +15,7 @@ from .search import defining_op
 
 
 class OrderProxies(KernelPass):
-    """Put a fence of the asynchronous proxy before barriers behind which warpgroups read.
+    """Insert a fence of the asynchronous proxy before barriers after which warpgroups read.
 
     In and out: level 2. `wgmma` reads shared memory through the asynchronous proxy, and copies and
     stores write it through the generic one, which no barrier orders (PTX ISA 8.6). Each thread
@@ -55,7 +55,7 @@ class _Fences:
         self._writers = writers
 
     def region(self, region: ir.Region, *, written: bool, looking: bool = False) -> bool:
-        """Fence a region; whether something may be written behind it that no fence orders.
+        """Fence a region; whether something may be written after it that no fence orders.
 
         Args:
             region: the region.

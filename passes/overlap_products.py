@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from tilec.dialects.tile.attributes import OVERLAP, PRODUCER
 from tilec.ir.mlir import ir, scf
+from tilec.isa.wording import counted
 
 from .hopper.chained_products import ChainedProducts, chained_products, has_chain
 from .hopper.rotated_loops import RotatedLoop
@@ -17,7 +18,7 @@ from .kernel_pass import Kernel, KernelPass
 
 @dataclass(frozen=True)
 class OverlapProducts(KernelPass):
-    """Let what is computed of a round's first product be computed under the second of the last.
+    """Overlap what is computed from a loop's first product with the second of the iteration before.
 
     In and out: level 2, kernels that are `tile.automatic`, and whose warps have roles. Of a loop
     with two `tile.warpgroup_dot`s, of which the second takes A from registers, computed of the
@@ -25,7 +26,7 @@ class OverlapProducts(KernelPass):
     own and the second of the round before, waits for the first, computes, and waits for the second;
     an attention computes powers of scores while values are multiplied. What the loop adds to is
     rescaled then. The first round stands in front of the loop, the second product of the last
-    behind it. A loop stays as it is, with a remark that says why, where it is another one, where
+    after it. A loop stays as it is, with a remark that says why, where it is another one, where
     the registers of a thread do not hold both accumulators, or where `tile.overlap` is false.
 
     Attributes:
@@ -69,12 +70,13 @@ def _overlap(kernel: Kernel, loop: scf.ForOp, registers: int) -> str:
     held = chain.registers(kernel.threads)
     if held + BESIDES > registers:
         return (
-            f"accumulators and A of both take {held} registers of a thread, which has {registers}"
+            f"accumulators and A of both take {counted(held, 'register')} of a thread, "
+            f"which has {registers}"
         )
     kernel.remark(
         loop,
         "begins the first product of a round beside the second of the round before, which goes on "
-        f"while others compute: {held} registers of {registers} hold what both need",
+        f"while others compute: {counted(held, 'register')} of {registers} hold what both need",
     )
     RotatedLoop(loop, chain).run()
     return ""

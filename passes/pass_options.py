@@ -84,6 +84,6 @@ def _value(what: str, kind: object, text: str) -> object:
     if isinstance(kind, type) and issubclass(kind, Enum):
         legal = [str(member.value) for member in kind]
         if text not in legal:
-            raise PipelineError(f"{what}: '{text}' is none of {', '.join(legal)}")
+            raise PipelineError(f"{what}: '{text}' is not one of {', '.join(legal)}")
         return kind(text)
     return text

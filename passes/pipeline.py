@@ -92,11 +92,11 @@ def verify(module: Root) -> None:
 
 
 def verify_lowered(module: ir.Module) -> None:
-    """Verify a verified module behind passes, whose code is in `gpu.module`s.
+    """Verify a verified module after passes, whose code is in `gpu.module`s.
 
     Each function by itself, which takes a third of the time: a symbol that an op names is looked
     up only where another package's lowering may have made the op, since what tilec's passes name
-    they declare. Behind another package's pass the whole module has been verified.
+    they declare. After another package's pass the whole module has been verified.
 
     Raises:
         PassError: if it does not verify.

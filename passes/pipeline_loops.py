@@ -13,6 +13,7 @@ from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir, scf
 from tilec.ir.types import memref_of
 from tilec.isa import LANES, TilecError
+from tilec.isa.wording import counted
 
 from .analysis.async_copies import is_asynchronous
 from .analysis.effects import Writers
@@ -28,7 +29,7 @@ from .staging.staged_copies import CopyGroup, StagedCopy, copy_groups
 
 @dataclass(frozen=True)
 class PipelineLoops(KernelPass):
-    """Give the buffers of a loop several stages, and begin each copy that many rounds ahead.
+    """Give the buffers of a loop several stages, and start each copy that many iterations ahead.
 
     In and out: level 2; kernels that are `tile.automatic`, and loops that say `tile.stages`. In a
     loop's body, barrier, `tile.async_copy`s, commit, wait for all and
@@ -90,14 +91,16 @@ class PipelineLoops(KernelPass):
         stages = min(self.stages, room, _rounds(loop)) if pinned is None else pinned
         if stages > room:
             raise TilecError(
-                f"{STAGES} = {stages} takes {stages * size} bytes of shared memory, and there are "
+                f"{STAGES} = {stages} takes {counted(stages * size, 'byte')} of shared memory, and "
+                "there are "
                 f"{left} of {space.limit}; {room} of {size} each would fit"
             )
         why = f"as {STAGES} says" if pinned is not None else f"{room} would fit"
         kernel.remark(
             loop,
-            f"has {stages} stages of {size} bytes of shared memory: {why}; copies begin "
-            f"{stages - 1} rounds ahead",
+            f"has {counted(stages, 'stage')} of {counted(size, 'byte')} of shared memory: {why}; "
+            "copies begin "
+            f"{counted(stages - 1, 'round')} ahead",
         )
         return stages
 
@@ -148,6 +151,7 @@ def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[ir.Operat
 def _explain_held(loop: scf.ForOp, held: list[StagedCopy], kernel: Kernel) -> None:
     kernel.remark(
         loop,
-        f"has 2 stages of {_size(held)} bytes of shared memory; without cp.async the next round's "
+        f"has 2 stages of {counted(_size(held), 'byte')} of shared memory; without cp.async the "
+        "next round's "
         "tiles wait in registers",
     )

@@ -128,7 +128,7 @@ def parse_pipeline(text: str, anchor: str = MODULE) -> tuple[Element, ...]:
 
     Args:
         text: a pipeline, with or without `builtin.module(…)` around it; empty for no pass.
-        anchor: the name of the op, if it is no module.
+        anchor: the name of the op, if it is not a module.
 
     Raises:
         PipelineError: if it is not of that form.
@@ -156,7 +156,7 @@ def elements_of(
     """The elements of a pipeline, of a pass, or of a sequence of both, which run on `anchor`.
 
     Raises:
-        PipelineError: for a text that is no pipeline, and what is neither text nor a pass.
+        PipelineError: for a text that is not a pipeline, and what is neither text nor a pass.
     """
     parts = [pipeline] if isinstance(pipeline, str | Pass | Element) else pipeline
     found: list[Element | Pass] = []

@@ -19,7 +19,7 @@ _BITS = 8
 
 @dataclass(frozen=True)
 class PromoteSums(KernelPass):
-    """Let products of 8-bit floats begin from zero each, and add what they give in f32.
+    """Start each product of 8-bit floats from zero, and add the results in f32.
 
     In and out: level 1. Matrix instructions keep fewer bits of a sum of such products than f32 has
     (docs/numerics.md); over a long K the error grows. Of each `tile.dot` with factors of 8 bits and
@@ -46,7 +46,7 @@ class PromoteSums(KernelPass):
                 continue
             if not _may_be(dot):
                 if said is not None:
-                    kernel.remark(dot, "is not promoted: its factors are no floats of 8 bits")
+                    kernel.remark(dot, "is not promoted: its factors are not floats of 8 bits")
                 continue
             _promote(dot)
             depth = ir.RankedTensorType(dot.a.type).shape[1]

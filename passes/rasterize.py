@@ -9,6 +9,7 @@ from tilec.ir.aliases import Value
 from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu
+from tilec.isa.wording import counted
 
 from .emit import index_constant
 from .functions import take_positive
@@ -46,7 +47,7 @@ def _renumber(kernel: Kernel, rows: int) -> None:
     for op in numbers:
         op.result.replace_all_uses_with(new[dimension_of(op)])
         op.operation.erase()
-    kernel.remark(kernel.function, f"goes down {rows} rows of CTAs before a next column")
+    kernel.remark(kernel.function, f"goes down {counted(rows, 'row')} of CTAs before a next column")
 
 
 def _places(rows: int) -> tuple[Value, Value]:

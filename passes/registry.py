@@ -110,7 +110,7 @@ def pass_class(name: str) -> type[Pass]:
 
 
 def _lost_fields(kind: type[Pass]) -> list[str]:
-    """Fields that are no options, as the class that has them is no dataclass itself."""
+    """Fields that are not options, as the class that has them is not a dataclass itself."""
     known = {field.name for field in fields(kind)}
     return [
         name
@@ -123,7 +123,7 @@ def _lost_fields(kind: type[Pass]) -> list[str]:
 
 def _no_dataclass(kind: type[Pass], lost: list[str]) -> str:
     return (
-        f"which is no dataclass: write @dataclass(frozen=True) above class {kind.__name__}, "
+        f"which is not a dataclass: write @dataclass(frozen=True) above class {kind.__name__}, "
         f"so that '{lost[0]}' is an option"
     )
 
@@ -142,9 +142,9 @@ def package_of(kind: type[Pass]) -> str:
 def _loaded(plugin: Plugin) -> type[Pass]:
     found = plugin.load()
     if not (isinstance(found, type) and issubclass(found, Pass)):
-        raise plugin.wrong("which is no subclass of tilec.passes.Pass")
+        raise plugin.wrong("which is not a subclass of tilec.passes.Pass")
     if lost := _lost_fields(found):
         raise plugin.wrong(_no_dataclass(found, lost))
     if found.name != plugin.name:
-        raise plugin.wrong(f"which calls itself '{found.name}'")
+        raise plugin.wrong(f"whose name is '{found.name}'")
     return found

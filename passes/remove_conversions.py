@@ -9,6 +9,7 @@ from tilec.dialects.tile.attributes import LAYOUT
 from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
+from tilec.isa.wording import counted
 from tilec.layout.conversion import convert
 from tilec.layout.plans import Nothing, Permutation, Plan, SharedTrip, Shuffles, Transposition
 
@@ -121,4 +122,4 @@ def _how(plan: Plan) -> str:
             return f"takes {plan.price.wavefronts} shuffles"
         case SharedTrip():
             where = "within warps" if plan.within_warp else "between warps"
-            return f"goes through {plan.bytes} bytes of shared memory {where}"
+            return f"goes through {counted(plan.bytes, 'byte')} of shared memory {where}"

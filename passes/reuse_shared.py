@@ -15,6 +15,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import gpu
 from tilec.ir.types import memref_of
 from tilec.isa import Target
+from tilec.isa.wording import counted
 
 from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
 from .analysis.places import places_of
@@ -25,12 +26,12 @@ from .search import named
 
 
 class ReuseShared(KernelPass):
-    """Give every `tile.alloc_shared` its place, the same to buffers whose lifetimes are apart.
+    """Place every `tile.alloc_shared`; buffers with disjoint lifetimes share memory.
 
     In and out: level 2, kernels that are `tile.automatic`; the place becomes the attribute
     `offset`. Before a buffer that takes the place of others is first written, all threads must
     have done with those: a `gpu.barrier` is put there where none stands, and a wait for the copies
-    to them that may be under way.
+    to them that may be in flight.
     """
 
     name: ClassVar[str] = "tile-reuse-shared"
@@ -63,7 +64,8 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
     if total < apart:
         remark(
             kernel.function.location,
-            f"{len(buffers)} buffers share {total} bytes of shared memory; apart they take {apart}",
+            f"{len(buffers)} buffers share {counted(total, 'byte')} of shared memory; apart they "
+            f"take {apart}",
         )
 
 
@@ -97,7 +99,7 @@ def _order(buffer: Lifetime, others: list[Lifetime], target: Target | None) -> N
 
 
 def _barrier_before(op: ir.Operation) -> ir.Operation | None:
-    """The barrier of the same block behind which nothing touches shared memory before `op`."""
+    """The barrier of the same block after which nothing touches shared memory before `op`."""
     before = takewhile(lambda other: other != op, (one.operation for one in op.block.operations))
     for other in reversed(list(before)):
         if orders(other, Resource.BARRIERS):

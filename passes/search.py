@@ -14,7 +14,7 @@ OpClass = TypeVar("OpClass", bound=ir.OpView)
 def named(root: Op, names: Iterable[str | type[ir.OpView]]) -> list[ir.Operation]:
     """The operations inside `root` of these classes or names, as `ir.Operation`, in program order.
 
-    Of a class that is no op itself those of its subclasses.
+    Of a class that is not an op itself those of its subclasses.
 
     Blocks that nothing reaches are left out, which no conversion of upstream looks at either.
     """

@@ -12,6 +12,7 @@ from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, Target, TilecError
 from tilec.isa.sass import execution
+from tilec.isa.wording import counted
 
 from .functions import known_target
 from .kernel_pass import Kernel, KernelPass
@@ -99,8 +100,9 @@ class _Selection:
             text = "x".join(str(n) for n in tile.shape)
             self._kernel.error(
                 dot,
-                f"has an accumulator of {text}x{tile.element}, {needed} registers of each of "
-                f"{threads} threads; a thread has {most}: let the tile be smaller"
+                f"has an accumulator of {text}x{tile.element}, {counted(needed, 'register')} of "
+                "each of "
+                f"{counted(threads, 'thread')}; a thread has {most}: let the tile be smaller"
                 f"{', or the warps more' if threads < 256 else ''}",
             )
 
@@ -137,7 +139,7 @@ class _Selection:
         emulated = f", emulated on {self._target}" if how is not None and how.emulated else ""
         text = (
             f"becomes {chosen.instructions} {chosen.form.ptx}{emulated} for each of "
-            f"{_grid(chosen)} warps, cost {chosen.cost:g}"
+            f"{counted(_grid(chosen), 'warp')}, cost {chosen.cost:g}"
         )
         costs = "; ".join(f"{one.form.shape} {_grid(one)} {one.cost:g}" for one in others)
         return f"{text}; others: {costs}" if others else text

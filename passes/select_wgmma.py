@@ -10,6 +10,7 @@ from tilec.dialects.tile.ops import DotOp, LoadOp
 from tilec.dialects.tile.ops.dots import is_of_warpgroups
 from tilec.ir.mlir import ir
 from tilec.isa import Target, TilecError
+from tilec.isa.wording import counted
 
 from .analysis.shared_space import SharedSpace, aligned
 from .analysis.uniformity import Uniformity
@@ -29,7 +30,7 @@ class Instruction(StrEnum):
 
 @dataclass(frozen=True)
 class SelectWgmma(KernelPass):
-    """Let warpgroups compute products of tiles without layouts, where they can.
+    """Choose products of tiles without layouts that warpgroups can compute.
 
     In: level 1. Out: the same; each `tile.dot` that warpgroups will compute has a `form` of
     `wgmma.mma_async`, which says whether A comes from shared memory or from registers, and `warps`;
@@ -97,7 +98,8 @@ class _Selection:
         left = SharedSpace(self._kernel.function, self._target).left(dot)
         if wanted > left:
             raise TilecError(
-                f"its operands take {wanted} bytes of shared memory, with those of other products, "
+                f"its operands take {counted(wanted, 'byte')} of shared memory, with those of "
+                "other products, "
                 f"and {left} are left"
             )
         self._taken |= more

@@ -36,11 +36,11 @@ _BARRIERS = 2 * 1024
 
 @dataclass(frozen=True)
 class SpecializeWarps(KernelPass):
-    """Part a loop of a kernel in two: warps that load, and warps that compute.
+    """Split a loop of a kernel between warps that load and warps that compute.
 
     In and out: level 2, kernels that are `tile.automatic`. Of the first loop at the top of a
     kernel whose copies, as tile-stage-wgmma writes them, are all for `tile.warpgroup_dot`s of its
-    body, a warpgroup behind those of the kernel makes the copies, by `tile.tma_load`, to a ring of
+    body, an additional warpgroup makes the copies, by `tile.tma_load`, to a ring of
     as many stages as there is room for, or as `tile.stages` says; mbarriers say that what the same
     products read of a stage is full, and empty. The `scf.if` that holds its work says so, for
     tile-split-roles. A loop stays for tile-pipeline, with a remark that says why, where no tensor

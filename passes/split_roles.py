@@ -21,7 +21,7 @@ _BARRIER = 1
 
 
 class SplitRoles(KernelPass):
-    """Let what follows the work of threads that load be done by the others alone.
+    """Leave what follows the work of threads that load to the other threads.
 
     In: registers, as tile-fragments-to-nvvm leaves them; the `scf.if` of tile-specialize-warps.
     Out: the same, with all that follows it in its other region. Barriers there are of the threads

@@ -1,4 +1,4 @@
-"""`tile-split-tiles`: tiles whose extents are no powers of two, as the units they are made of."""
+"""`tile-split-tiles`: tiles whose extents are not powers of two, as the units they are made of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .kernel_pass import Kernel, KernelPass
 
 
 class SplitTiles(KernelPass):
-    """Take tiles whose extents are no powers of two apart, into tiles that have such.
+    """Split tiles whose extents are not powers of two into tiles whose extents are.
 
     In and out: level 2. A tile of 64x192 is three of 64x64, with the layout that it had: every op
     on it becomes one on each unit, with reductions and products along an axis of several combined

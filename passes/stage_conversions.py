@@ -16,6 +16,7 @@ from tilec.ir.aliases import Op, Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.access import Access
 from tilec.layout.plans import Plan, SharedTrip
@@ -28,12 +29,12 @@ from .layouts.conversion_choice import Trip, choose_conversion
 
 
 class StageConversions(KernelPass):
-    """Replace `tile.convert_layout` by a trip through shared memory where that is the plan.
+    """Lower `tile.convert_layout` to a trip through shared memory where that is the plan.
 
     In and out: level 2. A conversion between warps, and one within a warp for which the trip
     is cheapest, becomes a buffer, swizzled free of conflicts where that is possible, and
-    store, barrier, load, in loops behind another barrier; both say, as `form`, by which matrix
-    instruction, or that by none. A tile that is no matrix goes as one, the last dimension its
+    store, barrier, load, in loops after another barrier; both say, as `form`, by which matrix
+    instruction, or that by none. A tile that is not a matrix goes as one, the last dimension its
     columns; elements of less than a byte go as bytes. Other conversions stay.
     """
 
@@ -201,7 +202,8 @@ def _explain(
     instead = f"; instead of {', '.join(others)}" if others else ""
     kernel.remark(
         op,
-        f"goes through {plan.bytes} bytes of shared memory, by {plan.store.instructions} "
+        f"goes through {counted(plan.bytes, 'byte')} of shared memory, by "
+        f"{plan.store.instructions} "
         f"{plan.store.name} and {plan.load.instructions} {plan.load.name} a warp: costs "
         f"{plan.price.total}{instead}",
     )

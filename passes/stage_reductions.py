@@ -10,6 +10,7 @@ from tilec.dialects.tile.ops import ConvertLayoutOp, ReduceOp, ReshapeOp, Transp
 from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Type, Value
 from tilec.ir.mlir import ir
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.views import drop_dim, reshape, transpose
 
@@ -18,11 +19,11 @@ from .layouts.reduction_choice import Split, gathering
 
 
 class StageReductions(KernelPass):
-    """Take a `tile.reduce` over warps apart, into reductions within a warp.
+    """Split a `tile.reduce` over warps into reductions within a warp.
 
     In and out: level 2. Each warp combines its part of the dimension; the parts are brought
     together by a `tile.convert_layout`, after which each thread has those of all warps in
-    registers; and they are combined. Where a warp's part is no whole bits of the dimension's index,
+    registers; and they are combined. Where a warp's part is not whole bits of a dimension's index,
     the conversion comes first. Other reductions stay.
     """
 
@@ -51,7 +52,7 @@ def _stage(op: ReduceOp, kernel: Kernel) -> None:
         result = steps.reduce(plan.axis, op.result.type)
     kernel.remark(
         op,
-        f"is over {plan.partials} warps: {moved} bytes go through shared memory, "
+        f"is over {counted(plan.partials, 'warp')}: {moved} bytes go through shared memory, "
         + (
             "after each warp has combined its part"
             if plan.combines

@@ -13,6 +13,7 @@ from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.isa import LANES
 from tilec.isa.lazy import cached_property
+from tilec.isa.wording import counted
 
 from .analysis.effects import Writers
 from .analysis.places import outermost_loop
@@ -28,7 +29,7 @@ from .staging.staging_vectors import copy_vector, memory_shape
 
 
 class StageShared(KernelPass):
-    """Let loads from global memory that feed matrix products go through shared memory.
+    """Route loads from global memory that feed matrix products through shared memory.
 
     In and out: level 2, kernels that are `tile.automatic`; those written with layouts by hand keep
     the loads they have. A `tile.load` whose tile becomes a factor of a product, by way of casts
@@ -123,7 +124,8 @@ class _Stage:
         if size > self._left:
             self._kernel.remark(
                 load,
-                f"stays in global memory: its tile takes {size} bytes of shared memory, and "
+                f"stays in global memory: its tile takes {counted(size, 'byte')} of shared memory, "
+                "and "
                 f"{self._left} are left of {self._space.limit}; a smaller tile fits",
             )
             return None
@@ -178,8 +180,9 @@ def _explain(
     conflicts = chosen.found.conflicts
     kernel.remark(
         load,
-        f"goes through {buffer.bytes} bytes of shared memory, swizzled as "
+        f"goes through {counted(buffer.bytes, 'byte')} of shared memory, swizzled as "
         f"{chosen.text}: copied {vector * buffer.element_bytes} bytes at a time, loaded by "
-        f"{', '.join(chosen.instructions)}; {sum(c.wavefronts for c in counts)} wavefronts a warp, "
+        f"{', '.join(chosen.instructions)}; "
+        f"{counted(sum(c.wavefronts for c in counts), 'wavefront')} a warp, "
         f"{conflicts or 'none'} of them for bank conflicts",
     )

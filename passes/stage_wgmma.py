@@ -12,6 +12,7 @@ from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.ir.types import element_of
 from tilec.isa import Target
+from tilec.isa.wording import counted
 
 from .analysis.effects import Writers
 from .analysis.uniformity import Uniformity
@@ -26,7 +27,7 @@ from .staging.staging_vectors import copy_vector
 
 
 class StageWgmma(KernelPass):
-    """Make `tile.warpgroup_dot`s of the products that say a form of `wgmma`.
+    """Turn products whose form is a `wgmma` into `tile.warpgroup_dot`s.
 
     In: level 1, as tile-select-wgmma leaves it. Out: the same, without such `tile.dot`s. B, and A
     if the form says so, are copied to buffers by `tile.async_copy`, with a commit, a wait and
@@ -104,8 +105,9 @@ class _Stage:
         panels, lines, width = kind.shape
         self._kernel.remark(
             load,
-            f"goes through {kind.bytes} bytes of shared memory, in {panels} panels of {lines} "
-            f"lines of {width} elements, swizzled as {kind.swizzle}",
+            f"goes through {counted(kind.bytes, 'byte')} of shared memory, in "
+            f"{counted(panels, 'panel')} of {lines} "
+            f"lines of {counted(width, 'element')}, swizzled as {kind.swizzle}",
         )
         return buffer
 

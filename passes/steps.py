@@ -173,7 +173,7 @@ def _own_step(anchor: str, element: Element | Pass) -> Step:
     if isinstance(element, Pass):
         instance = element
     elif element.inside is not None:
-        raise PipelineError(f"pipeline: '{element.name}' is a pass and holds no others")
+        raise PipelineError(f"pipeline: '{element.name}' is a pass and cannot contain other passes")
     else:
         instance = make_pass(element.name, element.options)
     if anchor != MODULE and anchor not in instance.anchors():

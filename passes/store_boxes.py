@@ -8,6 +8,7 @@ from typing import ClassVar
 from tilec.dialects.semantics import Spread
 from tilec.dialects.tile.ops import StoreOp, TmaLoadOp
 from tilec.dialects.tile.tiles import TileValue, tile_value
+from tilec.isa.wording import counted
 
 from .analysis.cta_accesses import CtaAccess, accesses_of
 from .analysis.effects import is_shared, may_alias
@@ -23,12 +24,12 @@ from .kernel_pass import Kernel, KernelPass
 
 @dataclass(frozen=True)
 class StoreBoxes(KernelPass):
-    """Store tiles of 16-bit elements by boxes, where the kernel loads by boxes, too.
+    """Store tiles of 16-bit elements by TMA in kernels that also load by TMA.
 
     In and out: level 2, kernels that are `tile.automatic`. A `tile.store` at the top of a kernel,
     or in a loop over tiles there, of elements that no other op touches, becomes one to panels in
     shared memory, by matrix instructions, and a `tile.tma_store` of each by one thread, which waits
-    for them: in such a loop before panels are written again, behind the next tile's products,
+    for them: in such a loop before panels are written again, after the next tile's products,
     unless something looks at the array before that. No element's place is compared with the array's
     extents. A store stays for tile-coalesce-stores, with a remark that says why, where no tensor
     map describes the array, where rows may end within 16 bytes, or where shared memory has no room.
@@ -78,7 +79,7 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
     """Store by boxes; why not, if it stays."""
     kind = panels_of(tile)
     if kind is None:
-        return "its rows are no lines of a swizzle"
+        return "its rows are not lines of a swizzle"
     moves = matrix_moves(
         tile,
         FragmentTypes(kernel.function).parts(tile),
@@ -90,11 +91,12 @@ def _store(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:
         return "no matrix instruction stores its layout"
     left = SharedSpace(kernel.function, kernel.target).left(store)
     if aligned(kind.bytes) > left:
-        return f"{kind.bytes} bytes of shared memory are not left"
+        return f"{counted(kind.bytes, 'byte')} of shared memory are not left"
     panels, lines, width = kind.shape
     kernel.remark(
         store,
-        f"leaves by TMA, through {panels} panels of {lines} lines of {width} elements in shared "
+        f"leaves by TMA, through {counted(panels, 'panel')} of {counted(lines, 'line')} of "
+        f"{counted(width, 'element')} in shared "
         f"memory, swizzled as {kind.swizzle}",
     )
     tiles = loop_over_tiles(store, kernel.function)

@@ -24,7 +24,7 @@ class ThreadIndex:
         self._top = function.regions[0].blocks[0].operations[0]
 
     def at_top(self) -> ir.InsertionPoint:
-        """The insertion point behind what is at the top so far."""
+        """The insertion point after what is at the top so far."""
         return ir.InsertionPoint(self._top)
 
     def number(self, dim: str) -> Value:

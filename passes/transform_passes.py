@@ -85,7 +85,7 @@ def _apply(op: Any, results: Any, state: Any) -> None:
     """Apply the pass that the op names to each op of its handle.
 
     Raises:
-        ProgramError: if that fails, or is no op that the pass works on.
+        ProgramError: if that fails, or is not an op that the pass works on.
     """
     if len(op.operation.operands) > 1:
         message = f"options of '{_text(op.attributes['pass_name'])}' must be attributes"

@@ -8,6 +8,7 @@ from tilec.dialects.tile.attributes import UNROLL, UNROLL_NOW
 from tilec.ir.mlir import dialect, ir, scf
 from tilec.ir.ops import arith, transform
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 from .base import walk
 from .emit import constant_of
@@ -53,7 +54,7 @@ def _unroll(loop: ir.OpView, kernel: Kernel) -> None:
     factor = attribute.value
     if factor == 1:
         return
-    kernel.remark(loop, f"has {factor} rounds in one, as {UNROLL} says")
+    kernel.remark(loop, f"has {counted(factor, 'round')} in one, as {UNROLL} says")
     _order_bounds(loop)
     attributes[UNROLL_NOW] = ir.UnitAttr.get()
     script = _script(factor)

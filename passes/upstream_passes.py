@@ -27,7 +27,7 @@ def manager(anchor: str, elements: Sequence[Element]) -> passmanager.PassManager
 
     Raises:
         PipelineError: if upstream refuses them.
-        UnknownPassError: if one of them is no pass of upstream's.
+        UnknownPassError: if one of them is not a pass of upstream's.
     """
     try:
         return _parse(anchor, elements)
@@ -44,7 +44,7 @@ def manager(anchor: str, elements: Sequence[Element]) -> passmanager.PassManager
 def _parse(anchor: str, elements: Sequence[Element]) -> passmanager.PassManager:
     text = join(elements)
     if not text.isascii() and not _is_text(text):
-        raise PipelineError("half a character stands among the passes")
+        raise PipelineError("the pipeline contains a lone surrogate")
     made = passmanager.PassManager.parse(f"{anchor}({text})")
     made.enable_verifier(False)
     return made

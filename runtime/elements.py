@@ -37,19 +37,19 @@ def to_bits(values: ArrayLike, type_: ElementType | str) -> Bits:
         return _integer_bits(array, type_)
     numbers = array.astype(np.float64)
     if not type_.is_signed:
-        refuse(numbers < 0, array, f"is negative, which no {type_} is")
+        refuse(numbers < 0, array, f"is negative, and {type_} has no sign")
     if type_.name == "tf32":
         return _tf32_bits(_odd_float32(numbers))
     if type_.name == "ue8m0":
         fraction, exponent = np.frexp(np.abs(numbers))
         power = np.isnan(numbers) | ((fraction == 0.5) & (exponent >= -126) & (exponent <= 128))
-        refuse(~power, array, "is no ue8m0: a power of two from 2^-127 to 2^127, or NaN")
+        refuse(~power, array, "does not fit ue8m0: a power of two from 2^-127 to 2^127, or NaN")
     held = numpy_type(type_)
     if type_.bits <= 8:
         limits = ml_dtypes.finfo(held)
         numbers = np.clip(numbers, float(limits.min), float(limits.max))
         if not np.isnan(np.array(np.nan, np.float32).astype(held).astype(np.float32)):
-            refuse(np.isnan(numbers), array, f"is no {type_}, which has no NaN")
+            refuse(np.isnan(numbers), array, f"does not fit {type_}, which has no NaN")
     wide = type_.name in ("f16", "f32", "f64")
     with np.errstate(over="ignore"):
         found = (numbers if wide else _odd_float32(numbers)).astype(held)
@@ -74,7 +74,7 @@ def _integer_bits(array: NDArray[Any], type_: ElementType) -> Bits:
     high = low + (1 << type_.bits) - 1
     numbers = array if array.dtype.kind in "biu" else array.astype(np.float64)
     wrong = ~((numbers >= low) & (numbers <= high) & (np.trunc(numbers) == numbers))
-    refuse(wrong, array, f"is no {type_}: an integer from {low} to {high}")
+    refuse(wrong, array, f"does not fit {type_}: an integer from {low} to {high}")
     unsigned = _unsigned(max(8, type_.bits) // 8)
     bits: Bits = numbers.astype(np.int64).astype(unsigned) & unsigned.type((1 << type_.bits) - 1)
     return bits

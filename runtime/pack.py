@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from tilec.isa import ElementType, TilecError, UnknownNameError, element_type
+from tilec.isa.wording import counted
 
 from .elements import Bits, from_bits, to_bits
 
@@ -90,7 +91,9 @@ def pack(values: ArrayLike, type_: ElementType | str, container: str = "packed")
     if holder.run == 0 and width == 6:
         whole = 4
     if count % whole:
-        raise TilecError(f"rows of {count} elements do not fill {container} {type_} in {whole}s")
+        raise TilecError(
+            f"rows of {counted(count, 'element')} do not fill {container} {type_} in {whole}s"
+        )
     if width >= 8:
         shift = bits.dtype.type(holder.shift(type_))
         return np.ascontiguousarray(bits << shift).view(np.uint8)

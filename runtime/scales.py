@@ -61,13 +61,13 @@ def quantize(
             number to the largest element and scale factor.
 
     Raises:
-        TilecError: for a number that is not finite, naming row and column, or if k is no whole
+        TilecError: for a number that is not finite, naming row and column, or if k is not a whole
             number of blocks.
     """
     numbers = np.asarray(matrix).astype(np.float64)
     refuse(~np.isfinite(numbers), numbers, "cannot be scaled: it is not finite")
     if numbers.shape[-1] % block:
-        raise TilecError(f"rows of {numbers.shape[-1]} elements are no whole blocks of {block}")
+        raise TilecError(f"rows of {numbers.shape[-1]} elements are not whole blocks of {block}")
     blocks = numbers.reshape(*numbers.shape[:-1], -1, block)
     largest = np.abs(blocks).max(axis=-1)
     limit = ml_dtypes.finfo(numpy_type(element_type(element)))

@@ -29,7 +29,7 @@ def prune(form: Product, matrix: NDArray[Any]) -> NDArray[Any]:
             the sum of theirs.
 
     Raises:
-        TilecError: if k is no whole number of chunks.
+        TilecError: if k is not a whole number of chunks.
     """
     chunks = _chunks(form, matrix)
     size = np.abs(chunks.astype(np.float64))
@@ -50,7 +50,7 @@ def compress(form: Product, matrix: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
         `.sp::ordered_metadata` wants. Places that are left over hold zeros.
 
     Raises:
-        TilecError: naming the first element that is one too many, or if k is no whole number of
+        TilecError: naming the first element that is one too many, or if k is not a whole number of
             chunks.
     """
     chunks = _chunks(form, matrix)
@@ -99,7 +99,7 @@ def _chunks(form: Product, matrix: NDArray[Any]) -> NDArray[Any]:
     """(…, m, chunks, chunk)."""
     chunk = _sparsity(form).chunk
     if matrix.shape[-1] % chunk:
-        raise TilecError(f"rows of {matrix.shape[-1]} elements are no whole chunks of {chunk}")
+        raise TilecError(f"rows of {matrix.shape[-1]} elements are not whole chunks of {chunk}")
     return matrix.reshape(*matrix.shape[:-1], -1, chunk)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from tilec.isa.boxes import Im2col
 from tilec.isa.errors import NoMapError
 from tilec.isa.limits import MAP_ALIGNMENT, MAP_EXTENTS, MAP_STRIDES
+from tilec.isa.wording import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class BoxedArray:
             )
         last = len(self.shape) - 1
         for dimension, (extent, stride) in enumerate(zip(self.shape, self.strides, strict=True)):
-            where = f"{name} has {extent} elements along dimension {dimension}"
+            where = f"{name} has {counted(extent, 'element')} along dimension {dimension}"
             if extent not in MAP_EXTENTS:
                 raise NoMapError(
                     f"{where}; the kernel copies boxes of it, of 1 to {MAP_EXTENTS[-1]}"
@@ -65,11 +66,13 @@ class BoxedArray:
             if dimension == last:
                 if extent > 1 and stride != self.bytes:
                     raise NoMapError(
-                        f"{name} has elements {stride} bytes apart along dimension {dimension}; "
+                        f"{name} has elements {counted(stride, 'byte')} apart along dimension "
+                        f"{dimension}; "
                         f"the kernel copies boxes of it, whose elements follow each other"
                     )
             elif extent > 1 and (stride % MAP_ALIGNMENT or not 0 < stride < MAP_STRIDES):
                 raise NoMapError(
-                    f"{name} has a stride of {stride} bytes along dimension {dimension}; the "
+                    f"{name} has a stride of {counted(stride, 'byte')} along dimension "
+                    f"{dimension}; the "
                     f"kernel copies boxes of it, which takes a multiple of {MAP_ALIGNMENT}"
                 )

@@ -29,7 +29,7 @@ class Buffers:
         ]
 
     def address(self, value: object, name: str) -> int | None:
-        """The address of an array; 0 for none and empty ones, None for what is no array."""
+        """The address of an array; 0 for none and empty ones, None for what is not an array."""
         del name
         if value is None:
             return 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from tilec.isa import LANES
+from tilec.isa.wording import counted
 
 from .alu import Array
 from .groups import Group
@@ -42,7 +43,7 @@ class Barriers:
         return any(barrier.waiting for barrier in self._barriers.values())
 
     def arrive(self, group: Group, sync: BarrierSync) -> list[Group]:
-        """Let a group arrive; the groups that may go on, behind the instruction."""
+        """Let a group arrive; the groups that may go on, after the instruction."""
         machine = self.machine
         mask = machine.active()
         numbers = machine.full(machine.registers[sync.number])
@@ -166,7 +167,8 @@ class Barriers:
             for group, sync in barrier.waiting:
                 expected = "all" if sync.count is None else str(int(barrier.expected.max()))  # type: ignore[union-attr]
                 words.append(
-                    f"barrier {number} (of {expected} threads) holds {group.threads} threads at "
+                    f"barrier {number} (of {counted(expected, 'thread')}) holds "
+                    f"{counted(group.threads, 'thread')} at "
                     f"{group.frame.place(group.block, group.index)}"
                 )
         return words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from tilec.isa.wording import counted
 
 from . import special
 from .alu import Array
@@ -65,7 +66,7 @@ class Binding:
         deferred: whether only the next product reads its result (see `chains`).
         read: slots of the registers that it reads, addresses excluded.
         addressed: slots of those that it takes addresses from.
-        constants: operands that are no registers, with the slots of their values.
+        constants: operands that are not registers, with the slots of their values.
         written: slots of those that it writes.
         inner: what it does where its guard holds, once it is bound.
         guard: the slot of its guard, and what has a step done where that holds; None without.
@@ -110,7 +111,8 @@ class Binding:
         if len(self.operands) not in counts:
             wanted = " or ".join(map(str, counts))
             raise self.error(
-                f"'{self.instruction.mnemonic}' takes {wanted} operands, not {len(self.operands)}"
+                f"'{self.instruction.mnemonic}' takes {counted(wanted, 'operand')}, not "
+                f"{len(self.operands)}"
             )
         return self.operands
 
@@ -184,7 +186,9 @@ class Binding:
                     return self.compute(lambda: registers[slot].astype(dtype))
                 raise self.error(f"register '{operand}' has {have} bits where {type_} is read")
             return self._constant(operand, self._named(operand, bits))
-        raise self.error(f"an operand of '{self.instruction.mnemonic}' is no register or constant")
+        raise self.error(
+            f"an operand of '{self.instruction.mnemonic}' is not a register or constant"
+        )
 
     def _constant(self, operand: Operand, slot: int) -> int:
         self.constants.append((operand, slot))
@@ -219,7 +223,7 @@ class Binding:
         bits = width(type_)
         found = self._register(operand) if isinstance(operand, Name) else None
         if found is None:
-            raise self.error(f"a destination of '{self.instruction.mnemonic}' is no register")
+            raise self.error(f"a destination of '{self.instruction.mnemonic}' is not a register")
         slot, have, _ = found
         self.written.append(slot)
         if have == bits:

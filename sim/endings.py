@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tilec.isa.wording import counted
 
 from .findings import StoppedError
 from .machine import Machine
@@ -50,7 +51,7 @@ class Endings:
         words += waits
         if queues.parked or queues.barriers.waiting:
             words.append(self._stuck())
-        error = self._stopped("deadlock", "no thread can go on: " + "; ".join(words))
+        error = self._stopped("deadlock", "no thread can make progress: " + "; ".join(words))
         if first is not None and (first.cause or wait is None):
             wait = first.instruction
         error.instruction = wait or error.instruction
@@ -60,7 +61,7 @@ class Endings:
         queues = self.queues
         groups = [*queues.groups.values(), *queues.parked.values(), *queues.resting.values()]
         return "; ".join(
-            f"{g.threads} threads at {g.frame.place(g.block, g.index)}" for g in groups
+            f"{counted(g.threads, 'thread')} at {g.frame.place(g.block, g.index)}" for g in groups
         )
 
     def _stopped(self, kind: str, message: str) -> StoppedError:

@@ -52,7 +52,7 @@ class Findings:
         module: the PTX text.
         wave: the threads.
         found: the findings so far.
-        advice: what is no fault, and better avoided.
+        advice: what is not a fault, and better avoided.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Findings:
             threads: which threads, (CTAs, warps, lanes); one CTA stands for all.
             words: what the thread at a place did.
             address: the address that it used.
-            harmless: whether it is no fault, and better avoided.
+            harmless: whether it is not a fault, and better avoided.
         """
         wave, module = self.wave, self.module
         count = int(np.count_nonzero(threads)) * (wave.shape[0] if threads.shape[0] == 1 else 1)

@@ -135,7 +135,7 @@ class Frame:
             name = program.placement.function_at(address)
             if name is None:
                 raise program.module.source.error(
-                    f"call of {address:#x}, which is no function", call.instruction.position
+                    f"call of {address:#x}, which is not a function", call.instruction.position
                 )
             yield mask & (addresses == address), self.callee(block, call.instruction, name)
 
@@ -165,7 +165,7 @@ class Frame:
         place = next(i for i, other in enumerate(body) if other is instruction) + 1
         after = self._at.get(place)
         if after is None:
-            raise self.error("a call stands at the end of a function", instruction)
+            raise self.error("a call is the last instruction of a function", instruction)
         return after
 
     def _pass(self, function: Function, instruction: Instruction) -> dict[str, tuple[str, int]]:

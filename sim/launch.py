@@ -10,6 +10,7 @@ import numpy as np
 from tilec.isa import DEFAULT_TARGET, TARGETS, nearest, target
 from tilec.isa.launch import GRID_LIMIT, Extents, check_cluster, extents
 from tilec.isa.limits import CLUSTERS_SINCE
+from tilec.isa.wording import counted
 
 from .alu import Array
 from .arguments import pack
@@ -208,7 +209,8 @@ def _check_cooperative(function: Function, geometry: Geometry, resident: int) ->
     """Refuse a grid whose barrier not all CTAs can come to, as the driver does."""
     if resident < geometry.ctas:
         raise LaunchError(
-            f"kernel '{function.name}' has a barrier of its grid of {geometry.ctas} CTAs, of which "
+            f"kernel '{function.name}' has a barrier of its grid of "
+            f"{counted(geometry.ctas, 'CTA')}, of which "
             f"{resident} are in flight at once"
         )
 
@@ -217,7 +219,8 @@ def _check_shared(placement: Placement, dynamic: int, arch: str) -> None:
     most = target(arch).shared_per_cta
     if dynamic < 0 or placement.shared_bytes > most:
         raise LaunchError(
-            f"kernel '{placement.kernel.name}' uses {placement.shared_bytes} bytes of shared "
+            f"kernel '{placement.kernel.name}' uses {counted(placement.shared_bytes, 'byte')} of "
+            "shared "
             f"memory, {dynamic} of them dynamic; {arch} has {most} for a CTA"
         )
 
@@ -227,7 +230,9 @@ def _check_extents(function: Function, geometry: Geometry, arch: str) -> None:
         raise LaunchError(f"a grid of {geometry.grid}; at most {GRID_LIMIT} is legal")
     limit = target(arch).threads_per_cta
     if geometry.threads > limit:
-        raise LaunchError(f"a CTA of {geometry.threads} threads; at most {limit} are legal")
+        raise LaunchError(
+            f"a CTA of {counted(geometry.threads, 'thread')}; at most {limit} are legal"
+        )
     required = function.directives.get("reqntid", ())
     wanted = (*required, 1, 1, 1)[:3]
     if required and wanted != geometry.block:
@@ -235,5 +240,5 @@ def _check_extents(function: Function, geometry: Geometry, arch: str) -> None:
     most = function.directives.get("maxntid", ())
     if most and geometry.threads > int(np.prod(most)):
         raise LaunchError(
-            f"kernel '{function.name}' takes at most {int(np.prod(most))} threads a CTA"
+            f"kernel '{function.name}' takes at most {counted(int(np.prod(most)), 'thread')} a CTA"
         )

@@ -33,7 +33,7 @@ class Machine(Registers):
         fragments: operands of matrix instructions.
         output: what threads have printed.
         phases: the mbarriers.
-        transfers: bulk and tensor copies under way.
+        transfers: bulk and tensor copies in flight.
         clusters: the cluster barriers.
         pool: the registers that warpgroups have.
         code: the block that is executed.

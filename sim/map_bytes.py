@@ -22,6 +22,7 @@ from tilec.isa.limits import (
     MAP_RANKS,
     MAP_STRIDES,
 )
+from tilec.isa.wording import counted
 from tilec.layout.swizzle import SWIZZLES
 
 _CODES = tuple(SWIZZLES)
@@ -86,14 +87,14 @@ class Descriptor:
         if rank not in MAP_RANKS or (sliced and rank < 3):
             return f"rank {rank}; legal: {'3 to 5 when interleaved' if sliced else '1 to 5'}"
         if self.address % unit:
-            return f"the array begins at {self.address:#x}, which is no multiple of {unit}"
+            return f"the array begins at {self.address:#x}, which is not a multiple of {unit}"
         for number, dim in enumerate(self.dims):
             if dim not in MAP_EXTENTS:
-                return f"dimension {number} has {dim} elements; legal: 1 to 2^32"
+                return f"dimension {number} has {counted(dim, 'element')}; legal: 1 to 2^32"
         for number, stride in enumerate(self.strides, 1):
             if stride % unit or not 0 <= stride < MAP_STRIDES:
                 return (
-                    f"dimension {number} has a stride of {stride} bytes; "
+                    f"dimension {number} has a stride of {counted(stride, 'byte')}; "
                     f"legal: multiples of {unit} below 2^40"
                 )
         for number, step in enumerate(self.steps):
@@ -118,16 +119,22 @@ class Descriptor:
             if len(self.dims) not in IM2COL_RANKS:
                 return f"an im2col map of rank {len(self.dims)}; legal: 3 to 5"
             if {len(self.im2col.lower), len(self.im2col.upper)} != {len(self.dims) - 2}:
-                return f"the corners of an im2col box take {len(self.dims) - 2} numbers each"
+                each = counted(len(self.dims) - 2, "number")
+                return f"the corners of an im2col box take {each} each"
         else:
             row = self.box[0] * self.size
             for number, extent in enumerate(self.box):
                 if extent not in BOX_EXTENTS:
-                    return f"dimension {number} of the box has {extent} elements; legal: 1 to 256"
+                    has = counted(extent, "element")
+                    return f"dimension {number} of the box has {has}; legal: 1 to 256"
         if row % MAP_ALIGNMENT:
-            return f"rows of the box have {row} bytes; legal: multiples of {MAP_ALIGNMENT}"
+            return (
+                f"rows of the box have {counted(row, 'byte')}; legal: multiples of {MAP_ALIGNMENT}"
+            )
         if self.swizzle != "none" and row > width:
-            return f"rows of the box have {row} bytes; swizzle {self.swizzle} takes {width}"
+            return (
+                f"rows of the box have {counted(row, 'byte')}; swizzle {self.swizzle} takes {width}"
+            )
         return None
 
     # As bytes

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from tilec.isa import LANES
 from tilec.isa.launch import LOCAL_LIMIT
+from tilec.isa.wording import counted
 
 from .alu import Array
 from .errors import LaunchError
@@ -190,7 +191,8 @@ class Memory:
         start = -(-self._local_end // align) * align
         if start + size > LOCAL_LIMIT:
             raise LaunchError(
-                f"{start + size} bytes of local memory for a thread; at most {LOCAL_LIMIT} are "
+                f"{counted(start + size, 'byte')} of local memory for a thread; at most "
+                f"{LOCAL_LIMIT} are "
                 "legal"
             )
         self._local_end = start + size
@@ -211,7 +213,7 @@ class Memory:
         try:
             data = np.zeros(-(-size // 16) * 16, np.uint8)
         except MemoryError:
-            raise LaunchError(f"the launch needs {size} bytes of memory") from None
+            raise LaunchError(f"the launch needs {counted(size, 'byte')} of memory") from None
         data[: self.data.size] = self.data
         self.data = data
         self.views = {bits: data.view(dtype) for bits, dtype in _DTYPES.items()}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from tilec.isa import LANES, MatrixMemory
+from tilec.isa.wording import counted
 
 from .access import Access
 from .alu import Array
@@ -41,7 +42,7 @@ class Observer:
         traffic: what has been counted.
         in_flight: what the asynchronous proxy does to shared memory; None of a kernel that has no
             instructions for it.
-        warpgroups: the products under way; None likewise.
+        warpgroups: the products in flight; None likewise.
         mbarriers: checks of those, and what they order.
         peers: whether the CTAs of a cluster are there when others touch their shared memory.
         peer_races: in which order they do.
@@ -239,7 +240,10 @@ class Observer:
                 "barrier",
                 instruction,
                 odd,
-                lambda at: f"counts {int(count[at])} threads, which is no multiple of {LANES}",
+                lambda at: (
+                    f"counts {counted(int(count[at]), 'thread')}, which is not a multiple of "
+                    f"{LANES}"
+                ),
             )
 
     def named(self, instruction: Instruction, members: Array) -> None:
@@ -354,7 +358,7 @@ class Observer:
                 "misaligned",
                 instruction,
                 thread,
-                f"names {offset:#x}, which is no multiple of {align}",
+                f"names {offset:#x}, which is not a multiple of {align}",
             )
             legal = False
         return legal

@@ -145,7 +145,7 @@ class Report:
         """A few lines, for a prompt; `to_text` says it all."""
         found = [str(finding) for finding in self.findings[:_FINDINGS_SHOWN]] or ["no findings"]
         if len(self.findings) > _FINDINGS_SHOWN:
-            found.append(f"and {len(self.findings) - _FINDINGS_SHOWN} findings more")
+            found.append(f"and {len(self.findings) - _FINDINGS_SHOWN} more findings")
         counts = [
             f"{self.warp_instructions:,} warp instructions",
             *(f"{one.warps:,} {one.form}" for one in self.matrix),
@@ -198,7 +198,7 @@ class Report:
                 ("bytes copied in bulk", self.copied),
                 ("operand bytes of wgmma", self.operand_bytes),
                 ("waits for mbarriers", self.waits),
-                ("  of them in vain", self.waits_in_vain),
+                ("  of them unsuccessful", self.waits_in_vain),
             ]
         width = max(len(name) for name, _ in rows)
         text = [

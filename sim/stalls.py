@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from tilec.isa.wording import counted
+
 from .alu import Array
 from .machine import Machine
 from .phases import Site, unpack
@@ -49,7 +51,7 @@ def _wait(machine: Machine, module: Module, site: Site, cta: int, warps: list[in
     else:
         state = (
             f"which is in phase {int(known.phase[cta])} with {pending} of {expected} arrivals "
-            f"and {bytes_} bytes pending"
+            f"and {counted(bytes_, 'byte')} pending"
         )
     who = machine.cta_name(cta)
     return (
@@ -65,7 +67,7 @@ def _signals(machine: Machine, module: Module, offset: int) -> list[str]:
     if known is None:
         return []
     lines = ", ".join(map(module.written_line, sorted(known.signals)))
-    return [f"the mbarrier at {offset:#x} has heard of lines {lines}"]
+    return [f"the mbarrier at {offset:#x} was signalled by lines {lines}"]
 
 
 def _numbers(warps: list[int]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from tilec.isa import nearest
+from tilec.isa.wording import counted
 
 from .alu import Array
 from .errors import LaunchError
@@ -22,7 +23,7 @@ class Symbols:
         given: an array for each variable's name; of as many bytes, or of the first of them.
 
     Raises:
-        LaunchError: for a name that is no such variable, a value that is no array, or one that
+        LaunchError: for a name that is no such variable, a value that is not an array, or one that
             the variable has no room for.
     """
 
@@ -58,7 +59,7 @@ def _place(placement: Placement, name: str, array: Array) -> tuple[str, int]:
         raise LaunchError(f"variable '{name}' takes a numpy array, not {type(array).__name__}")
     if array.nbytes > variable.size:
         raise LaunchError(
-            f"variable '{name}' has {variable.size} bytes; the array has {array.nbytes}"
+            f"variable '{name}' has {counted(variable.size, 'byte')}; the array has {array.nbytes}"
         )
     found = placement.address(name)
     assert found is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 from tilec.isa.boxes import Im2col
+from tilec.isa.wording import counted
 from tilec.layout.swizzle import SWIZZLES
 
 from .errors import LaunchError
@@ -72,10 +73,11 @@ class TensorMap:
         steps = tuple(element_strides) if element_strides is not None else (1,) * rank
         if len(extents) != rank or len(steps) != rank:
             raise LaunchError(
-                f"the array has {rank} dimensions, box {len(extents)}, element_strides {len(steps)}"
+                f"the array has {counted(rank, 'dimension')}, box {len(extents)}, element_strides "
+                f"{len(steps)}"
             )
         if rank and array.shape[-1] > 1 and array.strides[-1] != array.itemsize:
-            raise LaunchError("elements of the last dimension do not follow each other")
+            raise LaunchError("elements of the last dimension are not contiguous")
         self.descriptor = Descriptor(
             0,
             type_,

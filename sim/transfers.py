@@ -1,4 +1,4 @@
-"""Bulk and tensor copies that are under way. PTX ISA, "Asynchronous Data Movement".
+"""Bulk and tensor copies that are in flight. PTX ISA, "Asynchronous Data Movement".
 
 A copy to shared memory happens when a thread asks the mbarrier that it completes, as late as may
 be; until then its bytes are 0xFF. A copy from shared memory happens when its thread waits for

@@ -176,7 +176,7 @@ def _guard(frame: Frame, instruction: Instruction) -> int:
     assert instruction.guard is not None
     found = frame.register(instruction.guard, instruction.scope)
     if found is None or found[1] != 1:
-        raise frame.error(f"'{instruction.guard}' is no predicate", instruction)
+        raise frame.error(f"'{instruction.guard}' is not a predicate", instruction)
     return found[0]
 
 

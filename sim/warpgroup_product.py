@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from tilec.isa import LANES, WARPGROUP_WARPS, Product, Storage
 from tilec.isa import Operand as MatrixOperand
+from tilec.isa.wording import counted
 from tilec.layout.descriptors import Descriptor
 
 from .alu import Array
@@ -277,7 +278,8 @@ class Warpgroup:
         row = at.shape[1] * CHUNK
         if not side.transposed and descriptor.swizzle.bits and row > line:
             return (
-                f"reads {row} bytes along K of operand {name} by swizzle {descriptor.swizzle}, "
+                f"reads {counted(row, 'byte')} along K of operand {name} by swizzle "
+                f"{descriptor.swizzle}, "
                 "whose lines are shorter"
             )
         return ""
@@ -288,7 +290,7 @@ def _registers(binding: Binding, given: Operand, wanted: MatrixOperand) -> tuple
     if len(items) != wanted.registers:
         raise binding.error(
             f"operand {wanted.name} of '{binding.instruction.mnemonic}' takes "
-            f"{wanted.registers} registers, not {len(items)}"
+            f"{counted(wanted.registers, 'register')}, not {len(items)}"
         )
     type_ = f"b{wanted.register.bits}"
     return tuple(binding.source(item, type_) for item in items)

@@ -55,7 +55,7 @@ class Parser(argparse.ArgumentParser):
         """As argparse does, but for `--flag=--`, of which Python 3.11 makes an empty list."""
         for given in sys.argv[1:] if args is None else args:
             if given.startswith("-") and given.endswith("=--"):
-                self.error(f"argument {given[:-3]}: '--' is no value")
+                self.error(f"argument {given[:-3]}: '--' is not a value")
         return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
@@ -147,7 +147,7 @@ def run(
 
 
 def _in_a_line(error: Exception) -> str:
-    """What to say of an exception that is no `TilecError`."""
+    """What to say of an exception that is not a `TilecError`."""
     match error:
         case UnicodeDecodeError():
             return f"input is not UTF-8 text: {error.reason} at byte {error.start}"

@@ -19,7 +19,7 @@ _FATAL = "Fatal Python error: "
 _TOLD = b"tilec:"
 """How a line of the tool begins, not of the fault handler."""
 _RUNNERS = ("steps.py", "foreign.py", "pipeline.py")
-"""The files of `tilec.passes` that call passes: what is outside them is no pass's doing."""
+"""The files of `tilec.passes` that call passes: what is outside them is not a pass's doing."""
 
 
 class _Watch:

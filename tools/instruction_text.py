@@ -1,4 +1,4 @@
-"""Everything the table says of an instruction that is no matrix instruction, as data and text."""
+"""What the table says of an instruction that is not a matrix instruction, as data and text."""
 
 from __future__ import annotations
 

@@ -50,5 +50,6 @@ def _require_matrix(layout: LinearLayout) -> None:
     if len(layout.outs) not in (1, 2):
         names = ", ".join(name for name, _ in layout.outs)
         raise TilecError(
-            f"a layout of {len(layout.outs)} outputs ({names}) is no matrix; ask for --format json"
+            f"a layout of {len(layout.outs)} outputs ({names}) is not a matrix; ask for --format "
+            "json"
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tilec.isa import Target, TilecError
+from tilec.isa.wording import counted
 from tilec.layout import (
     LinearLayout,
     Nothing,
@@ -38,7 +39,8 @@ def side(text: str) -> Side:
     name, *rest = _parts(text)
     if not 1 <= len(rest) <= 2:
         raise TilecError(
-            f"'{text}' is no layout: give SHAPE:OPERAND:TYPE, as in m16n8k16:a:f16, FORM:OPERAND, "
+            f"'{text}' is not a layout: give SHAPE:OPERAND:TYPE, as in m16n8k16:a:f16, "
+            "FORM:OPERAND, "
             "or bases, as in 'register [0,1]; lane [1,0] … -> row 8, col 2'"
         )
     operand, dtype = rest[0], rest[1] if len(rest) == 2 else None
@@ -106,12 +108,12 @@ def describe(plan: Plan) -> str:
             how = "shfl.sync.idx"
             if moving and None not in moving:
                 how = f"shfl.sync.bfly with masks {', '.join(map(str, moving))}"
-            return f"{len(moving)} rounds of {how}" if moving else "selects by lane"
+            return f"{counted(len(moving), 'round')} of {how}" if moving else "selects by lane"
         case SharedTrip():
             swizzle = plan.swizzle or "one of its own"
             barrier = "within the warp" if plan.within_warp else "across warps"
             return (
-                f"shared memory {barrier}, {plan.bytes} bytes, swizzle {swizzle}: "
+                f"shared memory {barrier}, {counted(plan.bytes, 'byte')}, swizzle {swizzle}: "
                 f"{plan.store.instructions} × {plan.store.name}, "
                 f"{plan.load.instructions} × {plan.load.name}"
             )

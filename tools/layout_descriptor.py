@@ -8,6 +8,7 @@ from typing import Any
 
 from tilec.isa import Form, TilecError
 from tilec.isa.lazy import cached_property
+from tilec.isa.wording import counted
 from tilec.layout import SWIZZLES, LayoutError, Swizzle
 from tilec.layout.banks import LINE_BYTES
 from tilec.layout.descriptors import DescribedOperand, indices, solve_descriptor
@@ -123,7 +124,7 @@ class DescribedView:
             mn = {"a": "M", "b": "N"}[self.name]
             lines.append(f"and along {mn} {', '.join(map(str, told.blocks))} further")
         lines.append(
-            f"TMA: box {boxes.box[0]},{boxes.box[1]} of {boxes.bytes} bytes, swizzle "
+            f"TMA: box {boxes.box[0]},{boxes.box[1]} of {counted(boxes.bytes, 'byte')}, swizzle "
             f"{boxes.swizzle}; {boxes.indices[0]},{boxes.indices[1]} {copies}"
         )
         return lines
@@ -207,7 +208,7 @@ def _panels(
 
 
 def _ranges(chunks: dict[int, list[tuple[int, int]]]) -> Iterator[tuple[int, int]]:
-    """Runs of chunks, as first byte and the one behind the last."""
+    """Runs of chunks, as first byte and the one after the last."""
     start = end = -1
     for chunk in sorted(chunks):
         if chunk != end:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tilec.isa import ElementType, MatrixMemory, TilecError, UnknownNameError, form
 from tilec.isa.lazy import cached_property
+from tilec.isa.wording import counted
 from tilec.layout import (
     NO_SWIZZLE,
     Access,
@@ -112,7 +113,8 @@ class SharedTile:
         sizes = held.out_sizes
         if sizes["row"] > self.rows or sizes["col"] > self.cols:
             raise TilecError(
-                f"{self.kind} moves {sizes['row']}×{sizes['col']} elements of {self.type}; "
+                f"{self.kind} moves {sizes['row']}×{sizes['col']} elements of "
+                f"{self.type}; "
                 f"the tile has {self.rows}×{self.cols}"
             )
         return held
@@ -220,7 +222,7 @@ class SharedTile:
         lines = [
             f"{self.rows}×{self.cols} {self.type}, swizzle {self.swizzle}",
             f"{self.kind}: {self.access.instructions} × {self.instruction}, "
-            f"{count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
+            f"{counted(count.wavefronts, 'wavefront')}, {count.conflicts} of them conflicts",
         ]
         suggestion = self.suggestion()
         if suggestion:
@@ -233,7 +235,8 @@ class SharedTile:
         count = self.access.count()
         head = [
             f"{self.rows}×{self.cols} {self.type}, swizzle {self.swizzle}",
-            f"{self.kind}: {count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
+            f"{self.kind}: {counted(count.wavefronts, 'wavefront')}, {count.conflicts} of them "
+            "conflicts",
             memory.what,
         ]
         cells = [

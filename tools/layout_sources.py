@@ -49,7 +49,7 @@ def sources(form: Form, element: Sequence[int], selectors: dict[str, int]) -> li
             operand depends on.
     """
     if not isinstance(form, Product):
-        raise TilecError(f"{form.ptx} is no product: it has no sources")
+        raise TilecError(f"{form.ptx} is not a product: it has no sources")
     views = LayoutView.of_all(form, selectors)
     results, addends = views["d"].holders(element), views["c"].holders(element)
     row, col = element

@@ -1,7 +1,7 @@
 """Flags as LLVM's tools take them, on their way to argparse.
 
-One dash or two before a name; `=false` behind a switch; a value behind `=` or as the next word;
-whatever is no flag of the tool is a pass, its options behind `=`.
+One dash or two before a name; `=false` after a switch; a value after `=` or as the next word;
+whatever is not a flag of the tool is a pass, its options after `=`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def split_flags(parser: argparse.ArgumentParser, argv: Sequence[str]) -> Flags:
 
 
 def _value(parser: argparse.ArgumentParser, option: str, words: Iterator[str]) -> str:
-    """The word behind a flag that needs one; it may begin with a dash."""
+    """The word after a flag that needs one; it may begin with a dash."""
     value = next(words, None)
     if value is None:
         parser.error(f"argument {option}: expected one argument")

@@ -88,7 +88,7 @@ def _value(spec: str, rng: np.random.Generator) -> Value:
         return _scalar(dtype(first), rest)
     shape, _, name = rest.partition(":")
     if not _SHAPE.fullmatch(shape):
-        raise TilecError(f"'{_shown(shape)}' is no shape; shapes are as 128x64")
+        raise TilecError(f"'{_shown(shape)}' is not a shape; shapes are as 128x64")
     return _made(first, tuple(map(int, shape.split("x"))), dtype(name or "f32"), rng)
 
 
@@ -151,9 +151,9 @@ def _scalar(type_: np.dtype[Any], text: str) -> np.generic:
     if type_.kind in "iu":
         limits = np.iinfo(type_)
         if number % 1 or not limits.min <= number <= limits.max:
-            raise TilecError(f"{_shown(text)} is no {type_.name}")
+            raise TilecError(f"{_shown(text)} does not fit {type_.name}")
         number = int(number)
     try:
         return type_.type(number)  # type: ignore[no-any-return]
     except OverflowError:
-        raise TilecError(f"{_shown(text)} is no {type_.name}") from None
+        raise TilecError(f"{_shown(text)} does not fit {type_.name}") from None

@@ -166,7 +166,7 @@ def _of_file(path: Path, before: Sequence[Value]) -> dict[int, Expected]:
         values = np.asarray(wanted)
         given = before[number] if number in arrays else None
         if not isinstance(given, np.ndarray):
-            raise TilecError(f"{path}: argument {number} is no array; arrays are {arrays}")
+            raise TilecError(f"{path}: argument {number} is not an array; arrays are {arrays}")
         if values.shape != given.shape:
             raise TilecError(
                 f"{path}: the reference of argument {number} has shape {values.shape}, "

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from tilec.report.diagnostics import Source
 
 BYTECODE = b"ML\xefR"
-"""What an input that is no text begins with."""
+"""What an input that is not text begins with."""
 
 
 def parts(text: str, name: str, marker: str | None) -> Iterator[Source]:

@@ -136,7 +136,7 @@ def body(arguments: argparse.Namespace) -> int:
 
 
 def _check_opcode(mnemonic: str) -> None:
-    """Refuse what is no instruction, though one that is no matrix instruction begins like it."""
+    """Refuse what is not an instruction, though another one begins like it."""
     opcode = mnemonic.partition(".")[0]
     legal = [name for name in instructions() if name.partition(".")[0] == opcode]
     if legal and opcode not in current().opcodes:
@@ -144,9 +144,9 @@ def _check_opcode(mnemonic: str) -> None:
 
 
 def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
-    """The same of one that is no matrix instruction."""
+    """The same of one that is not a matrix instruction."""
     if arguments.a is not None:
-        raise TilecError(f"{one.ptx} leaves no choice of where A lies")
+        raise TilecError(f"{one.ptx} has no choice of where A lies")
     if arguments.command == "show":
         as_json = arguments.format == "json"
         data = instruction_text.details(one)
@@ -155,7 +155,7 @@ def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
         )
         return 0
     if arguments.format == "mlir":
-        raise TilecError(f"no tile program tries {one.ptx}: it is no matrix instruction")
+        raise TilecError(f"no tile program exercises {one.ptx}: it is not a matrix instruction")
     if arguments.select:
         raise TilecError(f"{one.ptx} has no selector '{arguments.select[0][0]}'; it has none")
     kernel_ = instruction_kernel(one, target(arguments.target))

@@ -47,13 +47,13 @@ def _coordinates(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise argparse.ArgumentTypeError(f"'{text}' is no list of numbers such as 3,5") from None
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of numbers such as 3,5") from None
 
 
 def _shape(text: str) -> tuple[int, int]:
     rows, x, cols = text.partition("x")
     if not (x and rows.isdecimal() and cols.isdecimal()):
-        raise argparse.ArgumentTypeError(f"'{text}' is no shape such as 64x64")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a shape such as 64x64")
     return int(rows), int(cols)
 
 

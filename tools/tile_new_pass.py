@@ -49,7 +49,9 @@ def filled(name: str) -> dict[Path, str]:
         TilecError: if no package and dialect can be called so.
     """
     if not re.fullmatch(r"[a-z][a-z0-9]*", name):
-        raise TilecError(f"a package and dialect has small letters and digits, unlike '{name}'")
+        raise TilecError(
+            f"a package and dialect has lower-case letters and digits only, unlike '{name}'"
+        )
     template = _template(files("tilec.tools") / "templates" / "plugin", Path())
     return {
         Path(str(path).replace("NAME", name)): text.replace("@NAME@", name).replace(
@@ -62,7 +64,7 @@ def filled(name: str) -> dict[Path, str]:
 def _main(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.output or arguments.name)
     if folder.exists():
-        raise TilecError(f"{folder} is there already")
+        raise TilecError(f"{folder} already exists")
     made = filled(arguments.name)
     for path in made:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)

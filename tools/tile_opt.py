@@ -149,7 +149,7 @@ def _process(
 
 
 def _transformed(given: Source | bytes, job: _Job) -> ir.Module:
-    """The module behind the passes."""
+    """The module after the passes."""
     from tilec.frontend.contexts import new_context  # noqa: PLC0415
     from tilec.frontend.parsing import parse  # noqa: PLC0415
     from tilec.passes.pipeline import run_pipeline  # noqa: PLC0415

@@ -65,7 +65,7 @@ def _interest(arguments: argparse.Namespace, text: str) -> Interest:
     )
 
     if (arguments.test is None) == (arguments.keep is None):
-        raise TilecError("say what is interesting: --test COMMAND or --keep")
+        raise TilecError("say what is interesting with --test COMMAND or --keep")
     if arguments.test is not None:
         return Command(shlex.split(arguments.test), arguments.seconds)
     passes = _pipeline(arguments, text)

@@ -45,7 +45,7 @@ def _extents(text: str) -> tuple[int, ...]:
 
 def _count(text: str) -> int:
     if not _COUNT.fullmatch(text):
-        raise argparse.ArgumentTypeError(f"'{text}' is no integer from 0 to 10^18")
+        raise argparse.ArgumentTypeError(f"'{text}' is not an integer from 0 to 10^18")
     return int(text)
 
 
@@ -232,7 +232,7 @@ def _outputs(wanted: Sequence[tuple[int, str]], values: Sequence[Value]) -> dict
     for number, path in wanted:
         value = values[number] if number < len(values) else None
         if not isinstance(value, np.ndarray):
-            raise TilecError(f"--out {number}={path}: argument {number} is no array")
+            raise TilecError(f"--out {number}={path}: argument {number} is not an array")
         found[path] = value
     return found
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from tilec.isa import TARGETS, TilecError
 from tilec.isa.plugins import plugins
+from tilec.isa.wording import counted
 from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
@@ -60,7 +61,7 @@ class _AddEdit(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        """Note the flag and what is behind it."""
+        """Note the flag and what is after it."""
         name, equals, passes = str(values).partition("=")
         insert = option_string == "--insert-pass"
         if not name or not equals or (insert and not passes):
@@ -143,7 +144,7 @@ def _main(arguments: argparse.Namespace) -> int:
         [arguments.input],
     )
     if arguments.emit == Stage.CUBIN and arguments.output == "-" and sys.stdout.isatty():
-        raise TilecError("a cubin is no text for a terminal; write it with -o FILE")
+        raise TilecError("a cubin is binary and is not written to a terminal; give -o FILE")
     text = read_input(arguments.input)
     if name.endswith(".py"):
         raise TilecError(
@@ -227,7 +228,7 @@ def _pipeline(arguments: argparse.Namespace) -> PipelineLike | None:
 
 
 def _last_stage(arguments: argparse.Namespace) -> Stage:
-    """The last stage that is needed; a page shows those behind PTX only where there are tools."""
+    """The last stage that is needed; a page shows those after PTX only where there are tools."""
     return Stage.PTX if arguments.emit == _PAGE else Stage(arguments.emit)
 
 
@@ -278,9 +279,10 @@ def _report(compiled: Compiled) -> None:
         (kernel,) = [k for k in compiled.kernels if k.name == name]
         dynamic = kernel.dynamic_shared
         say(
-            f"{name}: {compiled.target}, {compiled.assembler}: {used.registers} registers, "
-            f"{used.spill_stores + used.spill_loads} bytes spilled, "
-            f"{used.static_shared + dynamic} bytes of shared memory\n"
+            f"{name}: {compiled.target}, {compiled.assembler}: "
+            f"{counted(used.registers, 'register')}, "
+            f"{counted(used.spill_stores + used.spill_loads, 'byte')} spilled, "
+            f"{counted(used.static_shared + dynamic, 'byte')} of shared memory\n"
         )
         if kernel.block:
             say(f"{resident(name, prod(kernel.block), used, dynamic, compiled.target)}\n")

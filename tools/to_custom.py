@@ -49,7 +49,7 @@ def _checked(line: str) -> str:
 
 
 def _op(name: str, rest: str) -> str:
-    """What FileCheck looks for behind the name of an op."""
+    """What FileCheck looks for after the name of an op."""
     texts: list[str] = []
 
     def mask(found: re.Match[str]) -> str:
@@ -92,7 +92,7 @@ def _attempts(name: str, operands: str, tail: str) -> Iterator[str]:
 
 
 def end_of_line(text: str, at: int) -> str:
-    """What stands behind an op."""
+    """What stands after an op."""
     return "" if _FAKE in text[at:] else text[at:]
 
 

@@ -87,7 +87,8 @@ def _expected(
             line = written + int(offset[1:])
         case other:
             raise TilecError(
-                f"{source.name}:{written}: '{other}' is none of @above, @below, @+N, @-N, @unknown"
+                f"{source.name}:{written}: '{other}' is not one of @above, @below, @+N, @-N, "
+                "@unknown"
             )
     text = match["message"]
     here = f"{source.name}:{written}"

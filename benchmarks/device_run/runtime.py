@@ -38,7 +38,7 @@ def run(pack: Pack) -> Iterator[Row]:
     checks: dict[str, Callable[[], None]] = {
         "arrays of numpy, copied there and back": lambda: _arrays(modules[0]),
         "arrays on the GPU, none copied": _resident,
-        "text that is no PTX is refused with the driver's log": lambda: _refused(
+        "text that is not PTX is refused with the driver's log": lambda: _refused(
             cuda.LoadError, lambda: cuda.load(f"{_HEAD}.visible .entry k() {{ nonsense; }}")
         ),
         "a CTA of 2048 threads is refused": lambda: _refused(

@@ -186,4 +186,4 @@ def _reason(words: str) -> str:
             return line.removeprefix("LLVM ERROR:").strip()
         if "Assertion `" in line:
             return line[line.index("Assertion `") :]
-    return lines[-1] if lines else "its process ended without a word"
+    return lines[-1] if lines else "its process ended without a message"

@@ -96,7 +96,7 @@ def run_tool(
             out, errors = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         _end(process)
-        raise AssemblerError(f"{command[0]} did not end within {limit:g} s") from None
+        raise AssemblerError(f"{command[0]} did not finish within {limit:g} s") from None
     except BaseException:
         _end(process)
         raise

@@ -58,7 +58,7 @@ def with_convergent_assembly(text: str) -> str:
 
 
 _BY_A_VALUE = re.compile(r"sh[lr][ a-z]* i64 [^ ,\n]+, %")
-"""A shift of 64 bits by what is no constant."""
+"""A shift of 64 bits by what is not a constant."""
 
 
 def with_whole_counts(text: str) -> str:

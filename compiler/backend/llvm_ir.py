@@ -77,7 +77,7 @@ def to_llvm_ir(gpu_module: Any) -> str:
     for op in gpu_module.regions[0].blocks[0].operations:
         name = op.operation.name
         if name not in _OUTSIDE_FUNCTIONS:
-            faults.append(Diagnostic(op.location, f"'{name}' stands outside a function"))
+            faults.append(Diagnostic(op.location, f"'{name}' is outside a function"))
             continue
         if name == "llvm.func":
             pass_by_value(op.operation)

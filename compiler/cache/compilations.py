@@ -103,7 +103,7 @@ def _checked(data: Any) -> Mapping[str, Any]:
     kinds = {"ptx": str, "abi": str, "remarks": list, "facts": dict}
     for name, kind in kinds.items():
         if not isinstance(data[name], kind):
-            raise TypeError(f"{name} is no {kind.__name__}")
+            raise TypeError(f"{name} is not {kind.__name__}")
     if ".version " not in data["ptx"]:
         raise ValueError("the PTX has no .version")
     for one in data["remarks"]:
@@ -148,7 +148,7 @@ def _restored(
             held = None if excess(text) else ir.Operation.parse(text).location
         except (ir.MLIRError, ValueError):
             held = None
-        # As its own class; a text that is no place stands for none.
+        # As its own class; a text that is not a place stands for none.
         known = held is not None and ir.Location.from_attr(held.attr, context)
         location = known or ir.Location.unknown()
     notes = tuple(_restored(note, context, find) for note in fields["notes"])

@@ -92,7 +92,7 @@ class Store:
         """The value of `key`; None if there is none.
 
         Raises:
-            CacheError: if the file cannot be used, or was corrupt and is begun anew.
+            CacheError: if the file cannot be used, or was corrupt, so it was recreated.
         """
         if not self._exists():
             return None
@@ -117,7 +117,7 @@ class Store:
         """Set the value of `key`; those longest unused go where there is no room.
 
         Raises:
-            CacheError: if the file cannot be written, or was corrupt and is begun anew.
+            CacheError: if the file cannot be written, or was corrupt, so it was recreated.
         """
         if len(value) > self.limit:
             return
@@ -141,7 +141,7 @@ class Store:
         """All entries, those used last first.
 
         Raises:
-            CacheError: if the file cannot be used, or was corrupt and is begun anew.
+            CacheError: if the file cannot be used, or was corrupt, so it was recreated.
         """
         if not self._exists():
             return []
@@ -214,7 +214,7 @@ class Store:
             raise BusyError(f"{self.file}: {problem}")
         corrupt = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
         if code in corrupt and self._begin_anew():
-            raise CacheError(f"{self.file} was corrupt ({problem}) and is begun anew")
+            raise CacheError(f"{self.file} was corrupt ({problem}), so it was recreated")
         raise CacheError(f"{self.file}: {problem}")
 
     def _begin_anew(self) -> bool:

@@ -38,7 +38,7 @@ def distrust(folder: Path, *files: str) -> str | None:
             owner = _name(found.st_uid)
             return f"{path} belongs to {owner}; {VARIABLE}={owner} trusts what they put there"
         if path != folder and not stat.S_ISREG(found.st_mode):
-            return f"{path} is no file of the cache"
+            return f"{path} is not a file of the cache"
         if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             return f"others may write {path}; `chmod go-w` keeps them from it"
     return _open_way(folder)
@@ -63,7 +63,7 @@ def _named() -> set[int]:
     try:
         return {pwd.getpwnam(given).pw_uid}
     except (KeyError, ValueError):
-        raise TilecError(f"{VARIABLE} is '{given}', which is no user") from None
+        raise TilecError(f"{VARIABLE} is '{given}', which is not a user") from None
 
 
 def _name(user: int) -> str:

@@ -57,7 +57,7 @@ def _in_source(location: ir.Location, generic: Generic) -> ir.Location:
 def put_in_place(module: ir.Module, generic: Generic) -> None:
     """Give the ops of a module, which MLIR parsed from `generic`, the places of the source.
 
-    They have them but for ops that stand behind others on one line.
+    They have them but for ops that stand after others on one line.
     """
     if generic.moved:
         _move(module.operation, generic)

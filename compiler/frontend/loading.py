@@ -41,7 +41,7 @@ def load(
         context: gives the context in which the module is made.
 
     Raises:
-        ProgramError: if it does not verify, or is no program: one `gpu.module` with a kernel.
+        ProgramError: if it does not verify, or is not a program: one `gpu.module` with a kernel.
         TilecError: for an unknown target.
     """
     override = find_target(target) if target else None
@@ -61,7 +61,7 @@ def _aim(module: ir.Module, override: Target | None) -> Target:
     if not found:
         raise _error(module.operation.location, "the program has no gpu.module")
     if len(found) > 1:
-        raise _error(found[1].location, "a second gpu.module; a program has one, PTX being one")
+        raise _error(found[1].location, "a second gpu.module; a program has exactly one")
     gpu_module = found[0]
     marked = [op for op in gpu_module.regions[0].blocks[0].operations if is_kernel(op)]
     if not marked:

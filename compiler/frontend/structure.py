@@ -22,7 +22,7 @@ from tilec.ir.assembly.scan import (
 DEEPEST = 256
 """Brackets of any kind inside each other, and aliases that stand for others."""
 MOST_RESULTS = 1 << 16
-"""Results of an op: MLIR allocates as many as a `#number` behind a value says."""
+"""Results of an op: MLIR allocates as many as a `#number` after a value says."""
 LONGEST_NUMBER = 1000
 """Characters of a number or a shape: reading one takes time that grows with their square."""
 LONGEST_MAP = 1 << 16
@@ -71,7 +71,7 @@ def excess(text: str) -> Excess | None:
     Strings and comments may hold whatever they like, if it is characters.
     """
     if not text.isascii() and (stray := _SURROGATE.search(text)):
-        return Excess(stray.start(), f"U+{ord(stray[0]):04X} is no character, but half of one")
+        return Excess(stray.start(), f"U+{ord(stray[0]):04X} is a lone surrogate, not a character")
     doubtful = (
         _may_nest_deep(text)
         or (text.count("-") > DEEPEST and _SIGNS.search(text))
@@ -156,7 +156,7 @@ def _excess_of_maps(text: str) -> Excess | None:
 
 def _odd_iterators(text: str) -> Excess | None:
     found = _ITERATORS.search(text) if "iterator_types" in text else None
-    what = 'iterator_types holds nothing but words in quotes, such as "parallel"'
+    what = 'iterator_types must hold only quoted words, such as "parallel"'
     return found and Excess(found.end() - 1, what)
 
 
@@ -191,10 +191,10 @@ def _excess_of_aliases(text: str) -> Excess | None:
             count = 1 + sum(many for _, many in sizes)
             known[each] = depth, count
             if depth > DEEPEST:
-                what = f"aliases stand for aliases more than {DEEPEST} deep"
+                what = f"aliases nest more than {DEEPEST} deep"
                 return Excess(defined[each].at, what)
             if count > MOST_EXPANDED:
-                return Excess(defined[each].at, f"an alias stands for more than {MOST_EXPANDED}")
+                return Excess(defined[each].at, f"an alias expands to more than {MOST_EXPANDED}")
     return None
 
 

@@ -125,7 +125,7 @@ class Scalar(NamedTuple):
 
 
 class TensorMap(NamedTuple):
-    """A tensor map, which the launch makes of another argument; it stands behind all others.
+    """A tensor map, which the launch makes of another argument; it stands after all others.
 
     Attributes:
         name: its name.
@@ -348,7 +348,7 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
 
     def array(number: int, of: str) -> Mapping[str, Any]:
         if number >= len(arguments) or arguments[number]["kind"] != "memref":
-            raise SchemaError(f"{at}.{of}: argument {number} is no memref")
+            raise SchemaError(f"{at}.{of}: argument {number} is not a memref")
         found: Mapping[str, Any] = arguments[number]
         return found
 
@@ -367,7 +367,7 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
             of = array(argument["array"], f"{name}.array")
             _check_map(argument, len(of["shape"]), f"{at}.{name}")
             if any(one["kind"] != "tensor_map" for one in arguments[number:]):
-                raise SchemaError(f"{at}.{name}: tensor maps stand behind all other arguments")
+                raise SchemaError(f"{at}.{name}: tensor maps come after all other arguments")
     for axis in kernel.get("grid", ()):
         for extent in axis:
             rank = len(array(extent["argument"], "grid")["shape"])

@@ -11,6 +11,7 @@ from tilec.isa import LaunchError, element_type
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.host_memory import HostBlock, host_blocks
 from tilec.isa.overlap import Extent, extent, overlap
+from tilec.isa.wording import counted
 from tilec.runtime.cuda.streams import handle
 from tilec.runtime.cuda.views import View, is_shared, view
 from tilec.runtime.tensor_maps import BoxedArray
@@ -33,7 +34,8 @@ def passed(kernel: KernelEntry, values: Sequence[Any], stream: Any = None) -> li
     if len(values) != len(taken):
         listed = ", ".join(f"{a.name}: {_written(a)}" for a in taken)
         raise LaunchError(
-            f"kernel '{kernel.name}' takes {len(taken)} arguments ({listed}), not {len(values)}"
+            f"kernel '{kernel.name}' takes {counted(len(taken), 'argument')} ({listed}), not "
+            f"{len(values)}"
         )
     blocks = [block for block in host_blocks(values) if block.is_shared]
     given = [
@@ -82,7 +84,9 @@ def _passed(
             raise LaunchError(f"argument {number} is None; the kernel takes {argument.type}")
         return [value]
     if not is_array:
-        raise LaunchError(f"argument {number} is no array; the kernel takes {_written(argument)}")
+        raise LaunchError(
+            f"argument {number} is not an array; the kernel takes {_written(argument)}"
+        )
     if isinstance(value, np.ndarray):
         if not value.itemsize:
             raise LaunchError(f"argument {number} has elements of {value.dtype!r}, of no bytes")
@@ -152,7 +156,7 @@ def _check_promises(
     if address % promised.aligned:
         raise LaunchError(
             f"argument {number} is at {address:#x}; the kernel was promised a multiple of "
-            f"{promised.aligned} bytes (tile.aligned)"
+            f"{counted(promised.aligned, 'byte')} (tile.aligned)"
         )
     # Of an extent of 1 no second element tells the stride.
     told = [0 if extent <= 1 else stride for extent, stride in zip(shape, strides, strict=True)]

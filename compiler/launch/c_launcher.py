@@ -80,7 +80,9 @@ def c_launcher(abi: Abi, code: str | bytes, name: str) -> Launcher:
         TilecError: for a name that is none in C, and arguments that C cannot pass.
     """
     if not re.fullmatch(r"[A-Za-z]\w*", name, re.ASCII) or name in _RESERVED:
-        raise TilecError(f"'{name}' is no name in C; legal: letters, digits and _, a letter first")
+        raise TilecError(
+            f"'{name}' is not a name in C; legal: letters, digits and _, a letter first"
+        )
     taken = set(_RESERVED)
     kernels = [_Kernel(kernel, name, _identifier(kernel.name, taken)) for kernel in abi.kernels]
     ranks = sorted({a.rank for kernel in kernels for a in kernel.arguments if a.rank})

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from tilec import sim
 from tilec.isa import LaunchError, Target, TilecError, nearest
 from tilec.isa.launch import Extents, extents
+from tilec.isa.wording import counted
 from tilec.runtime import cuda
 from tilec.runtime.cuda.bound import Launch
 from tilec.runtime.cuda.launch import loaded
@@ -109,12 +110,13 @@ def bind(
 def _threads(kernel: KernelEntry, block: int | Sequence[int] | None) -> Extents:
     if block is None:
         if kernel.block is None:
-            raise LaunchError(f"kernel '{kernel.name}' does not fix its threads; give it a block")
+            raise LaunchError(f"kernel '{kernel.name}' does not fix its block; give one")
         return kernel.block
     given = extents(block, "block")
     if kernel.block is not None and given != kernel.block:
         raise LaunchError(
-            f"kernel '{kernel.name}' is compiled for blocks of {kernel.block} threads, not {given}"
+            f"kernel '{kernel.name}' is compiled for blocks of {counted(kernel.block, 'thread')}, "
+            f"not {given}"
         )
     return given
 
@@ -126,7 +128,8 @@ def _clusters(kernel: KernelEntry, given: int | Sequence[int] | None) -> Extents
     wanted = extents(given, "cluster")
     if kernel.cluster not in (None, wanted):
         raise LaunchError(
-            f"kernel '{kernel.name}' is compiled for clusters of {kernel.cluster} CTAs, not "
+            f"kernel '{kernel.name}' is compiled for clusters of {counted(kernel.cluster, 'CTA')}, "
+            "not "
             f"{wanted}"
         )
     return wanted
@@ -149,7 +152,7 @@ def _grid(
         return given
     ctas = kernel.ctas([getattr(value, "shape", ()) for value in args])
     if ctas is None:
-        raise LaunchError(f"kernel '{kernel.name}' does not fix its CTAs; give it a grid")
+        raise LaunchError(f"kernel '{kernel.name}' does not fix its grid; give one")
     return ctas
 
 
@@ -157,7 +160,7 @@ def _kernel(compiled: Launchable, name: str | None) -> KernelEntry:
     known = {kernel.name: kernel for kernel in compiled.kernels}
     if name is None:
         if len(known) > 1:
-            raise LaunchError(f"which kernel is to be launched? There are: {', '.join(known)}")
+            raise LaunchError(f"which kernel should be launched? There are: {', '.join(known)}")
         (name,) = known
     if name not in known:
         raise LaunchError(

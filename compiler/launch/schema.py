@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 
 _TYPES: Mapping[str, Callable[[object], bool]] = {
     "object": lambda value: isinstance(value, dict),
@@ -62,12 +63,12 @@ def _problems(value: Any, schema: Mapping[str, Any], at: str) -> Iterator[str]:
     types = schema.get("type", ())
     types = [types] if isinstance(types, str) else types
     if types and not any(_TYPES[type_](value) for type_ in types):
-        yield f"{at or 'the document'}: {_shown(value)} is no {' or '.join(types)}"
+        yield f"{at or 'the document'}: {_shown(value)} is not of type {' or '.join(types)}"
         return
     if "const" in schema and value != schema["const"]:
         yield f"{at}: {_shown(value)} is not {schema['const']!r}"
     if "enum" in schema and (isinstance(value, bool) or value not in schema["enum"]):
-        yield f"{at}: {_shown(value)} is none of {', '.join(map(str, schema['enum']))}"
+        yield f"{at}: {_shown(value)} is not one of {', '.join(map(str, schema['enum']))}"
     match value:
         case dict():
             yield from _of_object(value, schema, at)
@@ -109,7 +110,7 @@ def _of_object(value: dict[str, Any], schema: Mapping[str, Any], at: str) -> Ite
 def _of_array(value: list[Any], schema: Mapping[str, Any], at: str) -> Iterator[str]:
     least, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
     if not least <= len(value) <= most:
-        yield f"{at}: has {len(value)} elements, not {least} to {most}"
+        yield f"{at}: has {counted(len(value), 'element')}, not {least} to {most}"
     if "items" in schema:
         for number, item in enumerate(value):
             yield from _problems(item, schema["items"], f"{at}[{number}]")

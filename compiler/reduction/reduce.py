@@ -9,6 +9,7 @@ from tilec.frontend.parsing import parse
 from tilec.ir.mlir import ir
 from tilec.ir.modules import clone_module
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.passes.base import ProgramError
 from tilec.passes.pipeline import run_pipeline
 from tilec.report.diagnostics import Source
@@ -70,7 +71,7 @@ class Reduction:
         if not self._interest(text):
             return False
         self.text, self._module = text, module
-        self._tell(f"{text.count(chr(10))} lines after {self.tried} programs")
+        self._tell(f"{counted(text.count(chr(10)), 'line')} after {self.tried} programs")
         return True
 
     def _try(self, edit: Edit) -> bool:
@@ -150,7 +151,7 @@ def reduce_text(text: str, interest: Interest, tell: Told = lambda _: None) -> s
         TilecError: if the program itself is not interesting.
     """
     if not interest(text):
-        raise TilecError("the program does not show what is looked for")
+        raise TilecError("the program does not show what the reduction should keep")
     reduction = Reduction(text, interest, tell)
     reduction.run()
     return reduction.text

@@ -17,7 +17,7 @@ from tilec.passes.functions import is_kernel
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"([^"]*)"')
 _ASIDE = re.compile(r"\s*(?:$|//|\.loc\b|\.file\b|\$?[\w$]+:|\.section\b|\.version\b|\.target\b)")
-"""Lines that are no instructions, or that line information adds or changes."""
+"""Lines that are not instructions, or that line information adds or changes."""
 
 
 def assembler_remarks(

@@ -9,6 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from tilec.isa import Target, TilecError
+from tilec.isa.wording import counted
 from tilec.launch.occupancy import Limit, occupancy
 from tilec.passes.base import Diagnostic
 
@@ -85,12 +86,13 @@ def resident(kernel: str, threads: int, used: Resources, dynamic: int, target: T
     found = occupancy(threads, used.registers, shared, target)
     limits = {
         Limit.WARPS: "warps",
-        Limit.REGISTERS: f"{used.registers} registers a thread",
-        Limit.SHARED: f"{shared} bytes of shared memory a CTA",
+        Limit.REGISTERS: f"{counted(used.registers, 'register')} a thread",
+        Limit.SHARED: f"{counted(shared, 'byte')} of shared memory a CTA",
         Limit.CTAS: f"{target.ctas_per_sm} CTAs",
     }
     return (
-        f"{kernel}: an SM of {target} holds {found.ctas} CTAs of {threads} threads, "
-        f"{found.warps} of its {target.warps_per_sm} warps; limited by "
+        f"{kernel}: an SM of {target} holds {counted(found.ctas, 'CTA')} of "
+        f"{counted(threads, 'thread')}, "
+        f"{found.warps} of its {counted(target.warps_per_sm, 'warp')}; limited by "
         f"{' and '.join(limits[limit] for limit in found.limits)}"
     )

@@ -58,7 +58,7 @@ def read_reproducer(text: str) -> Reproducer:
     resource = _RESOURCE.search(text)
     pipeline = resource and _PIPELINE.search(resource[0])
     if not resource or not pipeline:
-        raise TilecError("the file is no reproducer: it has no 'mlir_reproducer' resource")
+        raise TilecError("the file is not a reproducer: it has no 'mlir_reproducer' resource")
     return Reproducer(
         text[: resource.start()] + text[resource.end() :],
         json.loads(pipeline[1]),

@@ -11,7 +11,7 @@ from tilec.ir.aliases import Op
 from .plans import Parameter, Plan, arguments
 
 _LIMIT = 5_000
-"""Ops that a CTA executes at most; what takes longer is no input to try."""
+"""Ops that a CTA executes at most; what takes longer is not an input to try."""
 EXACT, SHADOW = ARITHMETICS["algebraic"], ARITHMETICS["f64"]
 
 
@@ -90,7 +90,7 @@ class Pair:
         Args:
             plan: the arguments.
             old: what is left of them before, if that is known already.
-            new: the same behind the pass.
+            new: the same after the pass.
 
         Raises:
             NoMeaning: at an op that has no interpretation.
@@ -109,6 +109,6 @@ class Pair:
 
 
 UNUSABLE = frozenset({"bounds", "unspecified", "endless", "divergent"})
-"""Findings of a kernel before a pass that say that its input was no legal one."""
+"""Findings of a kernel before a pass that say that its input was not a legal one."""
 
 __all__ = ["UNUSABLE", "Difference", "Pair", "differ", "run"]

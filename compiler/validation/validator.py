@@ -88,7 +88,7 @@ class Validator:
             self._compare(title.name, old)
             del copy
             for kernel, why in self.unknown.items():
-                self.left.setdefault(kernel, f"behind pass '{title.name}': {why}")
+                self.left.setdefault(kernel, f"after pass '{title.name}': {why}")
 
     def report(self) -> str:
         """What was compared, and what was not, for who reads the terminal."""

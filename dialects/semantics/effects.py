@@ -17,7 +17,7 @@ class Resource(Enum):
     LOCAL = "local memory"
     """A thread's own."""
     COPIES = "asynchronous copies"
-    """Those under way, and the groups that they are counted in."""
+    """Those in flight, and the groups that they are counted in."""
     ACCUMULATORS = "accumulators in flight"
     """Registers and tensor memory that asynchronous products read and write."""
     BARRIERS = "barriers"

@@ -17,7 +17,7 @@ _BYTES = re.compile(r"!tile\.byte<(\w+)>")
 def alias_of(spelling: str, digits: int = 4) -> str | None:
     """The alias of a type or attribute; None if it is short, or nothing is known of its kind.
 
-    An operand's layout always has one, so that what stands behind it keeps its column when it is
+    An operand's layout always has one, so that what stands after it keeps its column when it is
     written out.
 
     Args:

@@ -69,8 +69,8 @@ class Discardable(NamedTuple):
     judged: bool = False
 
 
-_UNIT = ("UnitAttr", "a unit attribute: it has no value; leave it out for no")
-_PER_DIMENSION = ("DenseI64ArrayAttr", "array<i64: …>, one number a dimension")
+_UNIT = ("UnitAttr", "a unit attribute: it takes no value; omit it to mean false")
+_PER_DIMENSION = ("DenseI64ArrayAttr", "array<i64: …>, one number per dimension")
 
 DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
     {

@@ -86,7 +86,7 @@ def check_cast(
     """
     _check_types(name, source, result)
     if "roundingmode" in attributes and is_special(result):
-        raise TilecError(f"to {result} there is one rounding: leave out roundingmode")
+        raise TilecError(f"to {result} there is one rounding mode: omit roundingmode")
 
 
 @per_context(argument=1)

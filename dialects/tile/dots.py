@@ -62,7 +62,7 @@ def _division(form: Mma, name: str, layout: LinearLayout) -> tuple[LinearLayout,
         if quotient is not None and quotient.in_size("lane") == 1:
             return unit, quotient
     raise TilecError(
-        f"layout '{layout}' of operand {name} is no repetition of the fragment "
+        f"layout '{layout}' of operand {name} is not a repetition of the fragment "
         f"'{units(form, name)[0]}' of {form.ptx}"
     )
 
@@ -136,7 +136,7 @@ def extents(form: Form, tiles: Mapping[str, Tile]) -> dict[str, int]:
         tiles: of each operand and of the result `d`.
 
     Raises:
-        TilecError: for tiles that do not fit each other or are no whole number of instructions.
+        TilecError: for tiles that do not fit each other or are not a whole number of instructions.
     """
     found: dict[str, int] = {}
     for name, tile in tiles.items():
@@ -149,7 +149,7 @@ def extents(form: Form, tiles: Mapping[str, Tile]) -> dict[str, int]:
             count, rest = divmod(extent, one)
             if rest or not count:
                 raise TilecError(
-                    f"operand {name}, {_extents(tile)}, is no whole number of instructions "
+                    f"operand {name}, {_extents(tile)}, is not a whole number of instructions "
                     f"{form.ptx}, whose {name} is {operand.rows}x{operand.cols}"
                 )
             if found.setdefault(index, count) != count:
@@ -191,7 +191,7 @@ def check_layouts(form: Mma, tiles: Mapping[str, TileValue]) -> None:
             ours, theirs = (t.layout.restrict(outs=[index]) for t in (tile, tiles["c"]))
             if ours.bases.get("warp", []) != theirs.bases.get("warp", []):
                 raise TilecError(
-                    f"the warps hold other {index}s of operand {name} than of C: "
+                    f"the warps hold different {index}s of operand {name} than of C: "
                     f"'{tile.layout}' against '{tiles['c'].layout}'"
                 )
             if not repeats[name].restrict(ins=["register", "warp"], outs=[index]).is_surjective:

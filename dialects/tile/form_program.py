@@ -171,7 +171,9 @@ def _kernel(form: Form, setting: _Setting) -> tuple[Argument, ...]:
         TilecError: for a class that has none.
     """
     del setting
-    raise TilecError(f"no tile program of one op tries {form.ptx}; with --format ptx a kernel does")
+    raise TilecError(
+        f"no single-op tile program exercises {form.ptx}; with --format ptx a kernel does"
+    )
 
 
 # Fragments with a layout

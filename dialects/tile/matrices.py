@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from tilec.isa import LANES, MatrixMemory, TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout, fragment_of, row_addresses
 
 from .stored import stored_tile
@@ -110,5 +111,8 @@ def matrix_origins(form: MatrixMemory, tile: TileValue, *, transposed: bool) -> 
         )
     count = origins.in_sizes["register"]
     if count != form.matrices:
-        raise TilecError(f"the fragment is {count} matrices; {form.ptx} moves {form.matrices}")
+        raise TilecError(
+            f"the fragment is {counted(count, 'matrix', 'matrices')}; {form.ptx} moves "
+            f"{form.matrices}"
+        )
     return origins

@@ -13,6 +13,7 @@ from tilec.dialects.semantics.upstream import constant_of
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.isa import Form, TilecError, form
+from tilec.isa.wording import counted
 from tilec.layout.descriptors import DescribedOperand, indices, solve_descriptor
 from tilec.layout.shared_matrix import Digit, SharedMatrix
 from tilec.layout.swizzle import CHUNK_BYTES, SWIZZLES
@@ -79,7 +80,8 @@ class MatrixOperand:
             last is not None and len(at) == 3 and not 0 <= last <= self.buffer.count - matrices
         ):
             raise TilecError(
-                f"operand {self.name} takes {matrices} matrices from {last or 0} on, of "
+                f"operand {self.name} takes {counted(matrices, 'matrix', 'matrices')} from "
+                f"{last or 0} on, of "
                 f"{self.buffer.count}"
             )
 

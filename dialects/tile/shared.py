@@ -10,6 +10,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
 from tilec.ir.types import strides_and_offset
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.swizzle import Swizzle, shared_layout
 
@@ -72,7 +73,10 @@ def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
         raise TilecError(f"columns of a shared buffer are a power of two, unlike those of {type_}")
     bits = bits_of(type_.element_type)
     if bits % 8:
-        raise TilecError(f"elements of type {type_.element_type} have no address of their own")
+        raise TilecError(
+            f"elements of type {type_.element_type} are smaller than a byte, so they have no "
+            "address"
+        )
     assert isinstance(type_.memory_space, SharedAttr)
     swizzle = type_.memory_space.swizzle.value
     offsets = _offsets(swizzle, rows, cols, bits)
@@ -111,12 +115,13 @@ def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
         moved = 1 << swizzle.bits + swizzle.base if swizzle.bits else 1
         if extents["row"] != rows and rows * cols * bits // 8 % moved:
             raise TilecError(
-                f"{rows} rows of {cols * bits // 8} bytes are no whole number of the {moved} bytes "
+                f"{counted(rows, 'row')} of {cols * bits // 8} bytes are not a whole number of the "
+                f"{counted(moved, 'byte')} "
                 f"within which {text} moves them; legal: powers of two, and such multiples"
             )
         return shared_layout(extents, bits, swizzle).inverse()
     if extents["row"] != rows:
-        raise TilecError(f"a layout of offsets is of a power of two of rows, not of {rows}")
+        raise TilecError(f"a layout of offsets needs a power of two of rows, not {rows}")
     places = LinearLayout.parse(text)
     if places.out_sizes != extents or list(places.in_sizes) != ["offset"]:
         raise TilecError(
@@ -124,7 +129,7 @@ def _offsets(text: str, rows: int, cols: int, bits: int) -> LinearLayout:
             f"offset … -> row {rows}, col {cols}"
         )
     if not places.is_bijective:
-        raise TilecError(f"layout '{text}' puts two elements in one place")
+        raise TilecError(f"layout '{text}' puts two elements at the same place")
     return places.inverse()
 
 

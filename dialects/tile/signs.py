@@ -28,11 +28,11 @@ def check_signs(form: Product, unsigned: Collection[str]) -> None:
             continue
         if not given.is_integer:
             raise TilecError(
-                f"{', '.join(FLAGS[n] for n in sorted(unsigned))} speaks of integers; {form.ptx} "
+                f"{', '.join(FLAGS[n] for n in sorted(unsigned))} applies to integers; {form.ptx} "
                 f"takes {given} as {name}"
             )
         twin = _with_signs(form, unsigned)
-        legal = f"{twin.ptx}, or no form, for tilec to choose" if twin else "another form"
+        legal = f"{twin.ptx}, or omit the form to let tilec choose" if twin else "another form"
         raise TilecError(
             f"{form.ptx} takes {given} as {name}, whose integers are {wanted} here; legal: {legal}"
         )

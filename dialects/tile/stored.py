@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 
 from .dialect import ByteType
@@ -84,7 +85,8 @@ def stored_tile(tile: TileValue, *, transposed: bool) -> TileValue:
         where = "columns" if last == list(tile.layout.out_sizes)[-1] else "rows"
         other = "without" if transposed else "with"
         raise TilecError(
-            f"{together} elements of {tile.element} share a byte of memory, but the layout "
+            f"{counted(together, 'element')} of {tile.element} share a byte of memory, but the "
+            "layout "
             f"'{tile.layout}' does not hold neighbouring {where} together; memory of the "
             f"transposed tile, {other} the attribute transposed, may fit"
         )

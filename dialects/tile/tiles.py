@@ -11,6 +11,7 @@ from tilec.ir.aliases import Number, Type
 from tilec.ir.mlir import ir
 from tilec.ir.state import per_context
 from tilec.isa import Operand, TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LayoutError, LinearLayout, any_fragment_of, find_form
 from tilec.layout.extents import check_extents, unit_extents
 from tilec.layout.views import dims
@@ -36,7 +37,7 @@ def bits_of(element: Type) -> int:
     """Bits that an element takes in memory and in a register.
 
     Raises:
-        TilecError: for elements that are no numbers.
+        TilecError: for elements that are not numbers.
     """
     if isinstance(element, ByteType):
         return 8
@@ -53,7 +54,7 @@ def element_of(element: Type) -> Element:
     """A type that a tile's elements may have.
 
     Raises:
-        TilecError: for elements that are no numbers.
+        TilecError: for elements that are not numbers.
     """
     if bits_of(element) > _WIDEST:
         raise TilecError(f"elements have at most {_WIDEST} bits, unlike {element}")
@@ -66,7 +67,7 @@ class PlainTile:
     """A tensor without a layout: a tile of the whole CTA, its elements not yet given to lanes.
 
     Attributes:
-        shape: extents of the tile; what is no power of two is so many units of one.
+        shape: extents of the tile; what is not a power of two is so many units of one.
         element: MLIR element type.
     """
 
@@ -82,7 +83,7 @@ class TileValue:
         shape: extents of the tile.
         element: MLIR element type.
         layout: the linear layout that its encoding names, of one unit (`tilec.layout.extents`): of
-            all of the tile, if its extents are powers of two. The units lie behind one another
+            all of the tile, if its extents are powers of two. The units lie one after another
             in a lane's registers, in row-major order.
         is_fragment: whether it is a `!tile.frag`.
     """
@@ -127,7 +128,8 @@ def resolve(text: str) -> LinearLayout:
 
 
 _WARPGROUPS = (
-    "only tile.wgmma and its kin take what a warpgroup holds, and tile.warp_part gives a warp's "
+    "only tile.wgmma and related ops take what a warpgroup holds, and tile.warp_part gives a "
+    "warp's "
     "part of it"
 )
 
@@ -158,7 +160,7 @@ def plain_tile(type_: Type) -> PlainTile | None:
     """The tile of a tensor that has no encoding, or None for another type.
 
     Raises:
-        TilecError: if its extents are none of a tile, or the elements are no numbers.
+        TilecError: if its extents are none of a tile, or the elements are not numbers.
     """
     if not isinstance(type_, ir.RankedTensorType) or type_.encoding is not None:
         return None
@@ -172,16 +174,18 @@ def plain_tile(type_: Type) -> PlainTile | None:
 
 @per_context()
 def tile_value(type_: Type) -> TileValue | None:
-    """The tile of a type, or None if it is no tile with a layout.
+    """The tile of a type, or None if it is not a tile with a layout.
 
     Raises:
         TilecError: if its layout's text names none, or does not fit the tile's shape, or the
-            elements are no numbers.
+            elements are not numbers.
     """
     if isinstance(type_, FragType):
         tile, layout = type_.tile, type_.layout.text.value
         if tile.encoding is not None:
-            raise TilecError(f"a fragment's layout stands beside its tensor, not in it: {type_}")
+            raise TilecError(
+                f"a fragment's layout is written beside its tensor, not in it: {type_}"
+            )
         return _checked(tile, layout, is_fragment=True)
     if isinstance(type_, ir.RankedTensorType) and isinstance(type_.encoding, LayoutAttr):
         return _checked(type_, type_.encoding.text.value, is_fragment=False)
@@ -229,11 +233,13 @@ def tile_layout(text: str, *, is_fragment: bool) -> tuple[tuple[int, ...], Linea
             f"here they are ({', '.join(wanted)})"
         )
     if layout.in_sizes["lane"] != 32:
-        raise TilecError(f"layout '{text}' has {layout.in_sizes['lane']} lanes; a warp has 32")
+        raise TilecError(
+            f"layout '{text}' has {counted(layout.in_sizes['lane'], 'lane')}; a warp has 32"
+        )
     layout = _with_inputs(layout, wanted)
     # A fragment may be a warp's part of a larger tile.
     if not is_fragment and not layout.is_surjective:
-        raise TilecError(f"layout '{text}' leaves elements of the tile to no lane")
+        raise TilecError(f"layout '{text}' assigns some elements of the tile to no lane")
     extents = tuple(layout.out_sizes.values())
     return extents, layout if is_fragment else _named(layout)
 

@@ -1,7 +1,7 @@
 """What a warpgroup holds: a fragment spread over the registers of four warps.
 
 Its type is `!tile.frag` too; the layout has a third input, `warp`, of four. Columns of an
-accumulator need be no power of two.
+accumulator need not be a power of two.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def warp_part(tile: WarpgroupTile, first: int, columns: int) -> LinearLayout:
         (register, lane) -> (row, col) of the part.
 
     Raises:
-        TilecError: if the columns are no whole number of registers of every lane.
+        TilecError: if the columns are not a whole number of registers of every lane.
     """
     unit = tile.unit.out_sizes["col"]
     legal = columns > 0 and not columns & (columns - 1) and columns <= tile.shape[1]

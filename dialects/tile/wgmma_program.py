@@ -97,7 +97,7 @@ class _Part:
     def fragment(self) -> str:
         """Its type."""
         layout = str(self.tile.layout)
-        if self.name != "e":  # columns that are no power of two have a layout by its name alone
+        if self.name != "e":  # columns that are not a power of two have a layout by its name alone
             sparse = " sparse" if self.form.sparsity else ""
             layout = f"{self.form.shape} {self.name} {self.operand.type}{sparse}"
         return self._fragment(self.tile.shape, layout)
@@ -191,7 +191,7 @@ def _shared(parts: Mapping[str, _Part]) -> Iterator[str]:
 
 
 def _registers(parts: Mapping[str, _Part]) -> Iterator[str]:
-    """Each warp loads its rows of what lies in registers, and the four join; behind a fence."""
+    """Each warp loads its rows of what lies in registers, and the four join; after a fence."""
     for name, part in parts.items():
         if not part.operand.threads or name == "d":
             continue

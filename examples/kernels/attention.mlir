@@ -103,7 +103,7 @@ gpu.module @attention [#nvvm.target<chip = "sm_80">] {
     %head = gpu.block_id y
     %first = arith.muli %tile, %c128 : index
     %keys = memref.dim %k, %c1 : !Heads
-    // Keys behind the last query of the tile need not be looked at.
+    // Keys after the last query of the tile need not be looked at.
     %behind = arith.addi %first, %c128 : index
     %last = arith.minui %keys, %behind : index
     %end = arith.index_cast %keys : index to i32

@@ -18,7 +18,7 @@ def experts(
     TOP: tl.Constant[int],
     BLOCK: tl.Constant[int] = 32,
 ) -> None:
-    """`order` has the slots (token * TOP + choice) of each expert, one expert behind the other."""
+    """`order` has the slots (token * TOP + choice) of each expert, one expert after the other."""
     expert, col = tl.program_id(1), tl.program_id(0) * BLOCK
     first, end = tl.load(starts, expert, ()), tl.load(starts, expert + 1, ())
     for at in range(first.astype(tl.int64), end, BLOCK):

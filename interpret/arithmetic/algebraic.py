@@ -4,7 +4,7 @@ A float of w bits is an integer of w bits. Sums, differences and products are th
 widening keeps the signed number and narrowing takes it modulo the smaller power, so that every
 order and every precision of a sum agrees in the bits that it keeps. Integers stand for themselves;
 other constants for a number that follows from their value, opposite ones for opposite numbers.
-What is no ring operation, such as a division or an exponential, is a fixed function without any
+What is not a ring operation, such as a division or an exponential, is a fixed function without any
 law, which tells a changed argument and never a changed order.
 """
 

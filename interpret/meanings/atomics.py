@@ -74,7 +74,7 @@ def _fetched(call: Call, view: View, rest: tuple[Array, ...]) -> tuple[Array, Ar
     places, inside = indexed_access(call, view, rest, tile)
     at = places[inside]
     if len(np.unique(at)) < len(at):
-        call.report("unspecified", "updates one place several times, in an order that is not said")
+        call.report("unspecified", "updates one place several times, in an unspecified order")
     return places, inside
 
 

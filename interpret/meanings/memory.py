@@ -140,7 +140,7 @@ def indexed_access(
     Args:
         call: a `tile.gather` or one of its kin.
         view: the memory.
-        rest: its operands behind tile and memory: indices, offsets, condition.
+        rest: its operands after tile and memory: indices, offsets, condition.
         tile: what is moved.
     """
     op = call.op

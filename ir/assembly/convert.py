@@ -54,7 +54,7 @@ def _in_comment(text: str, at: int) -> bool:
 def converted_op(
     class_: OpClass, text: str, at: int, types: Mapping[str, str]
 ) -> tuple[str, int] | None:
-    """What stands behind the name of an op in the custom form, and where it ended; None if nothing.
+    """What stands after the name of an op in the custom form, and where it ended; None if nothing.
 
     Args:
         class_: the op's class.

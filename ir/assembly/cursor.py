@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
 
 class Cursor:
-    """A place in a text, which reading moves behind what was read.
+    """A place in a text, which reading moves after what was read.
 
     Every method that returns something raises `SyntaxProblem` if it is not there.
     """
@@ -44,7 +44,7 @@ class Cursor:
     def __init__(self, text: str, at: int) -> None:
         self.text = text
         self.end = at
-        """Behind the last token."""
+        """After the last token."""
         self.at = skip_space(text, at)
         """The next one."""
 
@@ -55,7 +55,7 @@ class Cursor:
         return piece
 
     def problem(self, message: str) -> SyntaxProblem:
-        """An error at the next token; behind the last one if that is on a later line."""
+        """An error at the next token; after the last one if that is on a later line."""
         later = "\n" in self.text[self.end : self.at]
         return SyntaxProblem(self.end if later else self.at, message)
 
@@ -92,7 +92,7 @@ class Cursor:
         return self._take(found.end())
 
     def values(self) -> list[Piece]:
-        """SSA values between commas, or none; the results of the op behind are none of them."""
+        """SSA values between commas, or none; the results of the op after are none of them."""
         if not self.sees_value() or _RESULTS.match(self.text, self.at):
             return []
         found = [self.value()]

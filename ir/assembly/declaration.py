@@ -75,7 +75,7 @@ class AssemblyFormat:
         _check(self, parser)
 
     def read(self, cursor: Cursor) -> OpText:
-        """Read an op behind its name.
+        """Read an op after its name.
 
         Raises:
             SyntaxProblem: if it is not so written.
@@ -89,7 +89,7 @@ class AssemblyFormat:
         return op
 
     def write(self, op: OpText) -> str:
-        """The op behind its name.
+        """The op after its name.
 
         Raises:
             Unfit: if the format cannot say it.
@@ -180,7 +180,7 @@ class _Declaration:
         self._expect(")")
         self._expect("?")
         if anchor is None:
-            raise self._problem("an optional group needs an anchor: '^' behind one of its elements")
+            raise self._problem("an optional group needs an anchor: '^' after one of its elements")
         if isinstance(elements[0], (TypeOf, Attribute)) and not (
             isinstance(elements[0], Attribute) and elements[0].spelling is Spelling.LIST
         ):
@@ -201,7 +201,7 @@ class _Declaration:
             case "region":
                 return Region(name, self._single(name))
             case "result":
-                raise self._problem(f"'${name}' is a result, which stands before the '='")
+                raise self._problem(f"'${name}' is a result, which is written before the '='")
         if name in self._signature.units:
             return Attribute(name, Spelling.UNIT)
         return Attribute(name, Spelling.SYMBOL if name == "sym_name" else Spelling.TYPED)
@@ -227,12 +227,12 @@ class _Declaration:
                 self.shown.add(names[0])
                 besides = 2 if word == "inner-ranked" else 0
                 return Operand(names[0], single=False, ranked=names[1], besides=besides)
-        raise self._problem(f"'{word}({', '.join(f'${n}' for n in names)})' is no directive")
+        raise self._problem(f"'{word}({', '.join(f'${n}' for n in names)})' is not a directive")
 
     def _arguments(self, word: str) -> list[str]:
         token = self._next()
         if token is None or token[3] != "(":
-            raise self._problem(f"unknown directive '{word}'; a literal stands in backticks")
+            raise self._problem(f"unknown directive '{word}'; literals are written in backticks")
         self._expect("(")
         names: list[str] = []
         while True:
@@ -284,7 +284,7 @@ def _check(format_: AssemblyFormat, declared: _Declaration) -> None:
         refuse("it needs attr-dict, for attributes that any op may have")
     for group in (*signature.operands, *signature.regions):
         if group.name not in declared.shown:
-            refuse(f"${group.name} does not stand in it")
+            refuse(f"${group.name} does not appear in it")
     for group in (*signature.operands, *signature.results):
         if group.name not in declared.said and group.name not in signature.inferred:
             refuse(f"it needs type(${group.name}), or an entry in inferred_types")

@@ -58,7 +58,7 @@ def generic_head(name: Piece, op: OpText) -> list[Piece]:
 
 
 def generic_tail(op: OpText, operands: Iterable[str], results: Iterable[str]) -> list[Piece]:
-    """The generic form behind the regions.
+    """The generic form after the regions.
 
     Args:
         op: the op.
@@ -91,7 +91,7 @@ def _joined(parts: Sequence[Piece]) -> list[Piece]:
 
 @dataclass(slots=True)
 class Tail:
-    """What MLIR prints of an op behind its operands, in the generic form."""
+    """What MLIR prints of an op after its operands, in the generic form."""
 
     properties: Piece | None
     regions: list[Piece]
@@ -102,7 +102,7 @@ class Tail:
 
 
 def read_tail(text: str, at: int) -> Tail:
-    """Read all behind the operands of an op in the generic form.
+    """Read all after the operands of an op in the generic form.
 
     Raises:
         SyntaxProblem: if it is something else.

@@ -127,7 +127,7 @@ def _names(text: str, ops: Known) -> Iterator[tuple[int, OpClass]]:
 
 
 def _begins_op(text: str, name: re.Match[str]) -> bool:
-    """Whether an op begins with `name`, which is no attribute, and in no string or comment."""
+    """Whether an op begins with `name`, which is not an attribute, and in no string or comment."""
     line = text.rfind("\n", 0, name.start()) + 1
     before = _BEFORE_OP.match(text, line, name.start())
     if before and before.end() == name.start():
@@ -198,7 +198,7 @@ class _Reader:
             pieces.append(Piece(")"))
 
     def _note(self, at: int) -> None:
-        """Remember the line of `at` if an op may stand behind it."""
+        """Remember the line of `at` if an op may stand after it."""
         if not _LAST_OF_LINE.match(self.text, at):
             self.moved.add(self.text.count("\n", 0, at) + 1)
 

@@ -27,7 +27,7 @@ def skip_space(text: str, at: int) -> int:
 
 
 def bracketed_end(text: str, at: int) -> int | None:
-    """The place behind the bracket that closes the one at `at`; None if none does."""
+    """The place after the bracket that closes the one at `at`; None if none does."""
     expected: list[str] = []
     for found in _NESTING.finditer(text, at):
         token = found[0]
@@ -42,7 +42,7 @@ def bracketed_end(text: str, at: int) -> int | None:
 
 
 def type_end(text: str, at: int) -> int | None:
-    """The place behind the type at `at`; None if there is none."""
+    """The place after the type at `at`; None if there is none."""
     if plain := _PLAIN_TYPE.match(text, at):
         return plain.end()
     if text.startswith("(", at):
@@ -67,7 +67,7 @@ def type_end(text: str, at: int) -> int | None:
 
 
 def attribute_end(text: str, at: int, *, typed: bool) -> int | None:
-    """The place behind the attribute at `at`; None if there is none.
+    """The place after the attribute at `at`; None if there is none.
 
     Args:
         text: the text.

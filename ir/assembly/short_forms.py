@@ -99,7 +99,7 @@ def expanded(text: str) -> tuple[Sequence[Piece], set[int]] | None:
     """`text` with short forms written out, in pieces; None if it has none.
 
     Returns:
-        The pieces, and the lines, counted from one, on which what has a place may stand behind one.
+        The pieces, and the lines, counted from one, on which what has a place may stand after one.
 
     Raises:
         ShortFormError: for one that means nothing.

@@ -60,7 +60,7 @@ class _Writer:
         return parts
 
     def _op(self, class_: OpClass, at: int, end: int) -> tuple[str, int] | None:
-        """What stands behind an op's name, and where the op ends; None if it stays generic."""
+        """What stands after an op's name, and where the op ends; None if it stays generic."""
         values = _OPERANDS.match(self._text, at, end)
         if not values:
             return None
@@ -97,7 +97,7 @@ class _Writer:
 
 @lru_cache(maxsize=4096)
 def _template(format_: AssemblyFormat, operands: int, tail: str) -> tuple[str | int, ...] | None:
-    """What stands behind the name of an op without regions: text, and numbers of operands.
+    """What stands after the name of an op without regions: text, and numbers of operands.
 
     None if the format cannot say it. Ops of one kind have but few tails.
     """

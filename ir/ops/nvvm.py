@@ -89,12 +89,12 @@ def cp_async_commit_group() -> None:
 
 
 def cp_async_wait_group(pending: int) -> None:
-    """Wait until no more than so many groups are under way."""
+    """Wait until no more than so many groups are in flight."""
     emit("nvvm.cp.async.wait.group", n=i32_attribute(pending))
 
 
 def fence_mbarrier_init() -> None:
-    """Let what the async proxy does to mbarriers come behind their beginning."""
+    """Let what the async proxy does to mbarriers come after their beginning."""
     emit("nvvm.fence.mbarrier.init")
 
 
@@ -127,7 +127,7 @@ def cp_async_bulk_commit_group() -> None:
 
 
 def cp_async_bulk_wait_group(pending: int) -> None:
-    """Wait until no more than so many of those groups are under way."""
+    """Wait until no more than so many of those groups are in flight."""
     emit("nvvm.cp.async.bulk.wait_group", group=i32_attribute(pending))
 
 

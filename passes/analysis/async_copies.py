@@ -1,4 +1,4 @@
-"""Which copies are under way, and until when no wait covers them."""
+"""Which copies are in flight, and until when no wait covers them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class Writers:
         self._all = [op for op in walk(function) if any(True for _ in _written(op))]
 
     def before(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
-        """What a load behind `ops`, the first of the kernel, may not be moved in front of, or None.
+        """What a load after `ops`, the first of the kernel, may not be moved in front of, or None.
 
         Where nothing among them writes global memory, or may do anything, none of them can have
         waited for another's writes, and what orders memory orders none.

@@ -1,4 +1,4 @@
-"""Indices as sums of multiples of values that are no sums."""
+"""Indices as sums of multiples of values that are not sums."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Loops = frozenset[ir.Operation]
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value that is no sum; equal to another that is computed alike from the same values.
+    """A value that is not a sum; equal to another that is computed alike from the same values.
 
     Attributes:
         key: what it is computed by, and from what.

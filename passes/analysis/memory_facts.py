@@ -38,7 +38,7 @@ def memory_facts(memref: Value) -> MemoryFacts:
     Its type says what is static. Of a kernel's argument the attributes `tile.aligned` (i64, bytes),
     `tile.sizes` and `tile.strides` (array<i64>, what divides each size and stride) say more;
     `memref.assume_alignment` speaks of the address. Of a memref that `arith.select` chooses holds
-    what holds of both, and what is said of it behind that.
+    what holds of both, and what is said of it after that.
 
     Raises:
         TilecError: for attributes that are none of these, not of the memref's rank, or against
@@ -94,7 +94,7 @@ def _facts(type_: ir.MemRefType, promised: ir.DictAttr, assumed: int) -> MemoryF
             if static[dim] and values[dim] < multiple:
                 raise TilecError(
                     f"{name} promises a multiple of {multiple} for dimension {dim} of {type_}, "
-                    "which says otherwise"
+                    "which contradicts it"
                 )
             values[dim] = max(values[dim], multiple)
     first = 1 if offset == dynamic_stride else _power(offset)
@@ -111,7 +111,7 @@ def argument_attributes(value: Value) -> ir.DictAttr:
 
 
 def _bytes_of(element: Type) -> int:
-    """Bytes of which the address of any element is a multiple; 1 of what is no number."""
+    """Bytes of which the address of any element is a multiple; 1 of what is not a number."""
     try:
         return max(1, bits_of(element) // 8)
     except TilecError:
@@ -138,5 +138,5 @@ def _integers(promised: ir.DictAttr, name: str, rank: int) -> list[int]:
         raise TilecError(f"{name} must be array<i64: …>, not {given}")
     numbers = list(given)
     if len(numbers) != rank or min(numbers, default=1) < 1:
-        raise TilecError(f"{name} must be {rank} positive numbers, one a dimension: {given}")
+        raise TilecError(f"{name} must be {rank} positive numbers, one per dimension: {given}")
     return [_power(number) for number in numbers]

@@ -95,7 +95,7 @@ class MemoryOrder:
             return
 
     def _run(self, steps: Steps, pending: Pending, *, settle: bool) -> Pending:
-        """What is pending behind steps; `pending` itself is left as it is.
+        """What is pending after steps; `pending` itself is left as it is.
 
         Args:
             steps: the steps.
@@ -135,7 +135,7 @@ class MemoryOrder:
         raise AssertionError(step)
 
     def _loop(self, loop: Loop, pending: Pending, *, settle: bool) -> Pending:
-        """What is pending behind a loop."""
+        """What is pending after a loop."""
         own = self._rounds(loop, settle=settle)
         while True:  # what was pending before is ordered once, in front of the loop
             try:
@@ -163,7 +163,7 @@ class MemoryOrder:
             carried = left
 
     def _see_to(self, hazard: Hazard, pending: Pending, *, settle: bool) -> Pending:
-        """Put a barrier for a hazard; what is pending behind it."""
+        """Put a barrier for a hazard; what is pending after it."""
         if not settle:
             raise _FoundError(hazard)
         place = self._place(hazard).operation
@@ -199,7 +199,7 @@ def _younger(age: float) -> float:
 
     Copies are younger where it stands than at the access that must wait: groups are closed between.
     """
-    assert age != OPEN, "a barrier that waits for all copies orders all that is before it"
+    assert age != OPEN, "a barrier that waits for all copies orders everything before it"
     return OPEN if age == inf else age - 1
 
 

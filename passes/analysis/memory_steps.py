@@ -26,7 +26,7 @@ class Commit:
 
 
 class Wait(NamedTuple):
-    """Each thread waits until at most `pending` of its latest groups are under way."""
+    """Each thread waits until at most `pending` of its latest groups are in flight."""
 
     pending: int
 

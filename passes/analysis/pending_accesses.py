@@ -20,7 +20,7 @@ since."""
 
 
 def begun(pending: Pending, access: CtaAccess) -> Pending:
-    """What is pending behind an access."""
+    """What is pending after an access."""
     return joined(pending, {(access, frozenset()): OPEN if access.asynchronous else DONE})
 
 
@@ -35,12 +35,12 @@ def waited(pending: Pending, left: int) -> Pending:
 
 
 def met(pending: Pending) -> Pending:
-    """What is pending behind a barrier: what its own thread has not done with."""
+    """What is pending after a barrier: what its own thread has not done with."""
     return {key: age for key, age in pending.items() if age < DONE}
 
 
 def ordered(pending: Pending, age: float) -> Pending:
-    """What is pending behind a barrier that waits for copies of an age as well."""
+    """What is pending after a barrier that waits for copies of an age as well."""
     if age < 0:
         pending = waited(committed(pending), 0)
     elif age < DONE:

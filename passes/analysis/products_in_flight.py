@@ -1,7 +1,7 @@
-"""Which products of warpgroups are under way where: a dataflow over structured control flow.
+"""Which products of warpgroups are in flight where: a dataflow over structured control flow.
 
 A group is known by its age, the number of groups closed since its products began: a wait that
-leaves N under way has waited for what is older than N. Where ways meet, the youngest counts. A
+leaves N in flight has waited for what is older than N. Where ways meet, the youngest counts. A
 round of a loop hands accumulators on under the names of the next, so that two may take turns.
 """
 
@@ -26,7 +26,7 @@ Pairs = Iterable[tuple[Value, Value]]
 
 @dataclass(frozen=True)
 class Flight:
-    """What may be under way at a point of the program.
+    """What may be in flight at a point of the program.
 
     Attributes:
         ages: of each accumulator in flight that a wait may name.
@@ -40,7 +40,7 @@ class Flight:
     taken: dict[Value, WgmmaProduct] = field(default_factory=dict)
 
     def joined(self, other: Flight) -> Flight:
-        """What may be under way after either."""
+        """What may be in flight after either."""
         return Flight(
             _youngest(self.ages, other.ages),
             _youngest(self.reads, other.reads),
@@ -112,14 +112,14 @@ def _is_in(value: Value, block: ir.Block) -> bool:
 
 
 Visit = Callable[[Op, Flight], None]
-"""Told of an op, and what may be under way before it."""
+"""Told of an op, and what may be in flight before it."""
 
 
 def follow(function: Op, visit: Visit) -> Flight:
     """Tell `visit` of every op of a function once, with what may be under way before it.
 
     Returns:
-        What may be under way at its end.
+        What may be in flight at its end.
     """
     state = Flight()
     for block in function.regions[0]:
@@ -158,7 +158,7 @@ def _after(op: ir.OpView, state: Flight, visit: Visit | None) -> Flight:
 
 
 def _fixed(start: Flight, once: Callable[[Flight], Flight]) -> Flight:
-    """What is under way when a round begins, whichever round it is."""
+    """What is in flight when a round begins, whichever round it is."""
     while True:
         found = start.joined(once(start))
         if found == start:

@@ -93,7 +93,7 @@ class Expansion:
         return [value] if found is None else found
 
     def all(self, values: Iterable[Value]) -> Values:
-        """What replaces each of these values, one behind the other."""
+        """What replaces each of these values, one after the other."""
         return [new for value in values for new in self.values(value)]
 
     def one(self, value: Value) -> Value:
@@ -204,7 +204,7 @@ class Expansion:
         self._dead.append(old)
 
     def _arguments(self, block: Block) -> None:
-        """Give a block expanded arguments behind the old ones, which go when all is done.
+        """Give a block expanded arguments after the old ones, which go when all is done.
 
         Arguments before the first that expands stay: a loop's induction variable remains its
         block's first argument.

@@ -142,7 +142,7 @@ class FragmentMemory:
 
 
 def _goes_on(op: Transfer, memory: Value, tile: TileValue) -> bool:
-    """Whether a tile goes on in the matrix of a buffer behind, being wider than one."""
+    """Whether a tile goes on in the matrix of a buffer after, being wider than one."""
     type_ = memref_of(memory)
     if op.is_transposed or not isinstance(type_.memory_space, SharedAttr):
         return False
@@ -177,7 +177,7 @@ def _group_type(parts: Decomposition, size: int, tile: TileValue) -> FragType:
 
 
 def _together(memory: Value, parts: Decomposition) -> int:
-    """How many fragments an access that is no matrix instruction moves.
+    """How many fragments an access that is not a matrix instruction moves.
 
     All from and to shared memory: neighbours in a swizzle may be of different fragments.
     """

@@ -12,6 +12,7 @@ from tilec.ir.aliases import Op, Type
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
 from tilec.isa.lazy import cached_property
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 
 from ..base import walk
@@ -35,7 +36,7 @@ class FragmentTypes:
         self._wholes: dict[Type, FragType] = {}
 
     def tile(self, type_: Type) -> TileValue | None:
-        """The tile that a type is, or None for what is no tensor.
+        """The tile that a type is, or None for what is not a tensor.
 
         Raises:
             TilecError: for a tensor without a layout, or with one of other warps than the kernel's,
@@ -45,7 +46,9 @@ class FragmentTypes:
             return None
         tile = self._tile(type_)
         if tile.units > 1:
-            raise TilecError(f"{type_} is of {tile.units} units: run tile-split-tiles first")
+            raise TilecError(
+                f"{type_} is of {counted(tile.units, 'unit')}: run tile-split-tiles first"
+            )
         return tile
 
     def _tile(self, type_: Type) -> TileValue:
@@ -56,7 +59,8 @@ class FragmentTypes:
             )
         if tile.warps != self._warps:
             raise TilecError(
-                f"the layout of {type_} is of {tile.warps} warps, but the kernel has {self._warps}"
+                f"the layout of {type_} is of {counted(tile.warps, 'warp')}, but the kernel has "
+                f"{self._warps}"
             )
         return tile
 
@@ -69,7 +73,7 @@ class FragmentTypes:
         return decompose(tile.layout, self._units.get(tile.layout))
 
     def of(self, type_: Type) -> list[Type] | None:
-        """The types of the fragments of a tensor, or None for what is no tensor.
+        """The types of the fragments of a tensor, or None for what is not a tensor.
 
         Raises:
             TilecError: as of `tile`.

@@ -28,7 +28,7 @@ def warp_piece(form: Form, name: str) -> LinearLayout:
 def warp_unit(form: Form, name: str) -> LinearLayout:
     """(register, lane) -> place of a warp's sixteen rows of an operand of `wgmma`.
 
-    Of an accumulator whose N is no power of two it is that of as many columns as divide N.
+    Of an accumulator whose N is not a power of two it is that of as many columns as divide N.
 
     Args:
         form: a form of `wgmma`.

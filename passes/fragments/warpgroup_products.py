@@ -60,7 +60,7 @@ class WarpgroupProducts:
         return [self._awaited(op, self._begun(op, expansion), 0)]
 
     def _start(self, op: WarpgroupStartOp, expansion: Expansion) -> list[Values]:
-        """A product under way: the warpgroup's accumulators, which the wait takes."""
+        """A product in flight: the warpgroup's accumulators, which the wait takes."""
         op.check_uses()
         return [self._begun(op, expansion)]
 
@@ -81,12 +81,12 @@ class WarpgroupProducts:
         return after
 
     def _awaited(self, op: WarpgroupProduct, begun: Values, pending: int) -> Values:
-        """The warps' fragments of what a product gives, at most `pending` later ones under way."""
+        """The warps' fragments of what a product gives, at most `pending` later ones in flight."""
         done = _passed(WgmmaWaitOp, begun, pending=i64(pending))
         return self._parted(op, done, self._types.of(op.d.type) or [])
 
     def _instructions(self, op: WarpgroupProduct, held: dict[str, Values]) -> Values:
-        """The accumulators, all products under way."""
+        """The accumulators, all products in flight."""
         blocks = _Blocks.of(op)
         memory = {
             name: _Matrix(op, name, self._first(op, name)) for name in "ab" if name not in held
@@ -249,7 +249,7 @@ def _part(op: WarpgroupProduct, name: str, tile: TileValue) -> Type:
 
 
 def _parts_of_one(op: WarpgroupProduct, name: str) -> int:
-    """Parts of one fragment of the warpgroup, side by side; several where N is no power of two."""
+    """Adjacent parts of one fragment of the warpgroup; several where N is not a power of two."""
     return op.key.operand(name).cols // warp_unit(op.key, name).out_sizes["col"]
 
 
@@ -274,7 +274,7 @@ class _Runs(NamedTuple):
         return cls(rows, cols, tile.layout.out_sizes["row"] // groups // fragment)
 
     def by_rows(self, values: Values) -> Values:
-        """Fragments in the order of units, as those of each row one behind the other."""
+        """Fragments in the order of units, as those of each row one after the other."""
         return _turned(values, self.rows, self.cols, self.own)
 
     def by_units(self, values: Values) -> Values:

@@ -24,12 +24,12 @@ def why_no_map(array: Value, function: Op) -> str:
     type_ = memref_of(array)
     size = bits_of(type_.element_type) // 8
     if not (isinstance(array.owner, ir.Block) and array.owner == function.regions[0].blocks[0]):
-        return "its array is no argument of the kernel"
+        return "its array is not an argument of the kernel"
     if type_.rank not in MAP_RANKS[1:]:
         return f"an array of rank {type_.rank} has no tensor map with rows"
     strides, _ = type_.get_strides_and_offset()
     if list(strides)[-1] != 1:
-        return "elements of a row do not follow each other"
+        return "elements of a row are not contiguous"
     facts = memory_facts(array)
     if facts.aligned % MAP_ALIGNMENT:
         return (

@@ -47,7 +47,7 @@ def why_no_box_store(store: StoreOp, tile: TileValue, function: Op) -> str:
 
 
 def panels_of(tile: TileValue) -> OperandBuffer | None:
-    """The panels that a tile goes through; None if its rows are no lines of a swizzle."""
+    """The panels that a tile goes through; None if its rows are not lines of a swizzle."""
     try:
         return operand_buffer("a", tile.shape, bits_of(tile.element), False)
     except TilecError:

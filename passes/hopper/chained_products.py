@@ -46,7 +46,7 @@ class ChainedProducts(NamedTuple):
         second: the one that goes on in an accumulator that the loop carries.
         carried: the number of that among what the loop carries.
         before: ops in front of the first product.
-        between: ops behind it that only compute, and do not need the accumulator; its release.
+        between: ops after it that only compute, and do not need the accumulator; its release.
         rescaling: ops that do need it.
         scalars: ops by which the second finds its stage, which are among `before` and `between`.
         roots: arguments of the body that those depend on.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout.swizzle import SWIZZLES
 
 _LINES = {SWIZZLES[name].line: name for name in ("128B", "64B", "32B")}
@@ -59,8 +60,9 @@ def operand_buffer(
     line = next((n for n in _LINES if width * size % n == 0), None)
     if line is None or lines % _CORE:
         raise TilecError(
-            f"has {lines} lines of {width * size} bytes in memory; lines are multiples of "
-            f"{min(_LINES)} bytes, and their number one of {_CORE}"
+            f"has {counted(lines, 'line')} of {counted(width * size, 'byte')} in memory; lines are "
+            "multiples of "
+            f"{counted(min(_LINES), 'byte')}, and their number one of {_CORE}"
         )
     panels = width * size // line
     return OperandBuffer(

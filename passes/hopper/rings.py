@@ -92,9 +92,9 @@ class Needs(NamedTuple):
 class Specialised(LoopStages):
     """The rewriting of one loop at the top of a kernel, or of a loop over tiles there.
 
-    Behind the threads that compute stands a warpgroup of which one thread loads. In each round it
+    After the threads that compute stands a warpgroup of which one thread loads. In each round it
     waits until a part of a stage is empty, and copies boxes to it; the others wait until it is full
-    in front of the first op that reads it, and say behind the last that they have. The phase before
+    in front of the first op that reads it, and say after the last that they have. The phase before
     the first counts as ended: so the first waits for empty stages end at once. In a loop over tiles
     the ring goes on from tile to tile, so that boxes of the next are loaded while what others have
     computed of this one is stored.
@@ -198,7 +198,7 @@ class Specialised(LoopStages):
     def _rounds(
         self, ring: Ring, start: list[Value], known: Mapping[Value, Value]
     ) -> Sequence[Value]:
-        """The rounds of one tile, and where the ring is behind them.
+        """The rounds of one tile, and where the ring is after them.
 
         Args:
             ring: the mbarriers.
@@ -264,7 +264,7 @@ class Specialised(LoopStages):
         return arguments
 
     def _next(self, stage: Value, parity: Value) -> list[Value]:
-        """The stage behind this, and its parity: the other one where the ring begins anew."""
+        """The stage after this, and its parity: the other one where the ring begins anew."""
         following = arith.addi(stage, arith.integer(i32(), 1))
         wraps = arith.cmpi(CmpI.EQ, following, arith.integer(i32(), self.stages))
         begin = arith.integer(i32(), 0)

@@ -1,4 +1,4 @@
-"""A loop turned by a product: the first of a round is under way with the second of the one before.
+"""A loop turned by a product: the first of a round is in flight with the second of the one before.
 
 first 0, compute 0                        the first round but for its second product
 for rounds 1 …:
@@ -83,7 +83,7 @@ class RotatedLoop:
         return results
 
     def _round(self, counter: Value, arguments: list[Value]) -> list[Value]:
-        """A round: what the loop carries behind it."""
+        """A round: what the loop carries after it."""
         chain = self._chain
         given, before = self._parted(arguments)
         known: Known = dict(zip(self._others(self._arguments), given, strict=True))
@@ -119,7 +119,7 @@ class RotatedLoop:
 
 
 def _start(dot: WarpgroupDotOp, known: Known) -> Value:
-    """A product, under way."""
+    """A product, in flight."""
     operands = [known.get(value, value) for value in dot.operation.operands]
     attributes = {name: dot.attributes[name] for name in dot.attributes}
     with dot.location:
@@ -127,5 +127,5 @@ def _start(dot: WarpgroupDotOp, known: Known) -> Value:
 
 
 def _wait(started: Value, pending: int) -> Value:
-    """Its result, where at most so many behind it stay under way."""
+    """Its result, where at most so many after it stay in flight."""
     return emit(WarpgroupWaitOp, [started], started.type, pending=i64(pending))

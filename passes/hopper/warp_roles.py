@@ -10,6 +10,7 @@ from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir
 from tilec.isa import WARPGROUP_THREADS, Target, TilecError
 from tilec.isa.limits import REGISTER_COUNTS
+from tilec.isa.wording import counted
 
 PRODUCERS = WARPGROUP_THREADS
 """Threads that load for others: a warpgroup, as registers are given to warpgroups."""
@@ -65,7 +66,8 @@ def roles_of(branch: Op) -> WarpRoles:
     fields = WarpRoles._fields
     if numbers is None or len(numbers) != len(fields):
         raise TilecError(
-            f"{PRODUCER} has {len(fields)} numbers: threads of the CTA, and registers of a thread "
+            f"{PRODUCER} has {counted(len(fields), 'number')}: threads of the CTA, and registers "
+            "of a thread "
             "that loads and of one that computes"
         )
     return WarpRoles(*numbers)

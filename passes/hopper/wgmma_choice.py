@@ -19,6 +19,7 @@ from tilec.isa import LANES, WARPGROUP_WARPS, Form, Target, TilecError
 from tilec.isa.table import current
 from tilec.isa.types import ELEMENT_TYPES
 from tilec.isa.wgmma import COLUMNS, M, dense_key
+from tilec.isa.wording import counted
 from tilec.layout.extents import unit_extents
 
 from ..analysis.effects import is_shared
@@ -59,7 +60,7 @@ def choose(dot: DotOp, warps: int, target: Target, uniformity: Uniformity) -> Wg
     """
     tiles = {name: _tile(value) for name, value in zip("abd", _values(dot), strict=True)}
     if warps % WARPGROUP_WARPS:
-        raise TilecError(f"{warps} warps are no whole warpgroups")
+        raise TilecError(f"{warps} warps are not whole warpgroups")
     if control_of(uniformity, dot, Spread.CTA) is not None:
         raise TilecError("not all threads of the CTA come to it")
     grid = _grid(dot, tiles["d"], warps)
@@ -98,10 +99,13 @@ def _grid(dot: DotOp, tile: PlainTile, warps: int) -> tuple[int, int]:
         along_m = min(warps, rows // M * WARPGROUP_WARPS) or warps
         along_n = warps // along_m
     if rows % (M * along_m // WARPGROUP_WARPS):
-        raise TilecError(f"{tile.shape[0]} rows are no multiple of {M} for each of {along_m} warps")
+        raise TilecError(
+            f"{tile.shape[0]} rows are not a multiple of {M} for each of {along_m} warps"
+        )
     if cols < COLUMNS[0] * along_n:
         raise TilecError(
-            f"{tile.shape[1]} columns are no multiple of {COLUMNS[0]} for each of {along_n} warps "
+            f"{tile.shape[1]} columns are not a multiple of {COLUMNS[0]} for each of {along_n} "
+            "warps "
             "along N"
         )
     return along_m, along_n
@@ -140,7 +144,7 @@ def _form(
         )
     depth, step = tiles["a"].shape[1], form.operand("a").cols
     if depth % step:
-        raise TilecError(f"{depth} of K are no multiple of the {step} of {form.ptx}")
+        raise TilecError(f"{depth} of K are not a multiple of the {step} of {form.ptx}")
     return form
 
 
@@ -169,7 +173,8 @@ def _check_registers(form: Form, tile: PlainTile, warps: int, target: Target) ->
     entry = target.registers_at_entry(threads)
     if held + BESIDES > entry:
         raise TilecError(
-            f"its accumulator takes {held} registers of each of {threads} threads, which have "
+            f"its accumulator takes {counted(held, 'register')} of each of {threads} threads, "
+            "which have "
             f"{entry}, for {form.ptx}"
         )
 

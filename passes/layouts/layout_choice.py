@@ -14,6 +14,7 @@ from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type
 from tilec.ir.aliases import Op, Value
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 
 from ..report import Report
@@ -112,7 +113,9 @@ class LayoutChoice:
 
     def _give_pinned(self, value: Value, tile: TileValue, op: ir.OpView) -> None:
         if tile.warps != self._warps:
-            raise TilecError(f"pins a layout of {tile.warps} warps; the kernel has {self._warps}")
+            raise TilecError(
+                f"pins a layout of {counted(tile.warps, 'warp')}; the kernel has {self._warps}"
+            )
         other = self._layouts.get(self._classes.of(value), tile.layout)
         if other != tile.layout:
             raise TilecError(

@@ -138,7 +138,7 @@ def candidates(product: TileProduct, target: Target) -> tuple[Mma, ...]:
         m, n, k = product.extents
         legal = ", ".join(dict.fromkeys(str(form.shape) for form in found))
         raise TilecError(
-            f"{m}x{n}x{k} (M, N, K) is no whole number of instructions for "
+            f"{m}x{n}x{k} (M, N, K) is not a whole number of instructions for "
             f"{_types(found[0])} on {target}; let each extent be a multiple of those of one of "
             f"{legal}"
         )

@@ -62,7 +62,7 @@ def is_free(value: Value) -> bool:
 def is_soft(op: ir.OpView) -> bool:
     """Whether an op is a cast from or to elements of less than a byte.
 
-    Their layouts in memory are few, so such a cast may stand before or behind a conversion.
+    Their layouts in memory are few, so such a cast may stand before or after a conversion.
     """
     if layout_rule(op) is not LayoutRule.JOINED or len(op.operands) != 1:
         return False

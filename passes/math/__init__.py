@@ -1,1 +1,1 @@
-"""What `tile-lower-math` makes of ops that are no instruction."""
+"""What `tile-lower-math` makes of ops that are not an instruction."""

@@ -34,7 +34,7 @@ def _exp(s: Scalars, x: Value) -> Value:
     rest = s.fma(x, s.number(high), s.sub(s.number(-0.0), exponent))
     rest = s.mul(s.fma(x, s.number(low), rest), s.number(log(2)))
     power = s.call("llvm.exp2.f32", exponent)
-    # Infinity times nothing is no number.
+    # Infinity times nothing is not a number.
     return s.pick(s.equal(power, float("inf")), power, s.fma(power, rest, power))
 
 

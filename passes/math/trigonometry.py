@@ -22,7 +22,7 @@ _EDGE = pi / 4
 
 
 def _two_over_pi(bits: int) -> int:
-    """The first bits of 2/pi behind the point, by Machin's formula in integers."""
+    """The first bits of 2/pi after the point, by Machin's formula in integers."""
     one = 1 << (bits + 64)
 
     def arctangent(of: int) -> int:

@@ -19,7 +19,7 @@ class Address(NamedTuple):
 
     Attributes:
         pointer: the pointer.
-        bytes: how far behind it the address is.
+        bytes: how far after it the address is.
     """
 
     pointer: Value
@@ -31,7 +31,7 @@ class Address(NamedTuple):
 
 
 def address(pointer: Value, count: int) -> Address:
-    """The address `count` bytes behind a pointer."""
+    """The address `count` bytes after a pointer."""
     count = wrapped(count)
     near = -_NEAR < count < _NEAR
     return Address(pointer, count) if near else Address(step(pointer, count), 0)

@@ -17,6 +17,7 @@ from tilec.ir.ops import llvm, nvvm, scf
 from tilec.ir.ops.nvvm import CacheModifier
 from tilec.ir.types import integer, memref_of
 from tilec.isa import ASYNC_COPY_BYTES, LANES, TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import row_tile
 
@@ -62,7 +63,8 @@ class AsyncCopies:
         size = vector * bits_of(element) // 8
         if not buffer.together(vector) or to.col.constant % vector:
             raise TilecError(
-                f"{vector} elements of {element} at a time are not contiguous in {target_type}"
+                f"{counted(vector, 'element')} of {element} at a time are not contiguous in "
+                f"{target_type}"
             )
         if to.col.multiple % vector:
             raise TilecError(f"the target's column index is not known to be a multiple of {vector}")
@@ -132,7 +134,7 @@ class _Step(NamedTuple):
 
 
 def _panels(indices: Sequence[Value], count: int) -> Iterator[list[Value]]:
-    """The indices of so many matrices of a buffer, one behind the other."""
+    """The indices of so many matrices of a buffer, one after the other."""
     *leading, row, col = indices
     for panel in range(count):
         further = [*leading[:-1], add_constant(leading[-1], panel)] if panel else leading

@@ -183,7 +183,7 @@ class Casts:
 
 
 def _through_f16(source: TileValue, result: TileValue) -> bool:
-    """Whether f16 holds the integers, and the result is no f64."""
+    """Whether f16 holds the integers, and the result is not an f64."""
     return width_of(source.element) in (4, 8) and width_of(result.element) <= 32
 
 

@@ -169,7 +169,7 @@ class GlobalAccess:
     def _origin(self) -> Value:
         """The address of this thread's place in the tile, without the indices' constants.
 
-        What changes in a loop is added behind what does not.
+        What changes in a loop is added after what does not.
         """
         depths = [0 if i.value is None else nesting(i.value) for i in self._indices]
         values = [

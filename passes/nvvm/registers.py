@@ -214,7 +214,7 @@ def scalar(value: Value, packed: Packing) -> Value:
     """A scalar of an element type as what stands for it in a register.
 
     Raises:
-        TilecError: for a tf32 that is no constant, which LLVM has not.
+        TilecError: for a tf32 that is not a constant, which LLVM has not.
     """
     if not isinstance(value.type, ir.FloatTF32Type):
         same = value.type == packed.element

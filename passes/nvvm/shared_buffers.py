@@ -10,6 +10,7 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
 from tilec.ir.types import memref_of
 from tilec.isa import TARGETS, TilecError
+from tilec.isa.wording import counted
 
 from ..fragments.expansion import Expansion, Values
 from .addresses import step
@@ -41,7 +42,7 @@ class SharedBuffers:
         limit = max(t.shared_per_cta for t in ([target] if target else TARGETS.values()))
         if self._bytes > limit:
             raise TilecError(
-                f"brings the kernel's shared memory to {self._bytes} bytes; "
+                f"brings the kernel's shared memory to {counted(self._bytes, 'byte')}; "
                 f"{target or 'no target'} has {'' if target else 'more than '}{limit} for a CTA"
             )
         return [[step(llvm.addressof(self._symbol, llvm.pointer(SHARED)), at)]]
@@ -56,7 +57,7 @@ class SharedBuffers:
             return self._bytes
         at = attribute(op, "offset", ir.IntegerAttr).value
         if at % ALIGNMENT:
-            raise TilecError(f"offset {at} is no multiple of {ALIGNMENT}, as swizzles need")
+            raise TilecError(f"offset {at} is not a multiple of {ALIGNMENT}, as swizzles need")
         return at
 
     def finish(self) -> None:

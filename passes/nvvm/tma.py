@@ -1,6 +1,6 @@
 """`tile.tma_*`: tensor copies, and the tensor maps that the launch makes for them.
 
-A map is an argument of the kernel, 128 bytes by value, behind all others; the kernel's attribute
+A map is an argument of the kernel, 128 bytes by value, after all others; the kernel's attribute
 `tile.tensor_maps` says of which array each is. PTX ISA 9.7.9.27.1, 5.5.
 """
 
@@ -87,7 +87,7 @@ class BoxCopies:
         return self._maps[key]
 
     def _argument(self) -> Value:
-        """A new argument of the kernel, 128 bytes by value, behind those that there are."""
+        """A new argument of the kernel, 128 bytes by value, after those that there are."""
         function = self._lowering.function
         inputs = list(signature(function).inputs)
         pointer = llvm.pointer()

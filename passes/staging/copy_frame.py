@@ -14,7 +14,7 @@ from ..analysis.places import outermost_loop
 
 
 def new_buffer(function: Op, load: LoadOp, type_: ir.MemRefType) -> Value:
-    """A buffer for what a load takes, behind those that the kernel has."""
+    """A buffer for what a load takes, after those that the kernel has."""
     operations = function.regions[0].blocks[0].operations
     top = next(op for op in operations if not isinstance(op, AllocSharedOp))
     with ir.InsertionPoint(top), load.location:

@@ -47,7 +47,7 @@ def fits_registers(copies: list[StagedCopy], warps: int) -> bool:
 class RegisterStages(LoopStages):
     """The rewriting of one loop, with two stages.
 
-    A round begins with a barrier, behind which its tiles lie in stage `read` and nobody reads the
+    A round begins with a barrier, after which its tiles lie in stage `read` and nobody reads the
     other any more; then the next round's tiles are loaded to registers, and stored to the other
     stage when the work of this round is done.
 

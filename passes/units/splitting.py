@@ -32,7 +32,7 @@ def split_kernel(kernel: Kernel) -> None:
     """Take all tiles of several units of a kernel apart.
 
     Raises:
-        PassError: for ops that cannot be taken apart.
+        PassError: for ops that cannot be unpacked.
     """
     names = {op.operation.name for op in kernel.walk()}
     Expansion(types_of_units, dict.fromkeys(names, split_op)).run(kernel.function)
@@ -50,7 +50,7 @@ def split_op(op: ir.OpView, expansion: Expansion) -> Sequence[Values] | None:
         that hand tiles on.
 
     Raises:
-        TilecError: for an op that cannot be taken apart.
+        TilecError: for an op that cannot be unpacked.
     """
     if not any(map(_is_split, (*op.operation.operands, *op.results))):
         return None

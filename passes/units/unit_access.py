@@ -12,6 +12,7 @@ from tilec.ir.aliases import Attribute, Value
 from tilec.ir.mlir import ir
 from tilec.ir.types import memref_of
 from tilec.isa import TilecError
+from tilec.isa.wording import counted
 from tilec.layout.extents import unit_extents, unit_places
 
 from ..emit import add_constant, constant_of, index_constant
@@ -25,7 +26,7 @@ def access_units(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
     """An access as one for each unit, at the place where that begins.
 
     Raises:
-        TilecError: if a unit of elements of less than a byte is no whole number of bytes, or one in
+        TilecError: if a unit of sub-byte elements is not a whole number of bytes, or one in
             shared memory lies in no matrix of the buffer.
     """
     assert isinstance(op, MemoryOp)
@@ -68,7 +69,8 @@ def _places(op: MemoryOp) -> list[tuple[int, ...]]:
         last = moved[-1] * bits
         if last % _BYTE:
             raise TilecError(
-                f"has units of {unit_extents(tile.shape)[-1]} elements of {tile.element_type}, "
+                f"has units of {counted(unit_extents(tile.shape)[-1], 'element')} of "
+                f"{tile.element_type}, "
                 "which share bytes of memory; legal: units of whole bytes"
             )
         found.append((*moved[:-1], last // _BYTE))

@@ -36,7 +36,7 @@ def dot_units(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
 
 
 def whole_product(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
-    """`tile.warpgroup_dot`, whose tiles are put together before it, and taken apart behind."""
+    """`tile.warpgroup_dot`, whose tiles are put together before it, and taken apart after."""
     assert isinstance(op, WarpgroupDotOp)
     operands = list(op.operation.operands)
     for number in op.tiles().values():

@@ -69,7 +69,7 @@ def contraction(maps: Sequence[ir.AffineMap]) -> Contraction:
     a, b = inputs[left], inputs[1 - left]
     distinct = len(set(result)) == len(result)
     if not distinct or {*a[-2:]} != {rows, depth} or {*b[-2:]} != {depth, cols}:
-        raise TilecError(f"is no product of matrices MxK and KxN; {_MATRICES}")
+        raise TilecError(f"is not a product of matrices MxK and KxN; {_MATRICES}")
     if not {*a[:-2], *b[:-2]} <= {*result[:-2]}:
         raise TilecError("has a dimension before a matrix that the result has not")
     return Contraction(left, depth, (a, b, result))

@@ -8,6 +8,7 @@ from math import prod
 from tilec.dialects.tile.attributes import GRID
 from tilec.ir.mlir import ir
 from tilec.isa import LANES, TilecError
+from tilec.isa.wording import counted
 
 from ..kernel_pass import Kernel
 from .linalg_products import linalg_kernel, memory_product
@@ -27,7 +28,9 @@ def convert_kernel(kernel: Kernel, pins: Pins) -> None:
         PassError: for ops that do not belong to a product.
     """
     if not kernel.is_entry:
-        kernel.error(kernel.function, "is no kernel, and ops of linalg's are for all CTAs of one")
+        kernel.error(
+            kernel.function, "is not a kernel, and ops of linalg's are for all CTAs of one"
+        )
         return
     found = linalg_kernel(kernel.function)
     op = found.product
@@ -51,7 +54,9 @@ def _with_warps(kernel: Kernel, pins: Pins) -> Pins:
         return pins
     warps = kernel.threads // LANES
     if pins.warps not in (None, warps):
-        raise TilecError(f"its kernel's known_block_size is of {warps} warps, not {pins.warps}")
+        raise TilecError(
+            f"its kernel's known_block_size is of {counted(warps, 'warp')}, not {pins.warps}"
+        )
     return replace(pins, warps=warps)
 
 
@@ -66,7 +71,8 @@ def _say_launch(
     written = ", ".join(" x ".join(map(str, axis)) or "1" for axis in axes)
     kernel.remark(
         op,
-        f"becomes tiles of {tiles.m}x{tiles.n}x{tiles.k} (M, N, K) for {tiles.warps} warps; its "
+        f"becomes tiles of {tiles.m}x{tiles.n}x{tiles.k} (M, N, K) for "
+        f"{counted(tiles.warps, 'warp')}; its "
         f"grid is ({written})",
     )
     sizes = [prod(ctas.count or 0 for ctas in axis) for axis in axes]

@@ -59,9 +59,9 @@ def linalg_kernel(function: Op) -> LinalgKernel:
 
 
 def _misplaced(op: ir.Operation, product: ir.Operation | None) -> str:
-    """Why an op may not stand in a kernel behind `product`, or before any if that is None."""
+    """Why an op may not stand in a kernel after `product`, or before any if that is None."""
     if op.name == "linalg.fill":
-        return "stands behind the product; legal: before it" if product else ""
+        return "follows the product; legal: before it" if product else ""
     if op.name.startswith("linalg."):
         return (
             "is the second in its kernel, whose CTAs do not wait for each other; give each a "
@@ -72,7 +72,7 @@ def _misplaced(op: ir.Operation, product: ir.Operation | None) -> str:
     if op.name.startswith("arith.") or op.name in _BESIDE:
         return ""
     return (
-        "stands in a kernel with an op of linalg's; legal besides that: linalg.fill of its result "
+        "is in a kernel with a linalg op; besides that op, legal are: linalg.fill of its result "
         "before it, arith ops, affine ops on indices, views of memrefs"
     )
 
@@ -81,7 +81,7 @@ def memory_product(kernel: LinalgKernel) -> MemoryProduct:
     """What the ops of a kernel compute.
 
     Raises:
-        TilecError: if that is no product of matrices in memory, or one that no instruction does.
+        TilecError: if that is not a product of matrices in memory, or one that no instruction does.
     """
     op = kernel.product
     if op.name not in _PRODUCTS:
@@ -121,5 +121,5 @@ def _initial(kernel: LinalgKernel) -> Value | None:
     for fill in kernel.fills:
         scalar, filled = fill.operands
         if filled != result:
-            raise TilecError("stands behind a linalg.fill of something else than its result")
+            raise TilecError("follows a linalg.fill of something other than its result")
     return scalar

@@ -59,7 +59,7 @@ def product_tiles(product: MemoryProduct, pins: Pins) -> ProductTiles:
         pins: what is not to be chosen.
 
     Raises:
-        TilecError: if a pin is no power of two.
+        TilecError: if a pin is not a power of two.
     """
     for name in ("m", "n", "k", "warps"):
         pin = getattr(pins, name)

@@ -89,7 +89,7 @@ class _Emission:
         return ir.MemRefType(self._product.memrefs[2].type).element_type
 
     def _loop(self, initial: Value, at: dict[int, Value]) -> Value:
-        """The accumulators behind the last slice."""
+        """The accumulators after the last slice."""
         depth = self._contraction.depth
         bounds = [index_constant(0), self._extent(depth), index_constant(self._tiles.k)]
         loop = scf.for_(bounds, [initial])

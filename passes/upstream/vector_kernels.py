@@ -75,7 +75,8 @@ def _convert(op: ir.Operation) -> list[ir.Operation]:
         _splat(op)
     elif op.name not in _ELEMENTWISE:
         raise TilecError(
-            "on vectors has no like on tiles; legal: elementwise ops, casts and comparisons of "
+            "on vectors has no counterpart on tiles; legal: elementwise ops, casts and comparisons "
+            "of "
             f"arith and math, scf.for, scf.if, scf.while, {', '.join(sorted(_CONVERSIONS))}"
         )
     return [op]
@@ -85,6 +86,6 @@ def _splat(op: ir.Operation) -> None:
     """Rewrite the value of a constant, whose type has been."""
     value = op.attributes["value"]
     if not isinstance(value, ir.DenseElementsAttr) or not value.is_splat:
-        raise TilecError("is no splat; a constant tile has one value")
+        raise TilecError("is not a splat; a constant tile has one value")
     splat = ir.DenseElementsAttr.get_splat(op.results[0].type, value.get_splat_value())
     op.attributes["value"] = splat

@@ -21,7 +21,7 @@ def _read(op: ir.Operation) -> Value:
     attributes = _attributes(op, source, result)
     if "masked" in attributes and not _is_nothing(padding):
         raise TilecError(
-            "is padded with something else than 0; legal: 0, or in_bounds in all dimensions"
+            "is padded with something other than 0; legal: 0, or in_bounds in all dimensions"
         )
     return emit(LoadOp, [source, *indices], result, **attributes)
 

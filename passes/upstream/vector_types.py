@@ -20,7 +20,7 @@ def tile_type(type_: ir.VectorType) -> ir.RankedTensorType:
     """The tensor of a vector's shape and elements.
 
     Raises:
-        TilecError: if it is no tile.
+        TilecError: if it is not a tile.
     """
     if type_.scalable:
         raise TilecError(f"is on {type_}; a tile has no scalable extents")

@@ -52,7 +52,7 @@ class Arrays:
             self.device.call("cuMemcpyHtoDAsync", pointer, where, data.nbytes, self.stream)
 
     def address(self, value: Any, name: str) -> int | None:
-        """The address of an array; 0 for none and empty ones, None for what is no array.
+        """The address of an array; 0 for none and empty ones, None for what is not an array.
 
         Raises:
             LaunchError: for an array of another GPU.

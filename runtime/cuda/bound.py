@@ -6,6 +6,7 @@ import ctypes
 from typing import Any
 
 from tilec.isa import LaunchError
+from tilec.isa.wording import counted
 
 from .errors import DriverError
 from .function import Function
@@ -80,6 +81,7 @@ class Launch:
             block = config.blockDimX, config.blockDimY, config.blockDimZ
             raise LaunchError(
                 f"{device} refuses kernel '{self.kernel.name}' ({error.code}) with grid {grid}, "
-                f"block {block} and {config.sharedMemBytes} bytes of dynamic shared memory; it "
-                f"has {self.kernel.registers} registers a thread"
+                f"block {block} and {counted(config.sharedMemBytes, 'byte')} of dynamic shared "
+                "memory; it "
+                f"has {counted(self.kernel.registers, 'register')} a thread"
             ) from None

@@ -41,7 +41,7 @@ class Code:
         if self.header is not None:
             _check_target(self.header, device)
         elif isinstance(code, str):
-            raise LoadError("the text is no PTX: it does not name a .version and a .target")
+            raise LoadError("the text is not PTX: it does not name a .version and a .target")
 
     def function(self, name: str) -> Any:
         """The driver's handle of a kernel in the present context.

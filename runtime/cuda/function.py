@@ -7,6 +7,7 @@ from typing import Any
 from tilec.isa import LaunchError
 from tilec.isa.launch import Extents
 from tilec.isa.lazy import cached_property
+from tilec.isa.wording import counted
 
 from .code import Code
 from .device import Device
@@ -91,7 +92,8 @@ class Function:
         most = self.device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")
         if dynamic < 0 or size > most:
             raise LaunchError(
-                f"kernel '{self.name}' uses {size} bytes of shared memory, {dynamic} of them "
+                f"kernel '{self.name}' uses {counted(size, 'byte')} of shared memory, {dynamic} of "
+                "them "
                 f"dynamic; {self.device} has {most} for a CTA"
             )
         if size > self.device.target.static_shared:

@@ -10,6 +10,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa import LaunchError
+from tilec.isa.wording import counted
 
 from .device import Device, Resource
 from .errors import CudaError, OutOfMemoryError
@@ -26,7 +27,8 @@ def allocate(device: Device, size: int, what: str) -> int:
     except OutOfMemoryError:
         free, _ = device.call("cuMemGetInfo")
         raise OutOfMemoryError(
-            f"{what} takes {size} bytes; {device} has {free} bytes of free memory"
+            f"{what} takes {counted(size, 'byte')}; {device} has {counted(free, 'byte')} of free "
+            "memory"
         ) from None
 
 

@@ -35,7 +35,7 @@ class Module(Code):
         if name is None:
             if len(names) != 1:
                 known = ", ".join(names) or "unknown, this being a binary"
-                raise LaunchError(f"which kernel is to be launched? Those of the module: {known}")
+                raise LaunchError(f"which kernel should be launched? The module has: {known}")
             name = names[0]
         if name not in self._kernels:
             self._kernels[name] = Kernel(self, name)
@@ -51,7 +51,7 @@ def load(code: str | bytes | Path, *, device: int = 0) -> Module:
 
     Raises:
         UnavailableError: if there is no GPU.
-        LoadError: if the text is no PTX, or for another GPU.
+        LoadError: if the text is not PTX, or for another GPU.
         OSError: if the file cannot be read.
     """
     if isinstance(code, Path):

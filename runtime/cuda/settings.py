@@ -8,6 +8,7 @@ from typing import Any
 from tilec.isa import LaunchError
 from tilec.isa.launch import Extents, check_cluster
 from tilec.isa.limits import PORTABLE_CLUSTER
+from tilec.isa.wording import counted
 
 from .driver import bindings
 from .function import Function
@@ -27,7 +28,8 @@ def check_extents(kernel: Function, grid: Extents, block: Extents, cluster: Exte
         raise LaunchError(f"kernel '{kernel.name}' requires blocks of {kernel.block}")
     if prod(block) > kernel.max_threads:
         raise LaunchError(
-            f"a CTA of {prod(block)} threads; kernel '{kernel.name}', with {kernel.registers} "
+            f"a CTA of {counted(prod(block), 'thread')}; kernel '{kernel.name}', with "
+            f"{kernel.registers} "
             f"registers a thread, takes at most {kernel.max_threads} on {device}"
         )
     if cluster is None:

@@ -126,5 +126,5 @@ def _device_of(pointer: int, name: str) -> int:
         return int(call("cuPointerGetAttribute", attribute, pointer))
     except DriverError:
         raise LaunchError(
-            f"{name} has the address {pointer:#x}, which is no memory of a GPU"
+            f"{name} has the address {pointer:#x}, which is not memory of a GPU"
         ) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tilec.isa.wording import counted
 
 from ..access import Access
 from ..alu import Array
@@ -85,7 +86,7 @@ class Bounds:
         verb = "writes" if kind.writes else "reads"
         if misaligned.any():
             self._report_misaligned(
-                instruction, space, offsets, size, misaligned, f"{verb} {size} bytes at"
+                instruction, space, offsets, size, misaligned, f"{verb} {counted(size, 'byte')} at"
             )
         outside = active & ~misaligned & self._outside(space, offsets, size, kind)
         if outside.any():
@@ -96,7 +97,8 @@ class Bounds:
                 instruction,
                 outside,
                 lambda at: (
-                    f"{verb} {size} bytes at {self._address(space, offsets[at]):#x}, {words}"
+                    f"{verb} {counted(size, 'byte')} at {self._address(space, offsets[at]):#x}, "
+                    f"{words}"
                 ),
                 lambda at: self._address(space, offsets[at]),
             )
@@ -134,7 +136,7 @@ class Bounds:
             instruction,
             threads,
             lambda at: (
-                f"{does} {self._address(space, offsets[at]):#x}, which is no multiple of {size}"
+                f"{does} {self._address(space, offsets[at]):#x}, which is not a multiple of {size}"
             ),
             lambda at: self._address(space, offsets[at]),
         )
@@ -185,7 +187,7 @@ class Bounds:
         ahead = after.start - offset if after is not None else _FAR
         if before is not None and past <= ahead and past < _FAR:
             size = before.end - before.start
-            return f"{past} bytes past the end of {before.name}, which has {size} bytes"
+            return f"{counted(past, 'byte')} past the end of {before.name}, which has {size} bytes"
         if after is not None and ahead < _FAR:
-            return f"{ahead} bytes before {after.name}"
+            return f"{counted(ahead, 'byte')} before {after.name}"
         return "in no allocation"

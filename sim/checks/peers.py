@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from tilec.isa.wording import counted
 
 from ..alu import Array
 from ..clusters import Clusters
@@ -73,8 +74,8 @@ class Peers:
                 instruction,
                 wrong,
                 lambda at: (
-                    f"touches {size} bytes at {int(inside[at]):#x} of the CTA of rank "
-                    f"{int(rank[at])}; the cluster has {count} CTAs of "
+                    f"touches {counted(size, 'byte')} at {int(inside[at]):#x} of the CTA of rank "
+                    f"{int(rank[at])}; the cluster has {counted(count, 'CTA')} of "
                     f"{self.wave.memory.shared_bytes} bytes"
                 ),
                 lambda at: int(addresses[at]),
@@ -85,7 +86,10 @@ class Peers:
                 "misaligned",
                 instruction,
                 crooked,
-                lambda at: f"touches {size} bytes at {int(inside[at]):#x}, no multiple of {size}",
+                lambda at: (
+                    f"touches {counted(size, 'byte')} at {int(inside[at]):#x}, no multiple of "
+                    f"{size}"
+                ),
                 lambda at: int(addresses[at]),
             )
         legal &= ~crooked

@@ -1,4 +1,4 @@
-"""Products of warpgroups under way: registers and shared memory until the wait for them.
+"""Products of warpgroups in flight: registers and shared memory until the wait for them.
 
 PTX ISA, "wgmma.fence", "wgmma.commit_group", "wgmma.wait_group". The simulator computes a product
 when it is issued; what is kept here is what must not be touched until a wait covers it.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from tilec.isa.wording import counted
 
 from ..binding import Binding, Locate
 from ..checks.in_flight import Thread
@@ -65,7 +66,9 @@ def bind(binding: Binding) -> Step:
 
 def _checked_size(binding: Binding, operand: Operand, step: Step) -> Step:
     if isinstance(operand, Integer) and operand.value % _UNIT:
-        raise binding.error(f"a bulk copy of {operand.value} bytes; legal: multiples of {_UNIT}")
+        raise binding.error(
+            f"a bulk copy of {counted(operand.value, 'byte')}; legal: multiples of {_UNIT}"
+        )
     return step
 
 
@@ -155,7 +158,7 @@ def _sources(machine: Machine, locate: Locate) -> dict[Thread, tuple[int, Place 
 
 
 def _crooked(machine: Machine, binding: Binding, thread: Thread, size: int) -> bool:
-    """Whether a size is no multiple of 16; a finding where it is not."""
+    """Whether a size is not a multiple of 16; a finding where it is not."""
     if size % _UNIT == 0:
         return False
     if machine.observer is not None:
@@ -163,7 +166,7 @@ def _crooked(machine: Machine, binding: Binding, thread: Thread, size: int) -> b
             "misaligned",
             binding.instruction,
             thread,
-            f"copies {size} bytes, no multiple of {_UNIT}",
+            f"copies {counted(size, 'byte')}, no multiple of {_UNIT}",
         )
     return True
 

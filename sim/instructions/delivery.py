@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from tilec.isa.wording import counted
 
 from ..access import Access
 from ..alu import Array
@@ -79,7 +80,7 @@ class Courier:
         machine = self.machine
         if machine.observer is None:
             if address < 0 or address + size > machine.memory.data.size:
-                raise IndexError(f"{size} bytes of global memory")
+                raise IndexError(f"{counted(size, 'byte')} of global memory")
             return True
         kind = Access.WRITE if writes else Access.READ
         return machine.observer.span(self.instruction, thread, "global", address, size, align, kind)

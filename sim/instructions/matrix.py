@@ -18,6 +18,7 @@ from tilec.isa import (
     WmmaMma,
 )
 from tilec.isa import Operand as MatrixOperand
+from tilec.isa.wording import counted
 
 from .. import tensor
 from ..access import Access
@@ -39,7 +40,7 @@ def _fragment(binding: Binding, operand: Operand, matrix: MatrixOperand) -> list
     if len(items) != matrix.registers:
         raise binding.error(
             f"operand {matrix.name} of '{binding.instruction.mnemonic}' takes "
-            f"{matrix.registers} registers, not {len(items)}"
+            f"{counted(matrix.registers, 'register')}, not {len(items)}"
         )
     return items
 

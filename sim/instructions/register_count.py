@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tilec.isa import WARPGROUP_WARPS
 from tilec.isa.limits import REGISTER_COUNTS
+from tilec.isa.wording import counted
 
 from ..alu import Array
 from ..binding import Binding
@@ -31,7 +32,7 @@ def _set(binding: Binding) -> Step:
         def ready(threads: Array) -> Array:
             return pool.ready(threads, count)
 
-        binding.sync = Gate(where, ready, f"{count} registers a thread", cause=True)
+        binding.sync = Gate(where, ready, f"{counted(count, 'register')} a thread", cause=True)
     else:
         binding.sync = Members(warps=WARPGROUP_WARPS)
 
@@ -48,7 +49,8 @@ def _set(binding: Binding) -> Step:
                     where,
                     wrong,
                     lambda at: (
-                        f"{'asks for' if more else 'keeps'} {count} registers a thread and has "
+                        f"{'asks for' if more else 'keeps'} {counted(count, 'register')} a thread "
+                        "and has "
                         f"{int(has[at[0], at[1] // WARPGROUP_WARPS])}: "
                         f"{'.inc takes more' if more else '.dec takes fewer'}"
                     ),

@@ -10,6 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 from tilec.isa.limits import MAP_BYTES, MAP_PLACES
+from tilec.isa.wording import counted
 
 from ..alu import Array
 from ..binding import Binding
@@ -94,7 +95,7 @@ class _Map:
         except (ValueError, IndexError):
             problem = "these 128 bytes are none"
         if problem is None and len(descriptor.dims) != self.rank:
-            problem = f"it has {len(descriptor.dims)} dimensions, the copy {self.rank}"
+            problem = f"it has {counted(len(descriptor.dims), 'dimension')}, the copy {self.rank}"
         if problem is None and (descriptor.im2col is not None) != self.im2col:
             problem = f"it is {'' if descriptor.im2col else 'not '}of im2col"
         if problem is None and begin % MAP_PLACES:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from tilec.isa.wording import counted
 
 from ..alu import Array, video
 from ..binding import Binding
@@ -33,7 +34,7 @@ class _Spelling(NamedTuple):
 
 
 def _spelling(binding: Binding, types: int, legal: tuple[str, ...]) -> _Spelling:
-    """The qualifiers, of which those that are no types must be among `legal`."""
+    """The qualifiers, of which those that are not types must be among `legal`."""
     given = binding.modifiers
     spelled = _Spelling(given[:types], given[types:])
     wrong = [t for t in spelled.types if t not in _TYPES] or [
@@ -251,7 +252,7 @@ def _order(binding: Binding, operand: Operand, count: int, place: int) -> tuple[
         return plain, [place * count + n for n in range(count)]
     numbers = _numbers(binding, selector, count, 2 * count)
     if len(numbers) != count:
-        raise binding.error(f"'.{selector}' selects {len(numbers)} parts, not {count}")
+        raise binding.error(f"'.{selector}' selects {counted(len(numbers), 'part')}, not {count}")
     return plain, numbers
 
 

@@ -149,5 +149,5 @@ def integer(cursor: Cursor, what: str, limit: int = 1 << 40) -> int:
     start = cursor.skip()
     value = expression(cursor)
     if isinstance(value, Float) or not 0 <= value < limit:
-        cursor.source.fail(f"{what} is no integer between 0 and {limit - 1}", start)
+        cursor.source.fail(f"{what} is not an integer between 0 and {limit - 1}", start)
     return value

@@ -87,7 +87,7 @@ def _type(cursor: Cursor) -> tuple[str, int, int]:
         if word == "align":
             align = integer(cursor, "alignment", 1 << 20)
             if align & (align - 1) or not align:
-                cursor.source.fail("alignment is no power of two", match.start())
+                cursor.source.fail("alignment is not a power of two", match.start())
         elif word == "attribute":
             cursor.need(_PARENTHESES, "attributes in parentheses")
         elif word in TYPE_BITS:

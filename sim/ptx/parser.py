@@ -80,7 +80,7 @@ class _Reader:
             module.aliases[name] = cursor.identifier("the aliasee")
             cursor.expect(";", "the aliasee")
         elif word in ("callprototype", "tex", "sampler", "surf"):
-            cursor.source.fail(f"'.{word}' does not stand at module scope", start)
+            cursor.source.fail(f"'.{word}' is not allowed at module scope", start)
         else:
             self.common_directive(word, start)
 
@@ -222,7 +222,7 @@ class _Reader:
             scope.lists[name] = tuple(names)
             return
         if name in scope.labels:
-            cursor.source.fail(f"label '{name}' stands twice", match.start(1))
+            cursor.source.fail(f"label '{name}' is defined twice", match.start(1))
         assert function.body is not None
         scope.labels[name] = len(function.body)
 
@@ -250,7 +250,7 @@ class _Reader:
         elif word in LINKAGE:
             space = cursor.need(_DIRECTIVE, "a state space")[1]
             if space not in SPACES:
-                cursor.source.fail(f"'.{space}' is no state space", start)
+                cursor.source.fail(f"'.{space}' is not a state space", start)
             self.body_directive(space, start, scope)
         else:
             self.common_directive(word, start)
@@ -264,7 +264,7 @@ def read(ptx: str | Path, name: str = "") -> Module:
         name: how errors call the text; by default its path, or `<ptx>`.
 
     Raises:
-        PtxError: located at whatever is no PTX.
+        PtxError: located at whatever is not PTX.
         LaunchError: if the path cannot be read.
     """
     if isinstance(ptx, Path) or "\n" not in ptx:
@@ -282,6 +282,6 @@ def read_text(text: str, name: str = "<ptx>") -> Module:
     """Read a PTX text that is given whole.
 
     Raises:
-        PtxError: located at whatever is no PTX.
+        PtxError: located at whatever is not PTX.
     """
     return _Reader(Source(text.replace("\0", ""), name)).module_scope()

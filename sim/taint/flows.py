@@ -55,13 +55,13 @@ class Flowing:
         return tuple(dict.fromkeys(s for o in chosen for s in self._registers(o)))
 
     def constants(self, *numbers: int) -> tuple[int, ...]:
-        """Slots of what of some operands is no register."""
+        """Slots of what of some operands is not a register."""
         operands, items = self.binding.operands, self.binding.items
         chosen = [item for n in numbers if n < len(operands) for item in items(operands[n])]
         return tuple(s for o, s in self.binding.constants if any(o is item for item in chosen))
 
     def ordered(self, number: int) -> list[int | None]:
-        """The slots of all elements of an operand, in its order; None of what is no register."""
+        """The slots of all elements of an operand, in its order; None of what is not a register."""
         items = self.binding.items(self.binding.operands[number])
         return [next(self._registers(item), None) for item in items]
 

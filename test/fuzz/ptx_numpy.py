@@ -110,7 +110,7 @@ def _extreme(words: list[str], of: list[Lanes], *, most: bool) -> Lanes:
 
 
 def _compared(words: list[str], of: list[Lanes]) -> Lanes:
-    """Predicates: an order of which a NaN is no part is false, with `u` in its name true."""
+    """Predicates: an order of which a NaN is not a part is false, with `u` in its name true."""
     a, b = (_as(one, words[-1]) for one in of)
     relation = words[0]
     nan = np.isnan(a) | np.isnan(b) if words[-1][0] == "f" else np.zeros(32, bool)

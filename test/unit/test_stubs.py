@@ -100,7 +100,7 @@ def test_the_bindings_have_it(stub: str, name: str, node: ast.stmt) -> None:
                 assert isinstance(found, property), f"{name} is a {type(found)}"
                 assert found.fset or "property" in words
             else:
-                assert callable(getattr(owner, last)), f"{name} is no function"
+                assert callable(getattr(owner, last)), f"{name} is not a function"
         case _:
             fields = getattr(owner, "__dataclass_fields__", {})
             assert last in fields or hasattr(owner, last)

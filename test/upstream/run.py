@@ -7,7 +7,7 @@ FileCheck and not alone, and nothing of upstream's test libraries (`selection.py
 real mlir-opt of the tests' own version, those that it passes. `set_aside.json` names those that
 show a difference between that version of MLIR and the bindings', and says which. It is written
 by --set-aside-by, given a real mlir-opt that is as new as the bindings: what it fails as well as
-tile-opt. Look through what was added: a fault of tile-opt's may hide behind a change of upstream's.
+tile-opt. Look through what was added: a fault of tile-opt's may hide after a change of upstream's.
 
 Exit code 1 if fewer than --least percent of the others pass with tile-opt.
 """

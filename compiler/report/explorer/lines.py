@@ -61,7 +61,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _closing(line: str, at: int) -> int:
-    """The place behind the bracket that closes one opened before `at`."""
+    """The place after the bracket that closes one opened before `at`."""
     depth = 1
     for found in _STRING_OR_BRACKET.finditer(line, at):
         depth += {"(": 1, ")": -1}.get(found[0], 0)

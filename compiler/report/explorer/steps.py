@@ -1,4 +1,4 @@
-"""The stations of a compilation: the program after every pass, and the stages behind."""
+"""The stations of a compilation: the program after every pass, and the stages that follow."""
 
 from __future__ import annotations
 

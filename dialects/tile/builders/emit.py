@@ -77,7 +77,7 @@ def constant(number: float, type_: Type) -> Value:
         elif isinstance(number, int):
             value = ir.IntegerAttr.get(type_, number)
     if value is None:
-        raise TilecError(f"{number!r} is no constant of type {type_}")
+        raise TilecError(f"{number!r} is not a constant of type {type_}")
     return arith.constant(type_, value, ir.Location.current)
 
 

@@ -49,7 +49,7 @@ def load(
 
     Args:
         source: a memref.
-        indices: of the tile's first element, one a dimension of the memref.
+        indices: of the tile's first element, one per dimension of the memref.
         type: a tensor with a layout, or a fragment.
         transposed: memory holds the transpose.
         masked: elements outside the memref's extents are zero.
@@ -102,7 +102,7 @@ def gather(
 
     Args:
         source: a memref.
-        indices: of the tile's first element, one a dimension of the memref.
+        indices: of the tile's first element, one per dimension of the memref.
         type: a tensor with or without a layout, or a fragment.
         offsets: by dimension of the memref, how far from the index each element lies.
         condition: which elements are read; the others are zero.
@@ -282,5 +282,5 @@ def async_commit() -> None:
 
 @located
 def async_wait(pending: int = 0) -> None:
-    """`tile.async_wait`: wait until at most `pending` of the latest groups are under way."""
+    """`tile.async_wait`: wait until at most `pending` of the latest groups are in flight."""
     emit(AsyncWaitOp, [], attributes={"pending": i64(pending)})

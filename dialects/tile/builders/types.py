@@ -83,14 +83,14 @@ def parsed_type(type_: TypeLike) -> Type:
     """An MLIR type, from its text if it is one.
 
     Raises:
-        TilecError: if the text is no type.
+        TilecError: if the text is not a type.
     """
     if not isinstance(type_, str):
         return type_
     try:
         return ir.Type.parse(type_)
     except ir.MLIRError:
-        raise TilecError(f"'{type_}' is no MLIR type") from None
+        raise TilecError(f"'{type_}' is not an MLIR type") from None
 
 
 def retyped(

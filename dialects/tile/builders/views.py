@@ -58,7 +58,7 @@ def transpose(source: Value, permutation: Sequence[int] | None = None) -> Value:
     tile = any_tile_of(source, "source")
     order = tuple(reversed(range(len(tile.shape)))) if permutation is None else tuple(permutation)
     if sorted(order) != list(range(len(tile.shape))):
-        raise TilecError(f"permutation must have each of 0 to {len(tile.shape) - 1} once")
+        raise TilecError(f"permutation must contain each of 0 to {len(tile.shape) - 1} once")
     shape = [tile.shape[at] for at in order]
     type_ = _seen(tile, shape, lambda layout: views.transpose(layout, order))
     attributes = {"permutation": ir.DenseI64ArrayAttr.get(order)}

@@ -1,4 +1,4 @@
-"""Builders of what warpgroups do: products under way, their order, their registers."""
+"""Builders of what warpgroups do: products in flight, their order, their registers."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def wgmma_commit() -> None:
 
 @located
 def wgmma_wait(*accumulators: Value, pending: int = 0) -> list[Value]:
-    """`tile.wgmma_wait`: the accumulators, when at most `pending` groups are under way."""
+    """`tile.wgmma_wait`: the accumulators, when at most `pending` groups are in flight."""
     return _passed(WgmmaWaitOp, accumulators, pending=i64(pending))
 
 
@@ -157,7 +157,7 @@ def join_warps(source: Value, type: TypeLike, *more: Value) -> Value:  # noqa: A
     Args:
         source: a warp's rows of it.
         type: of the whole.
-        more: parts with the columns behind, where `source` has not all.
+        more: parts with the columns that follow, where `source` has not all.
     """
     return emit(JoinWarpsOp, [source, *more], type)
 
@@ -200,7 +200,7 @@ def warpgroup_start(
     imm_trans_a: int = 0,
     imm_trans_b: int = 0,
 ) -> Value:
-    """`tile.warpgroup_start`: the same, under way, until a `tile.warpgroup_wait` gives it back.
+    """`tile.warpgroup_start`: the same, in flight, until a `tile.warpgroup_wait` gives it back.
 
     Arguments are those of `warpgroup_dot`.
     """
@@ -214,7 +214,7 @@ def warpgroup_wait(started: Value, pending: int = 0) -> Value:
 
     Args:
         started: its result.
-        pending: how many of the products behind it may stay under way.
+        pending: how many of the products after it may stay in flight.
     """
     return emit(WarpgroupWaitOp, [started], started.type, {"pending": i64(pending)})
 

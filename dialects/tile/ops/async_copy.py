@@ -68,7 +68,7 @@ class AsyncCopyOp(TileOp, name="async_copy"):
         cols = extents[1]
         if min(extents) < 1 or (cols & (cols - 1) and cols % buffer.cols):
             raise TilecError(
-                f"copies rows of a power of two of elements, or whole rows of {buffer.cols} of the "
+                f"copies rows of a power of two elements, or whole rows of {buffer.cols} of the "
                 f"buffer, not {extents}"
             )
         if source.rank < 2:
@@ -115,7 +115,7 @@ class AsyncCommitOp(TileOp, name="async_commit"):
 
 
 class AsyncWaitOp(TileOp, name="async_wait"):
-    """Wait until at most `pending` of this thread's latest groups are under way."""
+    """Wait until at most `pending` of this thread's latest groups are in flight."""
 
     assembly_format = "$pending attr-dict"
 

@@ -98,7 +98,7 @@ def _form(op: str, type_: str, element: Type, target: Target | None) -> Atomic:
 class AtomicRmwOp(FetchingOp, name="atomic_rmw"):
     """A tile or fragment into memory by `fn`, atomically; what memory held before.
 
-    `fn` is one of `tile.atomic`, or `exchange`. Elements lie one behind the other from the indices
+    `fn` is one of `tile.atomic`, or `exchange`. Elements lie one after the other from the indices
     on, or at places of their own and under a condition as of `tile.gather`. In which order
     elements of one place are updated is not said; each gives what it found.
     """

@@ -42,7 +42,7 @@ class _BarrierOp(TileOp):
 class BarrierInitOp(_BarrierOp, name="barrier_init"):
     """Let an mbarrier begin, in phase 0: each phase ends with `count` arrivals (`mbarrier.init`).
 
-    One thread does it, before a barrier of the CTA behind which others use it.
+    One thread does it, before a barrier of the CTA after which others use it.
     """
 
     assembly_format = "$barriers `[` $index `]` `count` $count attr-dict `:` type($barriers)"

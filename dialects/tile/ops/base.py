@@ -8,6 +8,7 @@ from tilec.ir.aliases import Op, Value
 from tilec.ir.assembly.signature import OPERAND_SIZES
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.operands import units
 
@@ -144,7 +145,9 @@ def _check_attributes(op: TileOp) -> None:
         if name == OPERAND_SIZES:  # which MLIR checks
             continue
         if name in op.UNITS and not isinstance(op.attributes[name], ir.UnitAttr):
-            raise TilecError(f"{name} is a unit attribute: it has no value; leave it out for no")
+            raise TilecError(
+                f"{name} is a unit attribute: it takes no value; omit it to mean false"
+            )
         if not (name in legal or op.OPEN or "." in name):
             raise UnknownNameError("attribute", name, sorted(legal))
 
@@ -227,7 +230,8 @@ def without_layouts(op: Op) -> bool:
     for type_ in types if any(plain) else ():
         if tile_value(type_) is not None:
             raise TilecError(
-                f"takes tiles that all have a layout or all have none: {types[plain.index(True)]} "
+                "takes tiles that either all have a layout or all have none: "
+                f"{types[plain.index(True)]} "
                 f"and {type_}"
             )
     return any(plain)
@@ -318,7 +322,7 @@ def check_selectors(found: Form, op: TileOp) -> None:
 
 
 def memory(value: Value, what: str = "memory") -> ir.MemRefType:
-    """The memref type of `value`; raises TilecError if it is no ranked memref with strides."""
+    """The memref type of `value`; raises TilecError if it is not a ranked memref with strides."""
     type_ = value.type
     if not isinstance(type_, ir.MemRefType):
         raise TilecError(f"{what} must be a ranked memref, not {type_}")
@@ -332,7 +336,10 @@ def memory(value: Value, what: str = "memory") -> ir.MemRefType:
 def check_indices(indices: Sequence[Value], rank: int, what: str) -> None:
     """Check that there are `rank` indices of type index."""
     if len(indices) != rank:
-        raise TilecError(f"{what} takes {rank} indices, one a dimension, not {len(indices)}")
+        raise TilecError(
+            f"{what} takes {counted(rank, 'index', 'indices')}, one per dimension, not "
+            f"{len(indices)}"
+        )
     for index in indices:
         if not isinstance(index.type, ir.IndexType):
             raise TilecError(f"{what} takes indices of type index, not {index.type}")

@@ -10,6 +10,7 @@ from tilec.isa.limits import (
     IM2COL_PIXELS,
     IM2COL_RANKS,
 )
+from tilec.isa.wording import counted
 
 from .base import TileOp
 
@@ -33,7 +34,7 @@ def element_strides(op: TileOp, rank: int) -> tuple[int, ...]:
     """Of each dimension of an array of a rank, every how-manieth element is copied."""
     if STEPS not in op.attributes:
         return (1,) * rank
-    return numbers(op, STEPS, rank, "one a dimension of the array")
+    return numbers(op, STEPS, rank, "one per dimension of the array")
 
 
 def spanned(extents: tuple[int, ...], steps: tuple[int, ...]) -> tuple[int, ...]:
@@ -77,7 +78,8 @@ def check_modes(op: TileOp, extents: tuple[int, ...]) -> None:
     for dimension, extent in enumerate(spanned(extents, steps)):
         if extent not in BOX_EXTENTS:
             raise TilecError(
-                f"element_strides {list(steps)} make a box of {extent} elements along dimension "
+                f"element_strides {list(steps)} make a box of {counted(extent, 'element')} along "
+                "dimension "
                 f"{dimension}; a box has 1 to {BOX_EXTENTS[-1]}"
             )
 
@@ -85,7 +87,7 @@ def check_modes(op: TileOp, extents: tuple[int, ...]) -> None:
 def _check_im2col(op: TileOp, given: list[str], extents: tuple[int, ...]) -> None:
     rank, pixels = len(extents), extents[-2]
     if len(given) == 1:
-        raise TilecError(f"im2col takes the corners lower and upper; there is {given[0]} only")
+        raise TilecError(f"im2col takes both corners, lower and upper; given is {given[0]} only")
     if rank not in IM2COL_RANKS:
         raise TilecError(
             f"im2col takes an array of rank {IM2COL_RANKS[0]} to {IM2COL_RANKS[-1]}, images by "
@@ -96,7 +98,7 @@ def _check_im2col(op: TileOp, given: list[str], extents: tuple[int, ...]) -> Non
     spatial = rank - 2
     legal = IM2COL_CORNERS[spatial]
     for name in given:
-        for corner in numbers(op, name, spatial, "one a dimension of the pixels"):
+        for corner in numbers(op, name, spatial, "one per dimension of the pixels"):
             if corner not in legal:
                 raise TilecError(
                     f"{name} of an array of rank {rank} is {legal[0]} to {legal[-1]} along each "

@@ -160,7 +160,7 @@ def dot_form(op: Op) -> Mma:
     found = form_of(attribute.value, DOTS[op.operation.name].family)
     assert isinstance(found, Mma)
     if found.products != 1:
-        raise TilecError(f"takes a form of one product a warp; {found.ptx} has four")
+        raise TilecError(f"takes a form that computes one product per warp; {found.ptx} has four")
     return found
 
 
@@ -203,7 +203,7 @@ def _check_integers(tiles: dict[str, Tile], unsigned: list[str]) -> None:
     for name in unsigned:
         element = tiles[name].element
         if not isinstance(element, ir.IntegerType):
-            raise TilecError(f"{FLAGS[name]} speaks of integers; {name} has elements of {element}")
+            raise TilecError(f"{FLAGS[name]} applies to integers; {name} has elements of {element}")
 
 
 def _check_shapes(tiles: dict[str, Tile]) -> None:

@@ -11,6 +11,7 @@ from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ext, ir
 from tilec.ir.state import per_context
 from tilec.isa import TilecError, UnknownNameError
+from tilec.isa.wording import counted
 
 from ..casts import CASTS, WIDE, check_cast
 from ..dialect import ByteType
@@ -138,7 +139,9 @@ def check_function(op: TileOp, element: Callable[[], Type]) -> None:
     if name not in ELEMENTWISE:
         raise UnknownNameError("elementwise op", name, ELEMENTWISE)
     if len(op.operands) != ELEMENTWISE[name]:
-        raise TilecError(f"{name} takes {ELEMENTWISE[name]} operands, not {len(op.operands)}")
+        raise TilecError(
+            f"{name} takes {counted(ELEMENTWISE[name], 'operand')}, not {len(op.operands)}"
+        )
     found = element()
     for operand in op.operands:
         if operand.type != op.results[0].type:
@@ -159,7 +162,7 @@ def check_kind(name: str, element: Type) -> None:
     wants_float = name.endswith("f") or (name.startswith("math.") and name not in _ON_INTEGERS)
     if is_float != wants_float:
         kind = "floating-point" if wants_float else "integer"
-        raise TilecError(f"{name} takes {kind} elements, not {element}")
+        raise TilecError(f"{name} takes {counted(kind, 'element')}, not {element}")
 
 
 class CastOp(TileOp, name="cast"):

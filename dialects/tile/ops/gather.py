@@ -9,6 +9,7 @@ from tilec.dialects.semantics.effects import updates as updates_memory
 from tilec.ir.assembly.signature import OPERAND_SIZES
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Target, TilecError
+from tilec.isa.wording import counted
 
 from ..dialect import SharedAttr
 from ..stored import stored_elements
@@ -74,16 +75,19 @@ def _check_sizes(op: IndexedOp) -> None:
         or len(sizes) != groups
         or sum(sizes) != len(op.operands)
     ):
-        raise TilecError(f"takes {OPERAND_SIZES}, how many operands are of each of {groups} groups")
+        raise TilecError(
+            f"takes {OPERAND_SIZES}, the number of operands in each of {groups} groups"
+        )
     if sizes[groups - 1] > 1:
-        raise TilecError("has one condition or none")
+        raise TilecError("takes at most one condition")
 
 
 def _check_along(op: IndexedOp, rank: int) -> None:
     along = op.along
     if len(along) != len(op.offsets):
         raise TilecError(
-            f"along names {len(along)} dimensions, and there are {len(op.offsets)} tiles of offsets"
+            f"along names {counted(len(along), 'dimension')} for "
+            f"{counted(len(op.offsets), 'tile')} of offsets"
         )
     if list(along) != sorted(set(along)) or not all(0 <= dim < rank for dim in along):
         raise TilecError(
@@ -100,8 +104,7 @@ def _check_memory(tile: PlainTile | TileValue, type_: ir.MemRefType) -> None:
         raise TilecError(f"a tile of rank {len(tile.shape)} needs a memref of that rank or more")
     if bits_of(tile.element) < 8:
         raise TilecError(
-            f"elements of {tile.element} share a byte of memory; gather the bytes, i8, and take "
-            "them apart"
+            f"elements of {tile.element} share a byte of memory; gather them as i8 and unpack them"
         )
     legal = stored_elements(tile.element)
     if str(type_.element_type) not in legal:
@@ -126,7 +129,7 @@ def _check_alike(
         raise TilecError(
             f"{what} has the tile's layout '{other}', not '{own}': convert it first"
             if own and other
-            else f"takes tiles that all have a layout or all have none, unlike {value.type}"
+            else f"takes tiles that either all have a layout or all have none, unlike {value.type}"
         )
 
 

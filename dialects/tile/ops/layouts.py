@@ -48,7 +48,8 @@ class ConvertLayoutOp(TileOp, name="convert_layout"):
             return
         if not result.is_fragment and source.warps != result.warps:
             raise TilecError(
-                f"the layouts are of {source.warps} and {result.warps} warps; a CTA has one number"
+                f"the layouts are of {source.warps} and {result.warps} warps; all of a CTA's "
+                "layouts have the same number"
             )
 
 
@@ -81,7 +82,7 @@ class SliceOp(TileOp, name="slice"):
     """Part number `index` of a fragment made of fragments of the result's layout, or of a tile.
 
     Registers are picked, none moves: part p is the p-th group of the lane's registers. Of a tile
-    whose extents are no powers of two the parts are its units, in row-major order.
+    whose extents are not powers of two the parts are its units, in row-major order.
     """
 
     assembly_format = "$whole `[` $index `]` attr-dict `:` type($whole) `->` type($part)"

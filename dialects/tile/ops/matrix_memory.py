@@ -8,6 +8,7 @@ from tilec.dialects.semantics.effects import reads, writes_to
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, MatrixMemory, TilecError
+from tilec.isa.wording import counted
 
 from ..dialect import SharedAttr
 from ..matrices import matrix_origins
@@ -38,7 +39,9 @@ def _check(
     check_access(tile, type_, indices, transposed=transposed)
     buffer = shared_buffer(type_)
     if not buffer.together(found.row_bytes // buffer.element_bytes):
-        raise TilecError(f"{found.ptx} takes rows of {found.row_bytes} bytes whole, unlike {type_}")
+        raise TilecError(
+            f"{found.ptx} takes rows of {counted(found.row_bytes, 'byte')} whole, unlike {type_}"
+        )
     _check_unpacked(found, tile)
     matrix_origins(found, tile, transposed=transposed)
 

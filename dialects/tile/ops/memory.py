@@ -32,7 +32,7 @@ class AllocSharedOp(TileOp, name="alloc_shared"):
     dimensions are the swizzled matrix, those before count buffers; of rank 1, in `"none"` and of
     `i64`, it holds mbarriers. `offset` (i64) is its place in
     the kernel's shared memory, in bytes; all buffers of a kernel say theirs, or none, which then
-    lie one behind the other.
+    lie one after the other.
     """
 
     assembly_format = "(`at` $offset^)? attr-dict `:` type($buffer)"
@@ -72,7 +72,7 @@ def check_access(
             f"element types differ: {tile.element} in the tile, {type_} in memory{note}"
         )
     if transposed and len(tile.shape) < 2:
-        raise TilecError("a tile of rank 1 has no transpose")
+        raise TilecError("a tile of rank 1 cannot be transposed")
     if isinstance(tile, PlainTile):
         return
     tile = stored_tile(tile, transposed=transposed)
@@ -302,7 +302,7 @@ def vector_of(op: Op) -> int:
     """The attribute `vector` of an access, in elements.
 
     Raises:
-        TilecError: if it is no power of two.
+        TilecError: if it is not a power of two.
     """
     if "vector" not in op.attributes:
         return 1

@@ -53,7 +53,7 @@ def check_metadata(form: Mma, metadata: Value) -> None:
     code, legal = _constant(metadata), form.sparsity.defined_codes
     if code is not None and code not in legal:
         names = ", ".join(f"{c:#06b}" for c in legal)
-        raise TilecError(f"metadata {code:#06b} is no code of {form.ptx}; legal: {names}")
+        raise TilecError(f"metadata {code:#06b} is not a code of {form.ptx}; legal: {names}")
 
 
 def _constant(metadata: Value) -> int | None:

@@ -39,5 +39,5 @@ class SelectOp(TileOp, name="select"):
                     f"{self.results[0].type}"
                 )
         if str(condition.type) != "i1":
-            mask = fragment_value(condition, "a condition that is no i1")
+            mask = fragment_value(condition, "a condition that is not an i1")
             check_mask(mask, chosen, condition.type)

@@ -56,12 +56,12 @@ class TakeOp(RelatedOp, name="take"):
         if isinstance(source, TileValue) and isinstance(result, TileValue):
             if source.layout != result.layout:
                 raise TilecError(
-                    f"source and result have one layout, not '{source.layout}' and "
+                    f"source and result must have the same layout, not '{source.layout}' and "
                     f"'{result.layout}'"
                 )
             if not stays_in_warp(source.layout, axis):
                 raise TilecError(
-                    f"takes elements from the warp's own, and the layout '{source.layout}' spreads "
+                    f"takes elements within a warp, but the layout '{source.layout}' spreads "
                     f"dimension {axis} over warps, or mixes its bits; legal: layouts in which each "
                     "bit of the index is one bit of a register's or lane's number"
                 )

@@ -9,6 +9,7 @@ from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
 from tilec.isa.limits import BOX_EXTENTS, MAP_ALIGNMENT, MAP_RANKS, TENSOR_REDUCTIONS
+from tilec.isa.wording import counted
 from tilec.layout.swizzle import SWIZZLES
 
 from ..dialect import SharedAttr
@@ -26,7 +27,7 @@ class BoxOp(TileOp):
     """What copies of boxes have in common; `shape` is the box's last two extents.
 
     A box lies in one matrix of the buffer, whose rows are the box's: the swizzle's lines. Further
-    dimensions of the array have an extent of 1 in the box. `element_strides`, one a dimension of
+    dimensions of the array have an extent of 1 in the box. `element_strides`, one per dimension of
     the array, says that only every so-manieth element is copied; `shape` is of those.
     """
 
@@ -103,7 +104,7 @@ class BoxOp(TileOp):
         return self.rank - 2 if LOWER in self.attributes else 0
 
     def extra(self) -> int:
-        """Operands behind the indices of array and buffer."""
+        """Operands after the indices of array and buffer."""
         return 0
 
     def check(self) -> None:
@@ -134,7 +135,7 @@ def _check_shape(op: BoxOp) -> None:
     line = given[1] * bits_of(ir.MemRefType(op.array.type).element_type) // 8
     if line % MAP_ALIGNMENT:
         raise TilecError(
-            f"rows of a box are multiples of {MAP_ALIGNMENT} bytes; these are of {line}"
+            f"rows of a box are multiples of {counted(MAP_ALIGNMENT, 'byte')}; these are of {line}"
         )
 
 
@@ -152,12 +153,13 @@ def _check_buffer(op: BoxOp, array: ir.MemRefType, type_: ir.MemRefType) -> None
     if cols != matrix.cols or rows > matrix.rows:
         raise TilecError(
             f"a box of {rows}x{cols} does not fill rows of the buffer's {matrix.rows}x"
-            f"{matrix.cols}; it has {matrix.cols} columns, and at most {matrix.rows} rows"
+            f"{matrix.cols}; it has {counted(matrix.cols, 'column')}, and at most {matrix.rows} "
+            "rows"
         )
     line, wanted = cols * matrix.element_bytes, SWIZZLES[op.swizzle].line
     if op.swizzle != "none" and line != wanted:
         raise TilecError(
-            f"rows of {line} bytes are no line of swizzle {op.swizzle}, which is {wanted} bytes"
+            f"rows of {line} bytes are not a line of swizzle {op.swizzle}, which is {wanted} bytes"
         )
 
 

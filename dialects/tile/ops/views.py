@@ -80,7 +80,8 @@ def check_alike(
         raise TilecError("takes a fragment to a fragment, or a tensor to a tensor")
     if source.warps != result.warps:
         raise TilecError(
-            f"the layouts are of {source.warps} and {result.warps} warps; a CTA has one number"
+            f"the layouts are of {source.warps} and {result.warps} warps; all of a CTA's layouts "
+            "have the same number"
         )
 
 

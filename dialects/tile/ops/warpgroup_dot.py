@@ -16,6 +16,7 @@ from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import WARPGROUP_WARPS, Family, Form, TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout
 from tilec.layout.tiling import warpgroup_tile
 
@@ -36,7 +37,7 @@ _PRODUCT = PURE.but(scope=Scope.WARPGROUP, layouts=LayoutRule.PRODUCT)
 
 
 class WarpgroupProduct(TileOp):
-    """What products have in common, awaited or under way."""
+    """What products have in common, awaited or in flight."""
 
     OPTIONAL = frozenset({"imm_trans_a", "imm_trans_b"})
 
@@ -121,7 +122,8 @@ class WarpgroupProduct(TileOp):
             layout = self.layout(name, *tile.shape)
             if isinstance(tile, TileValue) and tile.layout != layout:
                 raise TilecError(
-                    f"operand {name} of {form.ptx} over {self.grid[0]}x{self.grid[1]} warps has "
+                    f"operand {name} of {form.ptx} over "
+                    f"{self.grid[0]}x{self.grid[1]} warps has "
                     f"the layout '{layout}', not '{tile.layout}'"
                 )
         if self.results[0].type != self.operands[2].type:
@@ -149,7 +151,7 @@ class WarpgroupProduct(TileOp):
         if "a" in known:
             depths["a"] = known["a"].shape[1]
         if len(set(depths.values())) > 1:
-            raise TilecError(f"A has {depths['a']} columns, B {depths['b']} rows")
+            raise TilecError(f"A has {counted(depths['a'], 'column')}, B {depths['b']} rows")
 
     def _depth(self, name: str, extent: int) -> int:
         """K of an operand in memory, whose other extent is given."""
@@ -190,7 +192,7 @@ class WarpgroupDotOp(WarpgroupProduct, name="warpgroup_dot"):
 
 
 class WarpgroupStartOp(WarpgroupProduct, name="warpgroup_start"):
-    """A `tile.warpgroup_dot` that is under way when it gives `d`.
+    """A `tile.warpgroup_dot` that is in flight when it gives `d`.
 
     Nothing but a `tile.warpgroup_wait` of the same block takes `d`, and nothing writes what is read
     from shared memory before that. Those of one shape on one accumulator are not ordered otherwise.
@@ -224,13 +226,13 @@ class WarpgroupStartOp(WarpgroupProduct, name="warpgroup_start"):
             user = use.owner.operation
             if not isinstance(user.opview, WarpgroupWaitOp) or user.block != self.operation.block:
                 raise TilecError(
-                    f"is under way, and '{user.name}' takes its result; legal: a "
+                    f"is in flight, and '{user.name}' takes its result; legal: a "
                     "tile.warpgroup_wait of the same block"
                 )
 
 
 class WarpgroupWaitOp(TileOp, name="warpgroup_wait"):
-    """Wait until at most `pending` of the warpgroup's latest products are under way.
+    """Wait until at most `pending` of the warpgroup's latest products are in flight.
 
     It gives back the result of a `tile.warpgroup_start` that is not among those.
     """
@@ -272,10 +274,10 @@ class WarpgroupWaitOp(TileOp, name="warpgroup_wait"):
         _ = self.product
 
     def check_pending(self) -> None:
-        """Check that the product is not among the latest, which may stay under way.
+        """Check that the product is not among the latest, which may stay in flight.
 
         Raises:
-            TilecError: saying how many there are behind it.
+            TilecError: saying how many there are after it.
         """
         ops = [op.operation for op in self.operation.block.operations]
         between = ops[ops.index(self.product.operation) + 1 : ops.index(self.operation)]
@@ -283,7 +285,8 @@ class WarpgroupWaitOp(TileOp, name="warpgroup_wait"):
         pending = integer(self, "pending")
         if pending > behind:
             raise TilecError(
-                f"leaves {pending} products under way, and {behind} begin behind the one that it "
+                f"leaves {counted(pending, 'product')} in flight, and {behind} begin after the one "
+                "that it "
                 "gives back"
             )
 

@@ -1,4 +1,4 @@
-"""`tile.wgmma` and its kin: products of a warpgroup, under way until it waits for them."""
+"""`tile.wgmma` and its kin: products of a warpgroup, in flight until it waits for them."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -8,6 +8,7 @@ from tilec.dialects.semantics.declaration import PURE
 from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Operand, TilecError
+from tilec.isa.wording import counted
 from tilec.layout import LinearLayout, any_fragment_of
 from tilec.layout.operands import operand_layout
 
@@ -95,14 +96,14 @@ class WgmmaProduct(TileOp):
 class WgmmaOp(WgmmaProduct, name="wgmma"):
     """`d = a · b + c`, or `a · b` where `scale_d` is false, by one `wgmma.mma_async`.
 
-    Four warps execute it; it is under way, and `d` in flight, until a `tile.wgmma_wait` that covers
+    Four warps execute it; it and `d` are in flight until a `tile.wgmma_wait` that covers
     its group gives `d` back. `form` is the key of the instruction table, which says where A lies:
     `a` is the fragment of a warpgroup, or a memref in shared memory as `b` is. Operands: a, b, c,
     scale_d, the indices of `a` if it is a memref, those of `b`.
 
     Of a memref the last two dimensions are the rows of A with K along them, or the columns of B
     with K along them; where `imm_trans_a` or `imm_trans_b` is 1, the other way round. An operand
-    wider than they are goes on in the matrix behind. The swizzle must be one that a descriptor
+    wider than they are continues in the next matrix. The swizzle must be one that a descriptor
     tells: rows of 128 bytes in `"128B"`, of 64 in `"64B"`, of 32 in `"32B"`, of 16 in `"none"`.
     `imm_scale_a` and `imm_scale_b` may be -1.
     """
@@ -256,11 +257,11 @@ class WgmmaCommitOp(TileOp, name="wgmma_commit"):
 
 
 class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
-    """Wait until at most `pending` of the warpgroup's latest groups are under way.
+    """Wait until at most `pending` of the warpgroup's latest groups are in flight.
 
     It takes accumulators in flight, and gives back those that nothing works on any more: what reads
-    an accumulator reads the result. Those whose groups may stay under way are not given to it. All
-    are of one type; those of another have a wait of their own behind it.
+    an accumulator reads the result. Those whose groups may stay in flight are not given to it. All
+    are of one type; those of another have a wait of their own after it.
     """
 
     assembly_format = "$pending $accumulators attr-dict (`:` type($accumulators)^)?"
@@ -326,7 +327,7 @@ class JoinWarpsOp(TileOp, name="join_warps"):
     """The fragments of the four warps of a warpgroup as one, the inverse of `tile.warp_part`.
 
     Registers are renamed, nothing is moved. So A comes from registers, and sparse metadata. Several
-    sources, of one type, have the columns one behind the other.
+    sources, of one type, have the columns one after the other.
     """
 
     assembly_format = "$sources attr-dict `:` one-type($sources) `->` type($result)"
@@ -347,7 +348,8 @@ class JoinWarpsOp(TileOp, name="join_warps"):
         columns, rest = divmod(result.shape[1], len(self.operands))
         if rest:
             raise TilecError(
-                f"{result.shape[1]} columns are no {len(self.operands)} parts of as many each"
+                f"{result.shape[1]} columns cannot be made of "
+                f"{counted(len(self.operands), 'part')} of equal size"
             )
         _check_same(source, result.element, warp_part(result, 0, columns))
 

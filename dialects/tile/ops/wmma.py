@@ -9,6 +9,7 @@ from tilec.ir.aliases import Value
 from tilec.ir.mlir import ext, ir
 from tilec.ir.types import strides_and_offset
 from tilec.isa import Family, Operand, TilecError, WmmaMemory, WmmaMma
+from tilec.isa.wording import counted
 
 from ..dialect import SharedAttr, WmmaType
 from ..stored import stored_elements
@@ -163,18 +164,21 @@ def check_matrix(form: WmmaMemory, type_: ir.MemRefType, indices: Sequence[Value
         stride = strides[-2] * bits // inside.type.bits
         if strides[-2] * bits // 8 % form.alignment:
             raise TilecError(
-                f"rows of {type_} are {strides[-2] * bits // 8} bytes apart; {form.ptx} needs a "
+                f"rows of {type_} are {counted(strides[-2] * bits // 8, 'byte')} apart; {form.ptx} "
+                "needs a "
                 f"multiple of {form.alignment}"
             )
         if stride < form.default_stride:
             raise TilecError(
-                f"rows of {type_} are {stride} elements apart; {form.ptx} needs at least "
+                f"rows of {type_} are {counted(stride, 'element')} apart; {form.ptx} needs at "
+                "least "
                 f"{form.default_stride}"
             )
     first = _constant(indices[-1])
     if first is not None and offset != dynamic and (first + offset) * bits // 8 % form.alignment:
         raise TilecError(
-            f"the matrix begins {(first + offset) * bits // 8} bytes into a row of {type_}; "
+            f"the matrix begins {counted((first + offset) * bits // 8, 'byte')} into a row of "
+            f"{type_}; "
             f"{form.ptx} needs a multiple of {form.alignment}"
         )
 

@@ -20,7 +20,7 @@ func.func @extents() {
 
 !W = !tile.frag<tensor<64x96xf32>, #tile.layout<"m64n96k16 d f32">>
 func.func @others_take_none(%x: f32) {
-  // expected-error @below {{layout 'm64n96k16 d f32' repeats 12 times, no power of two; only tile.wgmma and its kin take what a warpgroup holds, and tile.warp_part gives a warp's part of it}}
+  // expected-error @below {{layout 'm64n96k16 d f32' repeats 12 times, no power of two; only tile.wgmma and related ops take what a warpgroup holds, and tile.warp_part gives a warp's part of it}}
   %z = tile.fill %x : f32 -> !W
   return
 }

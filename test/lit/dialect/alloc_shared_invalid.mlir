@@ -33,7 +33,7 @@ func.func @unknown_swizzle() {
 // -----
 
 func.func @impossible_swizzle() {
-  // expected-error @below {{swizzle<3,4,2> adds bits to themselves; its shift must be at least 3}}
+  // expected-error @below {{swizzle<3,4,2> XORs bits with themselves; its shift must be at least 3}}
   %0 = tile.alloc_shared : memref<8x64xf16, #tile.shared<"swizzle<3,4,2>">>
   return
 }
@@ -57,7 +57,7 @@ func.func @layout_of_other_extents() {
 // -----
 
 func.func @layout_with_holes() {
-  // expected-error @below {{puts two elements in one place}}
+  // expected-error @below {{puts two elements at the same place}}
   %0 = tile.alloc_shared : memref<2x2xf16, #tile.shared<"offset [0,1] [0,1] -> row 2, col 2">>
   return
 }
@@ -114,7 +114,7 @@ func.func @empty() {
 // -----
 
 func.func @bits() {
-  // expected-error @below {{elements of type i4 have no address of their own}}
+  // expected-error @below {{elements of type i4 are smaller than a byte, so they have no address}}
   %0 = tile.alloc_shared : memref<8x16xi4, #tile.shared<"none">>
   return
 }

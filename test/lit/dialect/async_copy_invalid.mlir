@@ -17,7 +17,7 @@ func.func @target(%g: memref<?x?xf16>, %s: memref<*xf16>, %i: index) {
 // -----
 
 func.func @indices(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
-  // expected-error @below {{'tile.async_copy' op source and target takes 4 indices, one a dimension, not 3}}
+  // expected-error @below {{'tile.async_copy' op source and target takes 4 indices, one per dimension, not 3}}
   "tile.async_copy"(%g, %s, %i, %i, %i) {shape = array<i64: 16, 16>} : (memref<?x?xf16>, memref<16x16xf16, #tile.shared<"none">>, index, index, index) -> ()
   return
 }
@@ -76,7 +76,7 @@ func.func @extents(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none
 // -----
 
 func.func @no_power_of_two(%g: memref<?x?xf16>, %s: memref<16x16xf16, #tile.shared<"none">>, %i: index) {
-  // expected-error @below {{'tile.async_copy' op copies rows of a power of two of elements, or whole rows of 16 of the buffer, not [16, 12]}}
+  // expected-error @below {{'tile.async_copy' op copies rows of a power of two elements, or whole rows of 16 of the buffer, not [16, 12]}}
   tile.async_copy %g[%i, %i] to %s[%i, %i] shape [16, 12]
       : memref<?x?xf16> to memref<16x16xf16, #tile.shared<"none">>
   return

@@ -33,7 +33,7 @@ func.func @memory(%t: tensor<8x8xf32>, %g: memref<8x8xf16>, %z: index) {
 // -----
 
 func.func @indices(%t: tensor<8x8xf32>, %g: memref<8x8xf32>, %z: index) {
-  // expected-error @below {{'tile.atomic' op the access takes 2 indices, one a dimension, not 1}}
+  // expected-error @below {{'tile.atomic' op the access takes 2 indices, one per dimension, not 1}}
   tile.atomic arith.addf %t, %g[%z] : tensor<8x8xf32>, memref<8x8xf32>
   return
 }

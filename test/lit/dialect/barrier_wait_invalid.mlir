@@ -29,7 +29,7 @@ func.func @swizzle(%b: !Bars, %i: index, %p: i1) {
 
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @cluster(%b: !Bars, %i: index, %p: i1) {
-  // expected-error @below {{cluster is a unit attribute: it has no value; leave it out for no}}
+  // expected-error @below {{cluster is a unit attribute: it takes no value; omit it to mean false}}
   "tile.barrier_wait"(%b, %i, %p) {cluster = 2} : (!Bars, index, i1) -> ()
   return
 }

@@ -150,7 +150,7 @@ func.func @scales(%f: !F32) {
 !F32 = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 !E4M3 = !tile.frag<tensor<16x8xf8E4M3FN>, #tile.layout<"m16n8k16 c f32">>
 func.func @rounding(%f: !F32) {
-  // expected-error @below {{'tile.cast' op to f8E4M3FN there is one rounding: leave out roundingmode}}
+  // expected-error @below {{'tile.cast' op to f8E4M3FN there is one rounding mode: omit roundingmode}}
   %0 = tile.cast arith.truncf %f {roundingmode = 3 : i32} : !F32 to !E4M3
   return
 }

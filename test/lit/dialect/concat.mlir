@@ -19,7 +19,7 @@ func.func @one(%b: !B) {
   return
 }
 
-// The units of a tile, rows of them one behind the other.
+// The units of a tile, rows of them one after the other.
 !U = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 !T = tensor<48x24xf32, #tile.layout<"m16n8k16 c f32">>
 

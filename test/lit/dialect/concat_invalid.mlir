@@ -41,7 +41,7 @@ func.func @layout(%b: !B) {
 
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @whole(%b: !B) {
-  // expected-error @below {{'tile.concat' op takes tiles that all have a layout or all have none: tensor<32x8xf16> and !tile.frag<}}
+  // expected-error @below {{'tile.concat' op takes tiles that either all have a layout or all have none: tensor<32x8xf16> and !tile.frag<}}
   %0 = tile.concat %b, %b : !B -> tensor<32x8xf16>
   return
 }

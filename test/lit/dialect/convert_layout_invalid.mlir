@@ -33,7 +33,7 @@ func.func @fragment_to_tensor(%a: !A) {
 !T = tensor<16x8xf16, #tile.layout<"m16n8k16 c f16">>
 !R = tensor<16x8xf16, #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 16, col 8">>
 func.func @warps(%t: !T) {
-  // expected-error @below {{'tile.convert_layout' op the layouts are of 1 and 2 warps; a CTA has one number}}
+  // expected-error @below {{'tile.convert_layout' op the layouts are of 1 and 2 warps; all of a CTA's layouts have the same number}}
   %0 = tile.convert_layout %t : !T -> !R
   return
 }

@@ -15,7 +15,7 @@ func.func @unknown_form(%a: !A, %b: !B, %c: !C) {
 !B = tensor<16x8xf16, #tile.layout<"m16n8k16 b f16">>
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @four_products(%a: !A, %b: !B, %c: !C) {
-  // expected-error @below {{'tile.dot' op takes a form of one product a warp; mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 has four}}
+  // expected-error @below {{'tile.dot' op takes a form that computes one product per warp; mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 has four}}
   %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
@@ -70,7 +70,7 @@ func.func @element_type(%a: !A, %b: !B, %c: !C) {
 !B = tensor<16x8xf16, #tile.layout<"m16n8k16 c f16">>
 !C = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 func.func @layout(%a: !A, %b: !B, %c: !C) {
-  // expected-error @below {{of operand b is no repetition of the fragment 'register [1,0] [8,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 16, col 8' of mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32}}
+  // expected-error @below {{of operand b is not a repetition of the fragment 'register [1,0] [8,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4] -> row 16, col 8' of mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32}}
   %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
@@ -82,7 +82,7 @@ func.func @layout(%a: !A, %b: !B, %c: !C) {
 !B = tensor<16x16xf16, #tile.layout<"register [1,0] [8,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4]; warp [0,8] -> row 16, col 16">>
 !C = tensor<32x16xf32, #tile.layout<"register [0,1] [8,0] [16,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [0,8] -> row 32, col 16">>
 func.func @rows_of_warps(%a: !A, %b: !B, %c: !C) {
-  // expected-error @below {{'tile.dot' op the warps hold other rows of operand a than of C}}
+  // expected-error @below {{'tile.dot' op the warps hold different rows of operand a than of C}}
   %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
@@ -93,7 +93,7 @@ func.func @rows_of_warps(%a: !A, %b: !B, %c: !C) {
 !B = tensor<16x16xf16, #tile.layout<"register [1,0] [8,0]; lane [2,0] [4,0] [0,1] [0,2] [0,4]; warp [0,8] -> row 16, col 16">>
 !C = tensor<32x16xf32, #tile.layout<"register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 16">>
 func.func @columns_of_warps(%a: !A, %b: !B, %c: !C) {
-  // expected-error @below {{'tile.dot' op the warps hold other cols of operand b than of C}}
+  // expected-error @below {{'tile.dot' op the warps hold different cols of operand b than of C}}
   %d = tile.dot %a, %b, %c {form = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"} : !A, !B, !C
   return
 }
@@ -127,7 +127,7 @@ func.func @result(%a: !A, %b: !B, %c: !C) {
 
 // What a flag says of the signs, the form must say as well.
 func.func @signed_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>) {
-  // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 takes s8 as a, whose integers are unsigned here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or no form, for tilec to choose}}
+  // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 takes s8 as a, whose integers are unsigned here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or omit the form to let tilec choose}}
   %d = tile.dot %a, %b, %c unsigned_a {form = "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"}
       : tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>
   return
@@ -137,7 +137,7 @@ func.func @signed_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x
 
 // With one flag for both operands, the one without has a sign.
 func.func @unsigned_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>) {
-  // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 takes u8 as b, whose integers are signed here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or no form, for tilec to choose}}
+  // expected-error @below {{'tile.dot' op mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 takes u8 as b, whose integers are signed here; legal: mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32, or omit the form to let tilec choose}}
   %d = tile.dot %a, %b, %c unsigned_a {form = "mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32"}
       : tensor<16x32xi8>, tensor<32x8xi8>, tensor<16x8xi32>
   return
@@ -146,7 +146,7 @@ func.func @unsigned_form(%a: tensor<16x32xi8>, %b: tensor<32x8xi8>, %c: tensor<1
 // -----
 
 func.func @no_integers(%a: tensor<16x16xf16>, %b: tensor<16x8xf16>, %c: tensor<16x8xf32>) {
-  // expected-error @below {{'tile.dot' op unsigned_b speaks of integers; b has elements of f16}}
+  // expected-error @below {{'tile.dot' op unsigned_b applies to integers; b has elements of f16}}
   %d = tile.dot %a, %b, %c unsigned_b : tensor<16x16xf16>, tensor<16x8xf16>, tensor<16x8xf32>
   return
 }

@@ -39,7 +39,7 @@ func.func @metadata_type(%a: tensor<16x16xf16>, %b: tensor<32x8xf16>, %c: tensor
 !C = tensor<16x8xf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8">>
 !E = tensor<16x8xi4, #tile.layout<"register [0,1] [0,2]; lane [0,4] [8,0] [1,0] [2,0] [4,0] -> row 16, col 8">>
 func.func @layout_of_metadata(%a: !A, %b: !B, %c: !C, %e: !E) {
-  // expected-error @below {{of operand e is no repetition of the fragment 'register [0,1] [0,2] [8,0]; lane [0,4] [0,8] [1,0] [2,0] [4,0] -> row 16, col 16' of mma.sp::ordered_metadata}}
+  // expected-error @below {{of operand e is not a repetition of the fragment 'register [0,1] [0,2] [8,0]; lane [0,4] [0,8] [1,0] [2,0] [4,0] -> row 16, col 16' of mma.sp::ordered_metadata}}
   %d = tile.dot_sp %a, %b, %c, %e {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"} : !A, !B, !C, !E
   return
 }
@@ -47,7 +47,7 @@ func.func @layout_of_metadata(%a: !A, %b: !B, %c: !C, %e: !E) {
 // -----
 
 func.func @signed_form(%a: tensor<16x16xi8>, %b: tensor<32x8xi8>, %c: tensor<16x8xi32>, %e: tensor<16x8xi4>) {
-  // expected-error @below {{'tile.dot_sp' op mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 takes s8 as b, whose integers are unsigned here; legal: mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32, or no form, for tilec to choose}}
+  // expected-error @below {{'tile.dot_sp' op mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 takes s8 as b, whose integers are unsigned here; legal: mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32, or omit the form to let tilec choose}}
   %d = tile.dot_sp %a, %b, %c, %e unsigned_b {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"} : tensor<16x16xi8>, tensor<32x8xi8>, tensor<16x8xi32>, tensor<16x8xi4>
   return
 }

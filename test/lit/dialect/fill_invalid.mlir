@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 func.func @plain_tensor(%x: f16) {
-  // expected-error @below {{'tile.fill' op extents of a tile are powers of two, or few units of such: 16x1000 is 1x125 units of 16x8, and 64 units at most make a tile; 16x1024, with accesses that may go out of bounds, is legal}}
+  // expected-error @below {{'tile.fill' op extents of a tile are powers of two, or a few units of a power of two: 16x1000 is 1x125 units of 16x8, and 64 units at most make a tile; 16x1024, with accesses that may go out of bounds, is legal}}
   %0 = tile.fill %x : f16 -> tensor<16x1000xf16>
   return
 }

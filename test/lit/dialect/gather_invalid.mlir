@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 func.func @indices(%m: memref<?x?xf16>, %z: index) {
-  // expected-error @below {{'tile.gather' op the access takes 2 indices, one a dimension, not 1}}
+  // expected-error @below {{'tile.gather' op the access takes 2 indices, one per dimension, not 1}}
   %0 = tile.gather %m[%z] : memref<?x?xf16> -> tensor<8x32xf16>
   return
 }
@@ -25,7 +25,7 @@ func.func @order(%m: memref<?x?xf16>, %o: tensor<8x32xi32>, %z: index) {
 // -----
 
 func.func @count(%m: memref<?x?xf16>, %o: tensor<8x32xi32>, %z: index) {
-  // expected-error @below {{'tile.gather' op along names 2 dimensions, and there are 1 tiles of offsets}}
+  // expected-error @below {{'tile.gather' op along names 2 dimensions for 1 tile of offsets}}
   %0 = tile.gather %m[%z, %z] along [0, 1] by %o : memref<?x?xf16> by tensor<8x32xi32> -> tensor<8x32xf16>
   return
 }
@@ -57,7 +57,7 @@ func.func @condition(%m: memref<?x?xf16>, %p: tensor<8x32xi8>, %z: index) {
 // -----
 
 func.func @conditions(%m: memref<?x?xf16>, %p: tensor<8x32xi1>, %z: index) {
-  // expected-error @below {{'tile.gather' op has one condition or none}}
+  // expected-error @below {{'tile.gather' op takes at most one condition}}
   %0 = tile.gather %m[%z, %z] where %p, %p : memref<?x?xf16> where tensor<8x32xi1>, tensor<8x32xi1> -> tensor<8x32xf16>
   return
 }
@@ -78,7 +78,7 @@ func.func @layout(%m: memref<?x?xf16>, %p: !P, %z: index) {
 !T = tensor<8x32xf16, #tile.layout<"register [0,1] [0,2] [0,4]; lane [0,8] [0,16] [1,0] [2,0] [4,0]; warp -> row 8, col 32">>
 
 func.func @levels(%m: memref<?x?xf16>, %p: tensor<8x32xi1>, %z: index) {
-  // expected-error @below {{'tile.gather' op takes tiles that all have a layout or all have none, unlike tensor<8x32xi1>}}
+  // expected-error @below {{'tile.gather' op takes tiles that either all have a layout or all have none, unlike tensor<8x32xi1>}}
   %0 = tile.gather %m[%z, %z] where %p : memref<?x?xf16> where tensor<8x32xi1> -> !T
   return
 }
@@ -102,7 +102,7 @@ func.func @element(%m: memref<?x?xf32>, %p: tensor<8x32xi1>, %z: index) {
 // -----
 
 func.func @narrow(%m: memref<?x?xi8>, %p: tensor<8x32xi1>, %z: index) {
-  // expected-error @below {{'tile.gather' op elements of i4 share a byte of memory; gather the bytes, i8, and take them apart}}
+  // expected-error @below {{'tile.gather' op elements of i4 share a byte of memory; gather them as i8 and unpack them}}
   %0 = tile.gather %m[%z, %z] where %p : memref<?x?xi8> where tensor<8x32xi1> -> tensor<8x32xi4>
   return
 }

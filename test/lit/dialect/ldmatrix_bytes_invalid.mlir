@@ -48,7 +48,7 @@ func.func @not_transposed(%m: !S, %i: index) {
 #COL = #tile.layout<"register [1,0] [2,0] [0,8]; lane [4,0] [8,0] [0,1] [0,2] [0,4] -> row 16, col 16">
 !S = memref<32x32xi8, #tile.shared<"none">>
 func.func @count(%m: !S, %i: index) {
-  // expected-error @below {{'tile.ldmatrix' op the fragment is 1 matrices; ldmatrix.sync.aligned.m16n16.x2.trans.b8 moves 2}}
+  // expected-error @below {{'tile.ldmatrix' op the fragment is 1 matrix; ldmatrix.sync.aligned.m16n16.x2.trans.b8 moves 2}}
   %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m16n16.x2.trans.b8"}
       : !S -> !tile.frag<tensor<16x16xi8>, #COL>
   return

@@ -95,7 +95,7 @@ func.func @element_type(%m: !S, %i: index) {
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 func.func @indices(%m: !S, %i: index) {
-  // expected-error @below {{'tile.ldmatrix' op the access takes 3 indices, one a dimension, not 2}}
+  // expected-error @below {{'tile.ldmatrix' op the access takes 3 indices, one per dimension, not 2}}
   %0 = tile.ldmatrix %m[%i, %i] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !A
   return
 }

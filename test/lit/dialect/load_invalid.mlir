@@ -19,7 +19,7 @@ func.func @strides(%m: memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>
 // -----
 
 func.func @result(%m: memref<?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.load' op extents of a tile are powers of two, or few units of such: 65x9 is 65x9 units of 1x1}}
+  // expected-error @below {{'tile.load' op extents of a tile are powers of two, or a few units of a power of two: 65x9 is 65x9 units of 1x1}}
   %0 = tile.load %m[%i, %i] : memref<?x?xf16> -> tensor<65x9xf16>
   return
 }
@@ -37,7 +37,7 @@ func.func @rank(%m: memref<8x4xf16>, %i: index) {
 
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @indices(%m: memref<?x?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.load' op the access takes 3 indices, one a dimension, not 2}}
+  // expected-error @below {{'tile.load' op the access takes 3 indices, one per dimension, not 2}}
   %0 = tile.load %m[%i, %i] : memref<?x?x?xf16> -> !A
   return
 }
@@ -136,7 +136,7 @@ func.func @vector_kind(%m: memref<?x?xf16>, %i: index) {
 
 !A = !tile.frag<tensor<16x16xf16>, #tile.layout<"m16n8k16 a f16">>
 func.func @unit(%m: memref<?x?xf16>, %i: index) {
-  // expected-error @below {{'tile.load' op transposed is a unit attribute: it has no value; leave it out for no}}
+  // expected-error @below {{'tile.load' op transposed is a unit attribute: it takes no value; omit it to mean false}}
   %0 = "tile.load"(%m, %i, %i) {transposed = false} : (memref<?x?xf16>, index, index) -> !A
   return
 }

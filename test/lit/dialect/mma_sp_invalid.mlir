@@ -96,7 +96,7 @@ func.func @dense_a(%a: !D, %b: !B, %c: !C, %e: !E) {
 func.func @code(%a: !A, %b: !B, %c: !C) {
   %code = arith.constant -6 : i4
   %e = tile.fill %code : i4 -> !E
-  // expected-error @below {{'tile.mma_sp' op metadata 0b1010 is no code of mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32; legal: 0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110}}
+  // expected-error @below {{'tile.mma_sp' op metadata 0b1010 is not a code of mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32; legal: 0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110}}
   %d = tile.mma_sp %a, %b, %c, %e {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", selector = 0} : !A, !B, !C, !E
   return
 }

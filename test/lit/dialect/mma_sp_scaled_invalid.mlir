@@ -51,7 +51,7 @@ func.func @thread_id_b(%a: !A, %b: !B, %c: !C, %e: !E, %sa: !SA, %sb: !SB) {
 func.func @code(%a: !A, %b: !B, %c: !C, %sa: !SA, %sb: !SB) {
   %code = arith.constant 0 : i4
   %e = tile.fill %code : i4 -> !E
-  // expected-error @below {{'tile.mma_sp_scaled' op metadata 0b0000 is no code of mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0; legal: 0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110}}
+  // expected-error @below {{'tile.mma_sp_scaled' op metadata 0b0000 is not a code of mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0; legal: 0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110}}
   %d = tile.mma_sp_scaled %a, %b, %c, %e, %sa, %sb {form = "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0", selector = 0, byte_id_a = 0, thread_id_a = 0, byte_id_b = 0, thread_id_b = 0} : !A, !B, !C, !E, !SA, !SB
   return
 }

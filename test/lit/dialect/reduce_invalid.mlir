@@ -58,7 +58,7 @@ func.func @not_scalar(%t: tensor<16xf32>) {
 
 !T = tensor<32x8xf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">>
 func.func @levels(%t: !T) {
-  // expected-error @below {{'tile.reduce' op takes tiles that all have a layout or all have none}}
+  // expected-error @below {{'tile.reduce' op takes tiles that either all have a layout or all have none}}
   %0 = tile.reduce arith.addf %t axis 1 : !T -> tensor<32xf32>
   return
 }
@@ -78,7 +78,7 @@ func.func @fragment_to_tensor(%c: !C) {
 !T = tensor<32x8xf32, #tile.layout<"register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 8">>
 !R = tensor<32xf32, #tile.layout<"register [8] [16]; lane [0] [0] [1] [2] [4]; warp -> row 32">>
 func.func @warps(%t: !T) {
-  // expected-error @below {{'tile.reduce' op the layouts are of 2 and 1 warps; a CTA has one number}}
+  // expected-error @below {{'tile.reduce' op the layouts are of 2 and 1 warps; all of a CTA's layouts have the same number}}
   %0 = tile.reduce arith.addf %t axis 1 : !T -> !R
   return
 }

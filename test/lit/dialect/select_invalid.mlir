@@ -22,7 +22,7 @@ func.func @layout(%m: !M, %a: !C) {
 
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @condition(%m: i8, %a: !C) {
-  // expected-error @below {{'tile.select' op a condition that is no i1 must be a !tile.frag, not i8}}
+  // expected-error @below {{'tile.select' op a condition that is not an i1 must be a !tile.frag, not i8}}
   %0 = tile.select %m, %a, %a : i8, !C
   return
 }

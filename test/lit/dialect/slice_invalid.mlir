@@ -2,7 +2,7 @@
 
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @index(%b: !B) {
-  // expected-error @below {{'tile.slice' op index 1 is outside the 1 parts}}
+  // expected-error @below {{'tile.slice' op index 1 is outside the 1 part}}
   %0 = tile.slice %b[1] : !B -> !B
   return
 }
@@ -11,7 +11,7 @@ func.func @index(%b: !B) {
 
 !B = !tile.frag<tensor<16x8xf16>, #tile.layout<"m16n8k16 b f16">>
 func.func @negative(%b: !B) {
-  // expected-error @below {{'tile.slice' op index -1 is outside the 1 parts}}
+  // expected-error @below {{'tile.slice' op index -1 is outside the 1 part}}
   %0 = tile.slice %b[-1] : !B -> !B
   return
 }

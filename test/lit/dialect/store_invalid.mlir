@@ -28,7 +28,7 @@ func.func @rank(%c: !C, %m: memref<?xf32>, %i: index) {
 
 !C = !tile.frag<tensor<16x8xf32>, #tile.layout<"m16n8k16 c f32">>
 func.func @indices(%c: !C, %m: memref<?x?xf32>, %i: index) {
-  // expected-error @below {{'tile.store' op the access takes 2 indices, one a dimension, not 3}}
+  // expected-error @below {{'tile.store' op the access takes 2 indices, one per dimension, not 3}}
   tile.store %c, %m[%i, %i, %i] : !C, memref<?x?xf32>
   return
 }

@@ -26,7 +26,7 @@ func.func @shape(%p: tensor<8x32xi64>) {
 
 !T = tensor<64xf32, #tile.layout<"register; lane [1] [2] [4] [8] [16]; warp [32] -> row 64">>
 func.func @warps(%t: !T) {
-  // expected-error @below {{'tile.take' op takes elements from the warp's own, and the layout 'register; lane [1] [2] [4] [8] [16]; warp [32] -> row 64' spreads dimension 0 over warps, or mixes its bits; legal: layouts in which each bit of the index is one bit of a register's or lane's number}}
+  // expected-error @below {{'tile.take' op takes elements within a warp, but the layout 'register; lane [1] [2] [4] [8] [16]; warp [32] -> row 64' spreads dimension 0 over warps, or mixes its bits; legal: layouts in which each bit of the index is one bit of a register's or lane's number}}
   %0 = tile.take %t axis 0 keep -1 flip 1 : !T -> !T
   return
 }
@@ -35,7 +35,7 @@ func.func @warps(%t: !T) {
 
 !T = tensor<32xf32, #tile.layout<"register; lane [1] [3] [4] [8] [16]; warp -> row 32">>
 func.func @mixed(%t: !T) {
-  // expected-error @below {{'tile.take' op takes elements from the warp's own}}
+  // expected-error @below {{'tile.take' op takes elements within a warp}}
   %0 = tile.take %t axis 0 keep -1 flip 1 : !T -> !T
   return
 }

@@ -27,7 +27,7 @@ func.func @source_in_shared(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @indices(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{the copy takes 7 indices, one a dimension, not 6}}
+  // expected-error @below {{the copy takes 7 indices, one per dimension, not 6}}
   "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!M, !S, !Bars, index, index, index, index, index, index) -> ()
   return
 }
@@ -84,7 +84,7 @@ func.func @part_of_rows(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"64B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @swizzle(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{rows of 128 bytes are no line of swizzle 64B, which is 64 bytes}}
+  // expected-error @below {{rows of 128 bytes are not a line of swizzle 64B, which is 64 bytes}}
   tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64]
       : !M to !S signal !Bars
   return
@@ -132,7 +132,7 @@ func.func @barriers(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @two_masks(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{the copy takes 7 indices, one a dimension, not 9}}
+  // expected-error @below {{the copy takes 7 indices, one per dimension, not 9}}
   "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>} : (!M, !S, !Bars, index, index, index, index, index, index, index, index, index) -> ()
   return
 }
@@ -143,7 +143,7 @@ func.func @two_masks(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @strides_of_two(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{element_strides must be array<i64: …> of 3, one a dimension of the array, not}}
+  // expected-error @below {{element_strides must be array<i64: …> of 3, one per dimension of the array, not}}
   tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] shape [64, 64] {element_strides = array<i64: 1, 2>} : !M to !S signal !Bars
   return
 }
@@ -198,7 +198,7 @@ func.func @pixels_of_a_matrix(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @one_corner(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{im2col takes the corners lower and upper; there is lower only}}
+  // expected-error @below {{im2col takes both corners, lower and upper; given is lower only}}
   "tile.tma_load"(%m, %s, %b, %i, %i, %i, %i, %i, %i, %i, %i) {shape = array<i64: 64, 64>, lower = array<i64: 0>} : (!M, !S, !Bars, index, index, index, index, index, index, index, index) -> ()
   return
 }
@@ -209,7 +209,7 @@ func.func @one_corner(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @corner_of_two(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{lower must be array<i64: …> of 1, one a dimension of the pixels, not}}
+  // expected-error @below {{lower must be array<i64: …> of 1, one per dimension of the pixels, not}}
   tile.tma_load %m[%i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [0, 0] to [0, 0] offsets [%i] shape [64, 64] : !M to !S signal !Bars
   return
 }
@@ -231,7 +231,7 @@ func.func @corner(%m: !M, %s: !S, %b: !Bars, %i: index) {
 !S = memref<2x64x64xf16, #tile.shared<"128B">>
 !Bars = memref<3xi64, #tile.shared<"none">>
 func.func @offsets(%m: !M, %s: !S, %b: !Bars, %i: index) {
-  // expected-error @below {{the copy takes 10 indices, one a dimension, not 9}}
+  // expected-error @below {{the copy takes 10 indices, one per dimension, not 9}}
   tile.tma_load %m[%i, %i, %i, %i] to %s[%i, %i, %i] signal %b[%i] im2col [0, 0] to [0, 0] offsets [%i] shape [64, 64] : !M to !S signal !Bars
   return
 }

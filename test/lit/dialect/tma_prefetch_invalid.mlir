@@ -13,7 +13,7 @@ func.func @columns(%m: !M, %s: !S, %b: !Bars, %i: index) {
 
 !M = memref<?x?x?xf16>
 func.func @offsets(%m: !M, %i: index) {
-  // expected-error @below {{the copy takes 4 indices, one a dimension, not 5}}
+  // expected-error @below {{the copy takes 4 indices, one per dimension, not 5}}
   "tile.tma_prefetch"(%m, %i, %i, %i, %i, %i) {shape = array<i64: 8, 64>, lower = array<i64: 0>, upper = array<i64: 0>} : (!M, index, index, index, index, index) -> ()
   return
 }

@@ -104,7 +104,7 @@ func.func @half_a_warp(%x: f16) {
 
 !F = tensor<8x8xf16, #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [0,0]; warp -> row 8, col 8">>
 func.func @holes(%x: f16) {
-  // expected-error @below {{leaves elements of the tile to no lane}}
+  // expected-error @below {{assigns some elements of the tile to no lane}}
   %0 = tile.fill %x : f16 -> !F
   return
 }
@@ -122,7 +122,7 @@ func.func @no_numbers(%x: index) {
 
 !F = !tile.frag<tensor<16x16xf16, #tile.layout<"m16n8k16 a f16">>, #tile.layout<"m16n8k16 a f16">>
 func.func @encoding_in_a_fragment(%x: f16) {
-  // expected-error @below {{a fragment's layout stands beside its tensor, not in it}}
+  // expected-error @below {{a fragment's layout is written beside its tensor, not in it}}
   %0 = tile.fill %x : f16 -> !F
   return
 }

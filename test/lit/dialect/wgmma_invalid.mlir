@@ -109,7 +109,7 @@ func.func @a_in_memory(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
 !B = memref<4x128x64xf16, #tile.shared<"128B">>
 !D = !tile.frag<tensor<64x128xf32>, #tile.layout<"m64n128k16 d f32">>
 func.func @too_few_indices(%a: !A, %b: !B, %c: !D, %t: i1, %i: index) {
-  // expected-error @below {{a and b in shared memory takes 6 indices, one a dimension, not 5}}
+  // expected-error @below {{a and b in shared memory takes 6 indices, one per dimension, not 5}}
   %d = "tile.wgmma"(%a, %b, %c, %t, %i, %i, %i, %i, %i) {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor"} : (!A, !B, !D, i1, index, index, index, index, index) -> !D
   return
 }

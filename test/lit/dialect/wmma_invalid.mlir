@@ -56,7 +56,7 @@ func.func @load_rank(%m: memref<256xf16>, %i: index) {
 
 !A = !tile.wmma<"m16n16k16 a row f16">
 func.func @load_indices(%m: memref<16x16xf16>, %i: index) {
-  // expected-error @below {{'tile.wmma_load' op the access takes 2 indices, one a dimension, not 1}}
+  // expected-error @below {{'tile.wmma_load' op the access takes 2 indices, one per dimension, not 1}}
   %0 = tile.wmma_load %m[%i] {form = "wmma.load.a.sync.aligned.row.m16n16k16.f16"}
       : memref<16x16xf16> -> !A
   return

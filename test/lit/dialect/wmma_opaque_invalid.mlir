@@ -96,7 +96,7 @@ func.func @shapes(%a: !A, %b: !B, %c: !C) {
 
 // -----
 
-// An accumulator is no multiplicand, whatever its type.
+// An accumulator is not a multiplicand, whatever its type.
 !H = !tile.wmma<"m16n16k16 c f16">
 !B = !tile.wmma<"m16n16k16 b row f16">
 func.func @accumulator_as_operand(%h: !H, %b: !B) {

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s --mlir-print-debuginfo | FileCheck %s
 
-// Ops keep line and column, on lines of their own or behind others.
+// Ops keep line and column, on lines of their own or after others.
 func.func @places(%i: index, %p: i1) {
   tile.async_commit  tile.async_wait 2 loc("named":7:8)  tile.async_wait 3
   scf.if %p { tile.async_wait 4 tile.async_commit }

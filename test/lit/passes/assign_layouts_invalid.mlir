@@ -25,7 +25,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %x = tile.load %g[%z, %z] {tile.layout = #C} : memref<32x16xf32> -> tensor<32x16xf32>
     // expected-error @below {{'math.sqrt' op pins 'register [0,1] [0,2] [0,4]; lane [0,8] [1,0] [2,0] [4,0] [8,0]; warp [16,0] -> row 32, col 16', but the tile is joined with one pinned to 'register [0,1] [8,0] [0,8]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [16,0] -> row 32, col 16'; put a tile.convert_layout between them}}
     %y = math.sqrt %x {tile.layout = #L} : tensor<32x16xf32>
-    // expected-error @below {{'tile.load' op pins a layout of 1 warps; the kernel has 2}}
+    // expected-error @below {{'tile.load' op pins a layout of 1 warp; the kernel has 2}}
     %w = tile.load %g[%z, %z] {tile.layout = #one_warp} : memref<32x16xf32> -> tensor<32x16xf32>
     // expected-error @below {{'tile.load' op layout 'register [0,1] [0,2] [0,4]; lane [0,8] [1,0] [2,0] [4,0] [8,0] -> row 16, col 16' is of a 16x16 tile, not of tensor<32x16xf32}}
     %v = tile.load %g[%z, %z] {tile.layout = #small} : memref<32x16xf32> -> tensor<32x16xf32>
@@ -50,7 +50,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
 
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
   gpu.func @shape(%g: memref<3x16xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{'arith.constant' op extents of a tile are powers of two, or few units of such: 130x16 is 65x1 units of 2x16}}
+    // expected-error @below {{'arith.constant' op extents of a tile are powers of two, or a few units of a power of two: 130x16 is 65x1 units of 2x16}}
     %c = arith.constant dense<1.0> : tensor<130x16xf32>
     gpu.return
   }

@@ -19,7 +19,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
-  // What a product gives is converted before and behind where its layout does not allow it.
+  // What a product gives is converted before and after where its layout does not allow it.
   // CHECK-LABEL: gpu.func @pinned(
   gpu.func @pinned(%x: f32, %m: memref<?x?xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index

@@ -30,7 +30,7 @@ gpu.module @m {
     // expected-note @below {{the divergent control flow is here}}
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if' that may send lanes of one warp different ways; legal: conditions and bounds that are the same in all lanes, such as those of block and warp numbers}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if' that may send lanes of one warp different ways; legal: conditions and bounds that are the same in all lanes, such as those of block and warp numbers}}
       gpu.barrier
       // expected-error @below {{'nvvm.barrier' op is executed by whole warps}}
       nvvm.barrier
@@ -41,7 +41,7 @@ gpu.module @m {
       %l = tile.ldmatrix %s[%i, %i] {form = "ldmatrix.sync.aligned.m8n8.x4.b16"} : !S -> !A
       // expected-error @below {{'tile.stmatrix' op is executed by whole warps}}
       tile.stmatrix %a, %s[%i, %i] {form = "stmatrix.sync.aligned.m8n8.x4.b16"} : !A, !S
-      // expected-error @below {{'tile.async_copy' op is executed by all warps of a CTA, but stands under a 'scf.if' that may send them different ways; legal: conditions and bounds that are the same in all threads, such as those of block numbers}}
+      // expected-error @below {{'tile.async_copy' op is executed by all warps of a CTA, but is nested in a 'scf.if' that may send them different ways; legal: conditions and bounds that are the same in all threads, such as those of block numbers}}
       tile.async_copy %g[%i, %i] to %s[%i, %i] shape [64, 64] {vector = 8} : memref<64x64xf16> to !S
       // expected-error @below {{'tile.load' op is executed by whole warps}}
       %t = tile.load %f[%i, %i] : memref<64x64xf32> -> !T
@@ -66,7 +66,7 @@ gpu.module @m {
     %p = arith.cmpi ult, %t, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -83,7 +83,7 @@ gpu.module @m {
     %p = arith.cmpi ult, %t, %b : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -100,7 +100,7 @@ gpu.module @m {
     %p = arith.cmpi ule, %t, %b : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -118,7 +118,7 @@ gpu.module @m {
     %p = arith.cmpi ult, %w, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -127,7 +127,7 @@ gpu.module @m {
 
 // -----
 
-// Rows of threads that are no whole warps: x, shifted, is not the warp.
+// Rows of threads that are not whole warps: x, shifted, is not the warp.
 gpu.module @m {
   gpu.func @k(%n: index) kernel attributes {known_block_size = array<i32: 48, 2, 1>} {
     %t = gpu.thread_id x
@@ -136,7 +136,7 @@ gpu.module @m {
     %p = arith.cmpi ult, %w, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -152,7 +152,7 @@ gpu.module @m {
     %p = arith.cmpi ult, %t, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -168,7 +168,7 @@ gpu.module @m {
     %p = arith.cmpi ult, %t, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -184,7 +184,7 @@ gpu.module @m {
     %p = memref.load %m[%t] : memref<?xi1>
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -204,7 +204,7 @@ gpu.module @m {
     %p = arith.cmpi ult, %v, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -222,7 +222,7 @@ gpu.module @m {
     %p = arith.cmpi eq, %v, %one : i32
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -239,7 +239,7 @@ gpu.module @m {
     %p = arith.cmpi eq, %v, %c0 : i32
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -256,7 +256,7 @@ gpu.module @m {
     %p = arith.cmpi eq, %v, %c0 : i32
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -265,12 +265,12 @@ gpu.module @m {
 
 // -----
 
-// An argument of a function that is no kernel.
+// An argument of a function that is not a kernel.
 gpu.module @m {
   gpu.func @k(%p: i1) attributes {known_block_size = array<i32: 64, 1, 1>} {
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -286,7 +286,7 @@ gpu.module @m {
     %c1 = arith.constant 1 : index
     // expected-note @below {{the divergent control flow is here}}
     scf.for %i = %t to %n step %c1 {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.for'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.for'}}
       gpu.barrier
     }
     gpu.return
@@ -301,7 +301,7 @@ gpu.module @m {
     %t = gpu.thread_id x
     // expected-note @below {{the divergent control flow is here}}
     scf.for %i = %n to %n step %t {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.for'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.for'}}
       gpu.barrier
     }
     gpu.return
@@ -317,7 +317,7 @@ gpu.module @m {
     // expected-note @below {{the divergent control flow is here}}
     scf.while : () -> () {
       %p = arith.cmpi ult, %t, %n : index
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.while'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.while'}}
       gpu.barrier
       scf.condition(%p)
     } do {
@@ -340,7 +340,7 @@ gpu.module @m {
       scf.condition(%p) %k : index
     } do {
     ^bb0(%k: index):
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.while'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.while'}}
       gpu.barrier
       %next = arith.addi %k, %t : index
       scf.yield %next : index
@@ -358,7 +358,7 @@ gpu.module @m {
     // expected-note @below {{the divergent control flow is here}}
     scf.index_switch %t
     case 0 {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.index_switch'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.index_switch'}}
       gpu.barrier
       scf.yield
     }
@@ -376,7 +376,7 @@ gpu.module @m {
     %c1 = arith.constant 1 : index
     // expected-note @below {{the divergent control flow is here}}
     scf.parallel (%i) = (%c1) to (%n) step (%c1) {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.parallel'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.parallel'}}
       gpu.barrier
       scf.reduce
     }
@@ -395,7 +395,7 @@ gpu.module @m {
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
       scf.if %q {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
       }
     }
@@ -419,7 +419,7 @@ gpu.module @m {
     %q = arith.cmpi eq, %y, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %q {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -441,7 +441,7 @@ gpu.module @m {
     %q = arith.cmpi eq, %y, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %q {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return
@@ -459,7 +459,7 @@ gpu.module @m {
       %q = arith.cmpi eq, %k, %n : index
       // expected-note @below {{the divergent control flow is here}}
       scf.if %q {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
       }
       scf.yield %t : index
@@ -480,7 +480,7 @@ gpu.module @m {
     %q = arith.cmpi eq, %y, %n : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %q {
-      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but stands under a 'scf.if'}}
+      // expected-error @below {{'gpu.barrier' op is executed by whole warps, but is nested in a 'scf.if'}}
       gpu.barrier
     }
     gpu.return

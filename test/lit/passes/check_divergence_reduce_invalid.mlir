@@ -8,7 +8,7 @@ gpu.module @m {
     %p = arith.cmpi eq, %lane, %i : index
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'tile.reduce' op is executed by whole warps, but stands under a 'scf.if' that may send lanes of one warp different ways}}
+      // expected-error @below {{'tile.reduce' op is executed by whole warps, but is nested in a 'scf.if' that may send lanes of one warp different ways}}
       %u = tile.reduce arith.maximumf %f axis 0 : !F -> f32
     }
     gpu.return
@@ -26,7 +26,7 @@ gpu.module @m {
     // expected-note @below {{the divergent control flow is here}}
     // expected-note @below {{the divergent control flow is here}}
     scf.if %p {
-      // expected-error @below {{'tile.reduce' op is executed by all warps of a CTA, but stands under a 'scf.if' that may send them different ways}}
+      // expected-error @below {{'tile.reduce' op is executed by all warps of a CTA, but is nested in a 'scf.if' that may send them different ways}}
       %u = tile.reduce arith.maximumf %t axis 0 : !T -> f32
       %v = tile.fill %x : f32 -> tensor<64xf32>
       // expected-error @below {{'tile.reduce' op is executed by all warps of a CTA}}

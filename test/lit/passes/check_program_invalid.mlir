@@ -23,7 +23,7 @@ gpu.module @m {
     } {tile.stages = 3 : i64}
     // expected-error @below {{'arith.addi' op does not take tile.layout, an attribute of ops that give a tile}}
     %n = arith.addi %c0, %c0 {tile.layout = 0 : i64} : index
-    // expected-error @below {{'tile.load' op tile.direct is a unit attribute: it has no value; leave it out for no}}
+    // expected-error @below {{'tile.load' op tile.direct is a unit attribute: it takes no value; omit it to mean false}}
     %x = tile.load %a[%n] {tile.direct = false} : memref<64xf16> -> tensor<64xf16>
     // expected-error @below {{'tile.store' op does not take tile.direct, an attribute of tile.load}}
     tile.store %x, %a[%n] {tile.direct} : tensor<64xf16>, memref<64xf16>
@@ -37,7 +37,7 @@ gpu.module @m {
 
 gpu.module @m {
   // expected-error @below {{'gpu.func' op argument 0: unknown attribute 'tile.align'; legal: tile.aligned, tile.sizes, tile.strides}}
-  // expected-error @below {{'gpu.func' op argument 1: tile.aligned speaks of memory, and this is of type index}}
+  // expected-error @below {{'gpu.func' op argument 1: tile.aligned applies to memory, but this is of type index}}
   gpu.func @arguments(%a: memref<64xf16> {tile.align = 16 : i64}, %n: index {tile.aligned = 16 : i64}) kernel {
     gpu.return
   }
@@ -49,10 +49,10 @@ gpu.module @m {
   gpu.func @steps(%n: index) kernel {
     %c0 = arith.constant 0 : index
     %down = arith.constant -1 : index
-    // expected-error @below {{'scf.for' op goes up: its step must be positive, not 0}}
+    // expected-error @below {{'scf.for' op counts up: its step must be positive, not 0}}
     scf.for %i = %c0 to %n step %c0 {
     }
-    // expected-error @below {{'scf.for' op goes up: its step must be positive, not -1}}
+    // expected-error @below {{'scf.for' op counts up: its step must be positive, not -1}}
     scf.for %i = %n to %c0 step %down {
     }
     gpu.return
@@ -65,7 +65,7 @@ gpu.module @m {
   // expected-error @below {{'gpu.func' op tile.dynamic_shared is a number of bytes}}
   gpu.func @kinds() kernel attributes {tile.dynamic_shared = "many"} {
     %c1 = arith.constant 1 : index
-    // expected-error @below {{'gpu.launch' op stands in a kernel; kernels are launched by the host}}
+    // expected-error @below {{'gpu.launch' op is inside a kernel; kernels are launched by the host}}
     gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
         threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
       gpu.terminator

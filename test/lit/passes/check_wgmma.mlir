@@ -53,7 +53,7 @@ gpu.module @m2 [#nvvm.target<chip = "sm_90a">] {
   }
 }
 
-// One group is left under way from round to round, and what it reads is not overwritten.
+// One group is left in flight from round to round, and what it reads is not overwritten.
 
 gpu.module @m3 [#nvvm.target<chip = "sm_90a">] {
   gpu.func @left_under_way(%a: !A, %b: !B, %n: index, %t: i1, %m: memref<?x64xf16>, %s: !S) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {

@@ -73,7 +73,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
-    // expected-error @below {{leaves 1 groups under way, the one of operand 0 among them; legal: pending of at most 0}}
+    // expected-error @below {{leaves 1 group in flight, the one of operand 0 among them; legal: pending of at most 0}}
     %w = tile.wgmma_wait 1 %d : !D
     gpu.return
   }
@@ -157,7 +157,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
       tile.wgmma_commit
       scf.yield %y : !D
     }
-    // expected-error @below {{leaves 1 groups under way, the one of operand 0 among them; legal: pending of at most 0}}
+    // expected-error @below {{leaves 1 group in flight, the one of operand 0 among them; legal: pending of at most 0}}
     %w = tile.wgmma_wait 1 %d : !D
     gpu.return
   }
@@ -187,7 +187,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
       %v = tile.wgmma_wait 0 %y : !D
       scf.yield %v : !D
     }
-    // expected-error @below {{leaves 1 groups under way, the one of operand 0 among them; legal: pending of at most 0}}
+    // expected-error @below {{leaves 1 group in flight, the one of operand 0 among them; legal: pending of at most 0}}
     %w = tile.wgmma_wait 1 %d : !D
     gpu.return
   }
@@ -228,7 +228,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c1 = arith.constant 1 : index
     %z = tile.accumulator : !D
     %f = tile.wgmma_fence %z : !D
-    // expected-error @below {{may still be under way when the kernel ends; legal: a tile.wgmma_commit and a tile.wgmma_wait of 0 behind it, on every way}}
+    // expected-error @below {{may still be in flight when the kernel ends; legal: a tile.wgmma_commit and a tile.wgmma_wait of 0 after it, on every way}}
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
@@ -248,7 +248,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c1 = arith.constant 1 : index
     %z = tile.accumulator : !D
     %f = tile.wgmma_fence %z : !D
-    // expected-error @below {{may still be under way when the kernel ends}}
+    // expected-error @below {{may still be in flight when the kernel ends}}
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
@@ -347,7 +347,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %e8 = tile.accumulator : !D
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
-    // expected-error @below {{goes on in an accumulator that a product m64n8k16 may work on, with one m64n8k8; legal: behind a tile.wgmma_wait and a tile.wgmma_fence, since only products of one shape are ordered}}
+    // expected-error @below {{goes on in an accumulator that a product m64n8k16 may work on, with one m64n8k8; legal: after a tile.wgmma_wait and a tile.wgmma_fence, since only products of one shape are ordered}}
     %e = tile.wgmma %ta[%c0, %c0], %tb[%c0, %c0], %d if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32.a::descriptor"} : memref<64x32xf32, #tile.shared<"128B">>, memref<8x32xf32, #tile.shared<"128B">>, !D
     tile.wgmma_commit
@@ -371,8 +371,8 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %d = tile.wgmma %a[%c0, %c0], %b[%c0, %c0], %f if %t
         {form = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.a::descriptor"} : !A, !B, !D
     tile.wgmma_commit
-    // expected-note @-3 {{the product under way}}
-    // expected-error @below {{'tile.async_copy' op overwrites shared memory that a tile.wgmma may still read; legal: behind a tile.wgmma_wait that covers its group}}
+    // expected-note @-3 {{the product in flight}}
+    // expected-error @below {{'tile.async_copy' op overwrites shared memory that a tile.wgmma may still read; legal: after a tile.wgmma_wait that covers its group}}
     tile.async_copy %m[%n, %c0] to %a[%c0, %c0] shape [64, 64] {vector = 8} : memref<?x64xf16> to !A
     %w = tile.wgmma_wait 0 %d : !D
     gpu.return

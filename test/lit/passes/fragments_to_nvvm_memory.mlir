@@ -53,7 +53,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
-  // What the type does not say comes from the descriptor; an index that is no known multiple breaks
+  // What the type does not say comes from the descriptor; an index that is not a known multiple breaks
   // the promise.
   // CHECK-LABEL: gpu.func @dynamic(
   // CHECK-SAME: %[[G:[A-Za-z0-9_]+]]: memref<?x?xf16, strided<[?, 1], offset: ?>, 1>, %[[I:[A-Za-z0-9_]+]]: index
@@ -116,7 +116,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
-  // An index that is no less than 0 is compared by what is left behind it, one number a place.
+  // An index that is no less than 0 is compared by what is left after it, one number a place.
   // CHECK-LABEL: gpu.func @masked_from_the_end(
   gpu.func @masked_from_the_end(%g: memref<?x16xf32>, %x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // CHECK: %[[ROW:.*]] = arith.index_cast %{{.*}} : index to i64

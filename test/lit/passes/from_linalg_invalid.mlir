@@ -40,7 +40,7 @@ func.func @caller(%a: memref<?x?xf16>) {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op is no kernel, and ops of linalg's are for all CTAs of one}}
+  // expected-error@+1 {{'gpu.func' op is not a kernel, and ops of linalg's are for all CTAs of one}}
   gpu.func @device(%a: memref<?x?xf16>) {
     linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%a : memref<?x?xf16>)
     gpu.return
@@ -60,7 +60,7 @@ func.func @two(%a: memref<?x?xf16>, %b: memref<?x?xf16>) {
 
 func.func @late_fill(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %s: f16) {
   linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
-  // expected-error@+1 {{'linalg.fill' op stands behind the product; legal: before it}}
+  // expected-error@+1 {{'linalg.fill' op follows the product; legal: before it}}
   linalg.fill ins(%s : f16) outs(%b : memref<?x?xf16>)
   return
 }
@@ -69,7 +69,7 @@ func.func @late_fill(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %s: f16) {
 
 func.func @other_fill(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %s: f16) {
   linalg.fill ins(%s : f16) outs(%a : memref<?x?xf16>)
-  // expected-error@+1 {{'linalg.matmul' op stands behind a linalg.fill of something else than its result}}
+  // expected-error@+1 {{'linalg.matmul' op follows a linalg.fill of something other than its result}}
   linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
   return
 }
@@ -85,7 +85,7 @@ func.func @only_fill(%a: memref<?x?xf16>, %s: f16) {
 // -----
 
 func.func @beside(%a: memref<?x?xf16>, %b: memref<?x?xf16>) {
-  // expected-error@+1 {{'memref.copy' op stands in a kernel with an op of linalg's; legal besides that: linalg.fill of its result before it, arith ops, affine ops on indices, views of memrefs}}
+  // expected-error@+1 {{'memref.copy' op is in a kernel with a linalg op; besides that op, legal are: linalg.fill of its result before it, arith ops, affine ops on indices, views of memrefs}}
   memref.copy %a, %b : memref<?x?xf16> to memref<?x?xf16>
   linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
   return
@@ -95,7 +95,7 @@ func.func @beside(%a: memref<?x?xf16>, %b: memref<?x?xf16>) {
 
 func.func @loop(%a: memref<?x?xf16>, %b: memref<?x?xf16>, %n: index) {
   %c1 = arith.constant 1 : index
-  // expected-error@+1 {{'scf.for' op stands in a kernel with an op of linalg's}}
+  // expected-error@+1 {{'scf.for' op is in a kernel with a linalg op}}
   scf.for %i = %c1 to %n step %c1 {
     linalg.matmul ins(%a, %a : memref<?x?xf16>, memref<?x?xf16>) outs(%b : memref<?x?xf16>)
   }
@@ -132,7 +132,7 @@ func.func @two_sums(%a: memref<?x?x?xf16>, %b: memref<?x?x?xf16>, %c: memref<?x?
 // -----
 
 func.func @batch_last(%a: memref<?x?x?xf16>, %b: memref<?x?x?xf16>, %c: memref<?x?x?xf32>) {
-  // expected-error@+1 {{'linalg.contract' op is no product of matrices MxK and KxN; the last two dimensions of operands and result, in either order, are a matrix}}
+  // expected-error@+1 {{'linalg.contract' op is not a product of matrices MxK and KxN; the last two dimensions of operands and result, in either order, are a matrix}}
   linalg.contract indexing_maps = [affine_map<(m, n, k, i) -> (m, k, i)>, affine_map<(m, n, k, i) -> (k, n, i)>,
                                    affine_map<(m, n, k, i) -> (m, n, i)>]
       ins(%a, %b : memref<?x?x?xf16>, memref<?x?x?xf16>) outs(%c : memref<?x?x?xf32>)

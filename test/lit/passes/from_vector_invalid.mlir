@@ -4,7 +4,7 @@ gpu.module @m {
   gpu.func @extents(%a: memref<?xf32>) kernel {
     %i = arith.constant 0 : index
     %pad = arith.constant 0.0 : f32
-    // expected-error@+1 {{'vector.transfer_read' op is on vector<1000xf32>; extents of a tile are powers of two, or few units of such: 1000 is 125 units of 8, and 64 units at most make a tile; 1024, with accesses that may go out of bounds, is legal}}
+    // expected-error@+1 {{'vector.transfer_read' op is on vector<1000xf32>; extents of a tile are powers of two, or a few units of a power of two: 1000 is 125 units of 8, and 64 units at most make a tile; 1024, with accesses that may go out of bounds, is legal}}
     %x = vector.transfer_read %a[%i], %pad : memref<?xf32>, vector<1000xf32>
     %y = arith.addf %x, %x : vector<1000xf32>
     vector.transfer_write %y, %a[%i] : vector<1000xf32>, memref<?xf32>
@@ -53,7 +53,7 @@ gpu.module @m {
   gpu.func @padding(%a: memref<?xf32>) kernel {
     %i = arith.constant 0 : index
     %pad = arith.constant 1.0 : f32
-    // expected-error@+1 {{'vector.transfer_read' op is padded with something else than 0; legal: 0, or in_bounds in all dimensions}}
+    // expected-error@+1 {{'vector.transfer_read' op is padded with something other than 0; legal: 0, or in_bounds in all dimensions}}
     %x = vector.transfer_read %a[%i], %pad : memref<?xf32>, vector<4xf32>
     gpu.return
   }
@@ -113,9 +113,9 @@ gpu.module @m {
   gpu.func @unknown(%a: memref<?xf32>, %pad: f32) kernel {
     %i = arith.constant 0 : index
     %x = vector.transfer_read %a[%i], %pad {in_bounds = [true]} : memref<?xf32>, vector<4xf32>
-    // expected-error@+1 {{'vector.extract' op on vectors has no like on tiles; legal: elementwise ops, casts and comparisons of arith and math, scf.for, scf.if, scf.while, vector.broadcast,}}
+    // expected-error@+1 {{'vector.extract' op on vectors has no counterpart on tiles; legal: elementwise ops, casts and comparisons of arith and math, scf.for, scf.if, scf.while, vector.broadcast,}}
     %y = vector.extract %x[1] : f32 from vector<4xf32>
-    // expected-error@+1 {{'arith.constant' op is no splat; a constant tile has one value}}
+    // expected-error@+1 {{'arith.constant' op is not a splat; a constant tile has one value}}
     %z = arith.constant dense<[0, 1, 2, 3]> : vector<4xi32>
     gpu.return
   }
@@ -124,7 +124,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op on vectors has no like on tiles}}
+  // expected-error@+1 {{'gpu.func' op on vectors has no counterpart on tiles}}
   gpu.func @argument(%x: vector<4xf32>, %a: memref<?xf32>) kernel {
     %i = arith.constant 0 : index
     vector.transfer_write %x, %a[%i] : vector<4xf32>, memref<?xf32>

@@ -40,7 +40,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %both = arith.andi %between, %below : !P
     // CHECK: tile.gather {{.*}} where %{{.*}} masked {vector = 2 : i64}
     %5 = tile.gather %m[%z, %z] where %both masked : !G where !P -> !T
-    // What holds up to a number and not behind it changes behind that: here at 13.
+    // What holds up to a number and not after it changes after that: here at 13.
     %upto = arith.cmpi sle, %across, %twelve : !I
     // CHECK: tile.gather {{.*}} where %{{.*}} masked : memref
     %6 = tile.gather %m[%z, %z] where %upto masked : !G where !P -> !T

@@ -22,14 +22,14 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op argument 0: tile.sizes must be 2 positive numbers, one a dimension: array<i64: 8>}}
+  // expected-error@+1 {{'gpu.func' op argument 0: tile.sizes must be 2 positive numbers, one per dimension: array<i64: 8>}}
   gpu.func @rank(%a: memref<?x?xf16> {tile.sizes = array<i64: 8>}) kernel { gpu.return }
 }
 
 // -----
 
 gpu.module @m {
-  // expected-error@+1 {{'gpu.func' op argument 0: tile.sizes promises a multiple of 32 for dimension 0 of memref<48x64xf32>, which says otherwise}}
+  // expected-error@+1 {{'gpu.func' op argument 0: tile.sizes promises a multiple of 32 for dimension 0 of memref<48x64xf32>, which contradicts it}}
   gpu.func @against_its_type(%a: memref<48x64xf32> {tile.sizes = array<i64: 32, 1>}) kernel { gpu.return }
 }
 

@@ -59,7 +59,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Buffers that a kernel declares for itself are no arguments.
+  // Buffers that a kernel declares for itself are not arguments.
   // CHECK-LABEL: gpu.func @buffers(
   // CHECK-SAME: %[[N:[A-Za-z0-9_]+]]: i64) workgroup(%[[W:[A-Za-z0-9_]+]] : memref<32xf32, 3>) private(%[[P:[A-Za-z0-9_]+]] : memref<4xf32, 5>) kernel
   // CHECK-SAME: tile.abi = "[{\22name\22: \22arg0\22, \22kind\22: \22scalar\22, \22type\22: \22i64\22}]"

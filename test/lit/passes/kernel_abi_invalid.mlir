@@ -42,7 +42,7 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  // expected-error @below {{its layout is no list of strides}}
+  // expected-error @below {{its layout is not a list of strides}}
   gpu.func @layout(%s: memref<16x16xf16, affine_map<(i, j) -> (i floordiv 2, j)>>) kernel {
     gpu.return
   }

@@ -10,7 +10,7 @@
 !S = memref<32x16xf32, #tile.shared<"none">>
 
 gpu.module @m {
-  // What other threads have stored is loaded behind a barrier; one is enough for all that stands
+  // What other threads have stored is loaded after a barrier; one is enough for all that stands
   // between a batch of stores and a batch of loads.
   // CHECK-LABEL: gpu.func @batches(
   // CHECK: tile.store
@@ -111,7 +111,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Elements that lie apart: by constants, also behind other indices and in leading dimensions, and
+  // Elements that lie apart: by constants, also after other indices and in leading dimensions, and
   // by multiples of what is never negative.
   // CHECK-LABEL: gpu.func @apart(
   // CHECK-NOT: gpu.barrier
@@ -283,7 +283,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A branch that has a barrier orders what comes behind it on its way only.
+  // A branch that has a barrier orders what comes after it on its way only.
   // CHECK-LABEL: gpu.func @branches(
   // CHECK: scf.if
   // CHECK-NEXT: gpu.barrier
@@ -333,7 +333,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A copy that is under way still reads: its own thread waits for it first, but not for groups that
+  // A copy that is in flight still reads: its own thread waits for it first, but not for groups that
   // were begun later, and closes its group if it is open.
   // CHECK-LABEL: gpu.func @copies_under_way(
   // CHECK: tile.async_copy %[[G:arg[0-9]+]]
@@ -365,7 +365,7 @@ gpu.module @m {
   }
 
   // Where the wait and the barrier are there, as tile-stage-shared writes them, nothing is added; and
-  // copies begin behind the barrier for what they read.
+  // copies begin after the barrier for what they read.
   // CHECK-LABEL: gpu.func @staged(
   // CHECK: tile.store
   // CHECK-NEXT: gpu.barrier
@@ -386,7 +386,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Copies that are no cp.async, of two bytes, have read when the next op begins.
+  // Copies that are not cp.async, of two bytes, have read when the next op begins.
   // CHECK-LABEL: gpu.func @narrow_copies(
   // CHECK: tile.async_copy
   // CHECK-NEXT: gpu.barrier

@@ -6,7 +6,7 @@
 !G = memref<?x?xf32, strided<[?, 1]>>
 
 gpu.module @m {
-  // Each barrier is explained at the access that stands behind it, with what would make it needless.
+  // Each barrier is explained at the access that stands after it, with what would make it needless.
   gpu.func @explained(%x: !T, %g: !G, %h: !G, %n: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index

@@ -1,6 +1,6 @@
 // RUN: tile-opt %s --tile-order-proxies | FileCheck %s
 
-// A fence between what is written and the barrier behind which warpgroups read it: of a copy that
+// A fence between what is written and the barrier after which warpgroups read it: of a copy that
 // the round before has begun, too. Buffers that no warpgroup reads need none.
 
 !A = memref<2x1x64x64xf16, #tile.shared<"128B">>

@@ -13,7 +13,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
 gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   gpu.func @no_array(%own: i1) kernel attributes {tile.automatic, known_block_size = array<i32: 256, 1, 1>} {
-    // expected-error @below {{'scf.if' op tile.producer is 384 : i64, which is no DenseI64ArrayAttr}}
+    // expected-error @below {{'scf.if' op tile.producer is 384 : i64, which is not a DenseI64ArrayAttr}}
     scf.if %own {
     } {tile.producer = 384 : i64}
     gpu.return

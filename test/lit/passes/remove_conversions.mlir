@@ -78,7 +78,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     gpu.return
   }
 
-  // The loop hands on what it works on; the conversions stand before and behind it.
+  // The loop hands on what it works on; the conversions stand before and after it.
   // CHECK-LABEL: gpu.func @carried(
   // CHECK: %[[X:.*]] = scf.if
   // CHECK: %[[B:.*]] = tile.convert_layout %[[X]]

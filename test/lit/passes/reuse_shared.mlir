@@ -36,8 +36,8 @@ gpu.module @m {
     gpu.return
   }
 
-  // A buffer whose stages live through a loop, and one of each round: apart. The one behind the
-  // loop takes the place of both, once nobody reads there, and no copy is under way.
+  // A buffer whose stages live through a loop, and one of each round: apart. The one after the
+  // loop takes the place of both, once nobody reads there, and no copy is in flight.
   // CHECK-LABEL: gpu.func @loop(
   // CHECK: tile.alloc_shared at 0 : memref<2x32x16xf32
   // CHECK: tile.alloc_shared at 4096
@@ -73,7 +73,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Nobody reads %a, and still its copy is under way until a wait covers it, which none does as long
+  // Nobody reads %a, and still its copy is in flight until a wait covers it, which none does as long
   // as its group is open: %b, of the same group, lies elsewhere, and %c may take the place.
   // CHECK-LABEL: gpu.func @unread(
   // CHECK: %[[A:.*]] = tile.alloc_shared at 0
@@ -103,7 +103,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // A group that the loop leaves open: its copy is under way in every later round as well, also when
+  // A group that the loop leaves open: its copy is in flight in every later round as well, also when
   // an earlier op of the body writes.
   // CHECK-LABEL: gpu.func @open(
   // CHECK: tile.alloc_shared at 0
@@ -126,7 +126,7 @@ gpu.module @m {
     gpu.return
   }
 
-  // Copies that are no cp.async, of two bytes, are done when the next op begins.
+  // Copies that are not cp.async, of two bytes, are done when the next op begins.
   // CHECK-LABEL: gpu.func @narrow(
   // CHECK: tile.alloc_shared at 0
   // CHECK: tile.alloc_shared at 0

@@ -13,7 +13,7 @@ gpu.module @m {
 
 gpu.module @m {
   gpu.func @alignment() {
-    // expected-error @below {{offset 256 is no multiple of 1024, as swizzles need}}
+    // expected-error @below {{offset 256 is not a multiple of 1024, as swizzles need}}
     %a = tile.alloc_shared at 256 : memref<8x16xf16, #tile.shared<"none">>
     gpu.return
   }

@@ -17,7 +17,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {
     %a = tile.fill %x : f16 -> tensor<8x32xf16>
     %b = tile.fill %x : f16 -> tensor<32x32xf16>
     %c = tile.fill %s : f32 -> tensor<8x32xf32>
-    // expected-error @below {{'tile.dot' op 8x32x32 (M, N, K) is no whole number of instructions for f16 by f16 to f32 on sm_80; let each extent be a multiple of those of one of m16n8k8, m16n8k16}}
+    // expected-error @below {{'tile.dot' op 8x32x32 (M, N, K) is not a whole number of instructions for f16 by f16 to f32 on sm_80; let each extent be a multiple of those of one of m16n8k8, m16n8k16}}
     %d = tile.dot %a, %b, %c : tensor<8x32xf16>, tensor<32x32xf16>, tensor<8x32xf32>
     gpu.return
   }

@@ -61,7 +61,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %zero = arith.constant dense<0.0> : tensor<64x64xf32>
     %ta = tile.load %a[%c0, %c0] : !Array -> tensor<32x64xf16>
     %tb = tile.load %b[%c0, %c0] : !Array -> tensor<64x64xf16>
-    // WHY: remark: 'tile.dot' op is not for warpgroups: 32 rows are no multiple of 64 for each of 4 warps
+    // WHY: remark: 'tile.dot' op is not for warpgroups: 32 rows are not a multiple of 64 for each of 4 warps
     %0 = tile.dot %ta, %tb, %few : tensor<32x64xf16>, tensor<64x64xf16>, tensor<32x64xf32>
     %computed = arith.addf %tb, %tb : tensor<64x64xf16>
     // WHY: remark: 'tile.dot' op is not for warpgroups: B is not loaded from global memory, but computed

@@ -26,10 +26,10 @@ gpu.module @m {
 
 // -----
 
-// Into the matrix behind, at a column that is not known.
+// Into the matrix after, at a column that is not known.
 #M = #tile.layout<"register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] -> row 16, col 8">
 gpu.module @m {
-  gpu.func @behind(%x: f32, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+  gpu.func @after(%x: f32, %i: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %z = arith.constant 0 : index
     %s = tile.alloc_shared : memref<4x16x16xf32, #tile.shared<"none">>
     %t = tile.fill %x : f32 -> tensor<16x24xf32, #M>

@@ -11,7 +11,7 @@
 !FR = tensor<16x16xf4E2M1FN, #tile.layout<"register [0,1] [8,0]; lane [0,4] [0,8] [1,0] [2,0] [4,0]; warp [0,2] -> row 16, col 16">>
 
 gpu.module @m [#nvvm.target<chip = "sm_80">] {
-  // What is no matrix goes through shared memory as one.
+  // What is not a matrix goes through shared memory as one.
   // CHECK-LABEL: gpu.func @vector(
   gpu.func @vector(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     // CHECK: %[[S:.*]] = tile.alloc_shared : memref<1x64xf32,

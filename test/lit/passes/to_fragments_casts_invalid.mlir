@@ -42,7 +42,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90">] {
   gpu.func @rounding(%p: memref<8x32xi8>, %q: memref<8x32xf32>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     %z = arith.constant 0 : index
     %s = tile.load %q[%z, %z] : memref<8x32xf32> -> tensor<8x32xf32, #L>
-    // expected-error @below {{'tile.cast' op to f8E4M3FN there is one rounding: leave out roundingmode}}
+    // expected-error @below {{'tile.cast' op to f8E4M3FN there is one rounding mode: omit roundingmode}}
     %c = arith.truncf %s toward_zero : tensor<8x32xf32, #L> to tensor<8x32xf8E4M3FN, #L>
     tile.store %c, %p[%z, %z] : tensor<8x32xf8E4M3FN, #L>, memref<8x32xi8>
     gpu.return

@@ -14,7 +14,7 @@ gpu.module @m {
 !T = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 gpu.module @m {
   gpu.func @warps(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    // expected-error @below {{'tile.fill' op the layout of tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">> is of 1 warps, but the kernel has 2}}
+    // expected-error @below {{'tile.fill' op the layout of tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">> is of 1 warp, but the kernel has 2}}
     %t = tile.fill %x : f32 -> !T
     gpu.return
   }
@@ -36,7 +36,7 @@ gpu.module @m {
 !T = tensor<16x8xf32, #tile.layout<"m16n8k16 c f32">>
 gpu.module @m {
   gpu.func @part_of_a_warp(%x: f32) kernel attributes {known_block_size = array<i32: 48, 1, 1>} {
-    // expected-error @below {{'tile.fill' op a block of 48 threads is no whole number of warps}}
+    // expected-error @below {{'tile.fill' op a block of 48 threads is not a whole number of warps}}
     %t = tile.fill %x : f32 -> !T
     gpu.return
   }

@@ -9,7 +9,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %c = arith.constant dense<0.0> : !D
     %a = tile.alloc_shared : !A
     %b = tile.alloc_shared : !B
-    // expected-error @below {{is under way, and 'arith.addf' takes its result; legal: a tile.warpgroup_wait of the same block}}
+    // expected-error @below {{is in flight, and 'arith.addf' takes its result; legal: a tile.warpgroup_wait of the same block}}
     %one = tile.warpgroup_start %a[%c0, %c0, %c0], %b[%c0, %c0, %c0], %c {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_trans_b = 1, warps = array<i64: 8, 1>} : !A, !B, !D
     %sum = arith.addf %one, %one : !D
     tile.store %sum, %out[%c0, %c0] : !D, memref<128x128xf32>
@@ -29,7 +29,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
     %a = tile.alloc_shared : !A
     %b = tile.alloc_shared : !B
     %one = tile.warpgroup_start %a[%c0, %c0, %c0], %b[%c0, %c0, %c0], %c {form = "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16.a::descriptor", imm_trans_b = 1, warps = array<i64: 8, 1>} : !A, !B, !D
-    // expected-error @below {{leaves 1 products under way, and 0 begin behind the one that it gives back}}
+    // expected-error @below {{leaves 1 product in flight, and 0 begin after the one that it gives back}}
     %d = tile.warpgroup_wait 1 %one : !D
     tile.store %d, %out[%c0, %c0] : !D, memref<128x128xf32>
     gpu.return

@@ -1,4 +1,4 @@
-// Flags as LLVM's tools take them: one dash or two, values behind = or as the next word, before and after the file.
+// Flags as LLVM's tools take them: one dash or two, values after = or as the next word, before and after the file.
 // RUN: tile-opt %s -canonicalize -allow-unregistered-dialect | FileCheck %s
 // RUN: tile-opt -allow-unregistered-dialect -canonicalize="top-down=false max-iterations=3" %s | FileCheck %s
 // RUN: tile-opt -p 'builtin.module(canonicalize)' --allow-unregistered-dialect=true %s -o - | FileCheck %s

@@ -16,7 +16,7 @@
 
 // Without a pipeline in the file there is nothing to run.
 // RUN: not tile-opt %s --run-reproducer 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: error: the file is no reproducer
+// NONE: error: the file is not a reproducer
 gpu.module @m {
   gpu.func @k(%v: vector<4xf32>) kernel {
     gpu.return

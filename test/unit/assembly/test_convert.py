@@ -15,7 +15,7 @@ func.func @f(%m: !G, %i: index) {
   // It was "tile.load"(%m).
   %t = "tile.load"(%m, %i, %i) {masked, vector = 2 : i64}
       : (!G, index, index) -> tensor<16x8xf16>
-  "tile.store"(%t, %m, %i, %i) {masked} : (tensor<16x8xf16>, !G, index, index) -> () // behind
+  "tile.store"(%t, %m, %i, %i) {masked} : (tensor<16x8xf16>, !G, index, index) -> () // after
   return
 }
 """
@@ -27,7 +27,7 @@ func.func @f(%m: !G, %i: index) {
   // CHECK-NOT: tile.fill
   // It was "tile.load"(%m).
   %t = tile.load %m[%i, %i] masked {vector = 2 : i64} : !G -> tensor<16x8xf16>
-  tile.store %t, %m[%i, %i] masked : tensor<16x8xf16>, !G // behind
+  tile.store %t, %m[%i, %i] masked : tensor<16x8xf16>, !G // after
   return
 }
 """

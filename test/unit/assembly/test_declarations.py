@@ -118,8 +118,8 @@ func.func @f(%a: i32, // of "other.scale"(%a)
 
 BAD = {
     "$value `by` $factor `:` type($value)": "it needs attr-dict",
-    "$value attr-dict `:` type($valu)": "is no directive",
-    "`by` $factor attr-dict `:` type($value)": "$value does not stand in it",
+    "$value attr-dict `:` type($valu)": "is not a directive",
+    "`by` $factor attr-dict `:` type($value)": "$value does not appear in it",
     "$value attr-dict": "it needs type($value), or an entry in inferred_types",
     "$value $out attr-dict `:` type($value)": "is a result",
     "$value (`by` $factor)? attr-dict `:` type($value)": "needs an anchor",

@@ -215,7 +215,7 @@ def test_a_name_that_is_none_in_c_is_refused(name: str) -> None:
         True,
         3,
     )
-    with pytest.raises(tilec.TilecError, match="is no name in C; legal: letters"):
+    with pytest.raises(tilec.TilecError, match="is not a name in C; legal: letters"):
         compiled.c_launcher(name)
 
 

@@ -101,5 +101,5 @@ def test_bad_use(run: Run, folder: Path, program: Callable[..., str]) -> None:
     code, _, said = run("--cache", "list")
     assert code == 1
     assert re.fullmatch(
-        r"error: .* was corrupt \(file is not a database\) and is begun anew\n", said
+        r"error: .* was corrupt \(file is not a database\), so it was recreated\n", said
     )

@@ -196,7 +196,7 @@ def test_an_owner_that_is_none(
     made, found = compiled(program(1))
     assert ".version" in made.ptx
     assert len(found) == 1
-    assert "which is no user" in found[0]
+    assert "which is not a user" in found[0]
 
 
 def test_a_link_in_place_of_the_file(program: Callable[..., str], folder: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_link_in_place_of_the_file(program: Callable[..., str], folder: Path) 
     file = store().file
     file.rename(folder / "elsewhere")
     file.symlink_to(folder / "elsewhere")
-    assert "is no file of the cache" in refused(file.parent)
+    assert "is not a file of the cache" in refused(file.parent)
 
 
 def test_a_folder_in_one_that_anybody_may_write(program: Callable[..., str], folder: Path) -> None:

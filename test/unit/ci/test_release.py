@@ -1,4 +1,4 @@
-"""`.ci/release` refuses what is no release before it builds anything."""
+"""`.ci/release` refuses what is not a release before it builds anything."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def release(tree: Path, *words: str) -> tuple[int, str]:
 
 
 def test_no_tag(tree: Path) -> None:
-    assert release(tree, "HEAD") == (1, "error: HEAD is no tag\n")
+    assert release(tree, "HEAD") == (1, "error: HEAD is not a tag\n")
 
 
 def test_folder_that_exists(tree: Path, tmp_path: Path) -> None:

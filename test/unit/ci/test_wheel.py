@@ -1,6 +1,6 @@
 """The wheel has every file of the packages, and nothing else; what it declares is right.
 
-A wheel that is there already, such as that of a release, is named by `TILEC_WHEEL`.
+A wheel that already exists, such as that of a release, is named by `TILEC_WHEEL`.
 """
 
 from __future__ import annotations

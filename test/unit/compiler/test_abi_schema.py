@@ -97,7 +97,7 @@ def test_nothing_else_comes_of_a_changed_document(documents: list[dict[str, Any]
 
 WRONG = {
     '{"target": "sm_80"}': "the document: lacks 'ptx'",
-    "[]": "the document: [] is no object",
+    "[]": "the document: [] is not of type object",
     "{": "no JSON: ",
     "[" * 100_000: "no JSON: ",
     "9" * 5000: "no JSON: ",
@@ -121,7 +121,7 @@ def test_what_is_no_abi_is_named(text: str) -> None:
         (
             ("kernels", 0, "grid"),
             [[{"argument": 9, "dimension": 0, "elements": 1}]],
-            "kernels[0].grid: argument 9 is no memref",
+            "kernels[0].grid: argument 9 is not a memref",
         ),
         (
             ("kernels", 0, "grid"),

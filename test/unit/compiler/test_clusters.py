@@ -78,7 +78,9 @@ def test_the_driver_is_told(pairs: tilec.Compiled, monkeypatch: pytest.MonkeyPat
 
 def test_what_does_not_fit_is_refused(pairs: tilec.Compiled) -> None:
     out = np.zeros(6, np.int32)
-    with pytest.raises(LaunchError, match="grid of 5 CTAs along x in clusters of 2, which do not"):
+    with pytest.raises(
+        LaunchError, match="grid of 5 CTAs along x is not a whole number of clusters of 2"
+    ):
         pairs.launch(out, grid=5, device="sim")
     with pytest.raises(LaunchError, match=r"compiled for clusters of \(2, 1, 1\) CTAs, not \(3"):
         pairs.launch(out, grid=6, device="sim", cluster=3)
@@ -87,8 +89,8 @@ def test_what_does_not_fit_is_refused(pairs: tilec.Compiled) -> None:
 @pytest.mark.parametrize(
     ("grid", "cluster", "message"),
     [
-        ((4, 3, 1), (2, 2, 1), "3 CTAs along y in clusters of 2"),
-        ((4, 4, 5), (1, 1, 2), "5 CTAs along z in clusters of 2"),
+        ((4, 3, 1), (2, 2, 1), "3 CTAs along y is not a whole number of clusters of 2"),
+        ((4, 4, 5), (1, 1, 2), "5 CTAs along z is not a whole number of clusters of 2"),
         ((32, 1, 1), (32, 1, 1), "at most 16 are legal"),
     ],
 )
@@ -125,7 +127,7 @@ def test_tile_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tile_run.main([*common, "--grid", "6", "--out", f"0={result}"]) == 0
     np.testing.assert_array_equal(np.load(result), [0, 1, 0, 1, 0, 1])
     assert tile_run.main([*common, "--grid", "5"]) == 1
-    assert "5 CTAs along x in clusters of 2" in capsys.readouterr().err
+    assert "5 CTAs along x is not a whole number of clusters of 2" in capsys.readouterr().err
     source.write_text(_program(""))
     assert tile_run.main([*common, "--grid", "6", "--cluster", "3", "--out", f"0={result}"]) == 0
     np.testing.assert_array_equal(np.load(result), [0, 1, 2, 0, 1, 2])

@@ -1,4 +1,4 @@
-"""The command lines take bad input without a traceback, an abort or a file left behind."""
+"""The command lines take bad input without a traceback, an abort or a file left after."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_one_object(tmp_path: Path) -> None:
 def test_no_such_interpreter() -> None:
     done = run("--triton-python", "/no/such/python")
     assert done.returncode == 2
-    assert "'/no/such/python' is no program" in done.stderr
+    assert "'/no/such/python' is not a program" in done.stderr
 
 
 def test_against_another_checkout(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_against_another_checkout(tmp_path: Path) -> None:
     assert warm["quartiles"][0] <= warm["ratio"] <= warm["quartiles"][1] < 0.9
     assert min(result["stages"]["LLVM to PTX"]) > 0
     if sys.platform == "linux":
-        assert 0.2 < warm["cpu_ratio"] < 5  # which is no work of the CPU's
+        assert 0.2 < warm["cpu_ratio"] < 5  # which is not work of the CPU's
 
 
 def test_against_nothing() -> None:

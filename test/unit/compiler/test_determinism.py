@@ -161,7 +161,7 @@ def test_a_worker_that_dies_of_its_work_is_not_asked_twice(
     before = tilec.compile(scale).ptx
     with monkeypatch.context() as patched:
         ended = kill_at_work(patched, 99, signal.SIGABRT)
-        with pytest.raises(codegen.CodegenError, match="ended without a word"):
+        with pytest.raises(codegen.CodegenError, match="ended without a message"):
             tilec.compile(scale)
     assert len(ended) == 1
     assert tilec.compile(scale).ptx == before

@@ -1,4 +1,4 @@
-"""An assembler that hangs, dies, lies or cannot be run is an error, and leaves nothing behind."""
+"""An assembler that hangs, dies, lies or cannot be run is an error, and leaves nothing after."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ for last; do :; done
 {work}
 """
 WORK = {
-    "hangs": ("sleep 600", "did not end within 1 s"),
-    "hangs with children": ("sleep 600 & sleep 600 & wait", "did not end within 1 s"),
+    "hangs": ("sleep 600", "did not finish within 1 s"),
+    "hangs with children": ("sleep 600 & sleep 600 & wait", "did not finish within 1 s"),
     "is killed": ("kill -9 $$", "was ended by SIGKILL"),
     "crashes": ("kill -SEGV $$", "was ended by SIGSEGV"),
     "gives nothing": ("exit 0", "gave no cubin but 0 bytes"),
@@ -114,13 +114,13 @@ def test_a_tool_that_does_not_answer_is_not_installed(
 
 def test_a_disassembler_that_hangs_is_ended(install: Callable[..., Path]) -> None:
     install("sleep 600", name="nvdisasm")
-    with pytest.raises(AssemblerError, match="nvdisasm did not end within 1 s"):
+    with pytest.raises(AssemblerError, match="nvdisasm did not finish within 1 s"):
         disassemble(b"cubin")
 
 
 def test_children_end_with_the_tool(install: Callable[..., Path], tmp_path: Path) -> None:
     install("sleep 600 & echo $! > {folder}/child; wait")
-    with pytest.raises(AssemblerError, match="did not end"):
+    with pytest.raises(AssemblerError, match="did not finish"):
         assemble(PTX, target("sm_80"))
     child = int((tmp_path / "child").read_text())
     for _ in range(100):

@@ -54,7 +54,7 @@ def test_a_grid_that_is_given_holds(product: Any) -> None:
 
 
 def test_without_either_the_user_is_asked() -> None:
-    with pytest.raises(LaunchError, match="does not fix its CTAs; give it a grid"):
+    with pytest.raises(LaunchError, match="does not fix its grid; give one"):
         tilec.compile(OTHER).launch(device="sim")
 
 

@@ -113,7 +113,7 @@ def test_operation_outside_functions_is_an_error(
     program = scale.replace("  gpu.func", "  gpu.barrier\n  gpu.func", 1)
     done = python(DRIVER, scale, stdin=program)
     assert done.returncode == 0, done.stderr
-    assert "<string>:2:3: error: 'nvvm.barrier' stands outside a function\n" in done.stdout
+    assert "<string>:2:3: error: 'nvvm.barrier' is outside a function\n" in done.stdout
     assert done.stdout.endswith("alive: True\n")
 
 

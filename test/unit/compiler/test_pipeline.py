@@ -150,7 +150,7 @@ def test_options_by_type(recorder: type[Recorder]) -> None:
     [
         ("count=many", r"tile-recorder\{count\}: 'many' is not an integer"),
         ("flag=perhaps", r"tile-recorder\{flag\}: 'perhaps' is not true or false"),
-        ("some-mode=three", r"'three' is none of one, two"),
+        ("some-mode=three", r"'three' is not one of one, two"),
         ("sizes=1,x", "'x' is not an integer"),
         ("counts=1", "has no option 'counts'; legal: .*count"),
         ("some_mode=two", "has no option 'some_mode'; legal: .*some-mode"),

@@ -40,7 +40,7 @@ def test_reports_say_the_verdict_first() -> None:
     finding = sim.Finding("race", "threads meet", 3, "", "thread 0", 0, 1)
     report = sim.Report("k", findings=[finding] * 9, completed=False)
     assert shown(report).splitlines()[0] == "kernel k: stopped"
-    assert "and 4 findings more" in shown(report)
+    assert "and 4 more findings" in shown(report)
 
 
 @pytest.mark.parametrize("form", list(isa.forms().values())[::97], ids=str)

@@ -62,11 +62,11 @@ TOO_MUCH = {
         f"#m = affine_map<(d) -> (d {'floordiv 3 mod 7 ' * MANY})>",
         "an affine map or set of more than 65536 characters",
     ),
-    "aliases of aliases": (aliases("1", "[#a{0}]", 500), "aliases stand for aliases more than 256"),
-    "aliases that double": (aliases("1", "[#a{0}, #a{0}]", 40), "an alias stands for more than"),
+    "aliases of aliases": (aliases("1", "[#a{0}]", 500), "aliases nest more than 256"),
+    "aliases that double": (aliases("1", "[#a{0}, #a{0}]", 40), "an alias expands to more than"),
     "aliases on one line": (
         aliases("1", "[#a{0}, #a{0}]", 40).replace("\n", " "),
-        "an alias stands for more than",
+        "an alias expands to more than",
     ),
 }
 
@@ -106,7 +106,7 @@ def test_comments_and_strings_may_hold_anything(name: str, where: str) -> None:
 
 @pytest.mark.parametrize("text", ["\ud800", "// \udcff", 'module attributes {a.b = "\udfff"} {}'])
 def test_half_a_character_is_none(text: str) -> None:
-    with pytest.raises(ProgramError, match=r"U\+D[8CF][0F][0F] is no character") as caught:
+    with pytest.raises(ProgramError, match=r"U\+D[8CF][0F][0F] is a lone surrogate") as caught:
         parse(Source("program", text), new_context())
     assert place(caught.value.diagnostics[0].location)
 

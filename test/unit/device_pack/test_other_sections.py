@@ -88,7 +88,7 @@ def test_the_runtime_without_a_gpu_is_left_out():
 
 
 def test_the_runtime_on_a_driver_that_is_not_real(monkeypatch):
-    """With the simulator as the GPU, behind the driver of the runtime's own tests."""
+    """With the simulator as the GPU, after the driver of the runtime's own tests."""
     from device_pack.expect import finished
     from device_pack.forms import groups
     from device_run.runtime import run

@@ -1,4 +1,4 @@
-"""A pack: written here, run with the simulator behind a CUDA driver, its verdicts and its files.
+"""A pack: written here, run with the simulator after a CUDA driver, its verdicts and its files.
 
 What the GPU gives is compared with digests; a wrong digest, a wrong kernel and a driver that is too
 old are told apart, and the first wrong element is named with its bits.

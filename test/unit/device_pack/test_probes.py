@@ -1,6 +1,6 @@
 """Probes of the hardware's arithmetic: on simulators that differ, the verdicts do.
 
-The simulator stands in for the GPU behind a CUDA driver. As it is, every probe finds what it does;
+The simulator stands in for the GPU after a CUDA driver. As it is, every probe finds what it does;
 with its arithmetic changed, or its metadata in other lanes, each finds the change.
 """
 

@@ -1,4 +1,4 @@
-"""GEMMs and attention, on the simulator behind a CUDA driver: right, and timed in turns."""
+"""GEMMs and attention, on the simulator after a CUDA driver: right, and timed in turns."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def test_operands_in_the_order_declared_are_all(name: str, found: list[ir.OpView
 
 
 def test_a_group_between_operands(context: ir.Context) -> None:
-    """As many as there are: none, one, several, with operands before and behind them."""
+    """As many as there are: none, one, several, with operands before and after them."""
     with context, ir.Location.unknown():
         i64 = ir.IntegerType.get_signless(64)
         module = ir.Module.create()

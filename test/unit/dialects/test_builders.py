@@ -150,7 +150,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a type that does not parse": (
         lambda x: tile.alloc_shared((8, 8), "half"),
-        "'half' is no MLIR type",
+        "'half' is not an MLIR type",
     ),
     "an unknown swizzle": (
         lambda x: tile.alloc_shared((8, 8), "f16", "256B"),
@@ -162,7 +162,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a number of another type": (
         lambda x: tile.fill("0", tile.operand_fragment(FORM, "c")),
-        "'0' is no constant of type f32",
+        "'0' is not a constant of type f32",
     ),
     "a scalar where a tile is wanted": (
         lambda x: tile.cast("arith.truncf", tile.index(0), "f16"),
@@ -186,11 +186,11 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a permutation that is none": (
         lambda x: tile.transpose(tile.fill(0.0, tile.operand_fragment(FORM, "c")), (0, 0)),
-        "permutation must have each of 0 to 1 once",
+        "permutation must contain each of 0 to 1 once",
     ),
     "a shape of other elements": (
         lambda x: tile.reshape(tile.fill(0.0, tile.operand_fragment(FORM, "c")), (64,)),
-        "16x8 elements are no 64",
+        "16x8 elements cannot be 64",
     ),
     "a buffer for a matrix in global memory": (
         lambda x: tile.async_copy(x, (0, 0), x, (0, 0), shape=(8, 8)),
@@ -201,7 +201,7 @@ WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 @pytest.mark.parametrize("name", WRONG)
 def test_wrong_calls(memory: Any, name: str) -> None:
-    """The error is one of tilec's, says where the call stands, and leaves no op behind."""
+    """The error is one of tilec's, says where the call stands, and leaves no op after."""
     call, message = WRONG[name]
     with pytest.raises(tile.BuildError, match=re.escape(message)) as caught:
         call(memory)

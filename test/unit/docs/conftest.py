@@ -1,7 +1,7 @@
 """Runs a page of the documentation: writes its files and gives its commands.
 
 Fences `{code-block}` with a caption are files; in the language `diff` the lines are put into a file
-that exists. Fences `console` are commands, behind `$`, and what they print; `...` stands for any
+that exists. Fences `console` are commands, after `$`, and what they print; `...` stands for any
 text of a line, and alone for any lines; without lines the output does not matter. Fences `python`
 run. Fences `sh` set up what the tests have.
 """

@@ -97,7 +97,7 @@ CLUSTER = [
           "deadlock", FULL, LOAD_A),
     Fault("reuse before `wait_group.read`", "nvvm.cp.async.bulk.wait_group 0 {read}", "",
           "async", "tile.stmatrix %y64", STORE),
-    Fault("reuse before a barrier behind `wait_group.read`",
+    Fault("reuse before a barrier after `wait_group.read`",
           "      nvvm.barrier id = %consumers number_of_threads = %their_threads\n\n", "\n",
           "async", "tile.stmatrix %y64", STORE),
     Fault("no proxy fence before the store", "      nvvm.fence.proxy {kind", "      // {kind",

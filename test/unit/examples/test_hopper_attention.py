@@ -131,7 +131,7 @@ def test_a_block_takes_fewer_instructions_than_tritons(deep: int) -> None:
 
 @needs_assembler
 def test_powers_are_computed_under_the_second_product() -> None:
-    """In SASS, between the waits that leave one product under way and none."""
+    """In SASS, between the waits that leave one product in flight and none."""
     text = _sass(_compiled(128, 128, WHOLE=True))
     code = re.findall(r"HGMMA|DEPBAR\.LE gsb0, 0x[01]|MUFU\.EX2|F2FP", text)
     loop = " ".join(code)

@@ -155,7 +155,7 @@ FAULTS = {
     "none": Fault(Outcome()),
     "no input": Fault(error("gone: No such file or directory"), {"IN": "gone"}, applies=reads),
     "input is a folder": Fault(error(r"\. is a directory"), {"IN": "."}, applies=reads),
-    "input is no text": Fault(
+    "input is not text": Fault(
         error(r"bad:1: not UTF-8: byte 0xff at offset 2"),
         {"IN": "bad"},
         lambda folder: (folder / "work" / "bad").write_bytes(b"//\xff\n"),

@@ -1,4 +1,4 @@
-"""The interpreter computes what numpy does, at level 1 and behind every pass up to level 3.
+"""The interpreter computes what numpy does, at level 1 and after every pass up to level 3.
 
 What is expected comes from the generators, which know nothing of tilec.
 """
@@ -57,6 +57,6 @@ def test_every_level(generator: ModuleType, numerics: str) -> None:
                 for at, value in expected.items():
                     got = contents(given[at], done.memories[at])
                     wanted = np.asarray(value).astype(got.dtype)
-                    np.testing.assert_array_equal(got, wanted, f"seed {seed}, behind '{one}'")
+                    np.testing.assert_array_equal(got, wanted, f"seed {seed}, after '{one}'")
                     tried += 1
     assert tried > SEEDS * 10

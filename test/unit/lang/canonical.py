@@ -15,7 +15,7 @@ COMMUTE = ("arith.addf", "arith.mulf", "arith.addi", "arith.muli", "arith.andi",
 
 
 def canonical(program: Any, name: str) -> list[str]:
-    """The lines of the kernel `name` of a module, or its text, behind `canonicalize` and `cse`.
+    """The lines of the kernel `name` of a module, or its text, after `canonicalize` and `cse`.
 
     What the arguments promise is left out, as are ops that nothing uses; the values that a loop
     hands on are in the order of what they begin as. The transpose of a load is the load transposed.

@@ -19,7 +19,7 @@ def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _module(name: str) -> ModuleType:
-    """A module beside this file, whose folder is no package."""
+    """A module beside this file, whose folder is not a package."""
     path = Path(__file__).with_name(f"{name}.py")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec

@@ -519,7 +519,7 @@ class Writer:
         return Expression(f"({one.text} {sign} {other.text})", BOOL, tile, value)
 
     def condition(self, depth: int) -> Expression:
-        """What stands behind `if`: scalars of any types joined by `and`, `or` and `not`."""
+        """What stands after `if`: scalars of any types joined by `and`, `or` and `not`."""
         if depth <= 0 or self.random.random() < 0.3:
             return self.compared(depth - 1, False)
         if self.random.random() < 0.3:

@@ -136,11 +136,11 @@ def test_a_kernel_without_them_has_nothing_of_them() -> None:
 
 ANY: Any = tl
 WRONG: list[tuple[Callable[[], object], str]] = [
-    (lambda: ANY.device_print(3), "device_print takes a text first, not 3"),
+    (lambda: ANY.device_print(3), "device_print takes a string first, not 3"),
     (lambda: ANY.device_print("x", "y"), "prints tiles, scalars and numbers, not 'y'"),
     (lambda: ANY.device_assert(tl.zeros(4)), r"takes truth values, .* not float32 \[4\]"),
     (lambda: ANY.device_assert(1), "takes truth values, .* not 1"),
-    (lambda: ANY.device_assert(True, 3), "message of device_assert is a text, not 3"),
+    (lambda: ANY.device_assert(True, 3), "message of device_assert is a string, not 3"),
     (lambda: ANY.device_assert(tl.zeros(4) > 1, "", tl.zeros(8) > 1), "does not broadcast to"),
 ]
 

@@ -123,7 +123,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("'y' gets its value in the loop at line .*, which may have no turns")
+@wrong("'y' gets its value in the loop at line .*, which may run no iterations")
 def _() -> object:
     @tilec.kernel
     def k(a: M, n: int) -> None:
@@ -146,7 +146,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("'found' changes in the loop at line .*: hand on a new list by a variable")
+@wrong("'found' changes in the loop at line .*: assign a new list to a variable instead")
 def _() -> object:
     @tilec.kernel
     def k(a: M, n: int) -> None:
@@ -198,7 +198,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("'i' gets its value in the loop at line .*, which may have no turns: give it one before")
+@wrong("'i' gets its value in the loop at line .*, which may run no iterations: give it one before")
 def _() -> object:
     @tilec.kernel
     def k(n: int, out: V) -> None:
@@ -355,7 +355,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("'tile.dot' op 16x32x2 .* is no whole number of instructions")
+@wrong("'tile.dot' op 16x32x2 .* is not a whole number of instructions")
 def _() -> object:  # what a pass finds
     @tilec.kernel
     def k(a: M, b: M) -> None:
@@ -446,7 +446,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong(r"axis 2 is none of int32 \[32\]: -1 to 0")
+@wrong(r"axis 2 is out of range for int32 \[32\]: -1 to 0")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -528,7 +528,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong(r"index 32 is outside of dimension 0 of int32 \[32\]")
+@wrong(r"index 32 is out of range for dimension 0 of int32 \[32\]")
 def _() -> object:
     @tilec.kernel
     def k(a: V) -> None:
@@ -718,7 +718,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("written out while the kernel is compiled has more than 16384 turns")
+@wrong("unrolled while the kernel is compiled has more than 16384 iterations")
 def _() -> object:
     @tilec.kernel
     def k(n: int) -> None:
@@ -825,7 +825,7 @@ def test_all_that_a_pass_finds_is_shown() -> None:
         tl.store(a, (0, 0), tl.dot(x, y, dtype=tl.float16))
         tl.store(b, (0, 0), tl.dot(y.T, x.T, dtype=tl.float16))
 
-    with pytest.raises(tl.KernelError, match="no whole number") as caught:
+    with pytest.raises(tl.KernelError, match="is not a whole number") as caught:
         k.compile()
     assert len(caught.value.others) == 1
     assert str(caught.value).count(": error: ") == 2

@@ -153,10 +153,10 @@ REFUSED = [
     ("tl.store(x, 0, tl.full(1, n and flag))", OF_TWO_TYPES),
     ("tl.store(x, 0, tl.full(1, flag or 2))", OF_TWO_TYPES),
     ("tl.store(x, 0, tl.full(1, n or None))", OF_TWO_TYPES),
-    ("tl.store(x, 0, tl.load(x, 0, 16) < 300)", "300 is no int8"),
+    ("tl.store(x, 0, tl.load(x, 0, 16) < 300)", "300 does not fit int8"),
     ("tl.store(x, 0, tl.load(x, 0, 16) + n)", "takes elements of its own type, not int64"),
     ("tl.store(x, 0, tl.load(x, 0, 16, fill=n))", "fill is intp.*cast it"),
-    ("v = tl.arange(256, dtype=tl.int8)", "the numbers up to 255 are no int8"),
+    ("v = tl.arange(256, dtype=tl.int8)", "the numbers up to 255 do not fit int8"),
     ("v = tl.arange(16, dtype=tl.uint64) + n", "uint64.* and intp: cast"),
     ("tl.store(t, 0, tl.arange(16, dtype=tl.int8))", "takes elements of its own type, not int8"),
     ("tl.store(w, (0, 1), tl.load(w, (0, 0), (1, 8)))", "last index is not known to be even"),
@@ -177,7 +177,9 @@ def test_what_would_lose_something_is_refused(define: Any, body: str, words: str
 
 
 def test_scalars_are_of_types_that_are_passed(define: Any) -> None:
-    with pytest.raises(tilec.TilecError, match=r":2:12: error: .* no scalar is passed as int4"):
+    with pytest.raises(
+        tilec.TilecError, match=r":2:12: error: .* a scalar cannot be passed as int4"
+    ):
         define("@tilec.kernel\ndef kernel(s: tl.Scalar[tl.int4]) -> None:\n    pass\n")
 
 

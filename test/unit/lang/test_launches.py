@@ -150,7 +150,7 @@ def assuming(x: Matrix, y: Annotated[Matrix, tl.Facts(aligned=8)]) -> None:
 
 
 def at(offset: int, rows: int, columns: int, step: int) -> np.ndarray[Any, Any]:
-    """A matrix so many bytes behind a multiple of 64, its rows so many elements apart."""
+    """A matrix so many bytes after a multiple of 64, its rows so many elements apart."""
     memory = np.zeros(4 * rows * step + 192, np.uint8)
     start = -memory.ctypes.data % 64 + offset
     whole = memory[start : start + 4 * rows * step].view(np.float32).reshape(rows, step)

@@ -57,9 +57,9 @@ def test_annotations_alone_suffice() -> None:
         "tile.strides = array<i64: 8, 1>}, %arg1: memref<?xf16> {tile.aligned = 32 : i64, "
         "tile.sizes = array<i64: 16>}"
     ) in text
-    with pytest.raises(tilec.TilecError, match="which is no multiple of the 16 bytes"):
+    with pytest.raises(tilec.TilecError, match="which is not a multiple of the 16 bytes"):
         k.build(zeros(5, 65, dtype=np.float16)[:, 1:], zeros(3, dtype=np.float16))
-    with pytest.raises(tilec.TilecError, match=r"strides \[68, 1\], which are no multiples of"):
+    with pytest.raises(tilec.TilecError, match=r"strides \[68, 1\], which are not multiples of"):
         k.build(zeros(5, 68, dtype=np.float16)[:, :64], zeros(3, dtype=np.float16))
 
 
@@ -111,7 +111,7 @@ A = zeros(16, 16)
         ((A, 1, "x"), "argument 's' is 'x'; the kernel takes float32"),
         ((A, 1, 0.5, [3]), "constant 'BLOCK' is [3], which may change"),
         ((A[:, ::-1], 1, 0.5), "runs backwards, with strides [16, -1]"),
-        (([1.0], 1, 0.5), "no array but list; legal: numpy's"),
+        (([1.0], 1, 0.5), "is a list, not an array; legal: numpy's"),
     ],
 )
 def test_arguments_that_do_not_fit(args: tuple[Any, ...], reason: str) -> None:

@@ -100,7 +100,7 @@ def grouped(
     sizes: list[int],
     BLOCK: tl.Constant[int] = 32,  # noqa: N803
 ) -> None:
-    """Problems of several sizes, their CTAs one behind the other; the last is found at run time."""
+    """Problems of several sizes, their CTAs one after the other; the last is found at run time."""
     first = 0
     for g in range(len(a)):
         x, y, z = a[g], b[g], c[g]
@@ -184,8 +184,11 @@ def test_writing_to_a_chosen_array_is_seen() -> None:
 
 WRONG: list[tuple[Any, str]] = [
     ((data(64), data(64), None, (1.0, 1.0)), "'norm' is None; the kernel takes a Norm"),
-    ((data(64), data(64), Norm(None, None), (1.0, 1.0)), "'norm.weight' is no array"),  # type: ignore[arg-type]
-    ((data(64), data(64), Norm(data(64), data(64)), (1.0,)), "'scales' has 1 elements; .* takes 2"),
+    (
+        (data(64), data(64), Norm(None, None), (1.0, 1.0)),
+        "'norm.weight' is a NoneType, not an array",
+    ),  # type: ignore[arg-type]
+    ((data(64), data(64), Norm(data(64), data(64)), (1.0,)), "'scales' has 1 element; .* takes 2"),
     ((data(64), data(64), Norm(data(64), data(2, 2)), (1.0, 2.0)), "'norm.bias' has the shape"),
     ((data(64), data(64), Norm(data(64), None), (1.0, "x")), "'scales.1' is 'x'"),
     (

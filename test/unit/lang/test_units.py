@@ -1,4 +1,4 @@
-"""Tiles whose extents are no powers of two, on every generation, against numpy."""
+"""Tiles whose extents are not powers of two, on every generation, against numpy."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ WGMMAS = [
     ((64, 320, 32), 4, ("m64n64k16", 10), ("m64n160k16", 4)),  # N of whole panels of 64
     ((192, 96, 32), 4, ("m64n96k16", 6), ("m64n96k16", 6)),
     ((64, 192, 32), 8, ("m64n32k16", 6), ("m64n32k16", 6)),
-    ((64, 72, 32), 4, ("m64n72k16", 0), ("m64n72k16", 2)),  # 144 bytes are no lines of a swizzle
+    ((64, 72, 32), 4, ("m64n72k16", 0), ("m64n72k16", 2)),  # 144 bytes are not lines of a swizzle
 ]
 
 

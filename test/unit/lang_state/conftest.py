@@ -1,4 +1,4 @@
-"""A cache on disk of its own for every test; the programs' modules, whose folder is no package."""
+"""A cache on disk for every test; the programs' modules, whose folder is not a package."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ def test_what_cannot_be_recorded_is_said(kernel: Kernel, reason: str) -> None:
     assert re.search(reason, found.reason)
     assert found != of(kernel)
     assert kernel.explain().splitlines()[-2:] == [
-        "built anew at every launch, since not all that it reads can be recorded:",
+        "rebuilt at every launch, since some of what it reads cannot be recorded:",
         f"  {found.reason}",
     ]
 

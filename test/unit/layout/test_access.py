@@ -96,7 +96,7 @@ def test_matrix_moves_of_fragments(check, shape, operand, dtype, bits, swizzle, 
 @SLOW
 @given(st.data())
 def test_matrix_moves_of_random_layouts(check, bijections, data):
-    """What matches by chance is right as well: fragments behind random changes of offset."""
+    """What matches by chance is right as well: fragments after random changes of offset."""
     held = fragment("m16n8k16", data.draw(st.sampled_from("ab")), "f16")
     bits = len(held.columns)
     high = data.draw(bijections({"i": bits - 3}, {"o": bits - 3})).columns

@@ -144,7 +144,7 @@ def test_every_operand_contiguous_along_m_or_n(swizzle):
             continue
         if blocks > 1 and extents[along] % (line // 2) and (line // 2) % extents[along]:
             # A block ends within a line and the next goes on in the next panel.
-            with pytest.raises(LayoutError, match="do not lie as the first do"):
+            with pytest.raises(LayoutError, match="are not laid out like the first ones"):
                 solve_descriptor(one, name, matrix)
             continue
         told = check(one, name, matrix, 8192)
@@ -185,7 +185,7 @@ def test_words():
     assert fields == (0x234, 384, 64, 0, 2)
     with pytest.raises(LayoutError, match="base offset 5"):
         Descriptor.decode(word | 5 << 49)
-    with pytest.raises(LayoutError, match="start of 8 is no multiple of 16"):
+    with pytest.raises(LayoutError, match="start of 8 is not a multiple of 16"):
         Descriptor(16, 16, SWIZZLES["none"]).encode(8)
     with pytest.raises(LayoutError, match="leading byte offset of 262144"):
         Descriptor(1 << 18, 16, SWIZZLES["none"])
@@ -244,7 +244,7 @@ def test_what_no_descriptor_tells(extents, swizzle, why):
 
 def test_other_reasons():
     one = form(B16.format(n=64), "descriptor")
-    with pytest.raises(LayoutError, match="its 32 rows are no multiple of 64"):
+    with pytest.raises(LayoutError, match="its 32 rows are not a multiple of 64"):
         solve_descriptor(one, "a", SharedMatrix(16, (Digit("col", 64, 16), Digit("row", 32, 1024))))
     with pytest.raises(LayoutError, match="elements have 16 bits, not 8"):
         solve_descriptor(one, "a", SharedMatrix(8, (Digit("col", 64, 8), Digit("row", 64, 512))))
@@ -253,11 +253,13 @@ def test_other_reasons():
     matrix = SharedMatrix.panels({"row": 64, "col": 64}, 16, SWIZZLES["128B"], "col")
     with pytest.raises(LayoutError, match="it lies in registers of a warpgroup"):
         solve_descriptor(form(B16.format(n=64), "registers"), "a", matrix)
-    with pytest.raises(LayoutError, match="swizzle<3,3,3> is none of none, 32B, 64B, 128B"):
+    with pytest.raises(LayoutError, match="swizzle<3,3,3> is not one of none, 32B, 64B, 128B"):
         solve_descriptor(one, "a", replace(matrix, swizzle=Swizzle(3, 3, 3)))
-    with pytest.raises(LayoutError, match="is none of the swizzles"):
+    with pytest.raises(LayoutError, match="is not one of the swizzles"):
         SharedMatrix.of(LinearLayout.parse("offset [1,1] [0,1] -> row 2, col 2"), 16)
-    with pytest.raises(LayoutError, match="40 elements of 16 bits along col are no multiple of 64"):
+    with pytest.raises(
+        LayoutError, match="40 elements of 16 bits along col are not a multiple of 64"
+    ):
         SharedMatrix.panels({"row": 64, "col": 40}, 16, SWIZZLES["128B"], "col")
 
 
@@ -368,7 +370,7 @@ def test_tile_layout_draws_it(capsys):
         ([B16.format(n=16), "--operand", "b", "--descriptor", "--swizzle", "96B"],
          "unknown swizzle '96B'; legal: none, 32B, 64B, 128B"),
         ([B16.format(n=16), "--operand", "b", "--descriptor", "--shape", "24x16"],
-         "its 24 rows are no multiple of 16"),
+         "its 24 rows are not a multiple of 16"),
         ([B16.format(n=16), "--operand", "b", "--descriptor", "--major", "k"],
          "no major 'k'; legal: row, col"),
         ([B16.format(n=16) + ".a::registers", "--operand", "a", "--descriptor"],

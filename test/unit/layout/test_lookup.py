@@ -44,7 +44,7 @@ def test_metadata_and_scales_go_by_what_they_are_of():
         (("m16n8k16", "a"), {}, "more than one layout; give its type: f16, bf16"),
         (("m8n8k4", "a", "f16"), {}, "more than one layout; give its major: row or col"),
         (("m8n8k4", "a", "f16"), {"major": "up"}, "unknown major 'up'; legal: row, col"),
-        (("m16n8k16", "a", "f16"), {"major": "row"}, "no choice of major"),
+        (("m16n8k16", "a", "f16"), {"major": "row"}, "does not take a major"),
         (("m16n8k64", "sfa", "ue8m0"), {}, "give a full form: .*2X.*, .*4X"),
         (("mma.sync", "a"), {}, "unknown instruction form 'mma.sync'; nearest legal: "),
     ],

@@ -88,7 +88,7 @@ def test_orders():
 def test_refusals():
     with pytest.raises(UnknownNameError, match="unknown swizzle '256B'; legal: none, 32B"):
         Swizzle.parse("256B")
-    with pytest.raises(LayoutError, match="adds bits to themselves"):
+    with pytest.raises(LayoutError, match="XORs bits with themselves"):
         Swizzle(3, 4, 2)
     with pytest.raises(LayoutError, match="negative"):
         Swizzle(1, 0, -1)

@@ -143,7 +143,7 @@ def test_three_that_cannot_all_be_free(simulated):
 
 def test_what_cannot_lie_side_by_side():
     patterns = [Pattern(8, (1,), (4, 8, 16, 32), 2), Pattern(8, (2,), (4, 8, 16, 32), 2)]
-    with pytest.raises(LayoutError, match="different elements side by side"):
+    with pytest.raises(LayoutError, match="different elements to be adjacent"):
         find_swizzle(64, 32, patterns)
     registers = LinearLayout.of({"register": [[1]], "lane": [[2]] * 5}, {"offset": 4})
     assert Pattern.vector(registers, 4, (), store=True) is None

@@ -73,9 +73,11 @@ def test_rows_over_threads(rows, cols, vector, warps):
 
 
 def test_refusals():
-    with pytest.raises(LayoutError, match="8 rows of operand a are no multiple of 16"):
+    with pytest.raises(LayoutError, match="8 rows of operand a are not a multiple of 16"):
         operand_tile(HALF, "a", 8, 32, (2, 1))
-    with pytest.raises(LayoutError, match="24 rows of operand c, in units of 8, are no multiple"):
+    with pytest.raises(
+        LayoutError, match="24 rows of operand c, in units of 8, are not a multiple"
+    ):
         operand_tile(HALF, "c", 24, 64, (1, 1))
     with pytest.raises(LayoutError, match="does not tile"):
         operand_tile(HALF, "e", 16, 32, (1, 1))

@@ -149,9 +149,9 @@ def test_bad_arguments_are_refused():
         drop_dim(layout, 2)
     with pytest.raises(LayoutError, match="axis 3 is outside the 3 dimensions"):
         expand(layout, 3)
-    with pytest.raises(LayoutError, match="no permutation"):
+    with pytest.raises(LayoutError, match="is not a permutation"):
         transpose(layout, (0, 0))
-    with pytest.raises(LayoutError, match="2x2 elements are no 8"):
+    with pytest.raises(LayoutError, match="2x2 elements cannot be 8"):
         reshape(layout, (8,))
     with pytest.raises(LayoutError, match="no power of two"):
         reshape(layout, (3, 1))

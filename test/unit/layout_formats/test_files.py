@@ -213,7 +213,7 @@ def test_a_layout_given_by_bases(capsys):
         ((BASES, "--lane", "0"), "a layout given by bases is shown whole"),
         ((BASES, "--format", "csv"), "is shown as text, json, svg, png"),
         (("lane [2] -> row 2",), r"basis \[2\] of 'lane' leaves 'row' of size 2"),
-        (("lane [1,0,0] -> a 2, b 1, c 1",), r"3 outputs \(a, b, c\) is no matrix"),
+        (("lane [1,0,0] -> a 2, b 1, c 1",), r"3 outputs \(a, b, c\) is not a matrix"),
     ],
 )
 def test_mistakes_with_bases(arguments, message, capsys):

@@ -93,7 +93,7 @@ def test_the_judges_find_what_is_missing(assemblers_for: Callable[..., list[Any]
 def test_room_for_accumulators(
     threads: int, columns: int, assemblers_for: Callable[..., list[Any]]
 ) -> None:
-    """Of two under way at once ptxas notes what the check advises against."""
+    """Of two in flight at once ptxas notes what the check advises against."""
     text = two_at_once(threads, columns)
     with remarks() as told:
         compiled = tilec.compile(text)

@@ -98,7 +98,7 @@ gpu.module @m [#nvvm.target<chip = "sm_80">] {{
         """Run it, and compare."""
         random = np.random.default_rng(4)
         dtype = DTYPES[LOADED[self.element]]
-        # A byte that is no NaN of e4m3.
+        # A byte that is not NaN of e4m3.
         sent = random.integers(*RANGE.get(self.element, (0, 120)), self.shape).astype(dtype)
         got = np.zeros_like(sent)
         compiled = tilec.compile(self.text)

@@ -182,7 +182,7 @@ TYPES = {"!A": "tensor<32x32xf16>", "!C": "tensor<32x32xf32>", "!M": "memref<?x?
 
 @pytest.mark.parametrize(("unknown", "ahead"), [("", True), ('"toy.fence"() : () -> ()', False)])
 def test_copies_do_not_pass_unknown_ops(context: ir.Context, unknown: str, ahead: bool) -> None:
-    """What may write anything keeps the copies of later rounds behind it."""
+    """What may write anything keeps the copies of later rounds after it."""
     text = LOOP.replace("UNKNOWN", unknown)
     for name, type_ in TYPES.items():
         text = text.replace(name, type_)

@@ -50,7 +50,7 @@ def run(element: str, form: str, packed: Any, *, widen: bool) -> tuple[Any, Any]
 
 
 def in_rows(codes: Any, bits: int) -> Any:
-    """16 codes of so many bits at the start of each 16 bytes, low bits first; ones behind."""
+    """16 codes of so many bits at the start of each 16 bytes, low bits first; ones after."""
     places = codes[..., None] >> np.arange(bits, dtype=np.uint8) & 1
     behind = np.ones((8, 16 * (8 - bits)), np.uint8)
     whole = np.concatenate([places.reshape(8, -1), behind], axis=1)

@@ -2,7 +2,7 @@
 
 Kernels run on the simulator, a value a thread; double precision, of numpy or of `math`, says what
 is right. Exact leave is checked in units of the last place, approximation as the PTX ISA bounds
-the instructions behind it.
+the instructions after it.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ EVERY_N = [
     for swizzle in LINES
     for turned in (False, True)
 ]
-"""Every N by every swizzle and majorness of B: N need be no whole number of the swizzle's lines."""
+"""Every N by every swizzle and majorness of B: N need not be whole lines of it."""
 
 
 def _named(number: int) -> str:

@@ -1,6 +1,6 @@
 """Random programs of products of a warpgroup, right as the ISA orders them.
 
-Several accumulators are under way at once; loops carry them, also in flight, branches hold some of
+Several accumulators are in flight at once; loops carry them, also in flight, branches hold some of
 the products. What fences and waits give back is known as it is written down, apart from tilec.
 """
 
@@ -40,7 +40,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 """
 
 SPARE = " // spare"
-"""Behind a fence beside which another does the same."""
+"""After a fence beside which another does the same."""
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Accumulator:
 
     Attributes:
         value: its present name.
-        age: groups closed since the last product in it; None if none is under way.
+        age: groups closed since the last product in it; None if none is in flight.
     """
 
     value: str
@@ -83,7 +83,7 @@ class Writer:
         one.value = fenced
 
     def product(self, one: Accumulator) -> None:
-        """A product, behind a fence where one is needed, and at times a spare one."""
+        """A product, after a fence where one is needed, and at times a spare one."""
         if one.age is None:
             spare = self.random.random() < 0.2
             for _ in range(1 + spare):
@@ -115,7 +115,7 @@ class Writer:
             one.value, one.age = name, None
 
     def settle(self) -> None:
-        """Let nothing be under way."""
+        """Let nothing be in flight."""
         if any(one.age == 0 for one in self.accumulators):
             self.commit()
         self.wait(0)
@@ -246,7 +246,7 @@ def _renamed(line: str, names: dict[str, str]) -> str:
 
 
 def two_at_once(threads: int, columns: int) -> str:
-    """Two accumulators of so many columns under way at once, both of which are stored."""
+    """Two accumulators of so many columns in flight at once, both of which are stored."""
     name = f"m64n{columns}k16"
     form = f'{{form = "wgmma.mma_async.sync.aligned.{name}.f32.f16.f16.a::descriptor"}}'
     lines = [

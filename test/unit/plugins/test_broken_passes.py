@@ -224,6 +224,6 @@ def test_a_class_with_fields_that_is_no_dataclass(run: Run, install: Install) ->
     done = run("tile_opt", "-", "--deep=depth=4", stdin=PROGRAM)
     assert done.returncode == 1
     assert done.stderr == (
-        "error: deep 1.0 registers 'deep' as deep:Deep, which is no dataclass: write "
+        "error: deep 1.0 registers 'deep' as deep:Deep, which is not a dataclass: write "
         "@dataclass(frozen=True) above class Deep, so that 'depth' is an option\n"
     )

@@ -241,23 +241,21 @@ def test_broken_packages(install: Install, run: Run, run_all: RunAll) -> None:
 
 WRONG = {
     "passes": {
-        "it = 3": "which is no subclass of tilec.passes.Pass",
+        "it = 3": "which is not a subclass of tilec.passes.Pass",
         "from tilec.passes import Pass\nfrom dataclasses import dataclass\n"
-        "@dataclass(frozen=True)\nclass it(Pass):\n    name = 'other'": (
-            "which calls itself 'other'"
-        ),
+        "@dataclass(frozen=True)\nclass it(Pass):\n    name = 'other'": ("whose name is 'other'"),
     },
     "pipelines": {
-        "it = 3": "which is no pipeline but a int",
-        "it = 'a('": "which is no pipeline: pipeline: '(' is never closed",
+        "it = 3": "which is of type int, not a pipeline",
+        "it = 'a('": "which is not a pipeline: pipeline: '(' is never closed",
         "def it(target): return 1 / 0": "which fails for sm_80: ZeroDivisionError: ",
     },
     "targets": {
-        "it = 3": "which is no Target but a int",
-        "from tilec.isa import target\nit = target('sm_80')": "which calls itself 'sm_80'",
+        "it = 3": "which is of type int, not Target",
+        "from tilec.isa import target\nit = target('sm_80')": "whose name is 'sm_80'",
     },
     "dialects": {
-        "it = 3": "which is no tilec.DialectPlugin but a int",
+        "it = 3": "which is of type int, not tilec.DialectPlugin",
         "import tilec\nit = tilec.DialectPlugin(lambda context: 1 / 0)": (
             "which cannot load the dialect: ZeroDivisionError: "
         ),

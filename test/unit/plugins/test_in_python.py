@@ -156,7 +156,7 @@ def test_a_pipeline_is_not_cached(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ([Watch], "neither text nor a pass"),
         ([3], "neither text nor a pass"),
         ("a(", "never closed"),
-        (["cse"], "'gpu.func' stands outside a function"),
+        (["cse"], "'gpu.func' is outside a function"),
     ],
 )
 def test_what_is_no_pipeline(given: Any, message: str) -> None:

@@ -78,9 +78,9 @@ def test_check_lines_are_updated(package: Path) -> None:
 
 def test_names_and_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert tile_new_pass.main(["Bolt", "-o", str(tmp_path / "x")]) == 1
-    assert "small letters" in capsys.readouterr().err
+    assert "lower-case letters" in capsys.readouterr().err
     assert tile_new_pass.main(["bolt", "-o", str(tmp_path)]) == 1
-    assert "is there already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
 
 
 def test_what_no_lines_are_written_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

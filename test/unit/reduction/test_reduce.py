@@ -104,4 +104,4 @@ def test_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         check=False,
     )
     assert done.returncode == 1
-    assert "does not show what is looked for" in done.stderr
+    assert "does not show what the reduction should keep" in done.stderr

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tilec.isa import TilecError
 from tilec.runtime import from_bits, to_bits
 
-# exponent bits, mantissa bits, bits above the largest number's that are no numbers
+# exponent bits, mantissa bits, bits above the largest number's that are not numbers
 FORMATS = {
     "e4m3": (4, 3, 1),
     "e5m2": (5, 2, 4),
@@ -102,7 +102,7 @@ def test_ue8m0_holds_powers_of_two() -> None:
     assert (from_bits(bits, "ue8m0").astype(np.float64) == np.exp2(exponents.astype(float))).all()
     assert to_bits([np.nan], "ue8m0") == 255
     for wrong in (3.0, 0.0, 2.0**128):
-        with pytest.raises(TilecError, match=r"element 0: .* is no ue8m0"):
+        with pytest.raises(TilecError, match=r"element 0: .* does not fit ue8m0"):
             to_bits([wrong], "ue8m0")
 
 
@@ -117,18 +117,20 @@ def test_integers(name, low, high) -> None:
     assert (bits == numbers % (high - low + 1)).all()
     assert (from_bits(bits, name).astype(np.int64) == numbers).all()
     for wrong in (low - 1, high + 1):
-        with pytest.raises(TilecError, match=rf"row 1, column 2: {wrong} is no {name}"):
+        with pytest.raises(TilecError, match=rf"row 1, column 2: {wrong} does not fit {name}"):
             to_bits([[0, 0, 0], [0, 0, wrong]], name)
 
 
 def test_refusals_name_the_place() -> None:
-    with pytest.raises(TilecError, match=r"row 1, column 0: 0.5 is no s8"):
+    with pytest.raises(TilecError, match=r"row 1, column 0: 0.5 does not fit s8"):
         to_bits([[1.0], [0.5]], "s8")
-    with pytest.raises(TilecError, match="row 0, column 1: nan is no e2m1, which has no NaN"):
+    with pytest.raises(
+        TilecError, match="row 0, column 1: nan does not fit e2m1, which has no NaN"
+    ):
         to_bits([[1.0, np.nan]], "e2m1")
     with pytest.raises(TilecError, match=r"row 0, column 0: -1.0 is negative"):
         to_bits([[-1.0]], "ue4m3")
-    with pytest.raises(TilecError, match="row 2, column 0 of matrix 1: 9 is no s4"):
+    with pytest.raises(TilecError, match="row 2, column 0 of matrix 1: 9 does not fit s4"):
         to_bits([[[0], [0], [0]], [[0], [0], [9]]], "s4")
 
 

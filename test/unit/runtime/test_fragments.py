@@ -84,7 +84,7 @@ def test_refusals() -> None:
         to_registers(f, "a", np.zeros((16, 32)))
     with pytest.raises(TilecError, match=r"selector of .* is 2; legal: 0, 1"):
         to_registers(f, "e", np.full((16, 8), 4), {"selector": 2})
-    with pytest.raises(TilecError, match="row 0, column 1: 16 is no b4"):
+    with pytest.raises(TilecError, match="row 0, column 1: 16 does not fit b4"):
         to_registers(f, "e", np.full((16, 8), 4) + 12 * np.eye(16, 8, 1, dtype=int))
     opaque = form("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32")
     with pytest.raises(LayoutError, match="not defined by the ISA"):

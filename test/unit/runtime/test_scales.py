@@ -73,7 +73,7 @@ def test_zeros_and_refusals() -> None:
     matrix[2, 7] = np.inf
     with pytest.raises(TilecError, match="row 2, column 7: inf cannot be scaled"):
         quantize(matrix, "e4m3", "ue8m0", 32)
-    with pytest.raises(TilecError, match="rows of 32 elements are no whole blocks of 24"):
+    with pytest.raises(TilecError, match="rows of 32 elements are not whole blocks of 24"):
         quantize(np.ones((3, 32)), "e4m3", "ue8m0", 24)
 
 

@@ -86,7 +86,7 @@ def test_too_many_elements_are_named(pattern) -> None:
 
 def test_other_refusals() -> None:
     f = sparse("2:4")
-    with pytest.raises(TilecError, match="rows of 6 elements are no whole chunks of 4"):
+    with pytest.raises(TilecError, match="rows of 6 elements are not whole chunks of 4"):
         prune(f, np.zeros((2, 6)))
     stored, codes = compress(f, np.zeros((2, 8)))
     codes[1, 1] = 0b0001

@@ -124,7 +124,7 @@ def test_the_assemblers_remarks_are_kept(fake, scale):
 
 
 def test_text_that_is_no_ptx(fake):
-    with pytest.raises(cuda.LoadError, match="the text is no PTX"):
+    with pytest.raises(cuda.LoadError, match="the text is not PTX"):
         cuda.load("gpu.module @m {}")
 
 
@@ -159,7 +159,11 @@ def test_arguments_that_do_not_fit(fake, kernel, arguments, words):
         ((0, 32), {}, "grid is 0; it takes one to three positive"),
         ((1, 64), {}, r"kernel 'scale' requires blocks of \(32, 1, 1\)"),
         ((1, 32), {"dynamic_smem": 1 << 18}, "262144 bytes of shared memory.*232448 for a CTA"),
-        ((3, 32), {"cluster": 2}, "a grid of 3 CTAs along x in clusters of 2, which do not"),
+        (
+            (3, 32),
+            {"cluster": 2},
+            "a grid of 3 CTAs along x is not a whole number of clusters of 2",
+        ),
         ((1, 32), {"stream": "main"}, "stream is 'main'"),
     ],
 )
@@ -203,7 +207,7 @@ def test_memory_that_is_full(fake, kernel):
 def test_memory_of_nobody(fake, kernel):
     known = cuda.Array.of(X).__cuda_array_interface__ | {"data": (0x1234, False)}
     alien = type("Alien", (), {"__cuda_array_interface__": known})()
-    with pytest.raises(LaunchError, match="argument 0 has the address 0x1234, which is no memory"):
+    with pytest.raises(LaunchError, match="argument 0 has the address 0x1234, which is not memory"):
         kernel.launch(1, 32, [alien, X, 1.0])
 
 
@@ -309,7 +313,7 @@ def test_devices(fake):
         compiled.launch(x, grid=1, block=1, device="gpu")
     with pytest.raises(LaunchError, match="argument 0 is on a GPU; the simulator takes numpy"):
         compiled.launch(cuda.Array.of(x), grid=1, block=1, device="sim")
-    with pytest.raises(LaunchError, match="does not fix its threads"):
+    with pytest.raises(LaunchError, match="does not fix its block"):
         compiled.launch(x, grid=1)
     with pytest.raises(LaunchError, match="no kernel 'j'; nearest: k"):
         compiled.launch(x, grid=1, kernel="j")

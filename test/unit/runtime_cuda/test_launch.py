@@ -1,4 +1,4 @@
-"""What a launch on a GPU does: with the simulator behind the driver, the same arguments give the
+"""What a launch on a GPU does: with the simulator after the driver, the same arguments give the
 same bits as the simulator's own launch; what is copied, opted in to, and awaited."""
 
 import sys

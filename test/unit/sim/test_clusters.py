@@ -190,7 +190,7 @@ def test_registers(cluster: tuple[int, int, int]) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"cluster": 3}, "do not divide it"),
+        ({"cluster": 3}, "is not a whole number of clusters of 3"),
         ({"cluster": (4, 4, 2)}, "at most 16"),
         ({"cluster": 0}, "positive integers"),
         ({"cluster": 2, "arch": "sm_80"}, "sm_80 has no clusters"),

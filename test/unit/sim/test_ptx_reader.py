@@ -103,7 +103,7 @@ def test_guards_and_source_locations() -> None:
         (HEAD + ".entry k() {\n  add.s32 %r1, %r2\n}\n", 6, 1, "expected ',' after an operand"),
         (HEAD + ".entry k() {\n  mov.u32 %r1, 1;\n", 6, 1, "body of 'k' is not closed"),
         (HEAD + ".entry k() {\n  .reg .q32 %r1;\n}\n", 5, 8, "unknown type '.q32'; legal: .pred"),
-        (HEAD + ".entry k() {\nA:\n mov.u32 a, 1;\nA: }\n", 7, 1, "label 'A' stands twice"),
+        (HEAD + ".entry k() {\nA:\n mov.u32 a, 1;\nA: }\n", 7, 1, "label 'A' is defined twice"),
         (HEAD + ".global .b8 x[2] = {1, 2, 3};\n", 4, 13, "more initial values than 'x'"),
         (HEAD + ".nonsense 5\n", 4, 1, "unknown directive '.nonsense'"),
         (HEAD + ".entry k() {\n  mov.u32 a, 1/0;\n}\n", 5, 15, "division by zero"),

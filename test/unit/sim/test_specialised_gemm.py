@@ -152,7 +152,7 @@ def test_a_deadlock_names_who_waits_for_what() -> None:
     report, *_ = run(ptx, 256, 64, 128, tiles=1)
     (finding,) = report.findings
     assert finding.kind == "deadlock"
-    waits = finding.message.removeprefix("no thread can go on: ").split("; ")
+    waits = finding.message.removeprefix("no thread can make progress: ").split("; ")
     full = line_of(ptx, "bra FULL")
     assert (
         f"warps 4 to 11 of CTA (0, 0, 0) wait at <ptx>:{full} for a phase of parity 0 of the "

@@ -292,7 +292,7 @@ BAD_MAPS = [
     (np.zeros((4, 64), np.uint16), {"box": (4, 8), "swizzle": "256B"}, "legal: none, 32B"),
     (np.zeros((4, 64), np.uint16), {"box": (4, 8), "interleave": "16B"}, "rank 2; legal: 3 to 5"),
     (np.zeros((2,) * 6, np.uint16), {"box": (2,) * 6}, "rank 6"),
-    (np.zeros((4, 64), np.uint16).T, {"box": (4, 8)}, "do not follow each other"),
+    (np.zeros((4, 64), np.uint16).T, {"box": (4, 8)}, "are not contiguous"),
     (np.zeros((4, 64), np.uint16), {}, "either box or im2col"),
 ]
 

@@ -240,7 +240,7 @@ def test_against_the_isa(draw: Callable[[random.Random], Case], seed: int, tmp_p
         ("vadd4.u32.u32 %d0, %r1, %r2, %r3;", "takes 3 types"),
         ("vadd4.u32.u32.u32.max %d0, %r1, %r2, %r3;", "legal: u32, s32, sat, add"),
         ("vadd2.u32.u32.u32 %d0, %r1.b3210, %r2, %r3;", "legal: .h and digits below 4"),
-        ("vadd2.u32.u32.u32 %d0, %r1.h0, %r2, %r3;", "selects 1 parts, not 2"),
+        ("vadd2.u32.u32.u32 %d0, %r1.h0, %r2, %r3;", "selects 1 part, not 2"),
         ("vadd.u32.u32.u32 %d0, %r1.b4, %r2;", "legal: .b0 to .b3, .h0, .h1"),
         ("vadd.u32.u32.u32.add %d0, %r1, %r2;", "a third source goes with"),
         ("vadd.u32.u32.u32 %d0.b0, %r1, %r2;", "a third source goes with"),

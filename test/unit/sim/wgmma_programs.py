@@ -97,7 +97,7 @@ def program(mnemonic: str, d_registers: int, *, a_registers: bool, tail: str, sp
         mnemonic: the instruction.
         d_registers: registers of D, of 32 bits.
         a_registers: whether A is in registers.
-        tail: the operands behind the descriptors, `sp-meta` excepted.
+        tail: the operands after the descriptors, `sp-meta` excepted.
         sparse: whether there is metadata.
     """
     d = "{" + ", ".join(f"%d{i}" for i in range(d_registers)) + "}"

@@ -13,7 +13,7 @@ VECTORS = Path(__file__).parents[4] / "shared" / "hw-vectors"
 
 
 def load(name: str) -> ModuleType:
-    """A module beside this file: the tests' folder is no package."""
+    """A module beside this file: the tests' folder is not a package."""
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     assert spec
     assert spec.loader

@@ -1,7 +1,7 @@
 """Compiles `kernels.py` to PTX, in a process of its own: Triton brings an LLVM of its own.
 
 Each line of standard input is a JSON object with `kernel`, `signature` (types of the arguments
-that are no constexprs), `aligned` (the numbers of those known to be divisible by 16),
+that are not constexprs), `aligned` (the numbers of those known to be divisible by 16),
 `constexprs`, `capability` and `options`; each answer one with `ptx`, `name`, `shared`
 (bytes of dynamic shared memory) and `threads`, or `error`.
 """

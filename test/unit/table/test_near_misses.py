@@ -17,6 +17,7 @@ import tilec
 from tilec import lowering
 from tilec.dialects.tile.form_program import FormKernel, form_kernel, form_program
 from tilec.isa import TARGETS, Form, Mma, WmmaMemory, WmmaMma, warp_forms
+from tilec.isa.wording import counted
 from tilec.passes.base import ProgramError
 
 FORMS = list(warp_forms().values())
@@ -195,7 +196,7 @@ def test_constant_metadata(number: int) -> None:
                 compiles(text)
             else:
                 said = refusal(text)
-                assert f"metadata {code:#06b} is no code of {form.ptx}; legal: 0b" in said
+                assert f"metadata {code:#06b} is not a code of {form.ptx}; legal: 0b" in said
                 assert all(f"{good:#06b}" in said for good in legal)
 
 
@@ -237,7 +238,7 @@ def test_strides(number: int) -> None:
             text = changed(program(form), access, access.replace("%c0)", "%c1)"))
             constants = "    %c0 = arith.constant 0 : index\n    %c1 = arith.constant 1 : index\n"
             said = refusal(changed(text, constants.splitlines(keepends=True)[0], constants))
-            assert f"begins {size} bytes into a row" in said
+            assert f"begins {counted(size, 'byte')} into a row" in said
             assert f"{form.ptx} needs a multiple of {form.alignment}" in said
 
 

@@ -61,7 +61,7 @@ def random_memory() -> ModuleType:
 
 
 def _beside(name: str) -> ModuleType:
-    """A module beside this file, whose folder is no package."""
+    """A module beside this file, whose folder is not a package."""
     path = Path(__file__).with_name(f"{name}.py")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec

@@ -449,7 +449,7 @@ class Program:
         return lines, execute
 
     def _until(self, tiles: Tiles, integers: list[str], depth: int) -> Statement:
-        """Rounds whose number a condition decides, with statements before and behind it."""
+        """Rounds whose number a condition decides, with statements before and after it."""
         counter, inner, unused = self._name("w"), self._name("w"), self._name("w")
         rounds, go, more = self.random.randrange(1, 4), self._name("p"), self._name("x")
         first, test = self._block(tiles, [*integers, counter], depth + 1, self.random.randrange(2))

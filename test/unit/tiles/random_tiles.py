@@ -29,7 +29,7 @@ TARGETS = ("sm_75", "sm_80", "sm_80", "sm_89", "sm_90", "sm_120")
 
 
 ODD = (3, 3, 5, 7)
-"""Units of a tile along an axis whose extent is no power of two."""
+"""Units of a tile along an axis whose extent is not a power of two."""
 MOST_UNITS = 64
 
 

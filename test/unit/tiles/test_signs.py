@@ -157,7 +157,7 @@ func.func @f(%a: tensor<16x16xf16>, %b: tensor<{k}x8xf16>, %c: tensor<16x8xf32>,
   return
 }}
 """
-        with pytest.raises(ProgramError, match="unsigned_a speaks of integers"):
+        with pytest.raises(ProgramError, match="unsigned_a applies to integers"):
             tilec.transform(text, "canonicalize")
 
 

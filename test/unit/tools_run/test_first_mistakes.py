@@ -80,7 +80,9 @@ def test_cubin_is_not_for_a_terminal() -> None:
     os.close(child)
     os.close(parent)
     assert done.returncode == 1
-    assert done.stderr == "error: a cubin is no text for a terminal; write it with -o FILE\n"
+    assert (
+        done.stderr == "error: a cubin is binary and is not written to a terminal; give -o FILE\n"
+    )
 
 
 def test_the_package_is_the_command() -> None:

@@ -55,14 +55,14 @@ ARGUMENTS = {
     "a fraction": (("zeros:4", "1.5", "1"), "takes an integer"),
     "many digits": (("zeros:4", "9" * 4000, "1"), "argument 1 is an integer of 13288 bits"),
     "more digits": (("zeros:4", "9" * 100_000, "1"), "argument 1 is inf"),
-    "typed, infinite": (("zeros:4", "i32:inf", "1"), "inf is no int32"),
-    "typed, no number": (("zeros:4", "u8:nan", "1"), "nan is no uint8"),
-    "typed, many digits": (("zeros:4", "f32:" + "9" * 400, "1"), "is no float32"),
+    "typed, infinite": (("zeros:4", "i32:inf", "1"), "inf does not fit int32"),
+    "typed, no number": (("zeros:4", "u8:nan", "1"), "nan does not fit uint8"),
+    "typed, many digits": (("zeros:4", "f32:" + "9" * 400, "1"), "does not fit float32"),
     "a huge array": (("randn:60000x60000:e4m3", "1", "1"), "more than 16 GiB"),
     "a huger one": (("zeros:" + "9" * 18, "1", "1"), "more than 16 GiB"),
-    "no shape": (("zeros:" + "9" * 19, "1", "1"), "is no shape"),
-    "a shape of a million": (("zeros:" + "1x" * 50_000 + "1", "1", "1"), "is no shape"),
-    "foreign digits": (("zeros:٤", "1", "1"), "is no shape"),
+    "no shape": (("zeros:" + "9" * 19, "1", "1"), "is not a shape"),
+    "a shape of a million": (("zeros:" + "1x" * 50_000 + "1", "1", "1"), "is not a shape"),
+    "foreign digits": (("zeros:٤", "1", "1"), "is not a shape"),
 }
 
 

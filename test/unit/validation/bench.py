@@ -57,7 +57,7 @@ SECONDS = 30
 
 
 def load(path: Path) -> ModuleType:
-    """A module of a folder that is no package."""
+    """A module of a folder that is not a package."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None
@@ -80,7 +80,7 @@ class Known(NamedTuple):
         chip: the target.
         arguments: arrays and numbers.
         expected: by place among the arguments, what must be there.
-        left: the IR behind each pass.
+        left: the IR after each pass.
     """
 
     text: str

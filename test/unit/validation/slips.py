@@ -119,6 +119,6 @@ def slip(act: Callable[[Any], None]) -> Pass:
 
 
 def with_slip(act: Callable[[Any], None], behind: str) -> list[str | Pass]:
-    """The passes with a slip behind one of them."""
+    """The passes with a slip after one of them."""
     at = PASSES.index(behind) + 1
     return [*PASSES[:at], slip(act), *PASSES[at:]]

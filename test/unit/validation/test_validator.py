@@ -121,7 +121,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().err
     assert re.search(r"validated \d+ changes of kernels by passes", shown)
     # What has no interpretation is said to be so.
-    assert "not validated: 'k' behind pass 'tile-fragments-to-nvvm': 'llvm." in shown
+    assert "not validated: 'k' after pass 'tile-fragments-to-nvvm': 'llvm." in shown
 
 
 def test_ops_without_a_meaning_are_said() -> None:
