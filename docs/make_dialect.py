@@ -29,7 +29,7 @@ _INTRODUCTION = """\
 # The tile dialect
 
 Written by `docs/make_dialect.py` from `dialects/tile/`; do not edit. The examples are those of the
-ops' tests in `test/lit/dialect/`. Of each op stands the `assembly_format` that its class declares
+ops' tests in `test/lit/dialect/`. Each op has the `assembly_format` that its class declares
 ([extending](extending.md#an-assembly-format)); MLIR's generic form is read, too. Names in the types
 are aliases (`!A = …`). The builders, with the same names, are in `tilec.dialects.tile.builders`.
 
@@ -38,10 +38,10 @@ A program is written in tiles of a CTA, `tensor<128x64xf16>` (level 1), in such 
 holds and of which one op is one instruction (level 3). The [tour for
 authors of passes](pass_tour.md) shows the latter two.
 
-Each op declares what it means to passes: who executes it together, what it reads and writes, how
-layouts go through it ([extending](extending.md)). Ops with matrix instructions are not `Pure`:
-upstream's clean-up would move them under divergent control flow. `tile-remove-dead` removes those
-that nobody uses.
+Each op declares what passes need to know: which threads execute it together, what it reads and
+writes, how layouts go through it ([extending](extending.md)). Ops with matrix instructions are not
+`Pure`: upstream's clean-up would move them under divergent control flow. `tile-remove-dead` removes
+those that nobody uses.
 """
 
 _GROUPS = {

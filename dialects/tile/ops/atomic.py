@@ -76,11 +76,11 @@ def updates(fn: str, element: Type, target: Target | None = None) -> tuple[Reduc
 
 
 class AtomicOp(MemoryOp, name="atomic"):
-    """Element (r, c) of a tile or fragment into `memory[…, i + r, j + c]`, atomically, by `fn`.
+    """Combine element (r, c) of a tile or fragment into `memory[…, i + r, j + c]`, atomically.
 
-    Each element by itself, and in no order (PTX ISA, `red`, relaxed, scope GPU): sums of floats
-    may differ in their last bits from run to run. The attributes are those of `tile.store`; the
-    memory is global.
+    Elements are updated independently and unordered (PTX ISA, `red`, relaxed, scope GPU): sums of
+    floats may differ in their last bits from run to run. The attributes are those of `tile.store`;
+    the memory is global.
     """
 
     assembly_format = (

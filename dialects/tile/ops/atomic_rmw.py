@@ -96,11 +96,11 @@ def _form(op: str, type_: str, element: Type, target: Target | None) -> Atomic:
 
 
 class AtomicRmwOp(FetchingOp, name="atomic_rmw"):
-    """A tile or fragment into memory by `fn`, atomically; what memory held before.
+    """Combine a tile or fragment into memory by `fn`, atomically; returns the old value.
 
     `fn` is one of `tile.atomic`, or `exchange`. Elements lie one after the other from the indices
-    on, or at places of their own and under a condition as of `tile.gather`. In which order
-    elements of one place are updated is not said; each gives what it found.
+    on, or at places of their own and under a condition as of `tile.gather`. The order
+    in which elements at one place are updated is unspecified; each returns what it found.
     """
 
     assembly_format = (
@@ -134,9 +134,9 @@ class AtomicRmwOp(FetchingOp, name="atomic_rmw"):
 
 
 class AtomicCasOp(FetchingOp, name="atomic_cas"):
-    """A tile or fragment into memory where that holds `compare`, atomically; what it held before.
+    """Store a tile or fragment where memory holds `compare`, atomically; returns the old value.
 
-    Each element by itself. Places and condition are those of `tile.atomic_rmw`.
+    Elements are updated independently. Places and condition are those of `tile.atomic_rmw`.
     """
 
     assembly_format = (

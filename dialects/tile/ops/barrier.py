@@ -40,7 +40,7 @@ class _BarrierOp(TileOp):
 
 
 class BarrierInitOp(_BarrierOp, name="barrier_init"):
-    """Let an mbarrier begin, in phase 0: each phase ends with `count` arrivals (`mbarrier.init`).
+    """Initialise an mbarrier, in phase 0: each phase ends with `count` arrivals (`mbarrier.init`).
 
     One thread does it, before a barrier of the CTA after which others use it.
     """
@@ -67,9 +67,9 @@ class BarrierInitOp(_BarrierOp, name="barrier_init"):
 class BarrierArriveOp(_BarrierOp, name="barrier_arrive"):
     """Arrive at an mbarrier, one of the arrivals that end its phase (`mbarrier.arrive`).
 
-    With `of`, at the mbarrier at the same place in the CTA of that rank in the cluster; who waits
-    there for what was done before waits with `cluster`. With `elected`, whole warps come to it, and
-    one thread of each arrives, under a predicate.
+    With `of`, at the mbarrier at the same place in the CTA of that rank in the cluster; a wait
+    there that must see what was done before needs `cluster`. With `elected`, whole warps come to
+    it, and one thread of each arrives, under a predicate.
     """
 
     assembly_format = (
@@ -125,7 +125,7 @@ class BarrierExpectOp(_BarrierOp, name="barrier_expect"):
 class BarrierWaitOp(_BarrierOp, name="barrier_wait"):
     """Wait until the phase of a parity has ended, by a loop of `mbarrier.try_wait.parity`.
 
-    The phase before the first counts as ended: who waits for parity true goes on at once. With
+    The phase before the first counts as ended: a wait for parity true returns at once. With
     `cluster`, it sees what threads of other CTAs did before they arrived.
     """
 

@@ -146,15 +146,15 @@ TYPES = "(`by` type($offsets)^)? (`where` type($condition)^)?"
 
 
 class GatherOp(IndexedOp, name="gather"):
-    """A tile or fragment from memory, each element from a place of its own.
+    """Load a tile or fragment from memory, each element from its own place.
 
     Along dimensions that `along` names an element lies at the index plus its offset; along the
     others as in `tile.load`. With offsets %o along dimension 0 element (r, c) is
     `memory[%i + %o(r, c), %j + c]`. Elements whose condition is false are zero and not read; so
     are, `masked`, those outside the memref's extents, on either side.
 
-    `vector` (i64, 1 where absent) promises what it does of `tile.load`, and that so many elements
-    have one offset and one condition. Along the last dimension elements with offsets are moved one
+    `vector` (i64, 1 where absent) promises what it does in `tile.load`, and that this many elements
+    share an offset and a condition. Along the last dimension elements with offsets are moved one
     by one.
     """
 
@@ -178,10 +178,10 @@ class GatherOp(IndexedOp, name="gather"):
 
 
 class ScatterOp(IndexedOp, name="scatter"):
-    """A tile or fragment to memory, each element to a place of its own.
+    """Store a tile or fragment to memory, each element to its own place.
 
-    Offsets, condition and attributes are those of `tile.gather`. Of elements that go to one place
-    one is there afterwards; which is not said.
+    Offsets, condition and attributes are those of `tile.gather`. If several elements go to
+    one place, one of them remains; which one is unspecified.
     """
 
     assembly_format = f"$tile `,` $target {PLACES} `:` type($tile) `,` type($target) {TYPES}"
@@ -204,10 +204,10 @@ class ScatterOp(IndexedOp, name="scatter"):
 
 
 class AtomicScatterOp(IndexedOp, name="atomic_scatter"):
-    """A tile or fragment into memory by `fn`, atomically, each element at a place of its own.
+    """Combine a tile or fragment into memory by `fn`, atomically, each element at its own place.
 
-    Offsets, condition and attributes are those of `tile.gather`; how memory is updated, and in
-    which order, says `tile.atomic`.
+    Offsets, condition and attributes are those of `tile.gather`; `tile.atomic` says how and in
+    which order memory is updated.
     """
 
     assembly_format = (

@@ -28,11 +28,10 @@ from .base import (
 class AllocSharedOp(TileOp, name="alloc_shared"):
     """A buffer in shared memory, uninitialised, for the whole run of the kernel.
 
-    The memref is static, row-major, in the space `#tile.shared<"swizzle">`; its last two
-    dimensions are the swizzled matrix, those before count buffers; of rank 1, in `"none"` and of
-    `i64`, it holds mbarriers. `offset` (i64) is its place in
-    the kernel's shared memory, in bytes; all buffers of a kernel say theirs, or none, which then
-    lie one after the other.
+    The memref is static, row-major, in the space `#tile.shared<"swizzle">`; its last two dimensions
+    are the swizzled matrix, those before count buffers; of rank 1, in `"none"` and of `i64`, it
+    holds mbarriers. `offset` (i64) is its place in the kernel's shared memory, in bytes; either all
+    buffers of a kernel have one, or none, and then they lie one after the other.
     """
 
     assembly_format = "(`at` $offset^)? attr-dict `:` type($buffer)"
@@ -161,20 +160,20 @@ def indices_of_tile(op: MemoryOp) -> Sequence[ir.Value]:
 
 
 class LoadOp(MemoryOp, name="load"):
-    """A tile or fragment from memory: element (r, c) is `memory[…, i + r, j + c]`.
+    """Load a tile or fragment from memory: element (r, c) is `memory[…, i + r, j + c]`.
 
     Unit attributes: `transposed`, memory holds the transpose, the element is
     `memory[…, i + c, j + r]`; `masked`, elements outside the memref's extents are zero and
-    not read. `vector` (i64, 1 where absent) promises that so many elements from each multiple
-    of it in the memref's last dimension on are contiguous and aligned as one access, and, of
-    a masked load, inside or outside together.
+    not read. `vector` (i64, 1 where absent) promises that this many elements from each multiple
+    of it in the memref's last dimension on are contiguous and aligned as one access and, in
+    a masked load, are in or out of bounds together.
 
     Elements of less than a byte lie in a memref of `i8`, low bits first along its last
     dimension, which, the indices and `vector` count bytes; narrow floats in `!tile.byte` are
     `i8` too.
 
-    `form`, of a tile in shared memory, names the `ldmatrix` that loads its fragments, or is `none`
-    where plain loads do; without it `tile-to-fragments` chooses.
+    `form`, for a tile in shared memory, names the `ldmatrix` that loads its fragments, or is `none`
+    for plain loads; without it `tile-to-fragments` chooses.
     """
 
     assembly_format = (
@@ -210,9 +209,9 @@ class LoadOp(MemoryOp, name="load"):
 
 
 class StoreOp(MemoryOp, name="store"):
-    """A tile or fragment to memory; the attributes are those of `tile.load`.
+    """Store a tile or fragment to memory; the attributes are those of `tile.load`.
 
-    Of a tile that goes to shared memory `form` names the `stmatrix`, or is `none`.
+    For a tile stored to shared memory, `form` names the `stmatrix`, or is `none`.
     """
 
     assembly_format = (

@@ -318,7 +318,7 @@ class TmaReduceOp(OutgoingOp, name="tma_reduce"):
 
 
 class TmaPrefetchOp(BoxOp, name="tma_prefetch"):
-    """Ask for a box of an array to be brought to L2; `im2col` as of `tile.tma_load`."""
+    """Prefetch a box of an array to L2; `im2col` as in `tile.tma_load`."""
 
     assembly_format = (
         "$source `[` ranked($indices, $source) `]` "

@@ -168,13 +168,13 @@ class WarpgroupProduct(TileOp):
 
 
 class WarpgroupDotOp(WarpgroupProduct, name="warpgroup_dot"):
-    """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as it takes, done when it gives `d`.
+    """`d = a · b + c` on a CTA's tiles, by as many `wgmma` as needed; complete with `d`.
 
     `b` lies in shared memory, `a` there too or in registers, as `form` says; of a memref the last
     two dimensions are as `tile.wgmma` has them, and the dimension before counts the panels that a
     row goes on in. `imm_trans_a` and `imm_trans_b` say that M or N is contiguous. `warps` is how
-    many warps share the rows, a multiple of four, and the columns of C. The data are there, and
-    visible to the asynchronous proxy, when the op begins; when it ends, nothing reads them.
+    many warps share the rows, a multiple of four, and the columns of C. The operands are
+    visible to the asynchronous proxy when the op begins, and are no longer read when it ends.
     """
 
     assembly_format = _FORMAT
@@ -192,10 +192,11 @@ class WarpgroupDotOp(WarpgroupProduct, name="warpgroup_dot"):
 
 
 class WarpgroupStartOp(WarpgroupProduct, name="warpgroup_start"):
-    """A `tile.warpgroup_dot` that is in flight when it gives `d`.
+    """A `tile.warpgroup_dot` whose result `d` is still in flight.
 
-    Nothing but a `tile.warpgroup_wait` of the same block takes `d`, and nothing writes what is read
-    from shared memory before that. Those of one shape on one accumulator are not ordered otherwise.
+    Only a `tile.warpgroup_wait` of the same block may use `d`, and nothing may overwrite the
+    operands in shared memory before that. Those of one shape on one accumulator are not ordered
+    otherwise.
     """
 
     assembly_format = _FORMAT
@@ -234,7 +235,7 @@ class WarpgroupStartOp(WarpgroupProduct, name="warpgroup_start"):
 class WarpgroupWaitOp(TileOp, name="warpgroup_wait"):
     """Wait until at most `pending` of the warpgroup's latest products are in flight.
 
-    It gives back the result of a `tile.warpgroup_start` that is not among those.
+    It returns the result of a `tile.warpgroup_start` that is not among those.
     """
 
     assembly_format = "$pending $started attr-dict `:` type($started)"

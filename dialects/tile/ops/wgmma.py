@@ -97,14 +97,14 @@ class WgmmaOp(WgmmaProduct, name="wgmma"):
     """`d = a · b + c`, or `a · b` where `scale_d` is false, by one `wgmma.mma_async`.
 
     Four warps execute it; it and `d` are in flight until a `tile.wgmma_wait` that covers
-    its group gives `d` back. `form` is the key of the instruction table, which says where A lies:
+    its group returns `d`. `form` is the key of the instruction table, which says where A lies:
     `a` is the fragment of a warpgroup, or a memref in shared memory as `b` is. Operands: a, b, c,
     scale_d, the indices of `a` if it is a memref, those of `b`.
 
     Of a memref the last two dimensions are the rows of A with K along them, or the columns of B
     with K along them; where `imm_trans_a` or `imm_trans_b` is 1, the other way round. An operand
-    wider than they are continues in the next matrix. The swizzle must be one that a descriptor
-    tells: rows of 128 bytes in `"128B"`, of 64 in `"64B"`, of 32 in `"32B"`, of 16 in `"none"`.
+    wider than they are continues in the next matrix. The swizzle must be one that a descriptor can
+    express: rows of 128 bytes in `"128B"`, of 64 in `"64B"`, of 32 in `"32B"`, of 16 in `"none"`.
     `imm_scale_a` and `imm_scale_b` may be -1.
     """
 
@@ -224,9 +224,9 @@ class WgmmaFenceOp(PassingOp, name="wgmma_fence"):
     """Order registers before the `tile.wgmma`s that take them (`wgmma.fence`).
 
     It takes the accumulators, and fragments of A, that were written by anything else since the last
-    fence, and gives them back for the next products: fragments of one type, those of another have
-    a fence of their own. One stands before the first product too; none between products that go on
-    in one accumulator.
+    fence, and returns them for the next products: fragments of one type, those of another need
+    their own fence. The first product needs one too; products that continue in one accumulator
+    need none between them.
     """
 
     assembly_format = "$registers attr-dict (`:` type($registers)^)?"
@@ -259,9 +259,9 @@ class WgmmaCommitOp(TileOp, name="wgmma_commit"):
 class WgmmaWaitOp(PassingOp, name="wgmma_wait"):
     """Wait until at most `pending` of the warpgroup's latest groups are in flight.
 
-    It takes accumulators in flight, and gives back those that nothing works on any more: what reads
-    an accumulator reads the result. Those whose groups may stay in flight are not given to it. All
-    are of one type; those of another have a wait of their own after it.
+    It takes accumulators in flight and returns them when they are complete: whatever reads an
+    accumulator reads the result. Accumulators whose groups may stay in flight are not operands. All
+    have one type; those of another need their own wait after it.
     """
 
     assembly_format = "$pending $accumulators attr-dict (`:` type($accumulators)^)?"
@@ -326,7 +326,7 @@ class WarpPartOp(TileOp, name="warp_part"):
 class JoinWarpsOp(TileOp, name="join_warps"):
     """The fragments of the four warps of a warpgroup as one, the inverse of `tile.warp_part`.
 
-    Registers are renamed, nothing is moved. So A comes from registers, and sparse metadata. Several
+    Registers are renamed, nothing is moved. A in registers and sparse metadata are made so. Several
     sources, of one type, have the columns one after the other.
     """
 

@@ -113,7 +113,7 @@ class WmmaFillOp(TileOp, name="wmma_fill"):
 class WmmaElementwiseOp(TileOp, name="wmma_elementwise"):
     """An upstream scalar op applied alike to each element of fragments of one type.
 
-    That is all that the ISA allows on them, the order of the elements being unknown; an
+    The ISA allows only that, since the order of the elements is unspecified; an
     accumulator cannot be converted between f16 and f32 either (PTX ISA 9.7.14.4.1). Further
     attributes are those of the upstream op.
     """
