@@ -15,7 +15,7 @@ from tilec.isa import WARPGROUP_THREADS
 
 from .analysis.effects import Writers
 from .functions import cluster_size
-from .hopper.parting import Parting, loops_of_products, plan_parting
+from .hopper.parting import loops_of_products, plan_parting
 from .hopper.persistent_grid import walk_tiles
 from .kernel_pass import Kernel, KernelPass
 
@@ -78,6 +78,9 @@ def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
         return "it says which CTAs are a cluster"
     if kernel.threads // WARPGROUP_THREADS < _WARPGROUPS:
         return "an SM holds several CTAs, of which some multiply while others store"
+    why = _mixed(kernel, loop)
+    if why:
+        return why
     plan = plan_parting(kernel, kernel.target, loop, None, beside_stores=True)
     if isinstance(plan, str):
         return f"its loop is not shared out to warps that load: {plan}"
@@ -86,30 +89,35 @@ def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
             f"{plan.stages} stages of {plan.bytes} bytes, as its loop wants, leave no room for the "
             "tile that is stored"
         )
-    return _mixed(kernel, loop, plan)
-
-
-def _mixed(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> str:
-    """What of a kernel does not go together with several tiles; empty if nothing."""
-    ops = [op.operation for op in kernel.function.regions[0].blocks[0].operations]
-    inner = next((op for op in ops if len(op.regions) and op != loop.operation), None)
-    if inner is not None:
-        return f"'{inner.name}' stands beside its loop of products"
-    buffers = {copy.alloc for copy in plan.copies}
-    if any(op.operation not in buffers for op in kernel.named(AllocSharedOp)):
-        return "it fills buffers in shared memory which the tile before may still read"
-    if any(map(_follows_from_place, list(loop.operands)[:3])):
-        return (
-            "how many rounds it takes may differ from tile to tile, and SMs that are done with "
-            "short ones would wait"
-        )
-    writers = Writers(kernel.function)
+    writers, ops = Writers(kernel.function), _top(kernel)
     if any(writers.between(ops, copy.copy.operands[0]) is not None for copy in plan.copies):
         return (
             "it may write what the next tile loads (an argument that shares no memory with others "
             "is llvm.noalias)"
         )
     return ""
+
+
+def _mixed(kernel: Kernel, loop: scf.ForOp) -> str:
+    """What of a kernel does not go together with several tiles; empty if nothing."""
+    inner = next((op for op in _top(kernel) if len(op.regions) and op != loop.operation), None)
+    if inner is not None:
+        return f"'{inner.name}' stands beside its loop of products"
+    body = loop.regions[0].blocks[0]
+    buffers = (alloc.result for alloc in kernel.named(AllocSharedOp))
+    if any(use.owner.operation.block != body for buffer in buffers for use in buffer.uses):
+        return "it fills buffers in shared memory which the tile before may still read"
+    if any(map(_follows_from_place, list(loop.operands)[:3])):
+        return (
+            "how many rounds it takes may differ from tile to tile, and SMs that are done with "
+            "short ones would wait"
+        )
+    return ""
+
+
+def _top(kernel: Kernel) -> list[ir.Operation]:
+    """The ops at the top of a kernel."""
+    return [op.operation for op in kernel.function.regions[0].blocks[0].operations]
 
 
 def _follows_from_place(value: Value) -> bool:
