@@ -127,14 +127,12 @@ _NUMPY = MappingProxyType(
 )
 _PACKAGE = MappingProxyType(
     {
-        "Config": "kernel.using(warps=…), and constants as arguments",
-        "autotune": "a loop over kernel.using(warps=…) and constants",
         "cdiv": "tilec.lang.cdiv",
         "heuristics": "plain Python before the launch",
         "jit": "@tilec.kernel, or @tilec.function for a helper",
         "language": "import tilec.lang as tl",
         "next_power_of_2": "1 << (n - 1).bit_length()",
-        "testing": "benchmarks of your own; nothing of a launch is cached but its compilation",
+        "testing": "tilec.runtime.cuda.do_bench(work), which times work on a GPU",
     }
 )
 _TILE = MappingProxyType(
