@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from .debugging import device_assert, device_print
     from .elementwise import where
     from .histograms import histogram
+    from .inline_asm import inline_asm_elementwise
     from .mathematics import (
         abs,
         ceil,
@@ -197,6 +198,7 @@ __all__ = [
     "function",
     "histogram",
     "indices",
+    "inline_asm_elementwise",
     "int4",
     "int8",
     "int16",
@@ -276,6 +278,7 @@ _FILES = (
     "debugging",
     "elementwise",
     "histograms",
+    "inline_asm",
     "mathematics",
     "memory",
     "pins",

@@ -46,7 +46,6 @@ _LANGUAGE = MappingProxyType(
         "float8e5b16": "tl.float8_e5m2",
         "gather": "tl.load with a tile as an index takes elements of an array",
         "int1": "tl.bool_",
-        "inline_asm_elementwise": "operators and functions of tl",
         "load_tensor_descriptor": "tl.load(array, index, shape); TMA is used where it can be",
         "make_block_ptr": _NO_POINTERS,
         "make_tensor_descriptor": _NO_POINTERS,

@@ -46,7 +46,9 @@ def _growing(name: str, fn: str, x: Tile, axis: int, reverse: bool, dtype: Any) 
     if target.kind not in ("float", "int", "uint"):
         raise TilecError(f"no {name} of {x.dtype!r}; legal: floats and integers")
     wide = float32 if target in (float16, bfloat16) else target
-    found = associative_scan(x.astype(wide), axis, lambda a, b: binary(fn, a, b), reverse=reverse)
+    found: Tile = associative_scan(
+        x.astype(wide), axis, lambda a, b: binary(fn, a, b), reverse=reverse
+    )
     return found.astype(target)
 
 

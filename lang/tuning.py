@@ -147,7 +147,8 @@ def _part(value: Any, *, by_value: bool) -> Hashable:
     shape = getattr(value, "shape", None)
     if shape:
         return tuple(shape), str(value.dtype)
-    return value if by_value else type(value)
+    found: Hashable = value if by_value else type(value)
+    return found
 
 
 class TunedLauncher:
