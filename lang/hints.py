@@ -162,7 +162,7 @@ _KEYWORDS = MappingProxyType(
         "can_reorder": "tl.concatenate keeps the order",
         "enable_fp_fusion": "tl.fma where it is meant",
         "eviction_policy": "nothing: tilec chooses",
-        "input_precision": "cast the factors to tl.tfloat32",
+        "input_precision": "precision=, 'tf32' or 'tf32x3'",
         "is_volatile": "tl.atomic_add(array, index, 0)",
         "keep_dims": "keepdims=",
         "loop_unroll_factor": "tl.range(…, unroll=)",

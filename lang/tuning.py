@@ -147,7 +147,7 @@ def _part(value: Any, *, by_value: bool) -> Hashable:
     shape = getattr(value, "shape", None)
     if shape:
         return tuple(shape), str(value.dtype)
-    found: Hashable = value if by_value else type(value)
+    found: Hashable = value if by_value else type(value).__qualname__
     return found
 
 

@@ -41,14 +41,14 @@ class AsmOp(TileOp):
         Raises:
             TilecError: for text, constraints and element types that do not fit.
         """
-        groups = [
+        outputs, inputs = (
             [bits_of(any_tile_of(value, "each operand and result").element) for value in values]
             for values in (self.results, self.operands)
-        ]
+        )
         text, constraints = (
             ir.StringAttr(self.attributes[name]).value for name in ("asm", "constraints")
         )
-        return registers_of(text, constraints, *groups, self.pack)
+        return registers_of(text, constraints, outputs, inputs, self.pack)
 
     def check(self) -> None:
         """Verify that all tiles have one shape and layout, and the registers."""
