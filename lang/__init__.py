@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         debug_barrier,
     )
     from .debugging import device_assert, device_print
+    from .dependents import gdc_launch_dependents, gdc_wait
     from .elementwise import where
     from .histograms import histogram
     from .inline_asm import inline_asm_elementwise
@@ -196,6 +197,8 @@ __all__ = [
     "fmin",
     "full",
     "function",
+    "gdc_launch_dependents",
+    "gdc_wait",
     "histogram",
     "indices",
     "inline_asm_elementwise",
@@ -276,6 +279,7 @@ _FILES = (
     "arrangement",
     "atomics",
     "debugging",
+    "dependents",
     "elementwise",
     "histograms",
     "inline_asm",

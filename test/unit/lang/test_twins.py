@@ -84,7 +84,8 @@ TWINS = (
     ),
 )
 ALONE = (
-    *("attention_backward", "causal_conv", "cross_entropy", "depthwise_conv", "dropout"),
+    *("attention_backward", "causal_conv", "cross_entropy", "dependent_add", "depthwise_conv"),
+    "dropout",
     *("embedding", "fp8_block_gemm", "grouped_gemm", "histogram", "layer_norm_backward", "mamba2"),
     *("math_functions", "moe", "paged_attention", "persistent_gemm", "prefix_sum", "rms_norm"),
     *("rotary", "stream_k_gemm", "swiglu", "topk", "w4a16_gemm"),
@@ -92,13 +93,18 @@ ALONE = (
 """Kernels that stand in Python only; each has a `check` that compares it with numpy."""
 OTHERS = ("sm_75", "sm_90a", "sm_120a")
 """Targets beside the default, for which they are run as programs."""
-FLOAT8 = ("sm_90a", "sm_120a")
-LONG = ("attention_backward", "mamba2", "stream_k_gemm")
+SINCE_HOPPER = ("sm_90a", "sm_120a")
+LATE = ("dependent_add", "fp8_block_gemm")
+"""Those that sm_75 has not the instructions of."""
+LONG = (
+    *("attention_backward", "depthwise_conv", "layer_norm_backward", "mamba2", "math_functions"),
+    *("stream_k_gemm", "w4a16_gemm"),
+)
 
 
 def others(name: str) -> Iterator[Any]:
     """The runs of a kernel that stands alone; some of those for sm_75 are for all tests only."""
-    for target in FLOAT8 if "fp8" in name else OTHERS:
+    for target in SINCE_HOPPER if name in LATE else OTHERS:
         slow = name in LONG and target == "sm_75"
         yield pytest.param(name, target, marks=[pytest.mark.slow] if slow else [])
 
