@@ -36,6 +36,7 @@ examples:
   tile-layout m8n8k4 --operand a --type f16 --major col
   tile-layout m16n8k32 --operand e --type f16 --selector 1 --format json
   tile-layout ldmatrix.sync.aligned.m8n8.x4.trans.b16
+  tile-layout tcgen05.ld.sync.aligned.16x256b.x2.b32
   tile-layout 'register [0,1]; lane [0,2] [1,0] [2,0] -> row 4, col 4'
   tile-layout --convert m16n8k8:c:f32 m16n8k8:a:tf32 --target sm_90
   tile-layout wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 --operand b --descriptor
@@ -198,6 +199,9 @@ def _conversion(arguments: argparse.Namespace) -> str:
 def _only_operand(form: Form) -> str:
     """The operand meant when none is named."""
     names = form.operand_names
+    held = [name for name in names if has_fragment(form.operand(name))]
+    if len(held) == 1 and len(names) > 1 and form.shape is None:
+        return held[0]
     if len(names) > 1:
         raise TilecError(
             f"{form.ptx} has more than one operand; give --operand: {', '.join(names)}"

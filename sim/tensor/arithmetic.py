@@ -107,7 +107,7 @@ _GENERATIONS: Mapping[int, Mapping[str, _Row]] = MappingProxyType(
         75: _TURING,
         **dict.fromkeys((80, 86, 87, 88), _AMPERE),
         89: _ADA,
-        **dict.fromkeys((90, 100, 101, 103, 110), _HOPPER),
+        **dict.fromkeys((90, 100, 101, 103, 107, 110), _HOPPER),
         **dict.fromkeys((120, 121), _BLACKWELL_RTX),
     }
 )
