@@ -42,9 +42,9 @@ def _kinds() -> tuple[ProductKind, ...]:
     return (
         ProductKind("f16", halves, 16),
         ProductKind("tf32", (("f32", "tf32", "tf32"),), 32),
-        ProductKind("f8f6f4", tuple((d, *ab) for d, ab in cross(("f16", "f32"), narrow)), 8),
-        ProductKind("i8", tuple(("s32", *ab) for ab in cross(("u8", "s8"), repeat=2)), 8),
-        ProductKind("mxf8f6f4", tuple(("f32", *ab) for ab in narrow), 8, ("ue8m0",)),
+        ProductKind("f8f6f4", tuple((d, a, b) for d, (a, b) in cross(("f16", "f32"), narrow)), 8),
+        ProductKind("i8", tuple(("s32", a, b) for a, b in cross(("u8", "s8"), repeat=2)), 8),
+        ProductKind("mxf8f6f4", tuple(("f32", a, b) for a, b in narrow), 8, ("ue8m0",)),
         ProductKind("mxf4", fp4, 4, ("ue8m0",), transposes=False),
         ProductKind("mxf4nvf4", fp4, 4, ("ue4m3", "ue8m0"), transposes=False),
     )
@@ -94,3 +94,17 @@ def columns(kind: ProductKind, group: int, *, stationary: bool, sparse: bool) ->
 def transposed_columns(group: int) -> int:
     """What N is a multiple of where B of 8 bits is contiguous along N."""
     return 16 * group
+
+
+def banks(m: int, group: int, *, stationary: bool, sparse: bool) -> int:
+    """Into how many banks of lanes the columns of D are split (PTX ISA 9.7.16.10.5).
+
+    Args:
+        m: rows of D, of both CTAs together.
+        group: CTAs that take part, 1 or 2.
+        stationary: whether it is `.ws`.
+        sparse: whether A is sparse.
+    """
+    if group == 2:
+        return 2 if m == 128 and not sparse else 1
+    return {32: 4, 64: 2}.get(m, 1) if stationary else 1

@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from tilec.isa.tensor_memory import LANES
+from tilec.isa.tensor_shapes import banks
 
 from .linear import LayoutError, LinearLayout
 
@@ -113,12 +114,12 @@ def accumulator(
         LayoutError: if there is no such D.
     """
     name = layout_name(m, group, stationary=stationary, sparse=sparse)
-    banks = {"B": 2, "E": 2, "G": 4}.get(name, 1)
-    width = n // banks
-    return TensorLayout(m, n, width, _rows(name, banks) * _identity(_bits(width), "col", "column"))
+    count = banks(m, group, stationary=stationary, sparse=sparse)
+    width = n // count
+    return TensorLayout(m, n, width, _rows(name, count) * _identity(_bits(width), "col", "column"))
 
 
-def _rows(name: str, banks: int) -> LinearLayout:
+def _rows(name: str, count: int) -> LinearLayout:
     """(row, bank) -> (cta, lane) of a layout of the ISA's."""
     ones = LinearLayout.empty(outs=("cta", "lane", "column"))
     match name:
@@ -139,7 +140,7 @@ def _rows(name: str, banks: int) -> LinearLayout:
             rows = _identity(64, "row", "lane")
         case _:
             rows = _identity(32, "row", "lane")
-    whole = rows * _identity(banks, "bank", "lane") * ones
+    whole = rows * _identity(count, "bank", "lane") * ones
     return whole.reorder(("row", "bank"), ("cta", "lane", "column"))
 
 

@@ -55,15 +55,17 @@ def moved(form: TensorMove) -> LinearLayout:
         return _in_halves(form)
     spread = _SPREADS[form.move.name]
     bits = form.count.bit_length() - 1
-    registers = [*spread.registers, *((0, spread.columns << n) for n in range(bits))]
+    registers: list[tuple[int, ...]] = list(spread.registers)
+    registers += [(0, spread.columns << n) for n in range(bits)]
+    lanes: list[tuple[int, ...]] = list(spread.lanes)
     outs = {"lane": form.move.lanes, "column": form.move.columns * form.count}
-    return _packed(form, {"register": registers, "lane": list(spread.lanes)}, outs)
+    return _packed(form, {"register": registers, "lane": lanes}, outs)
 
 
 def _in_halves(form: TensorMove) -> LinearLayout:
     bits = form.count.bit_length() - 1
-    registers = [(0, 1 << n, 0) for n in range(bits)]
-    lanes = [*((lane, 0, 0) for lane, _ in _LANES[:4]), (0, 0, 1)]
+    registers: list[tuple[int, ...]] = [(0, 1 << n, 0) for n in range(bits)]
+    lanes: list[tuple[int, ...]] = [*((lane, 0, 0) for lane, _ in _LANES[:4]), (0, 0, 1)]
     outs = {"lane": form.move.lanes, "column": form.count, "half": 2}
     return _packed(form, {"register": registers, "lane": lanes}, outs)
 

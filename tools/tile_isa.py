@@ -13,7 +13,9 @@ from tilec.isa import Form, Target, TilecError, UnknownNameError, forms, instruc
 from tilec.isa.instruction_kernel import instruction_kernel
 from tilec.isa.instructions import Instruction, instructions, named
 from tilec.isa.kernel import kernel
+from tilec.isa.kernel_parts import Kernel
 from tilec.isa.table import current
+from tilec.isa.tensor_product_kernel import is_tried, tensor_product_kernel
 from tilec.isa.tensor_products import TensorProduct
 
 from . import form_text, instruction_text
@@ -160,22 +162,23 @@ def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
         return 0
     if arguments.format == "mlir":
         raise TilecError(f"no tile program tries {one.ptx}: it is no matrix instruction")
-    constants = _constants(one, arguments)
-    kernel_ = instruction_kernel(one, target(arguments.target), constants)
-    write_output(arguments.output, kernel_.ptx)
+    write_output(arguments.output, _instruction_kernel(one, arguments).ptx)
     return 0
 
 
-def _constants(one: Instruction, arguments: argparse.Namespace) -> dict[str, int]:
-    """The instruction descriptor that was asked for, of one that takes it."""
+def _instruction_kernel(one: Instruction, arguments: argparse.Namespace) -> Kernel:
+    where = target(arguments.target)
     if isinstance(one, TensorProduct):
         types = tuple(arguments.types.split(".")) if arguments.types else ()
-        return {"idesc": one.describe(types, **dict(arguments.select)).encode()}
+        descriptor = one.describe(types, **dict(arguments.select))
+        if is_tried(one):
+            return tensor_product_kernel(one, where, descriptor)
+        return instruction_kernel(one, where, {"idesc": descriptor.encode()})
     if arguments.select:
         raise TilecError(f"{one.ptx} has no selector '{arguments.select[0][0]}'; it has none")
     if arguments.types:
         raise TilecError(f"{one.ptx} has no types to choose: only tcgen05.mma has")
-    return {}
+    return instruction_kernel(one, where)
 
 
 def _program(form: Form, where: Target, selectors: dict[str, int], space: str) -> str:

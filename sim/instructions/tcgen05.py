@@ -10,6 +10,7 @@ from tilec.isa.tensor_memory import ALLOCATIONS
 from ..access import Access
 from ..alu import Array
 from ..binding import Binding
+from ..checks.operation import Operation
 from ..machine import Step
 from ..memory import Space
 from ..ptx.module import Address, Instruction, Integer
@@ -203,7 +204,7 @@ def _commit(binding: Binding) -> Step:
             observer.mbarriers.signal(index, chosen)
         for at, (cta, warp, lane) in zip(index.tolist(), np.argwhere(chosen).tolist(), strict=True):
             thread = (cta, warp, lane)
-            operations = ()
+            operations: tuple[Operation, ...] = ()
             if observer is not None and observer.tensor is not None:
                 _, offset = machine.phases.places(np.array([at]))
                 operations = observer.tensor.committed(thread, int(offset[0]))
