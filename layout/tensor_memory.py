@@ -197,3 +197,34 @@ def scale_factors(rows: int) -> LinearLayout:
         * _identity(4, "scale", "byte")
     )
     return layout.reorder(("row", "scale"), ("lane", "column", "byte"))
+
+
+@lru_cache(maxsize=8)
+def metadata(bits: int) -> LinearLayout:
+    """Sparsity metadata of 128 rows of A: codes of 4 bits, one a chunk. PTX ISA 9.7.16.10.8.4.
+
+    Where M is 64 the ISA has pictures only.
+
+    Args:
+        bits: of an element of A as stored in shared memory: 4, 8, 16 or 32.
+
+    Returns:
+        (row, col) -> (lane, column, nibble), `col` counting chunks of a row.
+    """
+    if bits >= 16:
+        # Eight rows share a lane's halves with the eight below them.
+        layout = (
+            _identity(8, "row", "lane")
+            * _identity(4, "col", "nibble")
+            * _identity(2, "row", "nibble")
+            * _identity(2, "col", "lane")
+            * _identity(8, "row", "lane")
+            * LinearLayout.empty(outs=("column",))
+        )
+    else:
+        layout = (
+            _identity(LANES, "row", "lane")
+            * _identity(8, "col", "nibble")
+            * _identity(2, "col", "column")
+        )
+    return layout.reorder(("row", "col"), ("lane", "column", "nibble"))
