@@ -53,6 +53,7 @@ def described_product(
     *,
     stationary: bool = False,
     a: str = "descriptor",
+    chunks: int = 0,
 ) -> DescribedProduct:
     """The product of an instruction with this descriptor.
 
@@ -61,6 +62,7 @@ def described_product(
         group: CTAs that take part, 1 or 2.
         stationary: whether it is `.ws`.
         a: where A lies, `descriptor` or `tensor`.
+        chunks: scale factors of a row along K; 0 of a product without.
 
     Raises:
         TilecError: if there is no such product, naming what would be legal.
@@ -72,16 +74,23 @@ def described_product(
     place = Storage.TENSOR if a == "tensor" else Storage.SHARED
     types = f"{descriptor.d}.{descriptor.a}.{descriptor.b}"
     sparse = ".sp" * descriptor.sparse
+    scales = [
+        _operand(name, descriptor.scale, extents[0], extents[1], 8, Storage.TENSOR)
+        for name, extents in (("sfa", (m, chunks)), ("sfb", (chunks, n)))
+        if chunks
+    ]
+    scaled = f".scale_vec::{chunks}X.{descriptor.scale}" if chunks else ""
     accumulator = [_operand(name, descriptor.d, m, n, _WORD, Storage.TENSOR) for name in "dc"]
     return DescribedProduct(
-        ptx=f"tcgen05.mma{'.ws' * stationary}{sparse}.cta_group::{group}.kind::{descriptor.kind}."
-        f"{descriptor.shape}.{types}{'.satfinite' * descriptor.saturate}.a::{a}",
+        ptx=f"tcgen05.mma{'.ws' * stationary}{sparse}.cta_group::{group}.kind::{descriptor.kind}"
+        f"{scaled}.{descriptor.shape}.{types}{'.satfinite' * descriptor.saturate}.a::{a}",
         family="tcgen05.mma",
         results=(accumulator[0],),
         operands=(
             _operand("a", descriptor.a, m, stored, kind.container, place),
             _operand("b", descriptor.b, k, n, kind.container, Storage.SHARED),
             accumulator[1],
+            *scales,
         ),
         since=everywhere(),
         intrinsic=None,
@@ -92,7 +101,7 @@ def described_product(
         kind=descriptor.kind,
         satfinite=descriptor.saturate,
         sparsity=_sparsity(descriptor),
-        scaling=_scaling(descriptor),
+        scaling=_scaling(descriptor, chunks),
         descriptor=descriptor,
         stationary=stationary,
         group=group,
@@ -106,9 +115,7 @@ def _sparsity(descriptor: InstructionDescriptor) -> Sparsity | None:
     return Sparsity(ordered=True, chunk=chunk, selectors=(descriptor.selector,))
 
 
-def _scaling(descriptor: InstructionDescriptor) -> BlockScaling | None:
-    """Scale factors, as many along K as 32 elements share; of `mxf4nvf4` the mnemonic tells."""
-    if not descriptor.scale:
+def _scaling(descriptor: InstructionDescriptor, chunks: int) -> BlockScaling | None:
+    if not chunks:
         return None
-    chunks = descriptor.shape.k // (64 if descriptor.sparse else 32)
     return BlockScaling(element_type(descriptor.scale), chunks, (descriptor.sfa_id,))

@@ -6,7 +6,7 @@ element is the layout's business. PTX ISA 9.7.16.6.4, for the order of it all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .described_product import DescribedProduct, described_product
 from .instruction_descriptor import InstructionDescriptor
@@ -26,7 +26,7 @@ _VERSION = 1 << 46
 
 def is_tried(one: TensorProduct) -> bool:
     """Whether there is such a kernel for an instruction."""
-    return one.group == 1 and not one.sparse and not one.scaled
+    return one.group == 1 and not one.sparse
 
 
 def _chunks(columns: int) -> Iterator[tuple[int, int]]:
@@ -97,7 +97,7 @@ def tensor_product_kernel(
 
     A and B come as they are: rows of A and columns of B along K, or along M and N where the
     descriptor transposes them. `c` is what tensor memory holds before, `d` what it holds after,
-    lane by lane; so is A where it lies there.
+    lane by lane; so are scale factors, and A where it lies there.
 
     Args:
         one: the instruction.
@@ -108,25 +108,34 @@ def tensor_product_kernel(
         TilecError: if `target` lacks it, or it does not take the descriptor.
     """
     version = one.require(target)
-    form = described_product(descriptor, stationary=one.stationary, a=one.a)
+    form = described_product(
+        descriptor, stationary=one.stationary, a=one.a, chunks=0 if descriptor.wide else one.chunks
+    )
     width = form.shape.n // banks(form.shape.m, 1, stationary=one.stationary, sparse=False)
     a = form.operand("a")
     inside = a.cols * a.container // 32 if a.storage is Storage.TENSOR else 0
-    allocated = next(size for size in ALLOCATIONS if size >= width + inside)
+    held = {"c": width} | ({"a": inside} if inside else {})
+    if one.scaled:
+        held |= {"sfa": -(-form.shape.m // 32), "sfb": -(-form.shape.n // 32)}
+    allocated = next(size for size in ALLOCATIONS if size >= sum(held.values()))
     images = _images(form)
+    others = [Buffer(name, False, (LANES, columns), 32) for name, columns in held.items()]
     buffers = [
         Buffer("d", True, (LANES, width), 32),
-        *([Buffer("a", False, (LANES, inside), 32)] if inside else []),
+        *(buffer for buffer in others if buffer.name == "a"),
         *(image.buffer for image in images),
-        Buffer("c", False, (LANES, width), 32),
+        *(buffer for buffer in others if buffer.name != "a"),
     ]
-    body = [*_declare(buffers, images), *_begin(allocated), *_put("c", width, 0)]
-    if inside:
-        body += _put("a", inside, width)
+    body = [*_declare(buffers, images), *_begin(allocated)]
+    places, first = {"acc": "%acc"}, 0
+    for name, columns in held.items():
+        body += _put(name, columns, first)
+        places[name] = f"%acc+{first}"
+        first += columns
     for image in images:
         body += [*fill(image), *describe(image, _VERSION)]
     body += ["fence.proxy.async.shared::cta;", "tcgen05.fence::before_thread_sync;", "bar.sync 0;"]
-    body += ["tcgen05.fence::after_thread_sync;", *_multiply(one, descriptor, width)]
+    body += ["tcgen05.fence::after_thread_sync;", *_multiply(one, descriptor, places)]
     body += [*_wait(), *_get("d", width), *_end(allocated)]
     comment = list(_comment(one, descriptor, buffers, images))
     return module(target, version, comment, buffers, body, WARPGROUP_THREADS)
@@ -143,8 +152,11 @@ def _images(form: DescribedProduct) -> list[Image]:
     ]
 
 
-def _multiply(one: TensorProduct, descriptor: InstructionDescriptor, a: int) -> Iterator[str]:
-    places = {"acc": "%acc", "a": f"%acc+{a}", "adesc": "%a0", "bdesc": "%b0", "p": "%adds"}
+def _multiply(
+    one: TensorProduct, descriptor: InstructionDescriptor, tensors: Mapping[str, str]
+) -> Iterator[str]:
+    """The product, where everything is."""
+    places = {**tensors, "adesc": "%a0", "bdesc": "%b0", "p": "%adds"}
     yield "setp.eq.u32 %adds, 0, 0;"
     yield f"@%one {one.text({**places, 'idesc': f'{descriptor.encode():#x}'})}"
     yield "@%one tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];"

@@ -75,6 +75,15 @@ class TensorProduct(Instruction):
         return self.kind in SCALE_VECTORS
 
     @property
+    def chunks(self) -> int:
+        """Scale factors of a row along K, where that is not 96; 0 if there are none."""
+        if not self.scaled:
+            return 0
+        if self.kind == "mxf8f6f4":
+            return 1
+        return 4 if self.scaling in ("scale_vec::4X", "block16") else 2
+
+    @property
     def masked(self) -> bool:
         """Whether lanes of D may be left as they are (`with_lane_mask`)."""
         return not (self.scaled or self.stationary)

@@ -83,7 +83,7 @@ class TensorCopy:
         observer = machine.observer
         if observer is not None and observer.tensor is not None:
             granules = np.unique(at >> 4)
-            observer.tensor.product(self.instruction, thread, columns, granules)
+            observer.tensor.product(self.instruction, thread, columns, [(granules, False)])
         base = memory.shared_base + thread[0] * memory.shared_stride
         rows = gather(memory.data, base, at, 1, transposed=False).view(np.uint32)
         cta = thread[0]

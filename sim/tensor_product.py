@@ -12,18 +12,22 @@ from tilec.isa.dtypes import numpy_type
 from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.instructions import named
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
-from tilec.layout.tensor_memory import accumulator, left_operand
+from tilec.layout.tensor_memory import accumulator, left_operand, scale_factors
 
 from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
 from .ptx.module import Address, Integer, Operand, Vector
 from .shared_operands import CHUNK, gather
+from .tensor.elements import element_bits
+from .tensor.elements import unpacked as values_of
 from .tensor.tensor_product import multiply_tensors
 from .tensor_operands import Values, decode_shared, decode_tensor, placed
 
 _LANE_WORDS = 4
 """Of a mask of lanes, of one CTA."""
+_WORD = 4
+"""Bytes of a column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class TensorMultiply:
         self.machine, self.instruction = binding.machine, binding.instruction
         self._binding = binding
         operands = list(binding.operands)
-        if len(operands) < 4:
+        if len(operands) < 5:
             raise binding.error(f"'{binding.instruction.mnemonic}' takes five operands or more")
         self.product = self._form(operands[1])
         self._refuse()
@@ -55,6 +59,7 @@ class TensorMultiply:
         self._a = None if self._a_place else binding.source(first, "b64")
         self._b = binding.source(second, "b64")
         self._idesc = binding.source(operands.pop(0), "b32")
+        self._scales = [self._place(operands.pop(0)) for _ in range(2 * self.product.scaled)]
         self._lanes = self._mask(operands)
         if not operands:
             raise binding.error(f"'{binding.instruction.mnemonic}' lacks its predicate")
@@ -73,7 +78,6 @@ class TensorMultiply:
         product = self.product
         for wrong, what in (
             (product.sparse, "sparse"),
-            (product.scaled, "block-scaled"),
             (".ashift" in product.ptx, "shifted"),
         ):
             if wrong:
@@ -129,11 +133,16 @@ class TensorMultiply:
         product = self.product
         descriptor = InstructionDescriptor.decode(product.kind, self._value(self._idesc, thread))
         descriptor.check(1, stationary=product.stationary, sparse=product.sparse)
-        form = described_product(descriptor, 1, stationary=product.stationary, a=product.a)
+        if descriptor.wide:
+            raise TilecError("K = 96 is not simulated")
+        form = described_product(
+            descriptor, 1, stationary=product.stationary, a=product.a, chunks=product.chunks
+        )
         lanes, columns = self._accumulator(form, thread)
-        reads: list[Array] = []
+        reads: list[tuple[Array, bool]] = []
         a = self._left(form, descriptor, thread, reads)
         b = self._shared(form.operand("b"), self._b, descriptor.transpose_b, thread, reads)
+        scales = self._scale_factors(form, descriptor, thread) if self._scales else None
         self._watch(thread, columns, reads)
         c = self._before(form, thread, lanes, columns)
         signs = (-1 if descriptor.negate_a else 1, -1 if descriptor.negate_b else 1)
@@ -142,6 +151,7 @@ class TensorMultiply:
             a * signs[0] if signs[0] < 0 else a,
             (b * signs[1] if signs[1] < 0 else b).T,
             c,
+            scales,
             arch=self.machine.arch,
             numerics=self.machine.numerics,
         )
@@ -217,7 +227,7 @@ class TensorMultiply:
         form: DescribedProduct,
         descriptor: InstructionDescriptor,
         thread: Thread,
-        reads: list[Array],
+        reads: list[tuple[Array, bool]],
     ) -> Values:
         operand = form.operand("a")
         if self._a is not None:
@@ -231,10 +241,37 @@ class TensorMultiply:
         _, lanes, columns = layout.places()
         lanes, columns = self._inside("A", self._a_place, thread, lanes, columns)
         self._defined("A", thread, lanes, columns)
+        self._reads(thread, columns)
+        return decode_tensor(operand, self.machine.tensor.data[thread[0], lanes, columns])
+
+    def _scale_factors(
+        self, form: DescribedProduct, descriptor: InstructionDescriptor, thread: Thread
+    ) -> tuple[Values, Values]:
+        """Those of A, (m, chunks), and of B, (chunks, n)."""
+        found = []
+        ids = (descriptor.sfa_id, descriptor.sfb_id)
+        rows = (form.shape.m, form.shape.n)
+        for place, count, first, name in zip(self._scales, rows, ids, ("sfa", "sfb"), strict=True):
+            if first + self.product.chunks > _WORD:
+                raise TilecError(f"byte {first} of {name} leaves no room for {self.product.chunks}")
+            layout = scale_factors(count)
+            scale = first + np.arange(self.product.chunks)
+            places = layout(row=np.arange(count)[:, None], scale=scale)
+            whole = [np.broadcast_to(one, (count, len(scale))) for one in places]
+            lanes, columns = self._inside(name, place, thread, whole[0], whole[1])
+            self._defined(name, thread, lanes, columns)
+            self._reads(thread, columns)
+            words = self.machine.tensor.data[thread[0], lanes, columns]
+            codes = words >> (8 * whole[2]).astype(np.uint32) & 0xFF
+            type_ = form.operand(name).type
+            found.append(values_of(type_, codes & ((1 << element_bits(type_)) - 1)))
+        return found[0], found[1].T
+
+    def _reads(self, thread: Thread, columns: Array) -> None:
+        """Tell that columns are read until a commit has been waited for."""
         observer = self.machine.observer
         if observer is not None and observer.tensor is not None:
             observer.tensor.read_by_product(self.instruction, thread, np.unique(columns))
-        return decode_tensor(operand, self.machine.tensor.data[thread[0], lanes, columns])
 
     def _shared(
         self,
@@ -242,7 +279,7 @@ class TensorMultiply:
         slot: int,
         transposed: bool,
         thread: Thread,
-        reads: list[Array],
+        reads: list[tuple[Array, bool]],
     ) -> Values:
         """Values of an operand in shared memory, (m or n, k)."""
         memory = self.machine.memory
@@ -252,16 +289,16 @@ class TensorMultiply:
                 f"operand {operand.name} reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
                 f"{memory.shared_bytes} bytes"
             )
-        reads.append(np.unique(at >> 4))
+        reads.append((np.unique(at >> 4), operand.container > operand.type.bits))
         base = memory.shared_base + thread[0] * memory.shared_stride
         size = max(operand.container // 8, 1)
         return decode_shared(operand, gather(memory.data, base, at, size, transposed=transposed))
 
-    def _watch(self, thread: Thread, columns: Array, reads: list[Array]) -> None:
+    def _watch(self, thread: Thread, columns: Array, reads: list[tuple[Array, bool]]) -> None:
         """Tell what is in use until a commit has been waited for."""
         observer = self.machine.observer
         if observer is None or observer.tensor is None:
             return
-        granules = np.unique(np.concatenate(reads))
-        observer.traffic.count_operand(self.instruction, granules.size * CHUNK)
-        observer.tensor.product(self.instruction, thread, np.unique(columns), granules)
+        for granules, _ in reads:
+            observer.traffic.count_operand(self.instruction, granules.size * CHUNK)
+        observer.tensor.product(self.instruction, thread, np.unique(columns), reads)

@@ -138,20 +138,13 @@ class TensorView:
         per = rows // 2 if pair and self.name == "sfa" else rows // halves
         layout = scale_factors(per)
         for row in range(rows):
-            for col in range(self._chunks):
+            for col in range(self.one.chunks):
                 lane, column, byte = layout(row=row % per, scale=col)
                 ctas = (row // per,) if pair and self.name == "sfa" else range(self.one.group)
                 first = row // per * 64 if halves == 2 else 0
                 for cta in ctas:
                     for copy in range(0, LANES // halves, 32):
                         yield Held(cta, first + lane + copy, column, 8 * byte, row, col)
-
-    @property
-    def _chunks(self) -> int:
-        """Scale factors of a row that the instruction takes."""
-        if self.descriptor.kind == "mxf8f6f4":
-            return 1
-        return 4 if self.one.scaling in ("scale_vec::4X", "block16") else 2
 
     @property
     def columns(self) -> int:

@@ -8,6 +8,7 @@ Products of one thread follow each other by themselves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,7 +64,11 @@ class TensorChecks:
     # Products and copies
 
     def product(
-        self, instruction: Instruction, thread: Thread, columns: Array, granules: Array
+        self,
+        instruction: Instruction,
+        thread: Thread,
+        columns: Array,
+        reads: Sequence[tuple[Array, bool]],
     ) -> None:
         """A thread has columns written, from granules of shared memory.
 
@@ -71,12 +76,14 @@ class TensorChecks:
             instruction: the product or copy.
             thread: who issued it.
             columns: of its CTA, each once.
-            granules: of 16 bytes, likewise.
+            reads: granules of 16 bytes of each operand, each once, and whether some of their bytes
+                are padding.
         """
         self._after_touches(instruction, thread, columns, "writes")
         self._after_products(instruction, thread, columns)
         issued = self._open.setdefault(thread, [])
-        issued.append(self.in_flight.read(instruction, [thread], granules))
+        for granules, padded in reads:
+            issued.append(self.in_flight.read(instruction, [thread], granules, padded=padded))
         made = self._made(instruction, thread[0], columns)
         self._issuers[made.number] = thread[1]
         writers = self._writers.setdefault(thread[0], [None] * COLUMNS)

@@ -95,7 +95,10 @@ _HOPPER = {
     "float8": _Row(16, 25, (-133, -21), method=Method.HALVES),
     "warpgroup float8": _Row(32, 13, (-133, -21), Rounding.E8M13),
 }
-_BLACKWELL = _HOPPER | {"tensor float8": _Row(32, 25, (-133, -21))}
+_BLACKWELL = _HOPPER | {
+    "tensor float8": _Row(32, 25, (-133, -21)),
+    "packed": _Row(64, 35, (-139, -139), method=Method.GROUPS),
+}
 _BLACKWELL_RTX = _HOPPER | {
     "float8": _Row(32, 25, (-133, -21)),
     "packed": _Row(64, 35, (-139, -139), method=Method.GROUPS),

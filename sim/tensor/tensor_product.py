@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ Matrix = NDArray[Any]
 
 
 def multiply_tensors(
-    form: DescribedProduct, a: Matrix, b: Matrix, c: Matrix, *, arch: str, numerics: str
+    form: DescribedProduct,
+    a: Matrix,
+    b: Matrix,
+    c: Matrix,
+    scales: tuple[Matrix, Matrix] | None = None,
+    *,
+    arch: str,
+    numerics: str,
 ) -> Matrix:
     """Execute one product.
 
@@ -25,6 +33,7 @@ def multiply_tensors(
         a: values of A, (m, k).
         b: values of B, (k, n).
         c: values of D before, (m, n), of its element type.
+        scales: those of A, (m, chunks), and of B, (chunks, n), of a block-scaled product.
         arch: the target whose arithmetic is meant.
         numerics: `exact` or `fast`, as for `product.multiply`.
 
@@ -32,14 +41,17 @@ def multiply_tensors(
         D, (m, n), of its element type.
     """
     a, b, c = a[None], b[None], c[None]
+    inputs = Inputs(a, b, c)
+    if scales is not None:
+        inputs = replace(inputs, scale_a=scales[0][None], scale_b=scales[1][None])
     if not form.operand("a").type.is_float:
         d = integers(form, a.astype(np.float64), b.astype(np.float64), c)
     elif numerics == "fast":
         with np.errstate(all="ignore"):
-            d = fast(Inputs(a, b, c)).astype(c.dtype)
+            d = fast(inputs).astype(c.dtype)
     else:
         rule = arithmetic(form, arch)
-        sides = sides_of(form, Inputs(a, b, c), rule)
+        sides = sides_of(form, inputs, rule)
         d = exact(form, rule, sides, addend_of(form, c)).transpose(2, 0, 1)
     found: Matrix = np.ascontiguousarray(d[0])
     return found

@@ -126,7 +126,7 @@ BASIC = [
 ]
 
 
-@pytest.mark.parametrize("ptx", [one.ptx for one in BASIC])
+@pytest.mark.parametrize("ptx", [one.ptx for one in BASIC if not one.scaled])
 def test_every_kind(ptx):
     """The first and the last of its types, of every M and with different N."""
     one = named(ptx)
@@ -137,7 +137,7 @@ def test_every_kind(ptx):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ptx", [one.ptx for one in BASIC])
+@pytest.mark.parametrize("ptx", [one.ptx for one in BASIC if not one.scaled])
 def test_every_type_and_shape(ptx):
     one = named(ptx)
     for types in KINDS[one.kind].types:
@@ -234,3 +234,63 @@ def test_faults(fault):
     )  # fmt: skip
     said = [f"{finding.kind}: {finding.message}" for finding in report.findings]
     assert any(message in one for one in said), said
+
+
+SCALED = [one for one in BASIC if one.scaled]
+SCALES = {"ue8m0": ml_dtypes.float8_e8m0fnu, "ue4m3": ml_dtypes.float8_e4m3fn}
+
+
+def packed(matrix, kind):
+    """Rows in shared memory: of `mxf4` and `mxf4nvf4` two elements a byte, without padding."""
+    if kind == "mxf8f6f4":
+        return None
+    codes = matrix.view(np.uint8)
+    return codes[:, 0::2] | codes[:, 1::2] << 4
+
+
+def factors(rng, rows, chunks, first, scale):
+    """Columns of scale factors, (128 lanes, columns of 32 bits), and what they are."""
+    held = np.full((128, -(-rows // 32), 4), 0x70, np.uint8)
+    values = (2.0 ** rng.integers(-2, 3, (rows, chunks))).astype(SCALES[scale])
+    for row, chunk in product(range(rows), range(chunks)):
+        held[row % 32 :: 32, row // 32, first + chunk] = values[row, chunk].view(np.uint8)
+    return held.view(np.uint32)[..., 0], values.astype(np.float64)
+
+
+def check_scaled(one, descriptor, numerics):
+    rng = np.random.default_rng(descriptor.encode())
+    m, n, k = descriptor.shape
+    a, b = numbers(rng, descriptor.a, (m, k)), numbers(rng, descriptor.b, (n, k))
+    sfa, x = factors(rng, m, one.chunks, descriptor.sfa_id, descriptor.scale)
+    sfb, y = factors(rng, n, one.chunks, descriptor.sfb_id, descriptor.scale)
+    made = tensor_product_kernel(one, SM_100A, descriptor)
+    d, c = np.zeros((128, n), np.float32), rng.integers(-9, 9, (128, n)).astype(np.float32)
+    if one.a == "tensor":
+        narrow = one.kind != "mxf8f6f4"
+        left = packed(a, one.kind).view(np.uint32) if narrow else None
+        given = (
+            in_tensor(a, descriptor.a, extents=(m, n), stationary=False) if left is None else left
+        )
+    else:
+        given = packed(a, one.kind)
+        given = in_shared(a, descriptor.a) if given is None else given
+    right = packed(b, one.kind)
+    right = in_shared(b, descriptor.b) if right is None else right
+    shown = [d, given, right, c, sfa, sfb]
+    assert [one.shape for one in shown] == [buffer.shape for buffer in made.buffers]
+    launch(
+        made.ptx, "try_instruction", (1,), (128,), shown, arch="sm_100a", numerics=numerics
+    ).require_ok()
+    left = a.astype(np.float64) * x.repeat(k // one.chunks, axis=1)
+    wanted = left @ (b.astype(np.float64) * y.repeat(k // one.chunks, axis=1)).T + c
+    np.testing.assert_array_equal(d, wanted.astype(np.float32), err_msg=f"{one.ptx} {descriptor}")
+
+
+@pytest.mark.parametrize("ptx", [one.ptx for one in SCALED])
+def test_block_scaled(ptx):
+    """Every legal first byte, exactly and fast."""
+    one = named(ptx)
+    types = KINDS[one.kind].types
+    last = {1: 3, 2: 2, 4: 0}[one.chunks]
+    check_scaled(one, one.describe(types[-1], n=40, sfa_id=last), "exact")
+    check_scaled(one, one.describe(types[0], n=64, sfb_id=last), "fast")

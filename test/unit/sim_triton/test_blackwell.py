@@ -159,3 +159,34 @@ def test_descriptors(triton: Any) -> None:
     # Of B: 8192 bytes to the next 64 columns; both swizzled, 1024 bytes to the next eight lines.
     assert str(MatrixDescriptor(0, 8192, 0, "none").encode() & 0xFFFFFFFF) in text
     assert str(MatrixDescriptor(0, 0, 1024, "128B").encode() >> 32) in text
+
+
+def scaled(rng: Any, format_: str, rows: int, depth: int) -> tuple[Any, Any, Any]:
+    """A factor as memory has it, its scale factors, and what it is."""
+    types = {"e4m3": E4M3, "e5m2": ml_dtypes.float8_e5m2, "e2m1": ml_dtypes.float4_e2m1fn}
+    values = rng.integers(-3, 4, (rows, depth)).astype(types[format_])
+    memory = values.view(np.uint8)
+    if format_ == "e2m1":
+        memory = memory[:, 0::2] | memory[:, 1::2] << 4
+    scales = rng.integers(125, 130, (rows, depth // 32)).astype(np.uint8)
+    factor = np.repeat(2.0 ** (scales.astype(int) - 127), 32, axis=1)
+    return memory, scales, values.astype(np.float64) * factor
+
+
+@pytest.mark.parametrize(
+    ("a_format", "b_format", "numerics"),
+    [("e4m3", "e2m1", "fast"), ("e2m1", "e2m1", "exact"), ("e5m2", "e4m3", "exact")],
+)
+def test_block_scaling(triton: Any, a_format: str, b_format: str, numerics: str) -> None:
+    """Whose scale factors are stored to tensor memory, and padded floats to shared memory."""
+    rng, n = np.random.default_rng(7), 128
+    (a, a_scales, x), (b, b_scales, y) = (scaled(rng, name, n, n) for name in (a_format, b_format))
+    made = compiled(
+        triton, "matmul_scaled", [*["*u8"] * 4, "*fp32"], bm=n, bn=n, bk=n, a_format=a_format,
+        b_format=b_format, a_pack=n // a.shape[1], b_pack=n // b.shape[1],
+    )  # fmt: skip
+    assert "block_scale" in made["ptx"]
+    c = np.zeros((n, n), np.float32)
+    args = [a, a_scales, b, b_scales, c, None, None]
+    run(made, (1, 1), args, numerics=numerics).require_ok()
+    np.testing.assert_array_equal(c, (x @ y.T).astype(np.float32))
