@@ -52,6 +52,7 @@ _GROUPS = {
     "Asynchronous copies": "async_copy",
     "Registers": "elementwise",
     "Choice": "select",
+    "Inline assembly": "inline_asm",
     "Layouts": "layouts",
     "Views": "views",
     "Reductions": "reduce",

@@ -62,7 +62,7 @@ class Parser(argparse.ArgumentParser):
         """Print the usage and the message, with the flag that may be meant, and exit with 2."""
         self.print_usage(sys.stderr)
         if message.startswith(_UNRECOGNIZED):
-            message += self._meant(message.removeprefix(_UNRECOGNIZED).split()[0])
+            message += self._meant(message.removeprefix(_UNRECOGNIZED).partition(" ")[0])
         self.exit(2, f"error: {message}\n")
 
     def _meant(self, given: str) -> str:
