@@ -167,7 +167,7 @@ class InstructionDescriptor:
         step = transposed_columns(group)
         if self.transpose_b and kind.container == 8 and self.n % step:
             raise TilecError(
-                f"N = {self.n} is no multiple of {step}, as B of 8 bits along N wants for {what}"
+                f"N = {self.n} is not a multiple of {step}, as B of 8 bits along N wants for {what}"
             )
         if self.shift and not stationary:
             raise TilecError(f"only .ws moves columns of B, not {what}")

@@ -48,7 +48,7 @@ class MatrixDescriptor:
         for name in ("start", "leading", "stride"):
             value: int = getattr(self, name)
             if value % _UNIT or not 0 <= value < REACH:
-                raise TilecError(f"a {name} of {value} is no multiple of {_UNIT} below {REACH}")
+                raise TilecError(f"a {name} of {value} is not a multiple of {_UNIT} below {REACH}")
         if self.swizzle not in SWIZZLE_CODES:
             legal = ", ".join(SWIZZLE_CODES)
             raise TilecError(f"unknown swizzle '{self.swizzle}'; legal: {legal}")

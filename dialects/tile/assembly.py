@@ -116,6 +116,7 @@ def _check_places(text: str, count: int) -> None:
         if number == "$" or (number.isdecimal() and int(number) < count):
             continue
         raise TilecError(
-            f"'{match[0]}' in the assembly is no register; legal: $0 to ${count - 1}, and $$ for a "
+            f"'{match[0]}' in the assembly is not a register; legal: $0 to ${count - 1}, and $$ "
+            "for a "
             "dollar"
         )

@@ -57,7 +57,7 @@ func.func @nibbles(%a: tensor<32xi4>) {
 // -----
 
 func.func @places(%a: tensor<32xf32>) {
-  // expected-error @below {{'tile.inline_asm' op '$2' in the assembly is no register; legal: $0 to $1, and $$ for a dollar}}
+  // expected-error @below {{'tile.inline_asm' op '$2' in the assembly is not a register; legal: $0 to $1, and $$ for a dollar}}
   %0 = tile.inline_asm "mov.b32 $0, $2;", "=r,r" (%a) : (tensor<32xf32>) -> (tensor<32xf32>)
   return
 }
@@ -65,7 +65,7 @@ func.func @places(%a: tensor<32xf32>) {
 // -----
 
 func.func @modifier(%a: tensor<32xf32>) {
-  // expected-error @below {{'tile.inline_asm' op '${' in the assembly is no register}}
+  // expected-error @below {{'tile.inline_asm' op '${' in the assembly is not a register}}
   %0 = tile.inline_asm "mov.b32 ${0:x}, $1;", "=r,r" (%a) : (tensor<32xf32>) -> (tensor<32xf32>)
   return
 }

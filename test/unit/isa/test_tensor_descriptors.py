@@ -183,7 +183,7 @@ def test_k():
 def test_b_of_bytes_along_n_wants_wider_steps():
     one = named("tcgen05.mma.cta_group::1.kind::f8f6f4")
     assert one.describe(n=48, transpose_b=1).n == 48
-    with pytest.raises(TilecError, match="N = 24 is no multiple of 16"):
+    with pytest.raises(TilecError, match="N = 24 is not a multiple of 16"):
         one.describe(n=24, transpose_b=1)
     with pytest.raises(TilecError, match=r"only \.ws moves columns of B"):
         one.describe(shift=8)
@@ -229,7 +229,7 @@ def test_matrix_words_that_say_nothing(word, message):
 
 
 def test_matrix_fields_that_do_not_fit():
-    with pytest.raises(TilecError, match="a start of 8 is no multiple of 16 below 262144"):
+    with pytest.raises(TilecError, match="a start of 8 is not a multiple of 16 below 262144"):
         MatrixDescriptor(8, 0, 0)
     with pytest.raises(TilecError, match="unknown swizzle '256B'; legal: none"):
         MatrixDescriptor(0, 0, 0, "256B")

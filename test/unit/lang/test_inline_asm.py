@@ -196,7 +196,7 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda x: ASM(COPY, "=f", [x], tl.float32), "pack 1 takes constraints of 1 outputs and 1 in"),
     (lambda x: ASM(COPY, "=f,l", [x], tl.float32), "constraint 1 is of an input of 32 bits: r or"),
     (lambda x: ASM(COPY, "=f,f", [x], tl.float64), "constraint 0 is of an output of 64 bits: ="),
-    (lambda x: ASM("mov.b32 $0, $7;", "=f,f", [x], tl.float32), r"'\$7' in the assembly is no reg"),
+    (lambda x: ASM("mov.b32 $0, $7;", "=f,f", [x], tl.float32), r"'\$7' in the assembly is not a"),
     (lambda x: ASM(COPY, "=f,f", [x], tl.float32, pack=0), "pack is a number from 1 to 64, not 0"),
     (lambda x: ASM(COPY, "=f,f", [x], tl.float32, pack=True), "pack is a number known when"),
     (lambda x: ASM(COPY, "=r,r", [x.astype(tl.int8)], tl.int8, pack=3), "pack 3 of elements of 8"),

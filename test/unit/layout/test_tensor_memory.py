@@ -69,7 +69,7 @@ def test_every_accumulator(letter):
 
 
 def test_eights_of_columns():
-    """N of one CTA need be no power of two."""
+    """N of one CTA need not be a power of two."""
     for m, n in product((64, 128), range(8, 257, 8)):
         cta, lane, column = accumulator(m, n).places()
         rows = np.arange(m)[:, None]

@@ -34,7 +34,7 @@ GENERATORS = ("random_tiles", "random_memory")
 
 
 def load(path: Path) -> ModuleType:
-    """A module of a folder that is no package."""
+    """A module of a folder that is not a package."""
     if path.stem not in sys.modules:
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None

@@ -91,7 +91,7 @@ def test_the_next_launch_tries_nothing(gpu: Any, on_gpu: Any) -> None:
 
 
 def test_what_cannot_be_launched_is_left_out(gpu: Any, on_gpu: Any) -> None:
-    configs = [tilec.Config({"block": n}) for n in (48, 64)]  # 48 is no whole number of warps
+    configs = [tilec.Config({"block": n}) for n in (48, 64)]  # 48 is not a whole number of warps
 
     @tilec.autotune(configs)
     @tilec.kernel(target="sm_80")
