@@ -11,13 +11,14 @@ from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.mlir import ir
 from tilec.layout import LinearLayout
-from tilec.layout.conversion import convert
 from tilec.layout.sectors import Traffic, traffic
 
 from .analysis.effects import is_shared
 from .analysis.shared_space import SharedSpace
+from .fragments.fragment_types import FragmentTypes
 from .kernel_pass import Kernel, KernelPass
 from .layouts.layout_wants import memory_layout
+from .staging.trip_choice import conversion_cost
 
 _SECTOR = 1
 """What a sector costs, in the unit of a conversion's price. A round figure, not a measurement."""
@@ -51,17 +52,18 @@ def _coalesce(store: StoreOp, kernel: Kernel) -> None:
     saved = _cost(own) - _cost(better)
     if saved <= 0:
         return
-    price = convert(tile.layout, other, bits_of(tile.element), target).price.total
+    types = FragmentTypes(kernel.function)
+    price = conversion_cost(tile.layout, other, tile.element, target, types)
     said = (
         f"in its tile's own layout takes {own.instructions} instructions and "
         f"{own.sectors} sectors a warp, coalesced {better.instructions} and {better.sectors}"
     )
     if saved <= price:
-        kernel.remark(store, f"{said}: not worth a conversion, which costs {price}")
+        kernel.missed(store, f"{said}: not worth a conversion, which costs {price}")
         return
     wanted = tensor_type(tile.shape, tile.element, other)
     if not SharedSpace(kernel.function, target).has_room(store, value.type, wanted):
-        kernel.remark(store, f"{said}: no room in shared memory for a conversion")
+        kernel.missed(store, f"{said}: no room in shared memory for a conversion")
         return
     kernel.remark(store, f"{said}: worth a conversion, which costs {price}")
     with ir.InsertionPoint(store):

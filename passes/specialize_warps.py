@@ -74,7 +74,7 @@ class SpecializeWarps(KernelPass):
             with kernel.at(loop):
                 why = self._too_few(kernel) or _Parting(kernel, target, loop, dots, tiles).run()
                 if why:
-                    kernel.remark(loop, f"is not shared out to warps that load: {why}")
+                    kernel.missed(loop, f"is not shared out to warps that load: {why}")
                     continue
             return
 
