@@ -40,12 +40,12 @@ def named(mnemonic: str, a: str | None = None) -> Instruction | None:
         a: where A lies, if it is not the first place.
 
     Raises:
-        TilecError: if it leaves no choice of where A lies.
+        TilecError: if it has no choice of where A lies.
     """
     table = instructions()
     if mnemonic in table:
         if a is not None and not mnemonic.endswith(f".a::{a}"):
-            raise TilecError(f"{mnemonic} leaves no choice of where A lies")
+            raise TilecError(f"{mnemonic} has no choice of where A lies")
         return table[mnemonic]
     places = (a,) if a is not None else A_PLACES
     return next((found for one in places if (found := table.get(f"{mnemonic}.a::{one}"))), None)

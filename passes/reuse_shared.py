@@ -15,12 +15,11 @@ from tilec.ir.mlir import ir
 from tilec.ir.ops import gpu
 from tilec.ir.types import memref_of
 from tilec.isa import Target
-from tilec.isa.wording import counted
 
 from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
 from .analysis.places import places_of
 from .analysis.shared_space import aligned
-from .base import remark, walk
+from .base import walk
 from .kernel_pass import Kernel, KernelPass
 from .search import named
 
@@ -62,9 +61,9 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
     total = max(at + _size(buffer) for at, buffer in placed)
     apart = sum(map(_size, buffers))
     if total < apart:
-        remark(
-            kernel.function.location,
-            f"{len(buffers)} buffers share {counted(total, 'byte')} of shared memory; apart they "
+        kernel.remark(
+            kernel.function,
+            f"has {len(buffers)} buffers that share {total} bytes of shared memory; apart they "
             f"take {apart}",
         )
 

@@ -17,6 +17,7 @@ from tilec.layout import LinearLayout
 
 from ..emit import is_zero, linear
 from ..thread_index import ThreadIndex
+from .access_remarks import AccessRemarks
 from .registers import bitcast
 
 P = ParamSpec("P")
@@ -55,6 +56,7 @@ class Lowering:
         thread: its thread index.
         interned: what is emitted `with` it is emitted once, out of all loops and branches that
             its operands are out of.
+        accesses: what is remarked of its accesses to global memory.
     """
 
     def __init__(self, module: Op, function: Op, target: Target | None) -> None:
@@ -63,6 +65,7 @@ class Lowering:
         self.target = target
         self.thread = ThreadIndex(function)
         self.interned = Interner(function)
+        self.accesses = AccessRemarks()
         self._emitted: dict[tuple[object, ...], Any] = {}
         self._answers: dict[tuple[object, Value], Any] = {}
         self._places: dict[tuple[LinearLayout, str], list[Value]] = {}
