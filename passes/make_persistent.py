@@ -58,15 +58,15 @@ class MakePersistent(KernelPass):
             with kernel.at(loop):
                 why = "it has a loop over tiles" if tiles else _obstacle(kernel, loop)
                 if why:
-                    kernel.missed(kernel.function, f"is launched a CTA a tile: {why}")
+                    kernel.missed(kernel.function, f"is launched with a CTA per tile: {why}")
                     return
                 function = kernel.function
                 walk_tiles(function, loop)
                 function.attributes[CTAS_PER_SM] = i64(1)
                 kernel.remark(
                     function,
-                    "is launched a CTA an SM, each of which takes one tile of the grid after the "
-                    "other: boxes of the next arrive while one is stored",
+                    "is launched with a CTA per SM, each of which takes one tile of the grid after "
+                    "the other: boxes of the next arrive while one is stored",
                 )
             return
 

@@ -34,7 +34,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK: tile.store
   // CHECK: }
   // CHECK-NEXT: gpu.return
-  // WHY: remark: 'gpu.func' op is launched a CTA an SM, each of which takes one tile of the grid after the other: boxes of the next arrive while one is stored
+  // WHY: remark: 'gpu.func' op is launched with a CTA per SM, each of which takes one tile of the grid after the other: boxes of the next arrive while one is stored
   // OFF-LABEL: gpu.func @gemm
   // OFF-NOT: ctas_per_sm
   gpu.func @gemm(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 7, 5, 3>} {
@@ -100,7 +100,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @shared_memory_of_arguments
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: it may write what the next tile loads (an argument that shares no memory with others is llvm.noalias)
+  // WHY: is launched with a CTA per tile: it may write what the next tile loads (an argument that shares no memory with others is llvm.noalias)
   gpu.func @shared_memory_of_arguments(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -117,7 +117,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @rounds_of_a_place
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: how many rounds it takes may differ from tile to tile, and SMs that are done with short ones would wait
+  // WHY: is launched with a CTA per tile: how many rounds it takes may differ from tile to tile, and SMs that are done with short ones would wait
   gpu.func @rounds_of_a_place(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -136,7 +136,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @clusters
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: it says which CTAs are a cluster
+  // WHY: is launched with a CTA per tile: it says which CTAs are a cluster
   gpu.func @clusters(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_cluster_size = array<i32: 2, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -153,7 +153,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @no_room
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: 7 stages of 32768 bytes, as its loop wants, leave no room for the tile that is stored
+  // WHY: is launched with a CTA per tile: 7 stages of 32768 bytes, as its loop wants, leave no room for the tile that is stored
   gpu.func @no_room(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: memref<?x?xf16> {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -171,7 +171,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @unaligned
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: its loop is not shared out to warps that load: its array is only known to begin at a multiple of 2 bytes
+  // WHY: is launched with a CTA per tile: its loop is not shared out to warps that load: its array is only known to begin at a multiple of 2 bytes
   gpu.func @unaligned(%a: !Array {tile.strides = array<i64: 8, 1>}, %b: !Array, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -188,7 +188,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @one_warpgroup
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: an SM holds several CTAs, of which some multiply while others store
+  // WHY: is launched with a CTA per tile: an SM holds several CTAs, of which some multiply while others store
   gpu.func @one_warpgroup(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -205,7 +205,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @other_loops
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: 'scf.for' stands beside its loop of products
+  // WHY: is launched with a CTA per tile: 'scf.for' stands beside its loop of products
   gpu.func @other_loops(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
@@ -224,7 +224,7 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
 
   // CHECK-LABEL: gpu.func @other_buffers
   // CHECK-NOT: ctas_per_sm
-  // WHY: is launched a CTA a tile: it fills buffers in shared memory which the tile before may still read
+  // WHY: is launched with a CTA per tile: it fills buffers in shared memory which the tile before may still read
   gpu.func @other_buffers(%a: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %b: !Array {tile.aligned = 16 : i64, tile.strides = array<i64: 8, 1>}, %c: !Out {llvm.noalias}, %depth: index) kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
