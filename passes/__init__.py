@@ -42,7 +42,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .base import Diagnostic, Pass, PassError, advise, remark, walk
+from .base import Diagnostic, Pass, PassError, RemarkKind, advise, remark, walk
 from .registry import register
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ __all__ = [
     "KernelPass",
     "Pass",
     "PassError",
+    "RemarkKind",
     "Report",
     "advise",
     "defining_op",

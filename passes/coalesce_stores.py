@@ -9,6 +9,7 @@ from tilec.dialects.tile.ops import ConvertLayoutOp, StoreOp
 from tilec.ir.mlir import ir
 
 from .analysis.shared_space import SharedSpace
+from .fragments.fragment_types import FragmentTypes
 from .kernel_pass import Kernel, KernelPass
 from .layouts.coalescing import coalesced
 
@@ -32,7 +33,8 @@ class CoalesceStores(KernelPass):
 
 
 def _coalesce(store: StoreOp, kernel: Kernel) -> None:
-    found, target = coalesced(store, kernel.target), kernel.target
+    types = FragmentTypes(kernel.function)
+    found, target = coalesced(store, types, kernel.target), kernel.target
     if found is None:
         return
     own, better = found.own, found.better
@@ -41,10 +43,10 @@ def _coalesce(store: StoreOp, kernel: Kernel) -> None:
         f"{own.sectors} sectors a warp, coalesced {better.instructions} and {better.sectors}"
     )
     if not found.pays:
-        kernel.remark(store, f"{said}: not worth a conversion, which costs {found.price}")
+        kernel.missed(store, f"{said}: not worth a conversion, which costs {found.price}")
         return
     if not SharedSpace(kernel.function, target).has_room(store, store.tile.type, found.type):
-        kernel.remark(store, f"{said}: no room in shared memory for a conversion")
+        kernel.missed(store, f"{said}: no room in shared memory for a conversion")
         return
     kernel.remark(store, f"{said}: worth a conversion, which costs {found.price}")
     with ir.InsertionPoint(store):

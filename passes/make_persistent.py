@@ -58,7 +58,7 @@ class MakePersistent(KernelPass):
             with kernel.at(loop):
                 why = "it has a loop over tiles" if tiles else _obstacle(kernel, loop)
                 if why:
-                    kernel.remark(kernel.function, f"is launched a CTA a tile: {why}")
+                    kernel.missed(kernel.function, f"is launched a CTA a tile: {why}")
                     return
                 function = kernel.function
                 walk_tiles(function, loop)

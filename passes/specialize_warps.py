@@ -52,7 +52,7 @@ class SpecializeWarps(KernelPass):
             with kernel.at(loop):
                 plan = self._too_few(kernel) or plan_parting(kernel, target, loop, tiles)
                 if isinstance(plan, str):
-                    kernel.remark(loop, f"is not shared out to warps that load: {plan}")
+                    kernel.missed(loop, f"is not shared out to warps that load: {plan}")
                     continue
                 _part(kernel, loop, tiles, plan)
             return

@@ -19,6 +19,7 @@ from tilec.isa.launch import extents
 from tilec.launch.simulated import SMS, for_simulator
 from tilec.runtime import cuda
 
+from .colours import say
 from .common import Parser, leave, run
 from .files import check_outputs, write_outputs
 from .run_arguments import FORMS, Array, Value, argument
@@ -104,7 +105,7 @@ def _main(arguments: argparse.Namespace) -> int:
     try:
         program = load(arguments.input, arch=arguments.arch, level=arguments.level)
     except RefusedError as error:
-        sys.stderr.write(str(error))
+        say(str(error))
         return 1
     return _dry_run(program, arguments) if arguments.dry_run else _run(program, arguments)
 
@@ -112,7 +113,7 @@ def _main(arguments: argparse.Namespace) -> int:
 def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     found = sim.check(program.ptx, arguments.kernel)
     for error in found:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}\n")
     return 1 if found else 0
 
 

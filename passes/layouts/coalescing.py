@@ -11,10 +11,11 @@ from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type
 from tilec.ir.aliases import Type
 from tilec.isa import Target
 from tilec.layout import LinearLayout
-from tilec.layout.conversion import convert
 from tilec.layout.sectors import Traffic, traffic
 
 from ..analysis.effects import is_shared
+from ..fragments.fragment_types import FragmentTypes
+from ..staging.trip_choice import conversion_cost
 from .layout_wants import memory_layout
 
 _SECTOR = 1
@@ -42,7 +43,7 @@ class Coalesced(NamedTuple):
         return _cost(self.own) - _cost(self.better) > self.price
 
 
-def coalesced(store: StoreOp, target: Target | None) -> Coalesced | None:
+def coalesced(store: StoreOp, types: FragmentTypes, target: Target | None) -> Coalesced | None:
     """A store to global memory in the layout that suits memory; None if its own costs no more."""
     value, memref = store.tile, store.memref
     tile = tile_value(value.type)
@@ -52,7 +53,7 @@ def coalesced(store: StoreOp, target: Target | None) -> Coalesced | None:
     own, better = (_traffic(store, tile, layout) for layout in (tile.layout, other))
     if _cost(own) <= _cost(better):
         return None
-    price = convert(tile.layout, other, bits_of(tile.element), target).price.total
+    price = conversion_cost(tile.layout, other, tile.element, target, types)
     return Coalesced(tensor_type(tile.shape, tile.element, other), own, better, price)
 
 
