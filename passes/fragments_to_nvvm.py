@@ -44,7 +44,8 @@ class FragmentsToNvvm(KernelPass):
     Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on scalars and short vectors. A matrix
     instruction becomes a convergent call of its LLVM intrinsic, or inline assembly where LLVM has
     none. Shared buffers become one array; its size stands in the attribute `tile.dynamic_shared`
-    where it is more than a kernel gets without asking.
+    where it is more than a kernel gets without asking. A remark says of each access to global
+    memory how many bytes an instruction takes, and why no more.
     """
 
     name: ClassVar[str] = "tile-fragments-to-nvvm"
@@ -53,6 +54,7 @@ class FragmentsToNvvm(KernelPass):
         """Rewrite a kernel."""
         lowering = Lowering(kernel.module, kernel.function, kernel.target)
         _lower(lowering)
+        lowering.accesses.explain(kernel.function_of(kernel.function))
 
 
 def _packing(type_: FragType) -> Packing:
