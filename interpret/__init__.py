@@ -13,6 +13,7 @@ from .call import Call
 from .findings import Finding, NoMeaning, Undefined
 from .launch import Outcome, interpret
 from .memory import Buffer, View
+from .program import Program
 from .registry import meaning, meanings
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Finding",
     "NoMeaning",
     "Outcome",
+    "Program",
     "Undefined",
     "View",
     "arithmetic_of",

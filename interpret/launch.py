@@ -42,7 +42,7 @@ class Outcome:
 
 
 def interpret(
-    function: Op,
+    function: Op | Program,
     arguments: Sequence[View | int | float | Array],
     arithmetic: Arithmetic,
     *,
@@ -54,7 +54,7 @@ def interpret(
 
     Args:
         function: the kernel; its `known_block_size` says how many threads a CTA has, a warp
-            without.
+            without. As a `Program` it is read once, for several launches.
         arguments: views of memory, whose buffers are copied first; numbers for scalars.
         arithmetic: of floats.
         grid: CTAs.
@@ -67,10 +67,10 @@ def interpret(
     Raises:
         NoMeaning: at an op that has no interpretation.
     """
-    program = Program(function)
+    program = function if isinstance(function, Program) else Program(function)
     given, buffers = _copies(arguments)
     findings: list[Finding] = []
-    block = _block(function)
+    block = _block(program.function)
     try:
         for z, y, x in product(*(range(n) for n in reversed(grid))):
             values: list[Value] = [None] * program.size

@@ -52,14 +52,16 @@ class Body:
 
 
 class Program:
-    """A function.
+    """A function, which may be run again and again with one arithmetic, for one target.
 
     Attributes:
+        function: the function; it must stay as it is.
         body: its body.
         size: how many values it has.
     """
 
     def __init__(self, function: Op) -> None:
+        self.function = function
         self._numbers: dict[Value, int] = {}
         self.body = self._body(function.regions[0].blocks[0])
         self.size = len(self._numbers)

@@ -13,14 +13,14 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from .errors import LaunchError
-from .limits import LARGEST_CLUSTER
+from .limits import CTAS_ALONG_X, LARGEST_CLUSTER
 from .types import TYPE_BITS
 from .wording import counted
 
 Extents = tuple[int, int, int]
 """CTAs of a grid, or threads of a CTA, along x, y and z."""
 
-GRID_LIMIT: Extents = (2**31 - 1, 65535, 65535)
+GRID_LIMIT: Extents = (CTAS_ALONG_X, 65535, 65535)
 """The most CTAs along x, y and z (CUDA Programming Guide, "Compute Capabilities")."""
 
 LOCAL_LIMIT = 512 * 1024

@@ -119,7 +119,7 @@ def _function(
     attributes = {
         "sym_name": mlir.ir.StringAttr.get(name),
         "function_type": mlir.ir.TypeAttr.get(mlir.ir.FunctionType.get(types, [])),
-        "gpu.kernel": mlir.ir.UnitAttr.get(),
+        "kernel": mlir.ir.UnitAttr.get(),
         "known_block_size": mlir.ir.DenseI32ArrayAttr.get([32 * warps, 1, 1]),
     }
     with mlir.ir.InsertionPoint(body):

@@ -33,7 +33,7 @@ from tilec.ir import mlir
 from tilec.isa import LaunchError, PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 from tilec.isa.boxes import Im2col
-from tilec.isa.limits import PERSISTENT_TILES
+from tilec.isa.limits import CTAS_ALONG_X
 
 from .schema import SchemaError, check
 
@@ -295,10 +295,10 @@ class KernelEntry(NamedTuple):
         if self.ctas_per_sm is None:
             return grid
         tiles = prod(grid)
-        if tiles > PERSISTENT_TILES:
+        if tiles > CTAS_ALONG_X:
             raise LaunchError(
                 f"a grid of {grid}, {tiles} tiles; CTAs of kernel '{self.name}', which take one "
-                f"after the other, count {PERSISTENT_TILES}"
+                f"after the other, count {CTAS_ALONG_X}"
             )
         used = sms if wanted is None else min(sms, wanted)
         return min(tiles, used * self.ctas_per_sm), 1, 1

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tilec.isa import TilecError
-from tilec.isa.limits import PERSISTENT_TILES
+from tilec.isa.limits import CTAS_ALONG_X
 
 from .abi import Abi, Given, GridExtent, KernelEntry, MemRef, bytes_of
 from .c_arguments import (
@@ -297,8 +297,8 @@ def _ctas(array: str, dimension: int, elements: int) -> str:
 
 def _resident_ctas(of_sm: int) -> Iterator[str]:
     """Statements that find how many CTAs take the tiles of a grid one after the other."""
-    yield f"if (grid_x > {PERSISTENT_TILES}u / grid_y / grid_z)"
-    yield f'  return refuse("the grid has more than {PERSISTENT_TILES} tiles");'
+    yield f"if (grid_x > {CTAS_ALONG_X}u / grid_y / grid_z)"
+    yield f'  return refuse("the grid has more than {CTAS_ALONG_X} tiles");'
     yield "CUdevice device;"
     yield "int sms = 0;"
     yield "CUresult status = cuCtxGetDevice(&device);"

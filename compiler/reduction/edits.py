@@ -77,8 +77,6 @@ def _before(op: Op) -> Iterator[Value]:
     if parent is not None and op.operation.name not in _HOLDERS:
         yield from _before(parent.operation)
     block = op.operation.block
-    if block is None:
-        return
     yield from block.arguments
     for other in block.operations:
         if other.operation == op.operation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from tilec.interpret import ARITHMETICS, Arithmetic, Finding, Outcome, interpret
+from tilec.interpret import ARITHMETICS, Arithmetic, Finding, Outcome, Program, interpret
 from tilec.ir.aliases import Op
 
 from .plans import Parameter, Plan, arguments
@@ -34,7 +34,7 @@ class Difference:
 
 
 def run(
-    function: Op,
+    function: Op | Program,
     plan: Plan,
     known: tuple[Parameter, ...],
     target: str,

@@ -9,7 +9,7 @@ from math import prod
 from typing import cast
 
 import numpy as np
-from tilec.interpret import Outcome
+from tilec.interpret import Outcome, Program
 from tilec.ir.aliases import Op
 from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir
@@ -120,15 +120,16 @@ class Validator:
     def _known(
         self, function: Op, known: tuple[Parameter, ...], target: str, last: Known | None
     ) -> Known:
+        program = Program(function)
         if last is not None and _alike(last.known, known):
             # A pass may not make an input illegal: what it leaves is compared, findings and all.
-            outcomes = [(plan, run(function, plan, known, target)) for plan, _ in last.outcomes]
+            outcomes = [(plan, run(program, plan, known, target)) for plan, _ in last.outcomes]
             return Known(function, last.known, target, tuple(outcomes))
         found: list[tuple[Plan, Outcome]] = []
         axes = frozenset(_axes(function))
         candidates = (plan for plan in plans(known, axes, self.seed) if fits(plan))
         for _, plan in zip(range(_CANDIDATES), candidates, strict=False):
-            outcome = run(function, plan, known, target)
+            outcome = run(program, plan, known, target)
             if not outcome.kinds & UNUSABLE:
                 found.append((plan, outcome))
             if len(found) == _PLANS:

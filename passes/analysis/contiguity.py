@@ -10,6 +10,7 @@ from tilec.ir.attributes import attribute
 from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import ir, scf
 from tilec.ir.types import strides_and_offset
+from tilec.isa.limits import CTAS_ALONG_X
 
 from ..emit import constant_of
 from ..functions import function_around
@@ -142,9 +143,12 @@ def _range(value: Value, depth: int = 8) -> Range:
         case "memref.dim" | "gpu.thread_id":
             return 0, None
         case "gpu.grid_dim":
-            return 1, None
+            return 1, CTAS_ALONG_X
         case "arith.index_castui" if isinstance(operands[0].type, ir.IntegerType):
-            return 0, (1 << operands[0].type.width) - 1
+            low, high = _range(operands[0], depth - 1)
+            if low is None or high is None or low < 0:
+                return 0, (1 << operands[0].type.width) - 1
+            return low, high
         case "arith.shrui" if constant_of(operands[1]):
             return 0, None
         case "arith.divui" | "arith.remui" | "arith.ceildivui" if all(
@@ -152,7 +156,8 @@ def _range(value: Value, depth: int = 8) -> Range:
         ):
             return 0, None
         case "arith.andi" if any(not_negative(v, depth - 1) for v in operands):
-            return 0, None
+            masks = (constant_of(v) for v in operands)
+            return 0, min((mask for mask in masks if mask is not None and mask >= 0), default=None)
         case "arith.minui" if any(not_negative(v, depth - 1) for v in operands):
             return 0, None
         case "arith.shli":
@@ -164,8 +169,12 @@ def _range(value: Value, depth: int = 8) -> Range:
             return _sum(low, low_too), _sum(high, high_too)
         case "arith.muli":
             (low, high), (by, same) = (_range(v, depth - 1) for v in operands)
-            if by is None or by != same or by < 0:
+            if by is None or by < 0:
                 return None, None
+            if by != same:  # no constant: it must not wrap
+                if low is None or high is None or same is None or low < 0 or high * same >= 1 << 63:
+                    return None, None
+                return low * by, high * same
             return (None if low is None else low * by), (None if high is None else high * by)
     return None, None
 
@@ -185,13 +194,13 @@ def _range_of_count(loop: scf.ForOp, depth: int) -> Range:
     return low, start + max(0, (bound - 1 - start) // step * step)
 
 
-def _blocks(block_id: ir.OpView) -> int | None:
-    """The greatest block number along the dimension that a `gpu.block_id` asks for, if known."""
+def _blocks(block_id: ir.OpView) -> int:
+    """The greatest block number along the dimension that a `gpu.block_id` asks for."""
     if "upper_bound" in block_id.attributes:
         return attribute(block_id, "upper_bound", ir.IntegerAttr).value - 1
     function = function_around(block_id)
     if function is None or "known_grid_size" not in function.attributes:
-        return None
+        return CTAS_ALONG_X - 1
     sizes = attribute(function, "known_grid_size", ir.DenseI32ArrayAttr)
     return sizes[dimension_of(block_id)] - 1
 

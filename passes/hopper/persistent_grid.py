@@ -30,7 +30,7 @@ def walk_tiles(function: gpu.GPUFuncOp, around: Op) -> None:
     with ir.InsertionPoint(ops[-1]), around.location:
         wide = ir.IndexType.get()
         x, y, z = extents
-        count = arith.index_castui(arith.muli(arith.muli(x, y), z), wide)
+        count = _wide(arith.muli(arith.muli(x, y), z))
         first = ops_gpu.block_id(ops_gpu.Dimension.X)
         ctas = ops_gpu.grid_dim(ops_gpu.Dimension.X)
         loop = scf.for_([first, count, ctas], [])
@@ -49,7 +49,7 @@ def walk_tiles(function: gpu.GPUFuncOp, around: Op) -> None:
             value = places[number]
         else:
             with ir.InsertionPoint(op), op.location:
-                value = arith.index_castui(extents[number], wide)
+                value = _wide(extents[number])
         op.results[0].replace_all_uses_with(value)
         op.erase()
 
@@ -95,8 +95,13 @@ def _places(tile: Value, across: Value, down: Value) -> list[Value]:
 
     In 32 bits, of which a division takes a quarter of the instructions; a launch has fewer tiles.
     """
-    wide = ir.IndexType.get()
     number = arith.index_castui(tile, i32())
     row = arith.divui(number, across)
     places = arith.remui(number, across), arith.remui(row, down), arith.divui(row, down)
-    return [arith.index_castui(place, wide) for place in places]
+    return [_wide(place) for place in places]
+
+
+def _wide(count: Value) -> Value:
+    """A number of 32 bits as an index, of which it is seen that it is less than 2^31."""
+    most = arith.integer(i32(), (1 << 31) - 1)
+    return arith.index_castui(arith.andi(count, most), ir.IndexType.get())

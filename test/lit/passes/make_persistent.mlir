@@ -15,17 +15,20 @@ gpu.module @m [#nvvm.target<chip = "sm_90a">] {
   // CHECK-NOT: known_grid_size
   // CHECK-SAME: tile.ctas_per_sm = 1 : i64
   // CHECK: %[[DEPTH:.*]] = memref.dim
-  // CHECK: %[[ACROSS:.*]] = arith.index_castui %[[X]] : i32 to index
+  // CHECK: %[[LESS:.*]] = arith.andi %[[X]], %c2147483647_i32 : i32
+  // CHECK: %[[ACROSS:.*]] = arith.index_castui %[[LESS]] : i32 to index
   // CHECK: %[[XY:.*]] = arith.muli %[[X]], %[[Y]] : i32
   // CHECK: %[[XYZ:.*]] = arith.muli %[[XY]], %[[Z]] : i32
-  // CHECK: %[[COUNT:.*]] = arith.index_castui %[[XYZ]] : i32 to index
+  // CHECK: %[[TILES:.*]] = arith.andi %[[XYZ]], %c2147483647_i32{{.*}} : i32
+  // CHECK: %[[COUNT:.*]] = arith.index_castui %[[TILES]] : i32 to index
   // CHECK: %[[FIRST:.*]] = gpu.block_id x
   // CHECK: %[[CTAS:.*]] = gpu.grid_dim x
   // CHECK-NEXT: scf.for %[[TILE:.*]] = %[[FIRST]] to %[[COUNT]] step %[[CTAS]] {
   // CHECK: %[[NUMBER:.*]] = arith.index_castui %[[TILE]] : index to i32
   // CHECK: %[[ROW:.*]] = arith.divui %[[NUMBER]], %[[X]] : i32
   // CHECK: %[[COL:.*]] = arith.remui %[[NUMBER]], %[[X]] : i32
-  // CHECK: %[[PLACE:.*]] = arith.index_castui %[[COL]] : i32 to index
+  // CHECK: %[[SMALL:.*]] = arith.andi %[[COL]], %c2147483647_i32{{.*}} : i32
+  // CHECK: %[[PLACE:.*]] = arith.index_castui %[[SMALL]] : i32 to index
   // CHECK-NOT: gpu.block_id
   // CHECK: arith.muli %[[PLACE]], %c128
   // CHECK: arith.muli %{{.*}}, %[[ACROSS]]

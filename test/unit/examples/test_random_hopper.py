@@ -3,7 +3,8 @@
 Each is a product drawn from what warpgroups take and what they decline: element types, extents of
 the tile and of the matrices, warps, either operand transposed in memory, promised alignment or
 none, bounds or none, A computed on the way, a result that is cast or becomes A of a second product,
-its instruction pinned or left open, warps that load beside those that compute or none. More:
+its instruction pinned or left open, warps that load beside those that compute or none, CTAs that
+take one tile or several, in either order, on few SMs or many. More:
 TILEC_RANDOM_HOPPER=1000 pytest …
 """
 
@@ -33,6 +34,9 @@ TYPES: dict[str, tuple[str, str, str, Any, Any]] = {
     "e4m3": ("f8E4M3FN", "f32", "f8E4M3FN", ml_dtypes.float8_e4m3fn, np.float32),
 }
 
+_MOST = 128 * 128 // 4
+"""Elements of an accumulator a warp, 128 registers of 32 bits of each thread."""
+
 
 @dataclass(frozen=True)
 class Program:
@@ -51,23 +55,28 @@ class Program:
     alone: bool
     narrow: bool
     grid: tuple[int, int]
+    pins: str
+    sms: int
 
     @classmethod
     def draw(cls, seed: int) -> Program:
         draw = random.Random(seed)
         kind = draw.choice(["f16", "f16", "bf16", "halves", "tf32", "i8", "e4m3"])
-        warps = draw.choice([4, 8, 8])
+        warps = draw.choice([4, 8, 8, 8])
+        turned = (0.4, 0.5) if np.dtype(TYPES[kind][3]).itemsize == 2 else (0.1, 0.9)  # of A, of B
         tile = (
-            draw.choice([64, 128, 128, 32, 192]),
+            draw.choice([64, 128, 128, 128, 32, 192]),
             draw.choice([16, 32, 64, 128, 24, 72, 80, 96, 192]),
             draw.choice([32, 64, 128, 96]),
         )
-        grid = draw.choice([(1, 1), (2, 1), (1, 2)])
+        if tile[0] * tile[1] > _MOST * warps:
+            tile = (64, *tile[1:])
+        grid = draw.choice([(1, 1), (2, 1), (1, 2), (2, 2), (3, 1)])
         ragged = draw.random() < 0.6
         m, n, k = grid[0] * tile[0], grid[1] * tile[1], draw.choice([1, 2, 3, 5]) * tile[2]
         if ragged:
             m, n, k = m - draw.randrange(20), n - draw.randrange(14), k - draw.randrange(30)
-        narrow = kind in ("f16", "bf16") and draw.random() < 0.5
+        narrow = kind in ("f16", "bf16") and draw.random() < 0.7
         if narrow:  # rows of whole 16 bytes, as the kernel is promised
             n = max(8, n // 8 * 8)
         return cls(
@@ -75,15 +84,17 @@ class Program:
             warps,
             tile,
             (m, n, k),
-            draw.random() < 0.4,
-            draw.random() < 0.5,
-            draw.random() < 0.7,
+            draw.random() < turned[0],
+            draw.random() < turned[1],
+            draw.random() < 0.85,
             kind in ("f16", "bf16") and draw.random() < 0.3,
             kind in ("f16", "bf16") and tile[1] in (64, 80, 96) and draw.random() < 0.6,
             draw.random() < 0.1,
             draw.random() < 0.5,
             narrow,
             grid,
+            draw.choice(["", "", ", tile.persistent = false", ", tile.rasterize = 2 : i64"]),
+            draw.choice([1, 2, 3, 132]),
         )
 
     def text(self) -> str:
@@ -133,7 +144,7 @@ class Program:
 gpu.module @m [#nvvm.target<chip = "sm_90a">] {{
   gpu.func @random(%a: {array} {promise}, %b: {array} {promise}, %v: {array} {promise},
                    %c: {out} {{{kept}}}, %depth: index)
-      kernel attributes {{known_block_size = array<i32: {32 * self.warps}, 1, 1>}} {{
+      kernel attributes {{known_block_size = array<i32: {32 * self.warps}, 1, 1>{self.pins}}} {{
     %c0 = arith.constant 0 : index
     %step = arith.constant {k} : index
     %rows = arith.constant {m} : index
@@ -201,7 +212,8 @@ def test_random_program(seed: int) -> None:
     arrays, (c, wanted) = program.arrays(seed)
     compiled = program.compiled()
     rows, cols = program.grid
-    compiled.launch(*arrays, program.extents[2], grid=(cols, rows), device="sim")
+    depth = program.extents[2]
+    compiled.launch(*arrays, depth, grid=(cols, rows), device="sim", sms=program.sms)
     n = program.extents[1]
     np.testing.assert_array_equal(c[:, :n].astype(int), wanted, err_msg=str(program))
     assert (c[:, n:].astype(int) == 77).all()
@@ -212,3 +224,5 @@ def test_what_is_drawn_meets_both() -> None:
     texts = [program.compiled().ptx for program in drawn]
     for instruction in ("wgmma", "setmaxnreg", "bulk_group"):
         assert {instruction in text for text in texts} == {True, False}
+    counts = {program.compiled().kernels[0].ctas_per_sm for program in drawn}
+    assert counts == {1, None}

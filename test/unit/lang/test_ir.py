@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tilec
 import tilec.lang as tl
 from tilec.layout.operand_names import operand_of
@@ -184,3 +185,17 @@ def test_a_notebook_shows_it() -> None:
     assert " = tile.dot " in built._repr_html_()
     passed = tilec.transform(built, "canonicalize")
     assert "tile.dot" in str(passed)
+
+
+def test_unusual_ops_are_translated_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which reads what was lowered: an attribute that stands there twice is no MLIR."""
+    from tilec.backend import llvm_ir
+
+    monkeypatch.setattr(llvm_ir, "_is_usual", lambda _: False)
+    monkeypatch.setattr(llvm_ir, "_is_risky", lambda _: True)
+
+    @tilec.kernel
+    def copied(x: tl.Array[tl.float32, int], y: tl.Array[tl.float32, int]) -> None:
+        tl.store(y, 0, tl.load(x, 0, 64))
+
+    assert ".entry copied" in copied.compile().ptx

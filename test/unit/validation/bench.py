@@ -1,6 +1,6 @@
 """Programs whose results are known, and what a mutant makes of them.
 
-    python test/unit/validation/bench.py FIRST LAST [-o mutants.json]
+    python test/unit/validation/bench.py FIRST LAST [-o mutants.json] [--within staging …]
 
 draws the mutants of seeds, keeps those that miscompile one of the programs, and says of each
 whether the validator names the pass that the mutant is of: the first that leaves other IR.
@@ -193,6 +193,7 @@ def main() -> None:
     parser.add_argument("first", type=int)
     parser.add_argument("last", type=int)
     parser.add_argument("-o", dest="output", default="")
+    parser.add_argument("--within", nargs="+", default=WRITERS, metavar="NAME", help="modules")
     arguments = parser.parse_args()
     programs = [known(*one) for one in PROGRAMS]
 
@@ -201,7 +202,7 @@ def main() -> None:
             module = parse(Source("-", program.text), new_context())
             run_pipeline(module, list(program.passes))
 
-    whole = tuple(f"tilec.passes.{name}" for name in WRITERS)
+    whole = tuple(f"tilec.passes.{name}" for name in arguments.within)
     names = [one for one in mutation.executed(everything) if one.startswith(whole)]
     found, drawn = [], 0
     for seed in range(arguments.first, arguments.last):
