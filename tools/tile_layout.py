@@ -84,6 +84,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--lane", type=int, metavar="L", help="what this lane holds")
     made.add_argument("--reg", type=int, metavar="N", help="and in this register")
     made.add_argument(
+        "--warp", type=int, metavar="W", help="of a layout given by bases, what this warp holds"
+    )
+    made.add_argument(
         "--convert",
         nargs=2,
         metavar=("FROM", "TO"),
@@ -107,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
         "--format",
         choices=("text", "json", "csv", "md", "svg", "html", "png"),
         default="text",
-        help="questions and conversions are answered as text or json",
+        help="questions are answered as text or json, conversions as svg or png, too",
     )
     made.add_argument(
         "--color",
@@ -180,13 +183,13 @@ def _bases(arguments: argparse.Namespace) -> str | bytes:
     layout = LinearLayout.parse(arguments.name)
     match arguments.format:
         case "text":
-            return layout_bases.text(layout)
+            return layout_bases.text(layout, arguments.warp)
         case "json":
             return json.dumps(layout_bases.json(layout))
         case "svg":
-            return layout_bases.svg(layout)
+            return layout_bases.svg(layout, arguments.warp)
         case "png":
-            return _png(layout_bases.svg(layout), arguments)
+            return _png(layout_bases.svg(layout, arguments.warp), arguments)
         case other:
             raise TilecError(
                 f"--format {other} shows operands; a layout given by bases is shown as "
@@ -194,11 +197,16 @@ def _bases(arguments: argparse.Namespace) -> str | bytes:
             )
 
 
-def _conversion(arguments: argparse.Namespace) -> str:
+def _conversion(arguments: argparse.Namespace) -> str | bytes:
     where = target(arguments.target) if arguments.target else None
     bits, plans = layout_conversion.plans_between(arguments.convert, arguments.bits, where)
-    if arguments.format == "json":
-        return json.dumps(layout_conversion.json(bits, plans))
+    match arguments.format:
+        case "json":
+            return json.dumps(layout_conversion.json(bits, plans))
+        case "svg":
+            return layout_conversion.svg(arguments.convert, plans)
+        case "png":
+            return _png(layout_conversion.svg(arguments.convert, plans), arguments)
     return layout_conversion.text(plans)
 
 
@@ -353,8 +361,11 @@ def body(arguments: argparse.Namespace) -> int:
 
 def _answer(arguments: argparse.Namespace) -> str | bytes:
     question = arguments.convert or arguments.sources or arguments.element or arguments.lane
-    if question is not None and arguments.format not in ("text", "json"):
-        parser().error(f"--format {arguments.format} shows whole operands; ask for text or json")
+    legal = ("text", "json", *(("svg", "png") if arguments.convert else ()))
+    if question is not None and arguments.format not in legal:
+        parser().error(
+            f"--format {arguments.format} shows whole operands; ask for {' or '.join(legal[:2])}"
+        )
     if arguments.convert:
         return _conversion(arguments)
     if arguments.name is None:
@@ -363,6 +374,8 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
         if question is not None:
             raise TilecError("a layout given by bases is shown whole")
         return _bases(arguments)
+    if arguments.warp is not None:
+        raise TilecError("--warp shows a part of a layout given by bases; operands are of one warp")
     if arguments.reg is not None and arguments.lane is None:
         raise TilecError("--reg says which register of a lane: give --lane too")
     if arguments.element is not None and arguments.lane is not None:
