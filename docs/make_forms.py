@@ -58,7 +58,8 @@ to be done. A target's name stands for later ones too, as in PTX; each is follow
 version.
 
 `python benchmarks/certify_forms.py` asks every ptxas at hand of every form on every target in every
-PTX version, both ways, and writes a table. They agree but for this: twelve forms of `mma` of fp8 by
+PTX version, both ways, and writes a table, of which `benchmarks/results` has one. They agree but
+for this: twelve forms of `mma` of fp8 by
 `kind::f8f6f4` assemble on sm_100a and its kin, which the ISA grants to sm_120 only. The ptxas of
 CUDA 13.0 asks for PTX 8.8 where `.block_scale` stands alone; the ISA, and the ptxas of CUDA 13.5,
 have it from 8.6 on. Both also take an exponent behind `tcgen05.mma` of
