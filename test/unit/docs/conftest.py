@@ -122,7 +122,8 @@ def copy(tmp_path: Path) -> Copy:
     package = tmp_path / "modules" / "tilec"
     package.mkdir(parents=True)
     for entry in (folder / "compiler").iterdir():
-        (package / entry.name).symlink_to(entry)
+        if entry.name not in _PACKAGES:  # of which there are links, now copied
+            (package / entry.name).symlink_to(entry)
     for name in _PACKAGES:
         (package / name).symlink_to(folder / name)
     scripts = Path(sys.executable).parent
