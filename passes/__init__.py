@@ -9,7 +9,7 @@
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                split_tiles                           of units/
                            stage_shared                          of staging/
-                           specialize_warps, overlap_products, on sm_90a
+                           make_persistent, specialize_warps, overlap_products, on sm_90a
                                                                  of hopper/
                            pipeline_loops, unroll_loops          of staging/
                            store_boxes, on sm_90a                of hopper/

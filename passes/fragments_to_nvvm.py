@@ -22,6 +22,7 @@ from .nvvm.barriers import Barriers
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
 from .nvvm.fetches import Fetches
+from .nvvm.inline_asm import assembly
 from .nvvm.lowering import Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
@@ -106,6 +107,8 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.ExpandOp, view),
             lowers(ops.FillOp, elementwise.fill),
             lowers(ops.GatherOp, memory.load),
+            lowers(ops.InlineAsmOp, assembly),
+            lowers(ops.InlineAsmVolatileOp, assembly),
             lowers(ops.IotaOp, Iotas(kernel).iota),
             lowers(ops.JoinWarpsOp, wgmma.join),
             lowers(ops.LdmatrixOp, moves.ldmatrix),

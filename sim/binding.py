@@ -20,6 +20,7 @@ from .memory import (
     SHARED_WINDOW,
     Space,
 )
+from .ptx.constants import wrapped
 from .ptx.declarations import fit
 from .ptx.module import (
     Address,
@@ -289,7 +290,7 @@ class Binding:
         registers = self.machine.registers
         if space in _WINDOWED:
             return _in_window(registers, slot, bits, extra)
-        shift = extra - GLOBAL_BASE
+        shift = wrapped(extra - GLOBAL_BASE)
         if space == "param" and bits < 64:
             return lambda: registers[slot].astype(np.int64) + extra
         if bits == 64:

@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         """Print the usage and the message, with the flag that may be meant, and exit with 2."""
         self.print_usage(sys.stderr)
         if message.startswith(_UNRECOGNIZED):
-            message += self._meant(message.removeprefix(_UNRECOGNIZED).split()[0])
+            message += self._meant(message.removeprefix(_UNRECOGNIZED).partition(" ")[0])
         say(f"error: {message}\n")
         self.exit(2)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import zip_longest
 from typing import NamedTuple
 
 from tilec.ir.assembly.scan import (
@@ -34,7 +35,9 @@ _BRACKETS = b"([{<)]}>"
 _OPENING = b"([{<"
 _PAIRS = (b"()", b"[]", b"{}", b"<>")
 _OTHERS = bytes(set(range(256)) - set(_BRACKETS))
-_SIGNS = re.compile(rf"-(?:(?:\s|{COMMENT})*-){{{DEEPEST}}}")
+_SIGNS = re.compile(rf"-(?:\s*+-){{{DEEPEST}}}")
+_SIGN_FIRST = re.compile(r"-\s*+(?:-|//)")
+"""A sign that another may follow, behind comments too: those are told apart only once they must."""
 _RESULT = re.compile(r"#[0-9]{5}")
 _LONG_NUMBER = re.compile(rf"(?<![\w.$%#@!^])[\d?][\w.?]{{{LONGEST_NUMBER}}}")
 _MAP = re.compile(r"\baffine_(?:map|set)<")
@@ -74,7 +77,7 @@ def excess(text: str) -> Excess | None:
         return Excess(stray.start(), f"U+{ord(stray[0]):04X} is no character, but half of one")
     doubtful = (
         _may_nest_deep(text)
-        or (text.count("-") > DEEPEST and _SIGNS.search(text))
+        or (text.count("-") > DEEPEST and _SIGN_FIRST.search(text))
         or _RESULT.search(text)
         or (_longest_line(text) > LONGEST_NUMBER and _LONG_NUMBER.search(text))
         or _excess_of_maps(text)
@@ -174,11 +177,13 @@ class _Alias(NamedTuple):
 def _excess_of_aliases(text: str) -> Excess | None:
     """Aliases that stand for too many, which MLIR shares and whoever prints them writes out."""
     defined: dict[str, _Alias] = {}
-    for found in _ALIAS.finditer(text):
-        start = skip_space(text, text.index("=", found.end()) + 1)
+    places = [*_ALIAS.finditer(text)]
+    for found, following in zip_longest(places, places[1:]):
+        most = following.start() if following else len(text)
+        start = skip_space(text, text.index("=", found.end()) + 1, most)
         end = (_attribute_end if found[0][0] == "#" else type_end)(text, start)
-        if end is None:
-            end = text.find("\n", start) % (len(text) + 1)
+        if end is None:  # its line, or what is before the next
+            end = text.find("\n", start, most) % (most + 1)
         names = _ALIAS_USE.findall(text, start, end)
         defined.setdefault(found[0], _Alias(found.start(), names))
     if not any(alias.names for alias in defined.values()):

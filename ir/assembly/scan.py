@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 
 STRING = r'"(?:[^"\\\n]|\\.)*"'
 COMMENT = r"//[^\n]*"
@@ -20,9 +21,9 @@ _CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 _WITH_TYPE = ("dense", "sparse", "dense_resource", "opaque")
 
 
-def skip_space(text: str, at: int) -> int:
-    """The place of the next token."""
-    found = _SPACE.match(text, at)
+def skip_space(text: str, at: int, end: int = sys.maxsize) -> int:
+    """The place of the next token, which is no further than `end`."""
+    found = _SPACE.match(text, at, end)
     return found.end() if found else at
 
 

@@ -7,7 +7,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tilec.ir.aliases import Attribute, Op, Type, Value
 from tilec.ir.attributes import attribute
-from tilec.ir.interning import Interner, home_of, not_interned
+from tilec.ir.interning import Interner, active, home_of, not_interned
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
 from tilec.ir.types import i32, integer
@@ -88,8 +88,11 @@ class Lowering:
         key = (emit, *args)
         found: T | None = self._emitted.get(key)
         if found is None:
-            with self.interned:
+            token = active.set(self.interned)  # as `with self.interned`, which takes longer
+            try:
                 found = self._emitted[key] = emit(self, *args, **kwargs)
+            finally:
+                active.reset(token)
         return found
 
     def asked(self, question: Callable[[Value], A], value: Value) -> A:

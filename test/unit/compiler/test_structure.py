@@ -5,6 +5,8 @@ Each was seen to end the process, or to take more than half a minute, where MLIR
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from tilec.frontend.contexts import new_context
 from tilec.frontend.parsing import parse
@@ -147,3 +149,30 @@ def test_iterators_that_are_words_are_not(items: str) -> None:
     assert excess(f"linalg.generic {{iterator_types = [{items}]}}") is None
     generic = '"linalg.generic"() <{iterator_types = [#linalg.iterator_type<parallel>]}> : () -> ()'
     assert excess(generic) is None
+
+
+FRAGMENTS = (
+    "-", "- ", "//-\n", "// -----// -- //\n", "-//", '"', '"\\', "<", ">", "(", "]", "->", "9",
+    "1x", "#a = ", "!a = ", "#a=[#a]\n", "#a = //", "#99999", "%a#99999", "linalg.a {",
+    "linalg.a {}", 'vector.b {iterator_types = ["a",', "affine_map<", "affine_map<>", "=", ",",
+    '@"', "\n",
+)  # fmt: skip
+"""What a quick look at a text goes by."""
+
+
+@pytest.mark.parametrize("first", FRAGMENTS)
+def test_a_look_at_a_text_takes_time_as_it_is_long(first: str) -> None:
+    """However often fragments come one after the other; some took hours of a text like these."""
+    for second in FRAGMENTS:
+        text = (first + second) * (30_000 // len(first + second))
+        start = time.process_time()
+        excess(text)
+        assert time.process_time() - start < 2, second
+
+
+def test_lines_of_dashes_in_comments_are_read_at_once() -> None:
+    """As `--mlir-print-ir-after-all` prints them."""
+    banner = "// -----// IR Dump After CanonicalizerPass: canonicalize{{.*}} //----- //\n"
+    program = f"{banner * 40}// {'-' * 300}\nmodule {{}}"
+    assert excess(program) is None
+    parse(Source("program", program), new_context())

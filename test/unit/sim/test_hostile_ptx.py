@@ -59,6 +59,21 @@ def test_offsets_wrap(offset: str) -> None:
     assert not report.ok
 
 
+@pytest.mark.parametrize("offset", [-(1 << 63), (1 << 63) - 1, 1 << 63, (1 << 64) - 1, -1])
+@pytest.mark.parametrize("at", ["", ".global", ".shared", ".local"])
+@pytest.mark.parametrize("op", ["st{}.b32 [{}], %r1;", "ld{}.b32 %r1, [{}];"])
+def test_offsets_of_all_sizes_wrap_in_every_space(op: str, at: str, offset: int) -> None:
+    """An address and an offset add up as 64 bits do, so that what goes too far comes back."""
+    back = -offset % (1 << 64)
+    access = op.format(at, f"%rd1+{offset}")
+    space = "ld.param.u64 %rd1, [p];" if at in ("", ".global") else f"mov.u64 %rd1, s{at[1]};"
+    held = ".shared .align 8 .b8 ss[8]; .local .align 8 .b8 sl[8];"
+    init = f"{space} st{at}.b32 [%rd1], %r1; add.u64 %rd1, %rd1, {back};"
+    body = f".reg .b32 %r<2>; .reg .b64 %rd<2>; {held} mov.u32 %r1, 1; {init} {access} ret;"
+    text = HEAD + f".entry k(.param .u64 p)\n{{\n {body}\n}}\n"
+    assert launch(read_text(text), "k", 1, 1, [np.zeros(4, np.float32)]).ok
+
+
 def test_numbered_names_may_have_many_digits() -> None:
     with pytest.raises(PtxError):
         read_text(BODY.format(f"mov.u64 %r{DIGITS}, 1 2;"))

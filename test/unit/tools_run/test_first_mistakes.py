@@ -41,6 +41,15 @@ def test_flags_like_no_other(capsys) -> None:
     assert capsys.readouterr().err.endswith("unrecognized arguments: --xyzzyx\n")
 
 
+@pytest.mark.parametrize("given", ["", " ", "\n", "\t\t", "\u2003"])
+def test_words_of_nothing_but_blanks(given: str, capsys) -> None:
+    for main in (tilec_tool.main, tile_run.main, tile_layout.main):
+        with pytest.raises(SystemExit) as ended:
+            main(["x", given, given])
+        assert ended.value.code == 2
+        assert "\nerror: unrecognized arguments: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("given", "name"), [("sm80", "sm_80"), ("sm90a", "sm_90a")])
 def test_targets_without_underscore(given: str, name: str) -> None:
     assert isa.target(given) is isa.target(name)
