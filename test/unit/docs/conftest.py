@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-_PACKAGES = ("isa", "layout", "ir", "dialects", "passes", "lang", "sim", "runtime", "tools")
-_FOLDERS = ("compiler", *_PACKAGES, "docs", "examples", "test/lit")
+_LINKED = [path.name for path in (ROOT / "compiler").iterdir() if path.is_symlink()]
+_FOLDERS = ("src", "compiler", *_LINKED, "docs", "examples", "test/lit")
 _FENCE = re.compile(r"^```(.+?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CAPTION = re.compile(r":caption: (\S+)\n")
 
@@ -118,17 +118,10 @@ def copy(tmp_path: Path) -> Copy:
     folder = tmp_path / "tilec"
     ignored = shutil.ignore_patterns("__pycache__", "Output", "_build", ".*")
     for name in _FOLDERS:
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    package = tmp_path / "modules" / "tilec"
-    package.mkdir(parents=True)
-    for entry in (folder / "compiler").iterdir():
-        if entry.name not in _PACKAGES:  # which lie there, too, by links
-            (package / entry.name).symlink_to(entry)
-    for name in _PACKAGES:
-        (package / name).symlink_to(folder / name)
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignored)
     scripts = Path(sys.executable).parent
     environment = os.environ | {
-        "PYTHONPATH": str(package.parent),
+        "PYTHONPATH": str(folder / "src"),
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "NO_COLOR": "1",
         "TILEC_CACHE": "",

@@ -200,6 +200,7 @@ RULES: tuple[tuple[str, Callable[..., None]], ...] = (
     (r"becomes tiles of .*; its grid is \(.*\)", told),
     (r"goes down \d+ rows of CTAs before a next column", told),
     (r"lies inside .*: no mask", told),
+    (r"is launched a CTA (?:a tile|an SM).*", told),
     (r"(?:writes|reads|updates) what other threads may not have .*", told),
 )
 ACCESS = re.compile(r"'(\S+)' op takes ([\d and]+) bytes? at a time.*")
