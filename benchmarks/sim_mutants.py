@@ -29,7 +29,8 @@ from typing import Any
 
 import numpy as np
 from tilec.isa import TilecError
-from tilec.launch.simulated import for_simulator
+from tilec.isa.launch import extents
+from tilec.launch.simulated import SMS, for_simulator
 from tilec.sim import launch
 from tilec.tools.run_program import LoadedProgram, load
 
@@ -177,12 +178,13 @@ def mutants(ptx: str, each: int, rng: random.Random) -> Iterator[Mutant]:
 def run(kernel: Kernel, program: LoadedProgram, ptx: str, order: int | None) -> tuple[str, Any]:
     """The first finding's kind, or empty, and the result's bits."""
     values = kernel.values()
-    passed = for_simulator(program.passed(kernel.name, [*values, *kernel.scalars]))
+    grid = extents(kernel.grid, "grid")
+    passed = for_simulator(program.passed(kernel.name, [*values, *kernel.scalars], grid))
     try:
         report = launch(
             ptx,
             kernel.name,
-            kernel.grid,
+            program.launched(kernel.name, grid, SMS, None),
             program.block(kernel.name) or 128,
             passed,
             arch=kernel.target,

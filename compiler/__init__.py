@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from .dialect_plugins import DialectPlugin
     from .driver import compile  # noqa: A004
     from .lang import function, kernel
+    from .lang.trials import Config
+    from .lang.tuning import autotune
     from .pipelines import Pipeline
     from .transformation import transform
 
 __all__ = [
     "Compiled",
+    "Config",
     "DialectPlugin",
     "Pipeline",
     "Target",
     "TilecError",
     "__version__",
+    "autotune",
     "compile",
     "function",
     "kernel",
@@ -32,10 +36,12 @@ __all__ = [
 
 _HOMES = {
     "Compiled": ".compiled",
+    "Config": ".lang.trials",
     "DialectPlugin": ".dialect_plugins",
     "Pipeline": ".pipelines",
     "Target": ".isa",
     "TilecError": ".isa",
+    "autotune": ".lang.tuning",
     "compile": ".driver",
     "function": ".lang",
     "kernel": ".lang",

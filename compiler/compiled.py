@@ -16,7 +16,7 @@ from tilec.isa import Target
 from tilec.isa.errors import NoMapError
 from tilec.isa.lazy import cached_property
 
-from .launch.abi import Abi, KernelEntry, TensorMap
+from .launch.abi import Abi, KernelEntry
 from .options import Options
 from .report.diagnostics import Source
 from .stages import Stage
@@ -37,6 +37,8 @@ __all__ = ["Compiled", "Options", "Stage"]
 
 _CHOOSES_MAPS = "tile-specialize-warps"
 """The pass that lets boxes be copied where the program says nothing of them."""
+_FOR_IT = "tile-make-persistent"
+"""The pass that makes a loop over tiles for it."""
 
 
 class Compiled:
@@ -244,6 +246,7 @@ class Compiled:
         dynamic_smem: int | None = None,
         cluster: int | Sequence[int] | None = None,
         stream: Any = None,
+        sms: int | None = None,
     ) -> Report | None:
         """Run a kernel on a GPU or the simulator.
 
@@ -260,6 +263,8 @@ class Compiled:
             cluster: CTAs of a cluster; by default what the kernel says.
             stream: on a GPU: a stream, on which the launch does not wait for the kernel's end
                 unless there are arrays to copy back.
+            sms: SMs on which a kernel runs whose CTAs take one tile of the grid after the other; by
+                default all that the GPU has, on the simulator 132.
 
         Returns:
             What the simulator counted; None from a GPU.
@@ -272,7 +277,7 @@ class Compiled:
         """
         from .launch.run import launch  # noqa: PLC0415 (with the simulator and the runtime)
 
-        how = {"kernel": kernel, "device": device, "cluster": cluster, "stream": stream}
+        how = {"kernel": kernel, "device": device, "cluster": cluster, "stream": stream, "sms": sms}
         try:
             return launch(self, args, grid=grid, block=block, dynamic_smem=dynamic_smem, **how)
         except NoMapError:
@@ -281,13 +286,16 @@ class Compiled:
                 raise
             return launch(plain, args, grid=grid, block=None, dynamic_smem=None, **how)
 
-    def bind(self, *args: Any, grid: int | Sequence[int], stream: Any = None) -> Launch:
+    def bind(
+        self, *args: Any, grid: int | Sequence[int], stream: Any = None, sms: int | None = None
+    ) -> Launch:
         """A launch on a GPU with everything settled, to be made many times without waiting.
 
         Args:
             args: as `launch` takes them; arrays are on the GPU.
             grid: as `launch` takes it.
             stream: the stream that it goes to.
+            sms: as `launch` takes it.
 
         Raises:
             LaunchError: if extents or arguments do not fit.
@@ -296,12 +304,12 @@ class Compiled:
         from .launch.run import bind  # noqa: PLC0415 (with the runtime)
 
         try:
-            return bind(self, args, grid=grid, stream=stream)
+            return bind(self, args, grid=grid, stream=stream, sms=sms)
         except NoMapError:
             plain = self._without_maps
             if plain is None:
                 raise
-            return bind(plain, args, grid=grid, stream=stream)
+            return bind(plain, args, grid=grid, stream=stream, sms=sms)
 
     @cached_property
     def _without_maps(self) -> Compiled | None:
@@ -312,9 +320,9 @@ class Compiled:
         if _CHOOSES_MAPS not in self.pipeline.names:
             return None
         pipeline = self.pipeline.replaced(_CHOOSES_MAPS)
+        pipeline = pipeline.replaced(_FOR_IT) if _FOR_IT in pipeline.names else pipeline
         found = self.again(replace(self.options, pipeline=pipeline))
-        arguments = (one for kernel in found.kernels for one in kernel.arguments)
-        return None if any(isinstance(one, TensorMap) for one in arguments) else found
+        return None if any(kernel.maps for kernel in found.kernels) else found
 
     def __repr__(self) -> str:
         made = [stage.value for stage in Stage if stage.value in vars(self)]

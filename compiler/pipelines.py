@@ -112,7 +112,12 @@ _HOPPER = (
     Pipeline((*_MMA_SYNC.tile, "tile-check-wgmma"), _MMA_SYNC.nvvm)
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
-    .inserted("tile-specialize-warps", "tile-overlap-products", before="tile-pipeline")
+    .inserted(
+        "tile-make-persistent",
+        "tile-specialize-warps",
+        "tile-overlap-products",
+        before="tile-pipeline",
+    )
     .inserted("tile-store-boxes", before="tile-coalesce-stores")
     .inserted("tile-order-proxies", before="tile-to-fragments")
     .inserted("tile-split-roles", before="cse")

@@ -202,6 +202,36 @@ module {
       %2 = irdl.any
       irdl.results(result: %2)
     }
+    irdl.operation @inline_asm {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(a: %0, b: variadic %1, c: variadic %2, d: variadic %3)
+      %4 = irdl.base "#builtin.string" 
+      %5 = irdl.base "#builtin.string" 
+      irdl.attributes {"asm" = %4, "constraints" = %5}
+      %6 = irdl.any
+      %7 = irdl.any
+      %8 = irdl.any
+      %9 = irdl.any
+      irdl.results(w: %6, x: variadic %7, y: variadic %8, z: variadic %9)
+    }
+    irdl.operation @inline_asm_volatile {
+      %0 = irdl.any
+      %1 = irdl.any
+      %2 = irdl.any
+      %3 = irdl.any
+      irdl.operands(a: %0, b: variadic %1, c: variadic %2, d: variadic %3)
+      %4 = irdl.base "#builtin.string" 
+      %5 = irdl.base "#builtin.string" 
+      irdl.attributes {"asm" = %4, "constraints" = %5}
+      %6 = irdl.any
+      %7 = irdl.any
+      %8 = irdl.any
+      %9 = irdl.any
+      irdl.results(w: %6, x: variadic %7, y: variadic %8, z: variadic %9)
+    }
     irdl.operation @expand {
       %0 = irdl.any
       irdl.operands(source: %0)

@@ -30,12 +30,16 @@ _INTRODUCTION = """\
 # Commands
 
 Written by `docs/make_commands.py` from the commands' own arguments; do not edit. `--help` prints
-the same with examples, `--version` the version.
+the same with examples, `--version` the version, and `--completion SHELL` what completes a command's
+arguments in bash, zsh or fish, as by `source <(tilec --completion bash)`.
 
 Files are named, or `-` for standard input and output. Diagnostics go to standard error, as
-`file:line:col: error: …` where there is a place. Exit code 1 is for a failure, 2 for wrong usage; a
-command that fails leaves no output file.
+`file:line:col: error: …` where there is a place, on a terminal in colours unless `NO_COLOR` is set.
+Exit code 1 is for a failure, 2 for wrong usage, 130 for Ctrl-C; a command that fails leaves no
+output file.
 """
+
+_EVERYWHERE = ("help", "version", "completion")
 
 _TOOLS = (
     *(tilec, tile_opt, tile_translate, tile_reduce, tile_run, tile_layout, tile_isa),
@@ -57,7 +61,7 @@ def _sections() -> Iterator[str]:
 
 def _section(parser: argparse.ArgumentParser, level: int) -> str:
     what = re.sub(r"^`[\w-]+`: ", "", (parser.description or "").strip())
-    rows = [_row(a) for a in parser._actions if a.dest not in ("help", "version")]
+    rows = [_row(a) for a in parser._actions if a.dest not in _EVERYWHERE]
     rows = [row for row in rows if row[1]]
     text = f"\n{'#' * level} {parser.prog}\n\n{what[0].upper()}{what[1:].rstrip('.')}.\n"
     return text + ("\n" + table(("argument", "what"), rows) if rows else "")

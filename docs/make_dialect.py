@@ -51,6 +51,7 @@ _GROUPS = {
     "Asynchronous copies": "async_copy",
     "Registers": "elementwise",
     "Choice": "select",
+    "Inline assembly": "inline_asm",
     "Layouts": "layouts",
     "Views": "views",
     "Reductions": "reduce",

@@ -51,10 +51,13 @@ code of ptxas 13.0 and 13.5; forms that are native everywhere are left out.
 _AROUND = """
 ## Around them
 
-What moves, orders and synchronises for these instructions on Hopper and later: no matrix
-instructions, listed with them by `tile-isa list`. `tile-isa show` has the operands, state spaces,
-order and scope of each, and by what a copy is known to be done. A target's name stands for later
-ones too, as in PTX; each is followed by the first PTX version.
+What moves, orders and synchronises for these instructions on Hopper and later, and `tcgen05.mma`,
+whose mnemonic says nothing of types and shape: `tile-isa list` has them behind the forms.
+`tile-isa show` has the operands, state spaces, order and scope of each, and by what a copy is known
+to be done. A target's name stands for later ones too, as in PTX; each is followed by the first PTX
+version. The ptxas of CUDA 13.0 asks for PTX 8.8 where `.block_scale` stands alone; the ISA, and the
+ptxas of CUDA 13.5, have it from 8.6 on. Both also take an exponent behind `tcgen05.mma` of
+`kind::i8`, which the ISA does not grant.
 """
 
 Words = tuple[tuple[str, ...], ...]

@@ -51,8 +51,8 @@ class Interner:
     def __init__(self, function: Op) -> None:
         self._function = function.operation
         self._known: dict[_Key, ir.OpResult] = {}
-        self._homes: dict[Value, Block] = {}
-        self._around: dict[Block, tuple[ir.InsertionPoint, Block] | None] = {}
+        self._depths: dict[Value, int] = {}
+        self._around: dict[Block, list[ir.InsertionPoint]] = {}
         self._tokens: list[Token[Interner | None]] = []
 
     def __enter__(self) -> None:
@@ -77,39 +77,34 @@ class Interner:
         key = name, result, tuple(operands), tuple(attributes.items()) if attributes else ()
         found = self._known.get(key)
         if found is None:
-            point, home = self._outermost(key[2])
+            point, depth = self._outermost(operands)
             found = _create(name, (result,), operands, attributes, ip=point).result
             self._known[key] = found
-            self._homes[found] = home
+            self._depths[found] = depth
         return found
 
-    def _outermost(self, operands: tuple[Value, ...]) -> tuple[ir.InsertionPoint, Block]:
+    def _outermost(self, operands: Sequence[Value]) -> tuple[ir.InsertionPoint, int]:
         """The current insertion point, or the outermost one around it where all are known."""
-        known = self._homes
-        homes = [known.get(value) or self._home(value) for value in operands]
         point = ir.InsertionPoint.current
-        block = point.block
-        while block not in homes:
-            around = self._place_around(block)
-            if around is None:
-                break
-            point, block = around
-        return point, block
+        around = self._places_around(point.block)
+        known, depth = self._depths, 0
+        for value in operands:
+            own = known.get(value)
+            if own is None:
+                own = known[value] = len(self._places_around(home_of(value)))
+            depth = max(depth, own)
+        return (around[depth], depth) if depth < len(around) else (point, len(around))
 
-    def _place_around(self, block: Block) -> tuple[ir.InsertionPoint, Block] | None:
-        """The place in front of the op that holds a block; None of the function's own block."""
+    def _places_around(self, block: Block) -> list[ir.InsertionPoint]:
+        """The places in front of the ops that hold a block, from the function's own block in."""
         try:
             return self._around[block]
         except KeyError:
             parent = block.owner.operation
-        found = None if parent == self._function else (ir.InsertionPoint(parent), parent.block)
+        outer = parent == self._function
+        found = [] if outer else [*self._places_around(parent.block), ir.InsertionPoint(parent)]
         self._around[block] = found
         return found
-
-    def _home(self, value: Value) -> Block:
-        """The block in which a value becomes known, looked up."""
-        home = self._homes[value] = home_of(value)
-        return home
 
 
 def home_of(value: Value) -> Block:

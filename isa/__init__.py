@@ -27,6 +27,7 @@ from .versions import PtxVersion
 if TYPE_CHECKING:
     from .matrix_memory import MatrixMemory, MovMatrix
     from .mma import Mma
+    from .tensor_moves import TensorMove
     from .wmma import WmmaMemory, WmmaMma
 
 __all__ = [
@@ -60,6 +61,7 @@ __all__ = [
     "Sparsity",
     "Storage",
     "Target",
+    "TensorMove",
     "TilecError",
     "UnknownNameError",
     "WmmaMemory",
@@ -79,6 +81,7 @@ _CLASSES = {
     "MatrixMemory": ".matrix_memory",
     "MovMatrix": ".matrix_memory",
     "Mma": ".mma",
+    "TensorMove": ".tensor_moves",
     "WmmaMemory": ".wmma",
     "WmmaMma": ".wmma",
 }

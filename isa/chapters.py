@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         """What a module of such forms has."""
 
         CLASS: type[Form]
-        """The class of all of them, a `Product`."""
+        """The class of all of them."""
 
         def forms(self) -> Mapping[str, Form]:
             """The forms by key."""
@@ -40,10 +40,10 @@ class Chapter:
 
     Args:
         module: name of their module in `tilec.isa`, a `FormModule`.
-        m: M of every shape.
+        m: M of every shape of a product; 0 if none is one.
     """
 
-    def __init__(self, opcode: str, module: str, m: int) -> None:
+    def __init__(self, opcode: str, module: str, m: int = 0) -> None:
         self.opcode = opcode
         self._m = m
         self._name = f"{__package__}.{module}"
@@ -73,7 +73,7 @@ class Chapter:
 
     def may_have(self, kind: type[Form]) -> bool:
         """Whether forms of this class may be here: not of one made before the module is loaded."""
-        if kind in (Form, Product):
+        if kind is Form or (kind is Product and self._m):
             return True
         return self._name in sys.modules and issubclass(self._module.CLASS, kind)
 
@@ -96,3 +96,6 @@ def _columns(name: str) -> int:
 
 WARPGROUP = Chapter("wgmma", "wgmma", 64)
 """`wgmma.mma_async`."""
+
+TENSOR = Chapter("tcgen05", "tensor_moves")
+"""`tcgen05.ld` and `.st`."""

@@ -70,7 +70,7 @@ def nearest(name: str, legal: Iterable[str], count: int = 8) -> tuple[str, ...]:
     """The up to `count` names of `legal` most like `name`; all, in their order, if so few.
 
     Names that begin with `name` come first. If there are none, names that have all its words,
-    between dots, are all that is found.
+    between dots, are all that is found: those that begin with the first of them, if any does.
     """
     choices = list(dict.fromkeys(legal))
     if len(choices) <= count:
@@ -84,15 +84,11 @@ def nearest(name: str, legal: Iterable[str], count: int = 8) -> tuple[str, ...]:
 
 
 def _with_words(name: str, choices: Iterable[str]) -> list[str]:
-    """The names that begin with the first word of `name` and have the others, shortest first."""
-    first, *others = name.split(".")
-    words = set(others)
-    found = [
-        choice
-        for choice in choices
-        if words and choice.startswith(f"{first}.") and words.issubset(choice.split("."))
-    ]
-    return sorted(found, key=len)
+    """The names that have all words of `name`, shortest first; better those that begin alike."""
+    words = name.split(".")
+    found = [choice for choice in choices if set(words).issubset(choice.split("."))]
+    alike = [choice for choice in found if choice.startswith(f"{words[0]}.")]
+    return sorted(alike or found, key=len)
 
 
 def _like(name: str, choices: Iterable[str], count: int) -> list[str]:

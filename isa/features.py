@@ -60,7 +60,7 @@ _LISTED: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _MNEMONIC = re.compile(r"\b[a-z]\w*(?:\.[\w:]+)+")
 _MAY_BE_LISTED = re.compile(
     r"cluster|bulk|mbarrier|wgmma|tensormap|fence\.|setmaxnreg|elect\.|griddep|createpolicy"
-    r"|mapa|getctarank|st\.async|red\.async"
+    r"|mapa|getctarank|st\.async|red\.async|tcgen05\."
 )
 
 
@@ -79,12 +79,12 @@ def first_version(text: str, target: Target) -> PtxVersion:
 
 def _listed(text: str, target: Target) -> Iterator[PtxVersion | None]:
     """The versions of what the table of instructions has, which is imported only here."""
-    from .instructions import instructions  # noqa: PLC0415 (for Hopper and later only)
+    from .instructions import instructions, named  # noqa: PLC0415 (for Hopper and later only)
 
     table = instructions()
     for pattern, mnemonic in _LISTED:
         if pattern.search(text):
             yield table[mnemonic].min_ptx(target)
     for word in dict.fromkeys(_MNEMONIC.findall(text)):
-        if word in table:
-            yield table[word].min_ptx(target)
+        if (one := named(word)) is not None:
+            yield one.min_ptx(target)

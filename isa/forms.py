@@ -33,6 +33,9 @@ class Family(StrEnum):
     MOVMATRIX = "movmatrix"
     WGMMA = "wgmma"
     WGMMA_SP = "wgmma.sp"
+    TCGEN05_LD = "tcgen05.ld"
+    TCGEN05_ST = "tcgen05.st"
+    TCGEN05_LD_RED = "tcgen05.ld.red"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)

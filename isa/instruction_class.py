@@ -8,7 +8,7 @@ stand in the text that PTX has for them, by names: a name tells what sort of ope
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -48,6 +48,16 @@ OPERAND_TYPES: Mapping[str, str] = MappingProxyType(
         "f": "f32",
         "g": "f64",
         "n": "number",
+        "acc": "tensor address",
+        "a": "tensor address",
+        "meta": "tensor address",
+        "sfa": "tensor address",
+        "sfb": "tensor address",
+        "adesc": "b64",
+        "bdesc": "b64",
+        "idesc": "b32",
+        "zeros": "b64",
+        "answer": "b128",
     }
 )
 """Sort of an operand by its name, digits behind it left out: a register of a type, an address in
@@ -80,10 +90,15 @@ class Instruction(Available):
     scope: ExecutionScope = ExecutionScope.THREAD
     addresses: tuple[tuple[str, str], ...] = ()
     optional: str = ""
-    legal: range = range(1)
+    legal: Sequence[int] = range(1)
     results: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        return self.ptx
+
+    @property
+    def mnemonic(self) -> str:
+        """The instruction as printed: the key, but for what only the operands say."""
         return self.ptx
 
     @property
@@ -114,6 +129,11 @@ class Instruction(Available):
         return self.completion is not None
 
     @property
+    def facts(self) -> dict[str, str | int]:
+        """What is particular to the family, by name: for people and JSON."""
+        return {}
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names in its operands, in order."""
         return tuple(dict.fromkeys(re.findall(r"[a-z]\w*", self.operands)))
@@ -121,7 +141,7 @@ class Instruction(Available):
     def text(self, registers: Mapping[str, str]) -> str:
         """The instruction as PTX text, semicolon included, names replaced by `registers`."""
         operands = re.sub(r"[a-z]\w*", lambda name: registers[name[0]], self.operands)
-        return f"{self.ptx} {operands}".rstrip() + ";"
+        return f"{self.mnemonic} {operands}".rstrip() + ";"
 
 
 def operand_type(name: str) -> str:

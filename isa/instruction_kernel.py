@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from .instruction_class import Instruction, operand_type
 from .kernel_parts import Buffer, Kernel, module
 from .targets import Target
 
 _SHARED_BYTES = 1024
-_WIDTHS = {"u16": 16, "u32": 32, "s32": 32, "b32": 32, "f32": 32, "u64": 64, "b64": 64, "f64": 64}
+_WIDTHS = {
+    "u16": 16, "u32": 32, "s32": 32, "b32": 32, "f32": 32, "tensor address": 32,
+    "u64": 64, "b64": 64, "f64": 64, "b128": 128,
+}  # fmt: skip
+_LOADED = {"tensor address": "b32"}
+"""The PTX types of sorts that are none."""
 
 
 def _space(one: Instruction, name: str) -> str:
@@ -18,7 +23,7 @@ def _space(one: Instruction, name: str) -> str:
 
 
 def _is_shared(one: Instruction, name: str) -> bool:
-    return _space(one, name).startswith("shared")
+    return _space(one, name).startswith(("shared", "generic"))
 
 
 def _buffer(one: Instruction, name: str) -> Buffer | None:
@@ -68,6 +73,8 @@ def _prepare(one: Instruction, name: str) -> Iterator[str]:
         yield f".shared .align 128 .b8 {name}_memory[{_SHARED_BYTES}];"
         yield f".reg .b32 %{name};"
         yield f"mov.u32 %{name}, {name}_memory;"
+        if _space(one, name) == "generic":
+            yield from _as_generic(name)
         if name == "bar" and ".init" not in one.ptx:
             yield "mbarrier.init.shared::cta.b64 [%bar], 1;"
         return
@@ -78,8 +85,21 @@ def _prepare(one: Instruction, name: str) -> Iterator[str]:
     yield f"cvta.to.global.u64 %p_{name}, %p_{name};"
     kind = "pred" if sort == "pred" else f"b{_WIDTHS[sort]}"
     yield f".reg .{'f' + kind[1:] if sort[0] == 'f' else kind} %{name};"
-    if name not in one.results:
-        yield f"ld.global.{sort} %{name}, [%p_{name}];"
+    if name in one.results:
+        return
+    if sort == "pred":
+        yield f".reg .b32 %asked_{name};"
+        yield f"ld.global.u32 %asked_{name}, [%p_{name}];"
+        yield f"setp.ne.u32 %{name}, %asked_{name}, 0;"
+    else:
+        yield f"ld.global.{_LOADED.get(sort, sort)} %{name}, [%p_{name}];"
+
+
+def _as_generic(name: str) -> Iterator[str]:
+    """Make a generic address of one in shared memory."""
+    yield f".reg .b64 %far_{name};"
+    yield f"cvt.u64.u32 %far_{name}, %{name};"
+    yield f"cvta.shared.u64 %far_{name}, %far_{name};"
 
 
 def _finish(name: str) -> Iterator[str]:
@@ -97,15 +117,17 @@ def _place(one: Instruction, name: str) -> str:
     """What stands for an operand in the text."""
     sort = operand_type(name)
     if sort == "number":
-        return str(one.legal.start)
+        return str(one.legal[0])
     if sort == "parameter":
         return name
     if sort == "tensor map" or _space(one, name) == "global":
         return f"%p_{name}"
-    return f"%{name}"
+    return f"%far_{name}" if _space(one, name) == "generic" else f"%{name}"
 
 
-def instruction_kernel(one: Instruction, target: Target) -> Kernel:
+def instruction_kernel(
+    one: Instruction, target: Target, constants: Mapping[str, int] | None = None
+) -> Kernel:
     """The kernel that executes an instruction once, with as few threads as execute it together.
 
     Registers come from global memory, where results go; shared memory is the kernel's own, and an
@@ -114,16 +136,20 @@ def instruction_kernel(one: Instruction, target: Target) -> Kernel:
     Args:
         one: the instruction.
         target: the module's target.
+        constants: operands that stand in the text as numbers.
 
     Raises:
         TilecError: if `target` lacks it.
     """
     version = one.require(target)
-    made = (_buffer(one, name) for name in one.names)
+    constants = constants or {}
+    names = [name for name in one.names if name not in constants]
+    made = (_buffer(one, name) for name in names)
     buffers = [buffer for buffer in made if buffer is not None]
     threads = one.scope.threads
-    body = [line for name in one.names for line in _prepare(one, name)]
-    body.append(one.text({name: _place(one, name) for name in one.names}))
+    body = [line for name in names for line in _prepare(one, name)]
+    places = {name: _place(one, name) for name in names}
+    body.append(one.text({**places, **{name: f"{n:#x}" for name, n in constants.items()}}))
     body += [line for name in one.results for line in _finish(name)]
     comment = list(_comment(one, buffers, threads))
     # Without it ptxas does not know how many registers there are before, and drops the change.

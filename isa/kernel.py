@@ -22,6 +22,7 @@ from .kernel_parts import (
 from .operands import LANES
 from .ptx import Registers, assembly
 from .targets import Target
+from .tensor_moves import TensorMove
 
 __all__ = ["ENTRY", "Buffer", "Kernel", "choose", "kernel"]
 
@@ -126,7 +127,8 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
     Each lane loads its operands' registers from global memory, lane by lane and each lane's in
     register order; the instruction runs; each lane stores its results in the same order. What
     a load reads, or a store writes, passes through shared memory. Of `wgmma`: as `wgmma_kernel`
-    says, with a warpgroup.
+    says, with a warpgroup. Of loads and
+    stores of tensor memory: as `tensor_move_kernel` says.
 
     Args:
         form: the form.
@@ -142,6 +144,10 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
         from .wgmma_kernel import wgmma_kernel  # noqa: PLC0415 (for those alone)
 
         return wgmma_kernel(form, target, choose(form, selectors or {}))
+    if isinstance(form, TensorMove):
+        from .tensor_move_kernel import tensor_move_kernel  # noqa: PLC0415 (likewise)
+
+        return tensor_move_kernel(form, target, choose(form, selectors or {}))
     _check(form)
     buffers = _buffers(form)
     chosen = choose(form, selectors or {})

@@ -11,6 +11,8 @@ PORTABLE_CLUSTER = 8
 """CTAs of a cluster that every GPU with clusters takes. CUDA Programming Guide, "Clusters"."""
 LARGEST_CLUSTER = 16
 """The most CTAs of a cluster; more than `PORTABLE_CLUSTER` have to be asked for."""
+PERSISTENT_TILES = 2**31 - 1
+"""The most tiles that CTAs take one after the other: they are numbered as CTAs along x are."""
 MAP_BYTES = 128
 """Of a map."""
 MAP_PLACES = 64

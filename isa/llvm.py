@@ -101,6 +101,7 @@ def _arguments(form: Form, space: str, *, stride: bool) -> Iterator[Value]:
     for result in form.results:
         if not result.threads:
             yield from _registers(result)
+            yield from _selectors(form, result.name)
     if form.memory is not None:
         yield Value("address", _pointer(space))
     for operand in form.operands:

@@ -27,16 +27,22 @@ def _operands(form: Form, registers: Registers) -> Iterator[str]:
     """Results, address, operands with the selectors of each, other selectors, stride."""
     for result in form.results:
         yield result.text(registers[result.name])
+        yield from _picking(form, result.name, registers)
     if form.memory is not None:
         (address,) = registers["address"]
         yield f"[{address}]"
     for operand in form.operands:
         if operand.tied is None:
             yield operand.text(registers[operand.name])
-        picking = [one for s in form.selectors_of(operand.name) for one in registers[s.name]]
-        if picking:
-            yield picking[0] if len(picking) == 1 else brace(picking)
+        yield from _picking(form, operand.name, registers)
     for selector in form.selectors_of(""):
         yield from registers[selector.name]
     if "stride" in registers:
         yield from registers["stride"]
+
+
+def _picking(form: Form, operand: str, registers: Registers) -> Iterator[str]:
+    """The selectors that pick a part of an operand."""
+    picking = [one for s in form.selectors_of(operand) for one in registers[s.name]]
+    if picking:
+        yield picking[0] if len(picking) == 1 else brace(picking)

@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from tilec.isa.lazy import cached_property
 
-from .chapters import WARPGROUP, Chapter
+from .chapters import TENSOR, WARPGROUP, Chapter
 from .errors import TilecError, UnknownNameError
 from .form_parts import ExecutionScope
 from .forms import Family, Form, Product
@@ -142,7 +142,7 @@ def _families() -> Iterator[Iterable[Form]]:
 
 @cache
 def _whole() -> Table:
-    return Table((one for family in _families() for one in family), (WARPGROUP,))
+    return Table((one for family in _families() for one in family), (WARPGROUP, TENSOR))
 
 
 _extended: list[Table] = []

@@ -70,8 +70,10 @@ if TYPE_CHECKING:
         debug_barrier,
     )
     from .debugging import device_assert, device_print
+    from .dependents import gdc_launch_dependents, gdc_wait
     from .elementwise import where
     from .histograms import histogram
+    from .inline_asm import inline_asm_elementwise
     from .mathematics import (
         abs,
         ceil,
@@ -195,8 +197,11 @@ __all__ = [
     "fmin",
     "full",
     "function",
+    "gdc_launch_dependents",
+    "gdc_wait",
     "histogram",
     "indices",
+    "inline_asm_elementwise",
     "int4",
     "int8",
     "int16",
@@ -274,8 +279,10 @@ _FILES = (
     "arrangement",
     "atomics",
     "debugging",
+    "dependents",
     "elementwise",
     "histograms",
+    "inline_asm",
     "mathematics",
     "memory",
     "pins",

@@ -46,7 +46,6 @@ _LANGUAGE = MappingProxyType(
         "float8e5b16": "tl.float8_e5m2",
         "gather": "tl.load with a tile as an index takes elements of an array",
         "int1": "tl.bool_",
-        "inline_asm_elementwise": "operators and functions of tl",
         "load_tensor_descriptor": "tl.load(array, index, shape); TMA is used where it can be",
         "make_block_ptr": _NO_POINTERS,
         "make_tensor_descriptor": _NO_POINTERS,
@@ -127,14 +126,12 @@ _NUMPY = MappingProxyType(
 )
 _PACKAGE = MappingProxyType(
     {
-        "Config": "kernel.using(warps=…), and constants as arguments",
-        "autotune": "a loop over kernel.using(warps=…) and constants",
         "cdiv": "tilec.lang.cdiv",
         "heuristics": "plain Python before the launch",
         "jit": "@tilec.kernel, or @tilec.function for a helper",
         "language": "import tilec.lang as tl",
         "next_power_of_2": "1 << (n - 1).bit_length()",
-        "testing": "benchmarks of your own; nothing of a launch is cached but its compilation",
+        "testing": "tilec.runtime.cuda.do_bench(work), which times work on a GPU",
     }
 )
 _TILE = MappingProxyType(
@@ -165,7 +162,7 @@ _KEYWORDS = MappingProxyType(
         "can_reorder": "tl.concatenate keeps the order",
         "enable_fp_fusion": "tl.fma where it is meant",
         "eviction_policy": "nothing: tilec chooses",
-        "input_precision": "cast the factors to tl.tfloat32",
+        "input_precision": "precision=, 'tf32' or 'tf32x3'",
         "is_volatile": "tl.atomic_add(array, index, 0)",
         "keep_dims": "keepdims=",
         "loop_unroll_factor": "tl.range(…, unroll=)",

@@ -241,15 +241,18 @@ class Launcher:
     def _key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> LaunchKey | None:
         """What tells the launch from others; None for one that is made anew each time."""
         grid, settings = self._grid, self._kernel.settings
-        if settings.device == "sim" or (callable(grid) and kwargs):
+        if settings.device == "sim":
             return None
         values = (*args, *kwargs.values()) if kwargs else args
         found = key_of(values)
         if found is None:
             return None
         if callable(grid):
-            given = dict(zip(self._kernel.names, args, strict=False))
-            grid = self._grid_of({**self._kernel.defaults, **given})
+            names = self._kernel.names
+            if len(args) > len(names) or not kwargs.keys() <= set(names):
+                return None  # `bound` says what is wrong
+            given = dict(zip(names, args, strict=False))
+            grid = self._grid_of({**self._kernel.defaults, **given, **kwargs})
         extents = tuple(grid) if isinstance(grid, Sequence) else grid
         queue = queue_of(settings.stream, settings.wait, values)
         return LaunchKey(found, tuple(kwargs), extents, queue)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tilec.isa import LaunchError
-from tilec.launch.abi import MemRef, TensorMap
+from tilec.launch.abi import MemRef
 
 from .array import Assumption, Facts
 from .array_arguments import array_argument, broken_fact
@@ -97,8 +97,7 @@ def _check_assumed(
     """Check what the kernel says by `assume`; what else the code relies on, it was compiled for."""
     (kernel,) = compiled.kernels
     known = (one for one in specialization.arguments if not isinstance(one[1], ConstantValue))
-    given = (one for one in kernel.arguments if not isinstance(one, TensorMap))
-    for argument, (name, type_) in zip(given, known, strict=True):
+    for argument, (name, type_) in zip(kernel.given, known, strict=True):
         if not isinstance(argument, MemRef) or not isinstance(type_, ArrayType):
             continue
         promised = argument.promised

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from tilec.isa import Product, TilecError, forms
 
 from .arrangement import stack
 from .dtypes import DType, bfloat16, dtype_of, float16, float32, float64, int32, tfloat32
+from .elementwise import where
 from .emit import i64s, result, text, type_of, unit
+from .mathematics import isfinite
 from .shapes import zeros
 from .takes import pick
 from .tile import Tile
@@ -21,12 +23,17 @@ _ACCUMULATORS: dict[type[DType], tuple[type[DType], ...]] = {
 }
 
 
+Precision: TypeAlias = Literal["tf32", "tf32x3"]
+_PRECISIONS = ("tf32", "tf32x3")
+
+
 def dot(
     a: Tile,
     b: Tile,
     acc: Tile | None = None,
     *,
     dtype: Any = None,
+    precision: Precision | None = None,
     form: str | None = None,
     warps: tuple[int, int] | None = None,
 ) -> Tile:
@@ -38,12 +45,17 @@ def dot(
         acc: MxN, or BxMxN, of the result's element type; zero if None.
         dtype: of the result, where `acc` does not say: by default float32 of floats, float64 of
             float64, int32 of integers.
+        precision: how float32 is multiplied, which no instruction does: `tf32` rounds to 10 bits of
+            mantissa; `tf32x3` adds up three products of what that keeps and what it leaves, which
+            is almost as exact as float32, for three times the work.
         form: the instruction to use, by its PTX mnemonic; else tilec chooses.
         warps: how many warps share the rows and the columns; else tilec chooses.
 
     Raises:
         TilecError: for shapes and types that do not fit.
     """
+    if precision is not None:
+        return _of_float32(a, b, acc, dtype, precision, form, warps)
     if isinstance(a, Tile) and a.ndim == 3:
         return _batched(a, b, acc, dtype, form, warps)
     _check_matrices(a=a, b=b)
@@ -53,6 +65,39 @@ def dot(
             "b has as many rows as a has columns"
         )
     return _product("tile.dot", [a, b], acc, [], dtype, form, warps)
+
+
+def _of_float32(
+    a: Tile,
+    b: Tile,
+    acc: Tile | None,
+    dtype: Any,
+    precision: str,
+    form: str | None,
+    warps: tuple[int, int] | None,
+) -> Tile:
+    """A product of float32 by instructions on tfloat32."""
+    if precision not in _PRECISIONS:
+        legal = " or ".join(map(repr, _PRECISIONS))
+        raise TilecError(f"precision of a product is {legal}, not {precision!r}")
+    for name, tile in (("a", a), ("b", b)):
+        if not isinstance(tile, Tile) or tile.dtype is not float32:
+            raise TilecError(
+                f"precision says how float32 is multiplied; {name} is {tile!r}: leave it out"
+            )
+    left, right = a.astype(tfloat32), b.astype(tfloat32)
+    if precision == "tf32":
+        return dot(left, right, acc, dtype=dtype, form=form, warps=warps)
+    rest = dot(_rest(a, left), right, dtype=dtype, form=form, warps=warps)
+    rest = dot(left, _rest(b, right), rest, form=form, warps=warps)
+    whole = dot(left, right, acc, dtype=dtype, form=form, warps=warps)
+    # Infinity times a rest, which may be 0 or of another sign, says nothing.
+    return whole + where(isfinite(rest), rest, 0.0)
+
+
+def _rest(x: Tile, kept: Tile) -> Tile:
+    """What tfloat32 leaves of float32, as tfloat32."""
+    return (x - kept.astype(float32)).astype(tfloat32)
 
 
 def _batched(
@@ -210,8 +255,8 @@ def _check_elements(a: Tile, b: Tile) -> None:
         )
     if a.dtype is float32:
         raise TilecError(
-            "no instruction multiplies float32: cast to tl.tfloat32 (10 bits of mantissa), "
-            "tl.bfloat16 or tl.float16, or to tl.float64"
+            "no instruction multiplies float32: precision='tf32x3' takes three of tfloat32, "
+            "precision='tf32' one; or cast to tl.bfloat16, tl.float16 or tl.float64"
         )
     if a.dtype.kind == "bool" or (a.dtype.kind in ("int", "uint") and a.dtype.bits > 8):
         raise TilecError(f"a product takes integers of 4 or 8 bits, not {a.dtype!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 from tilec.isa import TilecError
 
@@ -19,6 +19,7 @@ from .tile import Tile
 Combine: TypeAlias = Callable[..., Any]
 """A function of two elements that gives one; of pairs and so on of `(a0, a1, b0, b1)`, a tuple."""
 Tiles: TypeAlias = "Tile | Sequence[Tile]"
+CombinePairs: TypeAlias = Callable[[Tile, Tile, Tile, Tile], tuple[Tile, Tile]]
 
 
 def cumsum(x: Tile, axis: int = 0, *, reverse: bool = False, dtype: Any = None) -> Tile:
@@ -45,11 +46,24 @@ def _growing(name: str, fn: str, x: Tile, axis: int, reverse: bool, dtype: Any) 
     if target.kind not in ("float", "int", "uint"):
         raise TilecError(f"no {name} of {x.dtype!r}; legal: floats and integers")
     wide = float32 if target in (float16, bfloat16) else target
-    found = associative_scan(x.astype(wide), axis, lambda a, b: binary(fn, a, b), reverse=reverse)
-    assert isinstance(found, Tile)
+    found: Tile = associative_scan(
+        x.astype(wide), axis, lambda a, b: binary(fn, a, b), reverse=reverse
+    )
     return found.astype(target)
 
 
+@overload
+def associative_scan(
+    x: Tile, axis: int, combine: Callable[[Tile, Tile], Tile], *, reverse: bool = False
+) -> Tile: ...
+@overload
+def associative_scan(
+    x: tuple[Tile, Tile], axis: int, combine: CombinePairs, *, reverse: bool = False
+) -> tuple[Tile, Tile]: ...
+@overload
+def associative_scan(
+    x: Tiles, axis: int, combine: Combine, *, reverse: bool = False
+) -> Tile | tuple[Tile, ...]: ...
 def associative_scan(
     x: Tiles, axis: int, combine: Combine, *, reverse: bool = False
 ) -> Tile | tuple[Tile, ...]:
@@ -84,6 +98,18 @@ def associative_scan(
     return found[0] if isinstance(x, Tile) else found
 
 
+@overload
+def reduce(
+    x: Tile, axis: int | None, combine: Callable[[Tile, Tile], Tile], *, keepdims: bool = False
+) -> Tile: ...
+@overload
+def reduce(
+    x: tuple[Tile, Tile], axis: int | None, combine: CombinePairs, *, keepdims: bool = False
+) -> tuple[Tile, Tile]: ...
+@overload
+def reduce(
+    x: Tiles, axis: int | None, combine: Combine, *, keepdims: bool = False
+) -> Tile | tuple[Tile, ...]: ...
 def reduce(
     x: Tiles, axis: int | None, combine: Combine, *, keepdims: bool = False
 ) -> Tile | tuple[Tile, ...]:

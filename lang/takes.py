@@ -5,7 +5,7 @@ from __future__ import annotations
 from tilec.isa import TilecError
 
 from .casts import astype, view
-from .dtypes import DType, uint8, uint16, uint32, uint64
+from .dtypes import DType, float32, tfloat32, uint8, uint16, uint32, uint64
 from .elementwise import where
 from .emit import i64, result, text, type_of
 from .shapes import arange, expand_dims, reshape
@@ -74,9 +74,13 @@ def as_bits(tile: Tile) -> Tile:
     """The elements' bits, as unsigned integers of whole bytes."""
     if tile.dtype.bits < 8:
         return astype(tile, uint8)
+    if tile.dtype is tfloat32:
+        return as_bits(astype(tile, float32))  # which holds each as it is
     return view(tile, _UNSIGNED[tile.dtype.bits])
 
 
 def from_bits(bits: Tile, dtype: type[DType]) -> Tile:
     """The elements that have these bits."""
+    if dtype is tfloat32:
+        return astype(view(bits, float32), tfloat32)
     return astype(bits, dtype) if dtype.bits < 8 else view(bits, dtype)

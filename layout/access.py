@@ -56,9 +56,9 @@ class Access:
         if self.form:
             return self.form.mnemonic("shared")
         kind = "st" if self.store else "ld"
-        words = self.width // 4
-        if words > 1:
-            return f"{kind}.shared.v{words}.b32"
+        word = max(self.bits, 32) // 8
+        if self.width > word:
+            return f"{kind}.shared.v{self.width // word}.b{8 * word}"
         return f"{kind}.shared.b{8 * self.width}"
 
     def count(self) -> banks.Count:

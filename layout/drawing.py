@@ -6,7 +6,7 @@ Imported by itself, when something is drawn.
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import product
 from typing import NamedTuple, Protocol
@@ -14,11 +14,13 @@ from typing import NamedTuple, Protocol
 _WIDTH, _HEIGHT = 58, 24
 """Of a cell, where its text is no longer."""
 _MARGIN, _GAP, _LINE, _LETTER = 16, 40, 18, 8
-_MOST = 64
+MOST = 64
 """Rows and columns of a layout that are drawn; a page with more is no picture any more."""
 _WAYS = ("down", "across")
 FONTS = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 """Of fixed width; some by name, since programs that draw SVG may not know which is the generic."""
+WRONG = "#ff6b60"
+"""The red of what is wrong, which no lane has."""
 _STYLE = f"""\
 text {{ font-size: 12px; font-family: {FONTS}; fill: #1b1b1b; text-anchor: middle }}
 .head {{ text-anchor: start }} .name {{ font-weight: 600 }} rect {{ stroke: #fff; stroke-width: 1 }}
@@ -47,11 +49,15 @@ class Layout(Protocol):
 
 
 class Cell(NamedTuple):
-    """A cell of a picture: the text in it, its tooltip, and the lane whose colour it has."""
+    """A cell of a picture: the text in it, its tooltip, and the lane whose colour it has.
+
+    One that `is_wrong`, such as an access that meets another in a bank, is red instead.
+    """
 
     text: str
     about: str
     lane: int | None
+    is_wrong: bool = False
 
 
 class Grid(NamedTuple):
@@ -131,7 +137,7 @@ def _grid(grid: Grid, left: int, top: int) -> Iterator[str]:
         yield f'<text class="label" x="{left + wide // 2}" y="{y + 16}">{label}</text>'
         for m, cell in enumerate(cells):
             x = left + wide * (m + 1)
-            fill = "none" if cell.lane is None else colour(cell.lane)
+            fill = WRONG if cell.is_wrong else "none" if cell.lane is None else colour(cell.lane)
             yield (
                 f'<g><title>{escape(cell.about)}</title><rect x="{x}" y="{y}" width="{wide}" '
                 f'height="{_HEIGHT}" fill="{fill}"/>'
@@ -139,27 +145,35 @@ def _grid(grid: Grid, left: int, top: int) -> Iterator[str]:
             )
 
 
-def layout_svg(layout: Layout) -> str | None:
+def layout_svg(layout: Layout, fixed: Mapping[str, int] | None = None) -> str | None:
     """A picture of a layout: who holds each element of the matrix that it fills.
 
     The first holder stands in the cell, as `layout_grid` names it; the tooltip names all. Of
     large matrices the first rows and columns are shown.
+
+    Args:
+        layout: the layout.
+        fixed: inputs that have one index, such as a warp: what it holds is shown, and no more.
 
     Returns:
         The picture; None unless the layout has one or two outputs.
     """
     if len(layout.outs) not in (1, 2):
         return None
-    grid = layout_grid(layout, _MOST)
+    grid = layout_grid(layout, None if fixed else MOST, fixed)
     head = [str(layout), grid.title]
     sizes = _matrix(layout)
-    if sizes != (len(grid.rows), len(grid.cols)):
+    if fixed:
+        head.append(", ".join(f"{name} {index}" for name, index in fixed.items()))
+    elif sizes != (len(grid.rows), len(grid.cols)):
         shown = f"{len(grid.rows)} × {len(grid.cols)}"
         head.append(f"the first {shown} of {sizes[0]} × {sizes[1]}")
     return picture(str(layout), head, [grid._replace(title="")])
 
 
-def layout_grid(layout: Layout, most: int | None = None) -> Grid:
+def layout_grid(
+    layout: Layout, most: int | None = None, fixed: Mapping[str, int] | None = None
+) -> Grid:
     """Who holds each element of the matrix that a layout of one or two outputs fills.
 
     A holder is `lane:register` or, with other inputs, their indices, the last input first.
@@ -167,19 +181,25 @@ def layout_grid(layout: Layout, most: int | None = None) -> Grid:
     Args:
         layout: the layout; a single output goes across.
         most: how many rows and columns to show; all if None.
+        fixed: inputs that have one index; rows and columns without their elements are left out.
     """
+    known = fixed or {}
     names = [name for name, _ in reversed(layout.ins)]
     sizes = layout.in_sizes
     height, width = (min(size, most or size) for size in _matrix(layout))
     holders: dict[tuple[int, ...], list[dict[str, int]]] = {}
-    for index in product(*(range(sizes[name]) for name in names)):
+    ranges = ([known[name]] if name in known else range(sizes[name]) for name in names)
+    for index in product(*ranges):
         at = dict(zip(names, index, strict=True))
         holders.setdefault((0, *layout(**at))[-2:], []).append(at)
-    cells = [[_cell(holders.get((row, col), [])) for col in range(width)] for row in range(height)]
+    shown: list[Sequence[int]] = [range(height), range(width)]
+    if known:
+        shown = [sorted({at[dim] for at in holders})[:MOST] for dim in range(2)]
+    cells = [[_cell(holders.get((row, col), [])) for col in shown[1]] for row in shown[0]]
     outs = [name for name, _ in layout.outs]
     ways = zip(outs, _WAYS[-len(outs) :], strict=True)
     axes = " and ".join(f"{name} ({way})" for name, way in ways)
-    rows, cols = ([str(n) for n in range(size)] for size in (height, width))
+    rows, cols = ([str(n) for n in numbers] for numbers in shown)
     return Grid(f"{':'.join(names)} by {axes}", cells, rows, cols)
 
 

@@ -27,6 +27,7 @@ from tilec.isa import (
     MovMatrix,
     Operand,
     Storage,
+    TensorMove,
     TilecError,
 )
 
@@ -181,6 +182,15 @@ def _mma(form: Mma, operand: Operand) -> LinearLayout:
 def _matrix_memory(form: MatrixMemory, operand: Operand) -> LinearLayout:
     del operand
     return matrices(form)
+
+
+@fragment_rule.register
+def _tensor_move(form: TensorMove, operand: Operand) -> LinearLayout:
+    from . import tensor_moves  # noqa: PLC0415 (programs without tensor memory do without)
+
+    if operand.name == "red":
+        return tensor_moves.reduced(form)
+    return tensor_moves.moved(form)
 
 
 @fragment_rule.register

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from tilec.isa import TilecError
@@ -137,12 +138,7 @@ class LinearLayout:
 
     def columns_of(self, in_dim: str) -> tuple[int, ...]:
         """The packed images of the bits of one input; none if there is no such input."""
-        start = 0
-        for name, bits in self.ins:
-            if name == in_dim:
-                return self.columns[start : start + bits]
-            start += bits
-        return ()
+        return self._by_input().get(in_dim, ())
 
     @property
     def rank(self) -> int:
@@ -207,30 +203,20 @@ class LinearLayout:
             LayoutError: for a dimension that the layout does not have.
         """
         packed: Any = 0
-        start, found = 0, 0
-        for name, bits in self.ins:
-            first, start = start, start + bits
-            if name not in indices:
+        known = self._by_input()
+        for name, given in indices.items():
+            columns = known.get(name)
+            if columns is None:
+                raise LayoutError(f"no input dimension '{name}'; there are {', '.join(known)}")
+            if type(given) is int:
+                packed = packed ^ combine(given, columns)
                 continue
-            columns = self.columns[first:start]
-            index, found = indices[name], found + 1
-            if type(index) is int:
-                packed = packed ^ combine(index, columns)
-                continue
-            if hasattr(index, "astype"):
-                index = index.astype("int64")  # a place may not fit the index's type
+            # A place may not fit the index's type.
+            index: Any = given.astype("int64") if hasattr(given, "astype") else given
             packed = packed ^ (index & 0)  # the shape, though the dimension had no bits
             for bit, column in enumerate(columns):
                 packed = packed ^ ((index >> bit) & 1) * column
-        if found < len(indices):
-            known = [name for name, _ in self.ins]
-            name = next(n for n in indices if n not in known)
-            raise LayoutError(f"no input dimension '{name}'; there are {', '.join(known)}")
-        places = []
-        for _, bits in self.outs:
-            places.append(packed & ((1 << bits) - 1))
-            packed = packed >> bits
-        return tuple(places)
+        return tuple([packed >> low & mask for low, mask in _fields(self.outs)])
 
     # Algebra
 
@@ -436,8 +422,8 @@ class LinearLayout:
             start += bits
         return spans
 
-    def _by_input(self) -> dict[str, tuple[int, ...]]:
-        return {name: self.columns[start : start + bits] for name, start, bits in self._spans()}
+    def _by_input(self) -> Mapping[str, tuple[int, ...]]:
+        return _by_name(self.ins, self.columns)
 
     def _selected(self, ins: Sequence[str], outs: Sequence[str]) -> LinearLayout:
         """The map between these of its dimensions, in this order."""
@@ -465,6 +451,22 @@ class LinearLayout:
                 m | (c >> shift & mask) << there for m, c in zip(moved, self.columns, strict=True)
             ]
         return {name: moved[start : start + bits] for name, start, bits in self._spans()}
+
+
+@lru_cache(maxsize=1024)
+def _by_name(
+    dims: tuple[tuple[str, int], ...], columns: tuple[int, ...]
+) -> Mapping[str, tuple[int, ...]]:
+    """The images of each dimension's bits, of those of all."""
+    rest = iter(columns)
+    return {name: tuple(islice(rest, bits)) for name, bits in dims}
+
+
+@lru_cache(maxsize=1024)
+def _fields(dims: tuple[tuple[str, int], ...]) -> tuple[tuple[int, int], ...]:
+    """Where each dimension's bits lie in a packed place: the lowest, and a mask once it is 0."""
+    starts = _starts(dims)
+    return tuple((starts[name], (1 << bits) - 1) for name, bits in dims)
 
 
 def _starts(dims: Iterable[tuple[str, int]]) -> dict[str, int]:

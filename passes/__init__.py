@@ -9,7 +9,7 @@
     to level 2             assign_layouts, remove_conversions    of layouts/
     level 2                split_tiles                           of units/
                            stage_shared                          of staging/
-                           specialize_warps, overlap_products, on sm_90a
+                           make_persistent, specialize_warps, overlap_products, on sm_90a
                                                                  of hopper/
                            pipeline_loops, unroll_loops          of staging/
                            store_boxes, on sm_90a                of hopper/
@@ -42,7 +42,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .base import Diagnostic, Pass, PassError, advise, remark, walk
+from .base import Diagnostic, Pass, PassError, RemarkKind, advise, remark, walk
 from .registry import register
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ __all__ = [
     "KernelPass",
     "Pass",
     "PassError",
+    "RemarkKind",
     "Report",
     "advise",
     "defining_op",

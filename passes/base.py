@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
 from tilec.isa.errors import TilecError
@@ -14,6 +14,17 @@ from tilec.isa.errors import TilecError
 if TYPE_CHECKING:
     from tilec.ir.aliases import Location, Op
     from tilec.ir.mlir import ir
+
+
+class RemarkKind(StrEnum):
+    """What a remark is about, in the words of LLVM's optimisation records."""
+
+    PASSED = "passed"
+    """Something was done."""
+    MISSED = "missed"
+    """Something was left, and might be better done."""
+    ANALYSIS = "analysis"
+    """Something was found out, or is as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +36,10 @@ class Diagnostic:
         message: what is wrong and what would be legal.
         severity: `error`, `warning`, `remark` or `note`.
         notes: what belongs to it, each at a place of its own.
-        decided_by: the pass whose decision a remark explains, which is shown when asked for.
+        decided_by: the pass, or tool, that makes a remark; empty where nobody is known.
+        kind: what a remark is about.
+        function: the kernel or function that a remark is about; empty of no single one.
+        advice: whether a remark is shown to those, too, who did not ask for any.
     """
 
     location: Location | None
@@ -33,6 +47,9 @@ class Diagnostic:
     severity: str = "error"
     notes: tuple[Diagnostic, ...] = ()
     decided_by: str = ""
+    kind: RemarkKind = RemarkKind.PASSED
+    function: str = ""
+    advice: bool = False
 
 
 class ProgramError(TilecError):
@@ -55,24 +72,42 @@ _remarks: ContextVar[list[Diagnostic] | None] = ContextVar("remarks", default=No
 _running: ContextVar[str] = ContextVar("running", default="tile-opt")
 
 
-def advise(location: Location, message: str) -> None:
-    """Tell the user about a place in the program that is legal and might be better; go on."""
-    found = _remarks.get()
-    if found is not None:
-        found.append(Diagnostic(location, message, "remark"))
+def advise(location: Location, message: str, *, function: str = "") -> None:
+    """Tell the user about a place in the program that is legal and might be better; go on.
+
+    Args:
+        location: of the op that it is about.
+        message: what might be better, and why.
+        function: the kernel that it is in.
+    """
+    kind = RemarkKind.MISSED
+    _add(Diagnostic(location, message, "remark", (), _running.get(), kind, function, advice=True))
 
 
-def remark(location: Location, message: str, notes: tuple[Diagnostic, ...] = ()) -> None:
+def remark(
+    location: Location,
+    message: str,
+    notes: tuple[Diagnostic, ...] = (),
+    *,
+    kind: RemarkKind = RemarkKind.PASSED,
+    function: str = "",
+) -> None:
     """Explain a decision of the pass that runs, to users who ask with `--remarks`.
 
     Args:
         location: of the op that it is about.
         message: what was decided, why, and what the alternatives would have cost.
         notes: other places that it speaks of.
+        kind: whether something was done, was left, or was found out.
+        function: the kernel that it is in.
     """
+    _add(Diagnostic(location, message, "remark", notes, _running.get(), kind, function))
+
+
+def _add(one: Diagnostic) -> None:
     found = _remarks.get()
     if found is not None:
-        found.append(Diagnostic(location, message, "remark", notes, _running.get()))
+        found.append(one)
 
 
 when_running: list[Callable[[str, str], None]] = []

@@ -52,6 +52,10 @@ class CheckTarget(Pass):
         report.raise_errors()
 
 
+_UPSTREAM = {"nvvm.griddepcontrol": "griddepcontrol.wait"}
+"""Instructions of upstream's ops for which LLVM has no words where the target lacks them."""
+
+
 def set_target(gpu_module: Op, chosen: Target) -> None:
     """Make `chosen` the module's only target."""
     target_attribute = ir.Attribute.parse(f'#nvvm.target<chip = "{chosen}">')
@@ -68,9 +72,10 @@ def _check_ops(gpu_module: Op, chosen: Target, report: Report) -> None:
         if isinstance(op, MemoryOp):
             with report.at(op):
                 op.check_on(chosen)
-        if isinstance(op, TileOp) and op.mnemonic is not None:
+        mnemonic = op.mnemonic if isinstance(op, TileOp) else _UPSTREAM.get(op.operation.name)
+        if mnemonic is not None:
             with report.at(op):
-                _check_instruction(op.mnemonic, chosen)
+                _check_instruction(mnemonic, chosen)
         if isinstance(op, TileOp) and "form" in op.attributes:
             with report.at(op):
                 _check_form(op, chosen, report)

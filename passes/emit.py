@@ -81,14 +81,19 @@ def linear(layout: LinearLayout, in_dim: str, index: Value) -> list[Value]:
 
 def _runs(images: list[int]) -> list[tuple[int, int, int]]:
     """(input bit, output bit, count) of runs of consecutive bits that make up a linear map."""
+    ends: dict[tuple[int, int], int] = {}  # the run that another bit at this place would go on
     runs: list[tuple[int, int, int]] = []
     for bit, image in enumerate(images):
-        for place in range(image.bit_length()):
-            if image >> place & 1:
-                for at, (first, low, count) in enumerate(runs):
-                    if first + count == bit and low + count == place:
-                        runs[at] = (first, low, count + 1)
-                        break
-                else:
-                    runs.append((bit, place, 1))
+        rest = image
+        while rest:
+            place = (rest & -rest).bit_length() - 1
+            rest &= rest - 1
+            at = ends.pop((bit, place), None)
+            if at is None:
+                at = len(runs)
+                runs.append((bit, place, 1))
+            else:
+                first, low, count = runs[at]
+                runs[at] = (first, low, count + 1)
+            ends[bit + 1, place + 1] = at
     return runs

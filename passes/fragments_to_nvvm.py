@@ -22,6 +22,7 @@ from .nvvm.barriers import Barriers
 from .nvvm.casts import Casts
 from .nvvm.conversions import Conversions
 from .nvvm.fetches import Fetches
+from .nvvm.inline_asm import assembly
 from .nvvm.lowering import Lowering
 from .nvvm.matrix_memory import MatrixMoves
 from .nvvm.memory import Memory
@@ -43,7 +44,8 @@ class FragmentsToNvvm(KernelPass):
     Out: `arith`, `scf`, `llvm`, `nvvm` and `vector` on scalars and short vectors. A matrix
     instruction becomes a convergent call of its LLVM intrinsic, or inline assembly where LLVM has
     none. Shared buffers become one array; its size stands in the attribute `tile.dynamic_shared`
-    where it is more than a kernel gets without asking.
+    where it is more than a kernel gets without asking. A remark says of each access to global
+    memory how many bytes an instruction takes, and why no more.
     """
 
     name: ClassVar[str] = "tile-fragments-to-nvvm"
@@ -52,6 +54,7 @@ class FragmentsToNvvm(KernelPass):
         """Rewrite a kernel."""
         lowering = Lowering(kernel.module, kernel.function, kernel.target)
         _lower(lowering)
+        lowering.accesses.explain(kernel.function_of(kernel.function))
 
 
 def _packing(type_: FragType) -> Packing:
@@ -104,6 +107,8 @@ def _lower(kernel: Lowering) -> None:
             lowers(ops.ExpandOp, view),
             lowers(ops.FillOp, elementwise.fill),
             lowers(ops.GatherOp, memory.load),
+            lowers(ops.InlineAsmOp, assembly),
+            lowers(ops.InlineAsmVolatileOp, assembly),
             lowers(ops.IotaOp, Iotas(kernel).iota),
             lowers(ops.JoinWarpsOp, wgmma.join),
             lowers(ops.LdmatrixOp, moves.ldmatrix),

@@ -103,6 +103,12 @@ def function_around(op: Op) -> ir.Operation | None:
     return None if parent is None else parent.operation
 
 
+def name_of(op: Op) -> str:
+    """The name of the `gpu.func` that an op is, or stands in; empty where there is none."""
+    function = op.operation if op.operation.name == "gpu.func" else function_around(op)
+    return "" if function is None else attribute(function, "sym_name", ir.StringAttr).value
+
+
 def take_positive(op: Op, name: str) -> int | None:
     """The positive integer that an attribute is, which is taken off the op; None without one.
 

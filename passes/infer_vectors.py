@@ -9,7 +9,7 @@ from tilec.dialects.tile.tiles import PlainTile, bits_of, plain_tile
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
-from .analysis.contiguity import contiguous, in_bounds, together, why_narrow
+from .analysis.contiguity import contiguous, in_bounds, together
 from .analysis.effects import is_shared
 from .analysis.memory_facts import ANY, memory_facts
 from .analysis.runs import run_of
@@ -61,15 +61,12 @@ def _annotate(op: MemoryOp, kernel: Kernel) -> None:
         kernel.remark(op, f"lies inside {memref.type}: no mask")
     if "vector" in attributes:
         return
-    wide = contiguous(memref)
-    vector = min(wide, shape[-1] & -shape[-1])
+    vector = min(contiguous(memref), shape[-1] & -shape[-1])
     if "masked" in attributes:
         vector = min(vector, together(memref))
-    alike = _alike(op)
-    vector = min(vector, alike)
+    vector = min(vector, _alike(op))
     if vector > 1:
         attributes["vector"] = ir.IntegerAttr.get(ir.IntegerType.get_signless(64), vector)
-    _explain(op, kernel, vector, wide, alike)
 
 
 def _alike(op: MemoryOp) -> int:
@@ -85,14 +82,3 @@ def _in_memory(tile: PlainTile, *, transposed: bool) -> tuple[int, ...]:
     shape = [*leading, col, row] if transposed else [*leading, row, col]
     shape[-1] = max(1, shape[-1] * bits_of(tile.element) // max(8, bits_of(tile.element)))
     return tuple(shape[-len(tile.shape) :])
-
-
-def _explain(op: MemoryOp, kernel: Kernel, vector: int, wide: int, alike: int) -> None:
-    size = bits_of(ir.MemRefType(op.memref.type).element_type) // 8
-    found = f"takes {vector * size} bytes at a time where threads move it"
-    reason = why_narrow(op.memref)
-    if vector < wide and "masked" in op.attributes:
-        reason = "only so many are known to be in bounds together (tile.sizes may say more)"
-    if vector == alike < wide:
-        reason = "only so many are known to have one index and one truth of the mask"
-    kernel.remark(op, f"{found}; {reason}" if reason else found)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import json
 from typing import Any, ClassVar
 
-from tilec.dialects.tile.attributes import ABI, ALIGNED, SIZES, STRIDES, TENSOR_MAPS, WRITTEN
+from tilec.dialects.tile.attributes import (
+    ABI,
+    ALIGNED,
+    CTAS_PER_SM,
+    SIZES,
+    STRIDES,
+    TENSOR_MAPS,
+    WRITTEN,
+)
 from tilec.ir.aliases import Block, Value
 from tilec.ir.attributes import given_attribute, signature
 from tilec.ir.mlir import gpu, ir
@@ -21,6 +29,7 @@ _OF_MAP = {"array", "box", "swizzle"}
 """What `tile-fragments-to-nvvm` says of a tensor map."""
 _OF_SOME_MAPS = {"element_strides", "im2col"}
 """What it says of some besides."""
+_AXES = "xyz"
 
 
 class KernelAbi(KernelPass):
@@ -33,9 +42,10 @@ class KernelAbi(KernelPass):
     as JSON: `{"name", "kind", "type"}`, and of memrefs `{"shape", "strides", "offset", "space"}`,
     null standing for what is passed; `{"promised"}` gives the argument's attributes `tile.aligned`,
     `tile.sizes` and `tile.strides`, and of one that is `llvm.noalias` as `disjoint` the memrefs
-    that it must share no memory with, one of the two being written. Tensor maps follow all others:
-    `{"name", "kind", "type", "array", "box", "swizzle"}`, `array` the number of the argument that
-    the map describes, the box's extents in its order.
+    that it must share no memory with, one of the two being written. Behind them stand the extents
+    of the grid where tile-make-persistent has added them, `{"name", "kind", "type", "axis"}`, and
+    tensor maps: `{"name", "kind", "type", "array", "box", "swizzle"}`, `array` the number of the
+    argument that the map describes, the box's extents in its order.
     """
 
     name: ClassVar[str] = "tile-kernel-abi"
@@ -52,14 +62,18 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
     attributes = function.attributes
     maps = _tensor_maps(function)
     count = len(signature(function).inputs) - len(maps)
+    given = count - (len(_AXES) if CTAS_PER_SM in attributes else 0)
     disjoint = disjoint_arguments(function)
     described = []
     with ir.InsertionPoint.at_block_begin(block):
-        for number, argument in enumerate(old[:count]):
+        for number, argument in enumerate(old[:given]):
             found = _replace(block, argument, _name(argument) or f"arg{number}")
             if number in disjoint:
                 found.setdefault("promised", {})["disjoint"] = disjoint[number]
             described.append(found)
+        for axis, argument in enumerate(old[given:count]):
+            found = _replace(block, argument, f"grid_{_AXES[axis]}")
+            described.append({**found, "kind": "grid", "axis": axis})
         for argument, map_ in zip(old[count : count + len(maps)], maps, strict=True):
             argument.replace_all_uses_with(block.add_argument(argument.type, argument.location))
             array = described[map_["array"]]

@@ -86,7 +86,7 @@ class Kernel(Report):
 
     def walk(self) -> Iterator[ir.OpView]:
         """Every op inside, a parent before what it holds."""
-        yield from walk(self.function)
+        return walk(self.function)
 
     @overload
     def named(self, *ops: type[OpClass]) -> list[OpClass]: ...

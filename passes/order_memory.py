@@ -77,7 +77,7 @@ def _explain(kernel: Kernel, hazard: Hazard) -> None:
     above = hazard.before.operation
     where = "it" if above == second.op.operation else f"the '{above.name}' around it"
     more = f" and {len(others)} more" if others else ""
-    kernel.remark(
+    kernel.analysis(
         second.op,
         f"{_depends(first, second)}{more}, so that a barrier stands before {where}; none is "
         f"needed between {_promise(first, second)}",

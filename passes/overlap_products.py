@@ -58,7 +58,7 @@ class OverlapProducts(KernelPass):
                     continue
                 why = _overlap(kernel, loop, registers)
                 if why:
-                    kernel.remark(loop, f"does one product after the other: {why}")
+                    kernel.missed(loop, f"does one product after the other: {why}")
 
 
 def _overlap(kernel: Kernel, loop: scf.ForOp, registers: int) -> str:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import types
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from enum import Enum
 from typing import Union, get_args, get_origin, get_type_hints
 
-from tilec.isa import nearest
+from tilec.isa import TilecError, nearest
 
 from . import registry
 from .base import Pass
@@ -29,6 +29,10 @@ _UPSTREAM = (
 """Upstream passes offered as the nearest to an unknown name; upstream has no list to ask."""
 
 
+_TYPES = "bool, int, float, str, an Enum, a tuple of one of them, and any of these or None"
+"""What fields of passes may be, to be options."""
+
+
 class UnknownPassError(PipelineError):
     """A pipeline names a pass that no package has."""
 
@@ -43,7 +47,8 @@ def make_pass(name: str, options: str = "") -> Pass:
     """The pass called `name` of tilec, with options as a pipeline writes them.
 
     Raises:
-        PipelineError: for an unknown pass or option, or a value of the wrong type.
+        PipelineError: for an unknown pass or option, a value of the wrong type, an option that is
+            missing and has no default, or options that the pass refuses.
         PluginError: if another package's pass cannot be used.
     """
     try:
@@ -59,7 +64,31 @@ def make_pass(name: str, options: str = "") -> Pass:
             legal = ", ".join(nearest(option, by_option)) or "none"
             raise PipelineError(f"pass '{name}' has no option '{option}'; legal: {legal}")
         values[by_option[option]] = _value(f"{name}{{{option}}}", hints[by_option[option]], text)
-    return found(**values)
+    for option, field in zip(by_option, fields(found), strict=True):
+        if field.name not in values and field.default is field.default_factory is MISSING:
+            raise PipelineError(f"pass '{name}' needs its option: write {name}{{{option}=…}}")
+    return _made(found, values)
+
+
+def _made(kind: type[Pass], values: dict[str, object]) -> Pass:
+    """A pass with options of their types.
+
+    Raises:
+        PipelineError: if it refuses them, as another package's may, and where it does.
+    """
+    try:
+        return kind(**values)
+    except TilecError:
+        raise
+    except Exception as error:
+        import traceback  # noqa: PLC0415 (only for an error)
+
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        of = registry.package_of(kind)
+        raise PipelineError(
+            f"pass '{kind.name}'{f' of {of}' if of else ''} does not take its options: "
+            f"{type(error).__name__}: {error} ({last.filename}:{last.lineno})"
+        ) from error
 
 
 def _value(what: str, kind: object, text: str) -> object:
@@ -81,9 +110,20 @@ def _value(what: str, kind: object, text: str) -> object:
             return int(text, 0)
         except ValueError:
             raise PipelineError(f"{what}: '{text}' is not an integer") from None
+    if kind is float:
+        try:
+            return float(text)
+        except ValueError:
+            raise PipelineError(f"{what}: '{text}' is not a number") from None
     if isinstance(kind, type) and issubclass(kind, Enum):
         legal = [str(member.value) for member in kind]
         if text not in legal:
             raise PipelineError(f"{what}: '{text}' is none of {', '.join(legal)}")
         return kind(text)
+    if kind is not str:
+        raise PipelineError(f"{what}: no text gives {_named(kind)}; legal: {_TYPES}")
     return text
+
+
+def _named(kind: object) -> str:
+    return f"a '{kind.__name__}'" if isinstance(kind, type) else f"'{kind}'"

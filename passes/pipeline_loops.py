@@ -66,7 +66,7 @@ class PipelineLoops(KernelPass):
                 Multistage(loop, ahead, stages).run(_frames(groups, ahead))
         elif movable and pinned != 1 and not any(map(_goes_on, movable)):
             warps = kernel.threads // LANES
-            more = _size(movable)
+            more = _taken(movable)
             if fits_registers(movable, warps) and more <= space.left(_outermost(loop)):
                 _explain_held(loop, movable, kernel)
                 RegisterStages(loop, movable, warps).run(_frames(groups, movable))
@@ -84,14 +84,14 @@ class PipelineLoops(KernelPass):
         Raises:
             TilecError: if it says more than there is room for.
         """
-        size = _size(copies)
-        left = space.left(_outermost(loop)) + size
-        room = left // size
+        size = sum(_bytes(copy) for copy in copies)
+        left = space.left(_outermost(loop)) + _taken(copies)
+        room = _stages_in(left, copies)
         stages = min(self.stages, room, _rounds(loop)) if pinned is None else pinned
         if stages > room:
             raise TilecError(
-                f"{STAGES} = {stages} takes {stages * size} bytes of shared memory, and there are "
-                f"{left} of {space.limit}; {room} of {size} each would fit"
+                f"{STAGES} = {stages} takes {_taken(copies, stages)} bytes of shared memory, and "
+                f"there are {left} of {space.limit}; {room} of {size} each would fit"
             )
         why = f"as {STAGES} says" if pinned is not None else f"{room} would fit"
         kernel.remark(
@@ -109,7 +109,7 @@ def _all(groups: list[CopyGroup]) -> list[StagedCopy]:
 def _stays(copy: StagedCopy, kernel: Kernel) -> bool:
     """Whether a copy cannot begin earlier; says why."""
     if copy.obstacle:
-        kernel.remark(copy.copy, f"is not pipelined: {copy.obstacle}")
+        kernel.missed(copy.copy, f"is not pipelined: {copy.obstacle}")
     return bool(copy.obstacle)
 
 
@@ -132,9 +132,22 @@ def _outermost(loop: scf.ForOp) -> Op:
     return outermost_loop(loop) or loop
 
 
-def _size(copies: list[StagedCopy]) -> int:
-    """Bytes of one stage."""
-    return sum(aligned(shared_buffer(memref_of(copy.alloc.results[0])).bytes) for copy in copies)
+def _bytes(copy: StagedCopy) -> int:
+    """Bytes of a copy's buffer, of one stage."""
+    return shared_buffer(memref_of(copy.alloc.results[0])).bytes
+
+
+def _taken(copies: list[StagedCopy], stages: int = 1) -> int:
+    """Bytes of shared memory that the buffers take, of which each begins at an aligned place."""
+    return sum(aligned(stages * _bytes(copy)) for copy in copies)
+
+
+def _stages_in(room: int, copies: list[StagedCopy]) -> int:
+    """How many stages of the buffers there is room for; one there is."""
+    stages = room // sum(_bytes(copy) for copy in copies)
+    while stages > 1 and _taken(copies, stages) > room:
+        stages -= 1
+    return max(1, stages)
 
 
 def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[ir.Operation]:
@@ -148,6 +161,6 @@ def _frames(groups: list[CopyGroup], copies: list[StagedCopy]) -> list[ir.Operat
 def _explain_held(loop: scf.ForOp, held: list[StagedCopy], kernel: Kernel) -> None:
     kernel.remark(
         loop,
-        f"has 2 stages of {_size(held)} bytes of shared memory; without cp.async the next round's "
-        "tiles wait in registers",
+        f"has 2 stages of {sum(map(_bytes, held))} bytes of shared memory; without cp.async the "
+        "next round's tiles wait in registers",
     )

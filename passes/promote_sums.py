@@ -46,7 +46,7 @@ class PromoteSums(KernelPass):
                 continue
             if not _may_be(dot):
                 if said is not None:
-                    kernel.remark(dot, "is not promoted: its factors are no floats of 8 bits")
+                    kernel.missed(dot, "is not promoted: its factors are no floats of 8 bits")
                 continue
             _promote(dot)
             depth = ir.RankedTensorType(dot.a.type).shape[1]

@@ -6,11 +6,8 @@ from typing import ClassVar
 
 from tilec.dialects.semantics import control_flow, is_removable
 from tilec.dialects.tile.attributes import LAYOUT
-from tilec.dialects.tile.tiles import bits_of
 from tilec.ir.mlir import ir
-from tilec.isa import Target, TilecError
-from tilec.layout.conversion import convert
-from tilec.layout.plans import Nothing, Permutation, Plan, SharedTrip, Shuffles, Transposition
+from tilec.isa import Target
 
 from .base import walk
 from .kernel_pass import Kernel, KernelPass
@@ -32,9 +29,9 @@ class RemoveConversions(KernelPass):
     constants and loads, where that costs less than converting it; conversions of one tile to one
     layout become one; those of what a loop does not change leave it, and what a loop hands on takes
     the layout that it is converted to in each round; elementwise ops are done before a conversion
-    if their result is narrower. Costs are those of `tilec.layout.conversion`. A remark says of
-    each conversion that stays how it is done and what it costs. What `tile.layout` pins stays, and
-    the attribute goes.
+    if their result is narrower. Costs are those of `tilec.layout.conversion`; of conversions that
+    stay `tile-stage-conversions` says how they are done. What `tile.layout` pins stays, and the
+    attribute goes.
     """
 
     name: ClassVar[str] = "tile-remove-conversions"
@@ -47,8 +44,6 @@ class RemoveConversions(KernelPass):
         for _ in range(ROUNDS):
             if not any(conversions(function)) or not _step(function, target):
                 break
-        for conversion in conversions(function):
-            _explain(conversion, kernel)
         for op in kernel.walk():
             if LAYOUT in op.attributes:
                 del op.attributes[LAYOUT]
@@ -96,29 +91,3 @@ def _remove_dead(function: ir.OpView) -> None:
         gives_tiles = all(layout_tile(result) is not None for result in op.results)
         if gives_tiles and is_unused(op) and is_removable(op) and control_flow(op) is None:
             op.operation.erase()
-
-
-def _explain(op: ir.OpView, kernel: Kernel) -> None:
-    source, result = layout_tile(op.operands[0]), layout_tile(op.results[0])
-    assert source is not None
-    assert result is not None
-    try:
-        plan = convert(source.layout, result.layout, bits_of(source.element), kernel.target)
-    except TilecError:
-        return  # an error of the pass that lowers it
-    kernel.remark(op, f"{_how(plan)}, cost {plan.price.total}")
-
-
-def _how(plan: Plan) -> str:
-    match plan:
-        case Nothing():
-            return "does nothing"
-        case Permutation():
-            return "renames registers" if not plan.price.total else "permutes registers"
-        case Transposition():
-            return f"takes {plan.price.wavefronts} movmatrix"
-        case Shuffles():
-            return f"takes {plan.price.wavefronts} shuffles"
-        case SharedTrip():
-            where = "within warps" if plan.within_warp else "between warps"
-            return f"goes through {plan.bytes} bytes of shared memory {where}"

@@ -8,7 +8,8 @@ from types import TracebackType
 from tilec.ir.aliases import Op
 from tilec.isa import TilecError
 
-from .base import Diagnostic, PassError, advise, remark
+from .base import Diagnostic, PassError, RemarkKind, advise, remark
+from .functions import name_of
 
 
 class Report:
@@ -44,7 +45,14 @@ class Report:
         if self.errors[-1:] != [error]:
             self.errors.append(error)
 
-    def remark(self, op: Op, message: str, *, notes: tuple[Diagnostic, ...] = ()) -> None:
+    def remark(
+        self,
+        op: Op,
+        message: str,
+        *,
+        notes: tuple[Diagnostic, ...] = (),
+        kind: RemarkKind = RemarkKind.PASSED,
+    ) -> None:
         """Explain a decision about an op, to users who ask with `--remarks`.
 
         Args:
@@ -52,8 +60,22 @@ class Report:
             message: what was decided, why, and what else would have cost; goes on from the op's
                 name.
             notes: other places that it speaks of.
+            kind: whether something was done, was left, or was found out.
         """
-        remark(op.location, f"'{op.operation.name}' op {message}", notes)
+        text, function = f"'{op.operation.name}' op {message}", self.function_of(op)
+        remark(op.location, text, notes, kind=kind, function=function)
+
+    def missed(self, op: Op, message: str) -> None:
+        """The same of what was left as it is, and why: a remark that is `Missed`."""
+        self.remark(op, message, kind=RemarkKind.MISSED)
+
+    def analysis(self, op: Op, message: str, *, notes: tuple[Diagnostic, ...] = ()) -> None:
+        """The same of what was found out, by which others decide: one that is `Analysis`."""
+        self.remark(op, message, notes=notes, kind=RemarkKind.ANALYSIS)
+
+    def function_of(self, op: Op) -> str:
+        """The name of the kernel or function that an op is, or is in; empty of others."""
+        return name_of(op)
 
     def advise(self, op: Op, message: str) -> None:
         """Tell the user about an op that is legal and might be better; go on.
@@ -62,7 +84,7 @@ class Report:
             op: the op.
             message: goes on from the op's name.
         """
-        advise(op.location, f"'{op.operation.name}' op {message}")
+        advise(op.location, f"'{op.operation.name}' op {message}", function=self.function_of(op))
 
     def at(self, op: Op) -> AbstractContextManager[None]:
         """Makes what is emitted inside have the op's place, and what is wrong inside its error."""

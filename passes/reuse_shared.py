@@ -19,7 +19,7 @@ from tilec.isa import Target
 from .analysis.buffer_lifetimes import Lifetime, copies_async, lifetimes
 from .analysis.places import places_of
 from .analysis.shared_space import aligned
-from .base import remark, walk
+from .base import walk
 from .kernel_pass import Kernel, KernelPass
 from .search import named
 
@@ -61,9 +61,10 @@ def _place(kernel: Kernel, allocs: list[ir.Operation]) -> None:
     total = max(at + _size(buffer) for at, buffer in placed)
     apart = sum(map(_size, buffers))
     if total < apart:
-        remark(
-            kernel.function.location,
-            f"{len(buffers)} buffers share {total} bytes of shared memory; apart they take {apart}",
+        kernel.remark(
+            kernel.function,
+            f"has {len(buffers)} buffers that share {total} bytes of shared memory; apart they "
+            f"take {apart}",
         )
 
 

@@ -80,7 +80,7 @@ class _Selection:
                 except TilecError as error:
                     if is_of_warpgroups(dot):
                         raise
-                    self._kernel.remark(dot, f"is not for warpgroups: {error}")
+                    self._kernel.missed(dot, f"is not for warpgroups: {error}")
                     continue
                 dot.attributes["form"] = ir.StringAttr.get(chosen.form.ptx)
                 dot.attributes["warps"] = ir.DenseI64ArrayAttr.get(list(chosen.warps))

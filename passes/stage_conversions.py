@@ -5,26 +5,22 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tilec.dialects.semantics import control_flow, is_function, is_loop
-from tilec.dialects.tile.dialect import SharedAttr
 from tilec.dialects.tile.emit import emit, emit_effect
 from tilec.dialects.tile.ops import AllocSharedOp, ConvertLayoutOp, LoadOp, ReshapeOp, StoreOp
-from tilec.dialects.tile.ops.memory import NO_MATRICES
-from tilec.dialects.tile.shared import shared_buffer
-from tilec.dialects.tile.stored import stored_elements
-from tilec.dialects.tile.tiles import Element, TileValue, bits_of, tensor_type, tile_value
+from tilec.dialects.tile.tiles import TileValue, bits_of, tensor_type, tile_value
 from tilec.ir.aliases import Op, Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, gpu
 from tilec.isa import TilecError
 from tilec.layout import LinearLayout
-from tilec.layout.access import Access
-from tilec.layout.plans import Plan, SharedTrip
+from tilec.layout.conversion import convert
+from tilec.layout.plans import Nothing, Plan, SharedTrip, Shuffles, Transposition
 
 from .emit import index_constant
 from .fragments.fragment_types import FragmentTypes
-from .fragments.matrix_moves import matrix_moves
 from .kernel_pass import Kernel, KernelPass
 from .layouts.conversion_choice import Trip, choose_conversion
+from .staging.trip_choice import choose_trip
 
 
 class StageConversions(KernelPass):
@@ -56,8 +52,10 @@ def _stage(op: ConvertLayoutOp, kernel: Kernel, types: FragmentTypes) -> None:
     conversion = choose_conversion(
         source.layout, result.layout, bits_of(source.element), kernel.target
     )
-    if conversion.trip is None and not conversion.as_bytes:
-        return
+    if conversion.trip is None:
+        _explain_registers(kernel, op, source, result, as_bytes=conversion.as_bytes)
+        if not conversion.as_bytes:
+            return
     with ir.InsertionPoint(op):
         value = _widened(op.source) if conversion.as_bytes else op.source
         if conversion.trip is not None:
@@ -109,7 +107,7 @@ def _go_through_shared(
 ) -> Value:
     """The tile under the layout `wanted`, by way of a buffer at the top of the kernel."""
     tile = _tile(value)
-    plan, buffer_type, forms = _chosen(trip, tile.element, kernel, types)
+    plan, buffer_type, forms = choose_trip(trip, tile.element, kernel.target, types)
     _explain(kernel, op, plan, trip.offered)
     with ir.InsertionPoint(kernel.function.entry_block.operations[0]):
         buffer = emit(AllocSharedOp, [], buffer_type)
@@ -144,53 +142,22 @@ def _has_branches(op: Op) -> bool:
     return any(len(region.blocks) > 1 for region in op.regions)
 
 
-def _chosen(
-    trip: Trip, element: Element, kernel: Kernel, types: FragmentTypes
-) -> tuple[SharedTrip, ir.MemRefType, list[str]]:
-    """The plan of a trip, the type of its buffer, and the forms that store and load.
-
-    That is the cheapest whose matrix instructions move the fragments that the tile is taken apart
-    into; where there is none, the cheapest with plain accesses instead.
-    """
-    found = []
-    for plan in trip.plans:
-        type_ = _buffer_type(trip.shape, element, plan)
-        forms = [
-            _form(plan.store, trip.source, type_, element, kernel, types),
-            _form(plan.load, trip.result, type_, element, kernel, types),
-        ]
-        if None not in forms:
-            return plan, type_, [form for form in forms if form is not None]
-        found.append((plan, type_, [form or NO_MATRICES for form in forms]))
-    return found[0]
+def _explain_registers(
+    kernel: Kernel, op: ConvertLayoutOp, source: TileValue, result: TileValue, *, as_bytes: bool
+) -> None:
+    bits = 8 if as_bytes else bits_of(source.element)
+    plan = convert(source.layout, result.layout, bits, kernel.target)
+    if not isinstance(plan, Nothing):
+        kernel.analysis(op, f"{_in_registers(plan)}, cost {plan.price.total}")
 
 
-def _buffer_type(shape: tuple[int, int], element: Element, plan: SharedTrip) -> ir.MemRefType:
-    row_major = plan.order == ("col", "row")
-    text = str(plan.swizzle if plan.swizzle is not None and row_major else plan.shared)
-    space = SharedAttr.get(ir.StringAttr.get(text))
-    stored = ir.Type.parse(stored_elements(element)[0])
-    return ir.MemRefType.get(list(shape), stored, memory_space=space)
-
-
-def _form(
-    access: Access,
-    layout: LinearLayout,
-    buffer_type: ir.MemRefType,
-    element: Element,
-    kernel: Kernel,
-    types: FragmentTypes,
-) -> str | None:
-    """The form of the op that makes an access; None if that takes the tile apart otherwise."""
-    if access.form is None:
-        return NO_MATRICES
-    tile = TileValue(tuple(layout.out_sizes.values()), element, layout, is_fragment=False)
-    moves = matrix_moves(
-        tile, types.parts(tile), kernel.target, store=access.store, transposed=False
-    )
-    buffer = shared_buffer(buffer_type)
-    legal = [move.form.ptx for move in moves if move.finds_rows(buffer)]
-    return access.form.ptx if access.form.ptx in legal else None
+def _in_registers(plan: Plan) -> str:
+    match plan:
+        case Transposition():
+            return f"takes {plan.price.wavefronts} movmatrix a warp"
+        case Shuffles():
+            return f"takes {plan.price.wavefronts} shuffles a warp"
+    return "permutes registers" if plan.price.total else "renames registers"
 
 
 def _explain(
@@ -202,6 +169,6 @@ def _explain(
     kernel.remark(
         op,
         f"goes through {plan.bytes} bytes of shared memory, by {plan.store.instructions} "
-        f"{plan.store.name} and {plan.load.instructions} {plan.load.name} a warp: costs "
-        f"{plan.price.total}{instead}",
+        f"{plan.store.name} and {plan.load.instructions} {plan.load.name} a warp, "
+        f"cost {plan.price.total}{instead}",
     )

@@ -121,7 +121,7 @@ class _Stage:
         type_ = ir.MemRefType.get([rows, cols], element, memory_space=space)
         size = shared_buffer(type_).bytes
         if size > self._left:
-            self._kernel.remark(
+            self._kernel.missed(
                 load,
                 f"stays in global memory: its tile takes {size} bytes of shared memory, and "
                 f"{self._left} are left of {self._space.limit}; a smaller tile fits",

@@ -56,7 +56,7 @@ class StoreBoxes(KernelPass):
             with kernel.at(store):
                 why = obstacle or _store(store, tile, kernel)
                 if why:
-                    kernel.remark(store, f"is not stored by boxes: {why}")
+                    kernel.missed(store, f"is not stored by boxes: {why}")
 
 
 def _obstacle(store: StoreOp, tile: TileValue, kernel: Kernel) -> str:

@@ -171,6 +171,8 @@ def launch(
             findings.append(stopped(module, error))
             break
         machine.transfers.end(machine.observer)
+        if machine.observer is not None and machine.observer.tensor is not None:
+            machine.observer.tensor.end(machine.tensor.left())
         if machine.observer is not None:
             machine.observer.end()
         if progress is not None:

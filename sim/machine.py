@@ -16,6 +16,7 @@ from .phases import Phases
 from .ptx.module import Instruction
 from .register_pool import RegisterPool
 from .registers import Registers
+from .tensor_memory import TensorMemory
 from .transfers import Transfers
 from .wave import Geometry
 
@@ -35,6 +36,7 @@ class Machine(Registers):
         phases: the mbarriers.
         transfers: bulk and tensor copies under way.
         clusters: the cluster barriers.
+        tensor: tensor memory.
         pool: the registers that warpgroups have.
         code: the block that is executed.
         heap: what threads allocate from; None if no function asks for it.
@@ -58,6 +60,7 @@ class Machine(Registers):
         self.phases = Phases(self)
         self.transfers = Transfers(self, self.phases)
         self.clusters = Clusters(self, self.phases)
+        self.tensor = TensorMemory(self)
         self.pool = RegisterPool(self, self.phases)
         self.code: object = None
         self.heap: Heap | None = None
@@ -69,6 +72,7 @@ class Machine(Registers):
         self.phases.begin()
         self.transfers.begin()
         self.clusters.begin()
+        self.tensor.begin()
         self.pool.begin()
         if self.observer is not None:
             self.observer.begin()

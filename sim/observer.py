@@ -19,6 +19,7 @@ from .checks.peer_races import PeerRaces
 from .checks.peers import Peers
 from .checks.progress import Progress
 from .checks.shared import SharedChecks
+from .checks.tensor_memory import TensorChecks
 from .checks.visitors import Touching
 from .checks.warpgroups import Warpgroups
 from .clusters import Clusters
@@ -42,6 +43,7 @@ class Observer:
         in_flight: what the asynchronous proxy does to shared memory; None of a kernel that has no
             instructions for it.
         warpgroups: the products under way; None likewise.
+        tensor: what tensor memory is used for; None likewise.
         mbarriers: checks of those, and what they order.
         peers: whether the CTAs of a cluster are there when others touch their shared memory.
         peer_races: in which order they do.
@@ -77,6 +79,11 @@ class Observer:
         self.warpgroups = (
             None if self.in_flight is None else Warpgroups(wave, findings, self.in_flight)
         )
+        self.tensor = (
+            None
+            if self.in_flight is None
+            else TensorChecks(wave, findings, self.progress, self.in_flight)
+        )
 
     def begin(self) -> None:
         """Begin a wave."""
@@ -91,6 +98,8 @@ class Observer:
             self.in_flight.begin()
         if self.warpgroups is not None:
             self.warpgroups.begin()
+        if self.tensor is not None:
+            self.tensor.begin()
 
     def end(self) -> None:
         """End a wave."""

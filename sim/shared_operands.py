@@ -33,9 +33,14 @@ def chunks(operand: Operand, word: int, *, transposed: bool) -> tuple[Descriptor
         LayoutError: for a descriptor with a base offset.
     """
     descriptor, start = Descriptor.decode(word)
+    return descriptor, chunks_from(operand, descriptor, start, transposed=transposed)
+
+
+def chunks_from(operand: Operand, descriptor: Descriptor, start: int, *, transposed: bool) -> Array:
+    """The same of an operand that begins at an address, and lies there as a descriptor has it."""
     address = start + _plain(operand, descriptor, transposed)
     moved = (1 << descriptor.swizzle.bits) - 1
-    return descriptor, np.asarray(address ^ ((address >> 7 & moved) << 4))
+    return np.asarray(address ^ ((address >> 7 & moved) << 4))
 
 
 @lru_cache(maxsize=256)
@@ -44,7 +49,7 @@ def _plain(operand: Operand, descriptor: Descriptor, transposed: bool) -> Array:
     rows, k = operand.rows, operand.cols
     if operand.name == "b":
         rows, k = k, rows
-    bits = operand.type.bits
+    bits = operand.container
     matrix = descriptor.matrix({"row": rows, "k": k}, bits, "k", transposed=transposed)
     step = 8 * CHUNK // bits
     row_steps, k_steps = (step, 1) if transposed else (1, step)

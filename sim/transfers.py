@@ -33,6 +33,8 @@ class Load:
         barrier: the 8-byte element of memory of the mbarrier that is told.
         bytes: how many it is told.
         operation: what is known of the bytes it writes, where that is checked.
+        arrivals: how many the mbarrier is told; none of a copy.
+        finished: what else is done when it is.
     """
 
     instruction: Instruction
@@ -41,6 +43,8 @@ class Load:
     barrier: int
     bytes: int
     operation: Operation | None
+    arrivals: int = 0
+    finished: tuple[Operation, ...] = ()
 
 
 @dataclass(slots=True)
@@ -123,8 +127,11 @@ class Transfers:
         known = self.phases.known(int(offsets[0]))
         if load.operation is not None and known is not None:
             load.operation.phase = int(known.phase[ctas[0]])
+        if known is not None:
+            for operation in load.finished:
+                operation.phase = int(known.phase[ctas[0]])
         pending, expected, phase, bytes_ = unpack(before)
-        bytes_ = bytes_ - load.bytes
+        bytes_, pending = bytes_ - load.bytes, pending - load.arrivals
         done = (pending == 0) & (bytes_ == 0)
         view[objects] = pack(np.where(done, expected, pending), expected, phase + done, bytes_)
         for offset, completed in self.phases.change(

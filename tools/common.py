@@ -23,6 +23,8 @@ from tilec.ending import end_on_signals
 from tilec.ir import mlir
 from tilec.isa import TilecError
 
+from .colours import say
+from .completion import Shell, ShowCompletion
 from .import_errors import no_room
 from .streams import drop_output, flush, open_streams
 
@@ -37,7 +39,7 @@ _LONGEST = 300
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that has `--version` and says `error: …` as the tools do."""
+    """An argument parser with `--version` and `--completion` that says `error: …` as tools do."""
 
     def __init__(self, prog: str, description: str, **options: object) -> None:
         super().__init__(
@@ -48,6 +50,12 @@ class Parser(argparse.ArgumentParser):
             **options,  # type: ignore[arg-type]
         )
         self.add_argument("--version", action="version", version=f"{prog} {tilec.__version__}")
+        self.add_argument(
+            "--completion",
+            action=ShowCompletion,
+            choices=tuple(map(str, Shell)),
+            help="print what completes this command's arguments in a shell",
+        )
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -63,7 +71,8 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         if message.startswith(_UNRECOGNIZED):
             message += self._meant(message.removeprefix(_UNRECOGNIZED).partition(" ")[0])
-        self.exit(2, f"error: {message}\n")
+        say(f"error: {message}\n")
+        self.exit(2)
 
     def _meant(self, given: str) -> str:
         """The known flag that is most like an unknown one, as a question."""
@@ -105,7 +114,7 @@ def warnings_shown() -> Iterator[None]:
             yield
         finally:
             for one in caught:
-                sys.stderr.write(f"warning: {one.message}\n")
+                say(f"warning: {one.message}\n")
 
 
 def run(
@@ -142,7 +151,7 @@ def run(
         message = _in_a_line(error)
     drop_output()
     if message:
-        print(f"error: {message}", file=sys.stderr)
+        say(f"error: {message}\n")
     return 1
 
 

@@ -20,19 +20,23 @@ def _operand(one: Instruction, name: str) -> dict[str, Any]:
     if space is not None:
         data["state_space"] = space
     if data["type"] == "number":
-        data["legal"] = [one.legal[0], one.legal[-1], one.legal.step]
+        if isinstance(one.legal, range):
+            data["legal"] = [one.legal[0], one.legal[-1], one.legal.step]
+        else:
+            data["values"] = list(one.legal)
     return data
 
 
 def details(one: Instruction) -> dict[str, Any]:
     """Everything, ready for JSON."""
     optional = [one.optional] if one.optional else []
-    facts = {
+    facts: dict[str, Any] = {
         "state_spaces": list(one.spaces),
         "order": one.order,
         "visible": one.visible,
         "completion": one.completion,
     }
+    facts |= one.facts
     return {
         **record(one),
         "section": one.section,
@@ -57,6 +61,8 @@ def _line(operand: dict[str, Any]) -> str:
     if "legal" in operand:
         first, last, step = operand["legal"]
         what += f" from {first} to {last}" + f" in steps of {step}" * (step > 1)
+    if "values" in operand:
+        what += f", one of {', '.join(map(str, operand['values']))}"
     return f"  {operand['name']:8}{what}, {'written' if operand['written'] else 'read'}"
 
 
@@ -74,6 +80,7 @@ def text(one: Instruction) -> str:
         facts.append(("order", " at ".join(filter(None, (one.order, one.visible)))))
     if one.completion:
         facts.append(("completes", f"later, by {one.completion}"))
+    facts += [(name.replace("_", " "), str(fact)) for name, fact in one.facts.items()]
     lines = [one.ptx, *(f"  {key:15} {value}" for key, value in facts)]
     if data["operands"]:
         lines += ["operands", *(_line(operand) for operand in data["operands"])]

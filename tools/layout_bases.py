@@ -12,28 +12,41 @@ from tilec.layout.formula import formulas
 from .layout_text import table
 
 
-def text(layout: LinearLayout) -> str:
+def text(layout: LinearLayout, warp: int | None = None) -> str:
     """The formulas of the outputs, and who holds each element.
 
+    Args:
+        layout: the layout.
+        warp: the one warp whose elements are shown; None for all.
+
     Raises:
-        TilecError: if the layout has more than two outputs.
+        TilecError: if the layout has more than two outputs, or no such warp.
     """
     _require_matrix(layout)
-    grid = layout_grid(layout)
+    grid = layout_grid(layout, fixed=_fixed(layout, warp))
     written = [f"{name} = {formula}" for name, formula in formulas(layout, {}).items()]
     body = [[cell.text or "-" for cell in row] for row in grid.cells]
     shown = table(body, list(grid.rows), list(grid.cols))
     return "\n".join((str(layout), *written, "", grid.title, shown))
 
 
-def svg(layout: LinearLayout) -> str:
+def svg(layout: LinearLayout, warp: int | None = None) -> str:
     """The same as a picture.
 
-    Raises:
-        TilecError: if the layout has more than two outputs.
+    Args, Raises: as of `text`.
     """
     _require_matrix(layout)
-    return layout_svg(layout) or ""
+    return layout_svg(layout, _fixed(layout, warp)) or ""
+
+
+def _fixed(layout: LinearLayout, warp: int | None) -> dict[str, int]:
+    if warp is None:
+        return {}
+    count = layout.in_sizes.get("warp", 0)
+    if not 0 <= warp < count:
+        legal = f"legal: 0 to {count - 1}" if count else "it has no input 'warp'"
+        raise TilecError(f"the layout has no warp {warp}; {legal}")
+    return {"warp": warp}
 
 
 def json(layout: LinearLayout) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from tilec.layout import (
     find_form,
     fragment_of,
 )
+from tilec.layout.drawing import MOST, layout_grid, picture
 
 
 class Side(NamedTuple):
@@ -115,6 +116,31 @@ def describe(plan: Plan) -> str:
                 f"{plan.store.instructions} × {plan.store.name}, "
                 f"{plan.load.instructions} × {plan.load.name}"
             )
+
+
+def svg(names: Sequence[str], found: Sequence[Plan]) -> str:
+    """Who holds each element before and after, in the colour of who holds it before.
+
+    Args:
+        names: the two layouts, as `side` reads them.
+        found: the plans between them, of which the first is said.
+
+    Raises:
+        TilecError: if the tile has more than two dimensions.
+    """
+    source, result = (side(name).layout for name in names)
+    if len(source.outs) > 2:
+        raise TilecError("a picture shows tiles of one or two dimensions")
+    grown = _grown(source, result), _grown(result, source)
+    before, after = (layout_grid(layout, MOST) for layout in grown)
+    head = [f"{names[0]} to {names[1]}", f"price {found[0].price.total}: {describe(found[0])}"]
+    head.append(f"{before.title}; colours: who holds the element before")
+    cells = [
+        [new._replace(lane=old.lane) for new, old in zip(row, were, strict=True)]
+        for row, were in zip(after.cells, before.cells, strict=True)
+    ]
+    grids = [before._replace(title="before"), after._replace(title="after", cells=cells)]
+    return picture(head[0], head, grids)
 
 
 def text(found: Sequence[Plan]) -> str:

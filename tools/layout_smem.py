@@ -23,12 +23,13 @@ from tilec.layout import (
     vector_access,
 )
 from tilec.layout.banks import BANK_BYTES, BANKS, LINE_BYTES, ROWS_PER_PHASE, lanes_together
-from tilec.layout.drawing import Cell, Grid, picture
+from tilec.layout.drawing import Cell, Grid
 from tilec.layout.fragments import warp_tile
 from tilec.layout.tiling import row_tile
 
 from .layout_terminal import folded
 from .layout_text import Table, span, table
+from .smem_picture import memory_picture
 
 _CHUNK_BYTES = 16
 _MATRIX = re.compile(r"(ldmatrix|stmatrix)\.x([124])(\.trans)?")
@@ -228,20 +229,13 @@ class SharedTile:
         return "\n\n".join(("\n".join(lines), *folded(self._memory(), width), self._phases()))
 
     def svg(self) -> str:
-        """The lines of shared memory as a picture: a hue for each 16 bytes of a row."""
+        """The lines of shared memory, a hue for each 16 bytes of a row, and who accesses them."""
         memory = self._memory()
-        count = self.access.count()
-        head = [
-            f"{self.rows}×{self.cols} {self.type}, swizzle {self.swizzle}",
-            f"{self.kind}: {count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
-            memory.what,
-        ]
         cells = [
             [self._cell(cell, address, banks) for cell, banks in zip(row, memory.cols, strict=True)]
             for row, address in zip(memory.body, memory.rows, strict=True)
         ]
-        grid = Grid("", cells, memory.rows, memory.cols)
-        return picture(head[0], head, [grid])
+        return memory_picture(self, Grid(memory.what, cells, memory.rows, memory.cols))
 
     def _cell(self, text: str, address: str, banks: str) -> Cell:
         if not text:

@@ -39,7 +39,10 @@ def heading(view: LayoutView) -> str:
         high = low + operand.type.bits - 1
         lines.append(f"an element is in bits {low}-{high} of {operand.container}")
     if view.layout:
-        written = formulas(view.layout, {"register": "i"})
+        names = {"register": "i"}
+        if "lane" in view.layout.out_sizes:
+            names["lane"] = "t"  # the thread, which is none of tensor memory's lanes
+        written = formulas(view.layout, names)
         lines += [f"{name} = {formula}" for name, formula in written.items()]
     lines += [f"here {name} is {value}" for name, value in view.selection.items()]
     return "\n".join(lines)

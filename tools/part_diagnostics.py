@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .colours import say
+
 if TYPE_CHECKING:
     from tilec.passes.base import Diagnostic
     from tilec.report.diagnostics import Source
@@ -35,5 +37,5 @@ def tell(
         return not wrong
     from tilec.report.diagnostics import render  # noqa: PLC0415
 
-    sys.stderr.write(render(found, source))
+    say(render(found, source))
     return not failed

@@ -59,6 +59,7 @@ def add_pass_flags(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="when a pass fails or crashes, leave the module and pipeline in FILE",
     )
+    group = parser.add_argument_group("remarks")
     group.add_argument(
         "--remarks", action="store_true", help="explain what the passes decide, and why"
     )

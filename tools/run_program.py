@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tilec import sim
 from tilec.isa import TilecError, nearest
+from tilec.isa.launch import Extents
 from tilec.sim.launch import architecture
 from tilec.sim.ptx import read_text
 
@@ -83,7 +84,12 @@ class LoadedProgram:
         known = self.kernels.get(name)
         return known.dynamic_shared if known is not None else 0
 
-    def passed(self, name: str, values: Sequence[Value]) -> list[Value]:
+    def launched(self, name: str, grid: Extents, sms: int, wanted: int | None) -> Extents:
+        """The CTAs that are launched for a grid, as `KernelEntry.launched` has it."""
+        known = self.kernels.get(name)
+        return grid if known is None else known.launched(grid, sms, wanted)
+
+    def passed(self, name: str, values: Sequence[Value], grid: Extents) -> list[Value]:
         """What the launch passes: of an array whose extents the kernel takes, those as well.
 
         Raises:
@@ -94,7 +100,7 @@ class LoadedProgram:
             return list(values)
         from tilec.launch.arguments import passed  # noqa: PLC0415
 
-        return passed(known, values)
+        return passed(known, values, grid=grid)
 
 
 def load(path: str, *, arch: str | None, level: int) -> LoadedProgram:

@@ -11,9 +11,12 @@ from typing import NoReturn
 from tilec.ending import end_on_signals
 from tilec.isa import Form, Target, TilecError, UnknownNameError, forms, instruction, target
 from tilec.isa.instruction_kernel import instruction_kernel
-from tilec.isa.instructions import Instruction, instructions
+from tilec.isa.instructions import Instruction, instructions, named
 from tilec.isa.kernel import kernel
+from tilec.isa.kernel_parts import Kernel
 from tilec.isa.table import current
+from tilec.isa.tensor_product_kernel import is_tried, tensor_product_kernel
+from tilec.isa.tensor_products import TensorProduct
 
 from . import form_text, instruction_text
 from .common import Parser, leave, run
@@ -27,6 +30,8 @@ examples:
   tile-isa emit ldmatrix.sync.aligned.m8n8.x4.b16 --target sm_80 -o try.ptx
   tile-isa emit wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 --target sm_90a --a registers
   tile-isa show fence.proxy.async.shared::cta
+  tile-isa emit tcgen05.mma.cta_group::1.kind::f8f6f4 --target sm_100a \\
+    --types f32.e4m3.e5m2 --select m=128 --select n=64
   tile-isa emit mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 --target sm_90a \\
     --format mlir -o try.mlir && tilec try.mlir -o try.ptx
 """
@@ -72,8 +77,10 @@ def parser() -> argparse.ArgumentParser:
         type=_selector,
         action="append",
         default=[],
-        help="value of a selector: selector, byte_id_a, thread_id_a, byte_id_b, thread_id_b",
+        help="value of a selector: selector, byte_id_a, thread_id_a, byte_id_b, thread_id_b; of "
+        "tcgen05.mma of a field of the instruction descriptor: m, n, transpose_b, ...",
     )
+    emit.add_argument("--types", metavar="D.A.B", help="element types of tcgen05.mma")
     _add_kind(emit)
     emit.add_argument("-o", metavar="FILE", dest="output", default="-", help="default: -")
     return made
@@ -82,8 +89,8 @@ def parser() -> argparse.ArgumentParser:
 def _add_kind(parser_: argparse.ArgumentParser) -> None:
     parser_.add_argument(
         "--a",
-        choices=("descriptor", "registers"),
-        help="where A of wgmma lies (default: in shared memory, by descriptor)",
+        choices=("descriptor", "registers", "tensor"),
+        help="where A of wgmma and tcgen05.mma lies (default: in shared memory, by descriptor)",
     )
 
 
@@ -118,7 +125,7 @@ def body(arguments: argparse.Namespace) -> int:
     if arguments.command == "list":
         sys.stdout.write(_list(arguments))
         return 0
-    if (one := instructions().get(arguments.mnemonic)) is not None:
+    if (one := named(arguments.mnemonic, arguments.a)) is not None:
         return _instruction(one, arguments)
     _check_opcode(arguments.mnemonic)
     form, space = _form(arguments)
@@ -139,14 +146,13 @@ def _check_opcode(mnemonic: str) -> None:
     """Refuse what is no instruction, though one that is no matrix instruction begins like it."""
     opcode = mnemonic.partition(".")[0]
     legal = [name for name in instructions() if name.partition(".")[0] == opcode]
-    if legal and opcode not in current().opcodes:
+    is_form = opcode in current().opcodes and mnemonic.split(".")[1:2] != ["mma"]
+    if legal and not is_form:
         raise UnknownNameError("instruction", mnemonic, legal, every=False)
 
 
 def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
     """The same of one that is no matrix instruction."""
-    if arguments.a is not None:
-        raise TilecError(f"{one.ptx} leaves no choice of where A lies")
     if arguments.command == "show":
         as_json = arguments.format == "json"
         data = instruction_text.details(one)
@@ -156,11 +162,23 @@ def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
         return 0
     if arguments.format == "mlir":
         raise TilecError(f"no tile program tries {one.ptx}: it is no matrix instruction")
+    write_output(arguments.output, _instruction_kernel(one, arguments).ptx)
+    return 0
+
+
+def _instruction_kernel(one: Instruction, arguments: argparse.Namespace) -> Kernel:
+    where = target(arguments.target)
+    if isinstance(one, TensorProduct):
+        types = tuple(arguments.types.split(".")) if arguments.types else ()
+        descriptor = one.describe(types, **dict(arguments.select))
+        if is_tried(one):
+            return tensor_product_kernel(one, where, descriptor)
+        return instruction_kernel(one, where, {"idesc": descriptor.encode()})
     if arguments.select:
         raise TilecError(f"{one.ptx} has no selector '{arguments.select[0][0]}'; it has none")
-    kernel_ = instruction_kernel(one, target(arguments.target))
-    write_output(arguments.output, kernel_.ptx)
-    return 0
+    if arguments.types:
+        raise TilecError(f"{one.ptx} has no types to choose: only tcgen05.mma has")
+    return instruction_kernel(one, where)
 
 
 def _program(form: Form, where: Target, selectors: dict[str, int], space: str) -> str:

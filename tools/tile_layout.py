@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tilec.ending import end_on_signals
-from tilec.isa import Form, TilecError, element_type, form, target
+from tilec.isa import Form, TilecError, UnknownNameError, element_type, form, target
 from tilec.isa.table import current
+from tilec.isa.tensor_products import TensorProduct
 from tilec.layout import LinearLayout, Swizzle, find_form
 from tilec.layout.fragments import has_fragment
 from tilec.layout.lookup import spelled_form
@@ -36,9 +37,11 @@ examples:
   tile-layout m8n8k4 --operand a --type f16 --major col
   tile-layout m16n8k32 --operand e --type f16 --selector 1 --format json
   tile-layout ldmatrix.sync.aligned.m8n8.x4.trans.b16
+  tile-layout tcgen05.ld.sync.aligned.16x256b.x2.b32
   tile-layout 'register [0,1]; lane [0,2] [1,0] [2,0] -> row 4, col 4'
   tile-layout --convert m16n8k8:c:f32 m16n8k8:a:tf32 --target sm_90
   tile-layout wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 --operand b --descriptor
+  tile-layout tcgen05.mma.cta_group::2.kind::f16 --operand d --shape 128x64 --element 70,40
   tile-layout smem --shape 64x64 --type f16 --swizzle 128B --access ldmatrix.x4
 """
 
@@ -68,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--operand", metavar="NAME", help="a, b, c, d, e, sfa, sfb or r")
     made.add_argument("--type", metavar="TYPE", help="element type of the operand")
+    made.add_argument("--types", metavar="D.A.B", help="of tcgen05.mma, such as f32.e4m3.e5m2")
     made.add_argument(
         "--major", metavar="row|col", help="of a and b of m8n8k4 on f16, and in shared memory"
     )
@@ -79,6 +83,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--sources", type=_coordinates, metavar="R,C", help="what feeds this of d")
     made.add_argument("--lane", type=int, metavar="L", help="what this lane holds")
     made.add_argument("--reg", type=int, metavar="N", help="and in this register")
+    made.add_argument(
+        "--warp", type=int, metavar="W", help="of a layout given by bases, what this warp holds"
+    )
     made.add_argument(
         "--convert",
         nargs=2,
@@ -92,7 +99,10 @@ def parser() -> argparse.ArgumentParser:
         help="how wgmma is told operand a or b in shared memory, and which bytes it reads",
     )
     made.add_argument(
-        "--shape", type=_shape, metavar="RxC", help="of the whole operand in shared memory"
+        "--shape",
+        type=_shape,
+        metavar="RxC",
+        help="of the whole operand in shared memory; M and N of tcgen05.mma",
     )
     made.add_argument("--swizzle", metavar="S", help="of it: none, 32B, 64B or 128B")
     made.add_argument("--target", help="whose instructions a conversion may use; any by default")
@@ -100,7 +110,7 @@ def parser() -> argparse.ArgumentParser:
         "--format",
         choices=("text", "json", "csv", "md", "svg", "html", "png"),
         default="text",
-        help="questions and conversions are answered as text or json",
+        help="questions are answered as text or json, conversions as svg or png, too",
     )
     made.add_argument(
         "--color",
@@ -173,13 +183,13 @@ def _bases(arguments: argparse.Namespace) -> str | bytes:
     layout = LinearLayout.parse(arguments.name)
     match arguments.format:
         case "text":
-            return layout_bases.text(layout)
+            return layout_bases.text(layout, arguments.warp)
         case "json":
             return json.dumps(layout_bases.json(layout))
         case "svg":
-            return layout_bases.svg(layout)
+            return layout_bases.svg(layout, arguments.warp)
         case "png":
-            return _png(layout_bases.svg(layout), arguments)
+            return _png(layout_bases.svg(layout, arguments.warp), arguments)
         case other:
             raise TilecError(
                 f"--format {other} shows operands; a layout given by bases is shown as "
@@ -187,17 +197,25 @@ def _bases(arguments: argparse.Namespace) -> str | bytes:
             )
 
 
-def _conversion(arguments: argparse.Namespace) -> str:
+def _conversion(arguments: argparse.Namespace) -> str | bytes:
     where = target(arguments.target) if arguments.target else None
     bits, plans = layout_conversion.plans_between(arguments.convert, arguments.bits, where)
-    if arguments.format == "json":
-        return json.dumps(layout_conversion.json(bits, plans))
+    match arguments.format:
+        case "json":
+            return json.dumps(layout_conversion.json(bits, plans))
+        case "svg":
+            return layout_conversion.svg(arguments.convert, plans)
+        case "png":
+            return _png(layout_conversion.svg(arguments.convert, plans), arguments)
     return layout_conversion.text(plans)
 
 
 def _only_operand(form: Form) -> str:
     """The operand meant when none is named."""
     names = form.operand_names
+    held = [name for name in names if has_fragment(form.operand(name))]
+    if len(held) == 1 and len(names) > 1 and form.shape is None:
+        return held[0]
     if len(names) > 1:
         raise TilecError(
             f"{form.ptx} has more than one operand; give --operand: {', '.join(names)}"
@@ -250,6 +268,53 @@ def _described(arguments: argparse.Namespace) -> str | bytes:
             )
 
 
+def _tensor(arguments: argparse.Namespace) -> str | bytes | None:
+    """An operand of `tcgen05.mma` in tensor memory; None of another instruction."""
+    if not arguments.name.startswith("tcgen05.mma"):
+        return None
+    from tilec.isa.instructions import named  # noqa: PLC0415 (for those alone)
+
+    from .layout_tensor import TensorView  # noqa: PLC0415
+
+    name = arguments.operand or "d"
+    one = named(arguments.name, "tensor" if name == "a" and ".a::" not in arguments.name else None)
+    if not isinstance(one, TensorProduct):
+        raise UnknownNameError("instruction", arguments.name, _products(), every=False)
+    view = TensorView.of(one, name, arguments.shape, arguments.types or "")
+    if arguments.element is not None:
+        if len(arguments.element) != 2:
+            raise TilecError("an element of a matrix is ROW,COL")
+        found = view.at(*arguments.element)
+        if arguments.format == "json":
+            places = [
+                {"cta": h.cta, "lane": h.lane, "column": h.column, "bit": h.low} for h in found
+            ]
+            return json.dumps({"element": list(arguments.element), "places": places})
+        ctas = "CTA {}, " if one.group == 2 else ""
+        return "\n".join(
+            f"{ctas.format(h.cta)}lane {h.lane}, column {h.column}, from bit {h.low}" for h in found
+        )
+    match arguments.format:
+        case "text":
+            return view.text()
+        case "json":
+            return json.dumps(view.json())
+        case "svg":
+            return view.svg()
+        case "png":
+            return _png(view.svg(), arguments)
+        case other:
+            raise TilecError(
+                f"--format {other} shows registers; tensor memory is text, json, svg, png"
+            )
+
+
+def _products() -> list[str]:
+    from tilec.isa.instructions import instructions  # noqa: PLC0415
+
+    return [one.mnemonic for one in instructions().values() if isinstance(one, TensorProduct)]
+
+
 def _view(arguments: argparse.Namespace) -> LayoutView:
     name: str = arguments.name
     selectors = _selectors(arguments)
@@ -296,8 +361,11 @@ def body(arguments: argparse.Namespace) -> int:
 
 def _answer(arguments: argparse.Namespace) -> str | bytes:
     question = arguments.convert or arguments.sources or arguments.element or arguments.lane
-    if question is not None and arguments.format not in ("text", "json"):
-        parser().error(f"--format {arguments.format} shows whole operands; ask for text or json")
+    legal = ("text", "json", *(("svg", "png") if arguments.convert else ()))
+    if question is not None and arguments.format not in legal:
+        parser().error(
+            f"--format {arguments.format} shows whole operands; ask for {' or '.join(legal[:2])}"
+        )
     if arguments.convert:
         return _conversion(arguments)
     if arguments.name is None:
@@ -306,6 +374,8 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
         if question is not None:
             raise TilecError("a layout given by bases is shown whole")
         return _bases(arguments)
+    if arguments.warp is not None:
+        raise TilecError("--warp shows a part of a layout given by bases; operands are of one warp")
     if arguments.reg is not None and arguments.lane is None:
         raise TilecError("--reg says which register of a lane: give --lane too")
     if arguments.element is not None and arguments.lane is not None:
@@ -314,6 +384,9 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
         return _sources(arguments)
     if arguments.descriptor:
         return _described(arguments)
+    in_tensor = _tensor(arguments)
+    if in_tensor is not None:
+        return in_tensor
     if arguments.shape or arguments.swizzle:
         raise TilecError("--shape and --swizzle say how shared memory holds it: give --descriptor")
     view = _view(arguments)

@@ -15,9 +15,11 @@ import numpy as np
 from tilec import sim
 from tilec.ending import end_on_signals
 from tilec.isa import TilecError, target
-from tilec.launch.simulated import for_simulator
+from tilec.isa.launch import extents
+from tilec.launch.simulated import SMS, for_simulator
 from tilec.runtime import cuda
 
+from .colours import say
 from .common import Parser, leave, run
 from .files import check_outputs, write_outputs
 from .run_arguments import FORMS, Array, Value, argument
@@ -73,6 +75,8 @@ def parser() -> argparse.ArgumentParser:
     add("--block", metavar="X,Y,Z", type=_extents, help="threads; default: the kernel's own")
     what = "CTAs of a cluster; default: the kernel's own, or 1"
     add("--cluster", metavar="X,Y,Z", type=_extents, help=what)
+    what = "SMs that CTAs are launched on which take tile after tile; default: the GPU's, or 132"
+    add("--sms", metavar="N", type=_count, help=what)
     add("--dynamic-smem", metavar="BYTES", type=_count, help="default: the kernel's own, or 0")
     add("--arg", metavar="SPEC", action="append", default=[], help="an argument, in order")
     what = "set a .global or .const variable of the PTX before the run"
@@ -101,7 +105,7 @@ def _main(arguments: argparse.Namespace) -> int:
     try:
         program = load(arguments.input, arch=arguments.arch, level=arguments.level)
     except RefusedError as error:
-        sys.stderr.write(str(error))
+        say(str(error))
         return 1
     return _dry_run(program, arguments) if arguments.dry_run else _run(program, arguments)
 
@@ -109,7 +113,7 @@ def _main(arguments: argparse.Namespace) -> int:
 def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
     found = sim.check(program.ptx, arguments.kernel)
     for error in found:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}\n")
     return 1 if found else 0
 
 
@@ -169,25 +173,26 @@ class _Launch:
 
 
 def _launch_of(
-    program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
+    program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace, sms: int
 ) -> _Launch:
     name = program.kernel(arguments.kernel)
-    passed = program.passed(name, values)
+    grid = extents(arguments.grid or program.grid(name, values), "grid")
+    passed = program.passed(name, values, grid)
     block = arguments.block or program.block(name)
     if block is None:
         raise TilecError(f"kernel '{name}' does not fix its threads; --block X,Y,Z gives them")
-    grid = arguments.grid or program.grid(name, values)
     shared = arguments.dynamic_smem
     if shared is None:
         shared = program.dynamic_shared(name)
     cluster = arguments.cluster or program.cluster(name)
-    return _Launch(name, grid, block, cluster, passed, shared)
+    ctas = program.launched(name, grid, sms, arguments.sms)
+    return _Launch(name, ctas, block, cluster, passed, shared)
 
 
 def _run_on_gpu(
     program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
 ) -> None:
-    to = _launch_of(program, values, arguments)
+    to = _launch_of(program, values, arguments, cuda.gpu().multiprocessors)
     ptx = program.ptx.source.original
     cuda.launch(
         ptx, to.name, to.grid, to.block, to.passed, dynamic_smem=to.shared, cluster=to.cluster
@@ -197,7 +202,7 @@ def _run_on_gpu(
 def _simulated(
     program: LoadedProgram, values: Sequence[Value], arguments: argparse.Namespace
 ) -> sim.Report:
-    to = _launch_of(program, values, arguments)
+    to = _launch_of(program, values, arguments, SMS)
     with ProgressBar() as bar:
         return sim.launch(
             program.ptx,

@@ -16,6 +16,7 @@ from tilec.isa.plugins import plugins
 from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
+from .colours import say
 from .common import Parser, hurry, leave, run, warnings_shown
 from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, is_file_name, made_folder, read_input, write_outputs
@@ -45,6 +46,12 @@ _SUFFIXES = {
 _PAGE = "html"
 """What `--emit` calls the explorer's page."""
 _EPILOG = """\
+examples:
+  tilec gemm.mlir --target sm_90a -o gemm.ptx    compile
+  tilec gemm.mlir --emit sass -v                 what ptxas makes of it
+  tilec gemm.mlir --remarks -o /dev/null         what was decided, and why
+  tilec gemm.mlir --emit html -o gemm.html       every pass and stage, in a browser
+
 Beside FILE.ptx and FILE.cubin stands FILE.json, which says how to launch the kernels.
 Without --target the program's #nvvm.target counts, and sm_80 where it names none.
 """
@@ -70,17 +77,38 @@ class _AddEdit(argparse.Action):
 
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
-    made = Parser("tilec", __doc__ or "", epilog=_EPILOG)
+    made = Parser("tilec", __doc__ or "", epilog=_EPILOG, usage="%(prog)s [options] [input]")
     made.add_argument("input", nargs="?", default="-", help="an .mlir file, or - (the default)")
-    made.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
-    made.add_argument("--target", metavar="TARGET", help="such as sm_90a")
-    made.add_argument(
+    _add_output_flags(made.add_argument_group("output"))
+    _add_compilation_flags(made.add_argument_group("compilation"))
+    _add_information_flags(made.add_argument_group("information, instead of a compilation"))
+    add_pass_flags(made)
+    return made
+
+
+def _add_output_flags(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("-o", dest="output", default="-", metavar="FILE", help="default: stdout")
+    group.add_argument(
         "--emit",
         choices=(*map(str, Stage), _PAGE),
         default="ptx",
         help="default: ptx; html is a page with the program after every pass and stage",
     )
-    made.add_argument(
+    group.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
+    group.add_argument(
+        "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
+    )
+    group.add_argument(
+        "--launcher",
+        action="store_true",
+        help="write FILE.h and FILE.c beside FILE.ptx or FILE.cubin: C that launches the kernels",
+    )
+    group.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
+
+
+def _add_compilation_flags(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--target", metavar="TARGET", help="such as sm_90a")
+    group.add_argument(
         "-O",
         dest="level",
         type=int,
@@ -88,11 +116,11 @@ def parser() -> argparse.ArgumentParser:
         default=3,
         help="LLVM's optimisation level, -O0 to -O3 (the default)",
     )
-    made.add_argument(
+    group.add_argument(
         "--pipeline", metavar="TEXT", help="passes instead of the target's, or a pipeline's name"
     )
     for flag, where in (("--insert-pass", "before"), ("--replace-pass", "in place of")):
-        made.add_argument(
+        group.add_argument(
             flag,
             dest="edits",
             action=_AddEdit,
@@ -100,25 +128,16 @@ def parser() -> argparse.ArgumentParser:
             metavar="NAME=PASSES",
             help=f"run PASSES{' or none' * (where != 'before')} {where} the pass NAME",
         )
-    made.add_argument("--save-temps", metavar="DIR", help="write every stage made to DIR")
-    made.add_argument(
-        "--lineinfo", action="store_true", help="say in PTX and cubin where instructions come from"
-    )
-    made.add_argument(
-        "--launcher",
-        action="store_true",
-        help="write FILE.h and FILE.c beside FILE.ptx or FILE.cubin: C that launches the kernels",
-    )
-    made.add_argument("-v", dest="verbose", action="store_true", help="say what ptxas reports")
-    made.add_argument("--list-targets", action="store_true", help="list the targets")
-    made.add_argument(
+
+
+def _add_information_flags(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--list-targets", action="store_true", help="list the targets")
+    group.add_argument(
         "--emit-irdl", action="store_true", help="write the tile dialect in IRDL, for mlir-opt"
     )
-    made.add_argument(
+    group.add_argument(
         "--cache", choices=ACTIONS, help="list what the compile cache holds, clear it, or sum it up"
     )
-    add_pass_flags(made)
-    return made
 
 
 def _main(arguments: argparse.Namespace) -> int:
@@ -176,7 +195,7 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
             errors = error.diagnostics
         finally:
             shown = shown_remarks(found, arguments)
-            sys.stderr.write(render([*reported, *shown, *errors], source))
+            say(render([*reported, *shown, *errors], source))
     return 1 if errors else 0
 
 

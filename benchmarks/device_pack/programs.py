@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import tilec
@@ -23,6 +24,9 @@ _RAGGED = (129, 200, 72)
 # Of the matrices of an example: which two of M, N and K each is made of.
 _ROWS = ("mk", "kn", "mn")
 _B_TURNED = ("mk", "nk", "mn")
+
+_SMS = 3
+"""SMs on which CTAs that take several tiles are launched: few, so that they do."""
 
 _NUMPY = {"f16": "<f2", "bf16": "<u2", "f32": "<f4", "f64": "<f8", "i32": "<i4", "i8": "|i1"}
 
@@ -91,7 +95,7 @@ class Packed:
         passed: list[Passed] = []
         arguments = one.kernel.json()["arguments"]
         maps = [argument for argument in arguments if argument["kind"] == "tensor_map"]
-        others = arguments[: len(arguments) - len(maps)]
+        others = _given(arguments)
         places: list[int] = []
         for argument, given in zip(others, one.arguments, strict=True):
             places.append(len(passed))
@@ -106,6 +110,7 @@ class Packed:
             passed.append(Passed(memory.nbytes, start=start, written=written))
             strides = [step // given.itemsize for step in given.strides]
             passed += _left_open(argument, given.shape, strides)
+        passed += _extents(one.kernel.json(), one.grid)
         for map_ in maps:
             array = one.arguments[map_["array"]]
             described = {"array": places[map_["array"]], "type": map_["type"]}
@@ -141,15 +146,16 @@ def _of_pools(
     result %= len(shapes)
     type_ = _NUMPY[kernel["arguments"][result]["type"]]
     maps = [one for one in kernel["arguments"] if one["kind"] == "tensor_map"]
-    others = kernel["arguments"][: len(kernel["arguments"]) - len(maps)]
     places = []
-    for number, (argument, (rows, cols)) in enumerate(zip(others, shapes, strict=True)):
+    given = _given(kernel["arguments"])
+    for number, (argument, (rows, cols)) in enumerate(zip(given, shapes, strict=True)):
         places.append(len(passed))
         size = rows * cols * BYTES.get(argument["type"], 8)
         written = number == result
         pool = "" if written else _pool(argument)
         passed.append(Passed(size, pool=pool, seed=number, written=written))
         passed += _left_open(argument, (rows, cols), (cols, 1))
+    passed += _extents(kernel, grid)
     for one in maps:
         size, (rows, cols) = BYTES[one["type"]], shapes[one["array"]]
         described = {"array": places[one["array"]], "type": one["type"], "shape": [rows, cols]}
@@ -168,11 +174,14 @@ def _made(
     result: str,
     tolerance: float = 0.0,
 ) -> tuple[Program, str]:
+    ctas = extents(grid, "grid")
+    if "ctas_per_sm" in kernel:
+        ctas = min(prod(ctas), _SMS * kernel["ctas_per_sm"]), 1, 1
     program = Program(
         name,
         kernel.get("kernel", kernel["name"]),
         f"programs/{file}.ptx",
-        extents(grid, "grid"),
+        ctas,
         tuple(kernel["block"]),
         kernel["dynamic_shared"],
         tuple(passed),
@@ -189,6 +198,18 @@ def _left_open(
     known = (*argument["shape"], *argument["strides"], argument["offset"])
     given = (*shape, *strides, 0)
     return [Passed(value=v) for v, k in zip(given, known, strict=True) if k is None]
+
+
+def _given(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The arguments that a launch is given."""
+    return [one for one in arguments if one["kind"] not in ("grid", "tensor_map")]
+
+
+def _extents(kernel: Mapping[str, Any], grid: Sequence[int]) -> list[Passed]:
+    """The extents of the grid that a kernel takes."""
+    given = extents(grid, "grid")
+    axes = (one["axis"] for one in kernel["arguments"] if one["kind"] == "grid")
+    return [Passed(value=given[axis], type="i32") for axis in axes]
 
 
 def _pool(argument: Mapping[str, Any]) -> str:

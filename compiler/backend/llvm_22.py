@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tilec.isa import PtxVersion
+from tilec.isa import PtxVersion, Scope, Target
 
 from .constants import with_constants
 
@@ -106,3 +106,25 @@ def with_version(ptx: str, needed: PtxVersion) -> str:
     if needed <= NEWEST:
         return ptx
     return ptx.replace(f".version {NEWEST}\n", f".version {needed}\n", 1)
+
+
+_STAND_INS = {107: 100}
+"""Architectures that LLVM 22 does not know, for which it would write `.version 3.2`, and the first
+of their family, whose code they run."""
+
+
+def known_as(target: Target) -> str:
+    """The target to generate code for: one whose every instruction `target` has too."""
+    other = _STAND_INS.get(target.number)
+    if other is None:
+        return target.name
+    # What only one architecture of the family has is inline assembly, which LLVM copies.
+    return f"sm_{other}{'' if target.scope is Scope.PLAIN else Scope.FAMILY}"
+
+
+def with_target(ptx: str, target: Target) -> str:
+    """PTX that names its target, where code was generated for another."""
+    other = known_as(target)
+    if other == target.name:
+        return ptx
+    return ptx.replace(f".target {other}\n", f".target {target}\n", 1)

@@ -16,7 +16,7 @@ from tilec.isa.spellings import split_space
 from tilec.isa.table import current
 
 from .codegen import CodegenError, generate
-from .llvm_22 import NEWEST, with_version
+from .llvm_22 import NEWEST, known_as, with_target, with_version
 
 # A module begins with its name, so whatever is looked for has a line before it. `re` finds "\n" at
 # once, where it would try "^" at every character.
@@ -107,9 +107,9 @@ def to_ptx(ir: str, target: Target, *, level: int = 3) -> str:
     """
     needed = ptx_version(ir, target)
     feature = min(needed, NEWEST).llvm_feature
-    text = generate(ir, cpu=target.name, features=feature, level=level)
+    text = generate(ir, cpu=known_as(target), features=feature, level=level)
     _refuse_undefined(text)
-    return with_version(text, needed)
+    return with_target(with_version(text, needed), target)
 
 
 def written_version(ptx: str) -> PtxVersion:

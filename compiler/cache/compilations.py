@@ -10,13 +10,13 @@ from tilec.frontend.inputs import IN_PLACE, Relocation
 from tilec.isa import TARGETS
 from tilec.isa.lazy import cached_property
 from tilec.launch.abi import Abi
+from tilec.passes.base import Diagnostic, RemarkKind
 from tilec.report.diagnostics import Source
 
 from . import entries
 
 if TYPE_CHECKING:
     from tilec.ir.mlir import ir
-    from tilec.passes.base import Diagnostic
 
 
 class CachedCompilation(Compiled):
@@ -113,9 +113,12 @@ def _checked(data: Any) -> Mapping[str, Any]:
 
 
 def _check_remark(fields: Any) -> None:
-    texts = ("location", "message", "severity", "decided_by")
-    if set(fields) != {*texts, "notes"} or not all(isinstance(fields[t], str) for t in texts):
+    texts = ("location", "message", "severity", "decided_by", "kind", "function")
+    if set(fields) != {*texts, "notes", "advice"} or not isinstance(fields["advice"], bool):
         raise TypeError("a remark has other fields")
+    if not all(isinstance(fields[text], str) for text in texts):
+        raise TypeError("a remark has fields of other types")
+    RemarkKind(fields["kind"])
     for note in fields["notes"]:
         _check_remark(note)
 
@@ -140,7 +143,6 @@ def _restored(
     """The diagnostic that `_plain` wrote."""
     from tilec.frontend.structure import excess  # noqa: PLC0415
     from tilec.ir.mlir import ir  # noqa: PLC0415
-    from tilec.passes.base import Diagnostic  # noqa: PLC0415
 
     text = f"module {{}} {find(fields['location'])}"
     with context:
@@ -152,4 +154,5 @@ def _restored(
         known = held is not None and ir.Location.from_attr(held.attr, context)
         location = known or ir.Location.unknown()
     notes = tuple(_restored(note, context, find) for note in fields["notes"])
-    return Diagnostic(**(fields | {"location": location, "notes": notes}))
+    kind = RemarkKind(fields["kind"])
+    return Diagnostic(**(fields | {"location": location, "notes": notes, "kind": kind}))

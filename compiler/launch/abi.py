@@ -10,6 +10,10 @@ A memref whose kernel was promised something of it has `"promised"`, as `Promise
 whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s; one of clusters has
 `"cluster"`, their CTAs along x, y and z, of which every grid is a multiple.
 
+A kernel whose CTAs take one tile of the grid after the other has `"ctas_per_sm"`. The launch names
+the grid, whose extents along x, y and z it passes as the kernel's arguments of kind `"grid"`; it
+launches so many CTAs an SM along x, or as many as the grid has, whichever are fewer.
+
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
 """
@@ -24,13 +28,17 @@ from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-from tilec.dialects.tile.attributes import ABI, DYNAMIC_SHARED, GRID
+from tilec.dialects.tile.attributes import ABI, CTAS_PER_SM, DYNAMIC_SHARED, GRID
 from tilec.ir import mlir
-from tilec.isa import PtxVersion, Target, TilecError
+from tilec.isa import LaunchError, PtxVersion, Target, TilecError
 from tilec.isa import target as find_target
 from tilec.isa.boxes import Im2col
+from tilec.isa.limits import PERSISTENT_TILES
 
 from .schema import SchemaError, check
+
+Extents = tuple[int, int, int]
+"""CTAs along x, y and z."""
 
 _DESCRIPTIONS = 256
 """Texts of `tile.abi` whose check is remembered."""
@@ -124,6 +132,27 @@ class Scalar(NamedTuple):
         return {"name": self.name, "kind": kind, "type": self.type}
 
 
+class GridExtent(NamedTuple):
+    """CTAs of the grid that a launch names, of a kernel whose CTAs take several; behind the others.
+
+    Attributes:
+        name: its name.
+        axis: 0 to 2 for x to z.
+    """
+
+    name: str
+    axis: int
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """A number of CTAs."""
+        return ("i32",)
+
+    def json(self) -> dict[str, Any]:
+        """The argument as JSON has it."""
+        return {"name": self.name, "kind": "grid", "type": "i32", "axis": self.axis}
+
+
 class TensorMap(NamedTuple):
     """A tensor map, which the launch makes of another argument; it stands behind all others.
 
@@ -169,7 +198,9 @@ class TensorMap(NamedTuple):
         return {**asdict(box), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
 
 
-Argument = MemRef | Scalar | TensorMap
+Given = MemRef | Scalar
+"""What a launch is given."""
+Argument = Given | GridExtent | TensorMap
 
 
 def bytes_of(type_: str) -> int:
@@ -209,6 +240,8 @@ def _shown_type(argument: Argument) -> str:
         case TensorMap():
             box = "x".join(map(str, argument.box))
             return f"tensor map of argument {argument.array} by {box}"
+        case GridExtent():
+            return f"CTAs along {'xyz'[argument.axis]}"
         case Scalar():
             return argument.type
 
@@ -224,6 +257,8 @@ class KernelEntry(NamedTuple):
         grid: in x, y, z the extents whose CTAs multiply up to the axis; None where it is for the
             launch to say.
         cluster: CTAs of a cluster in x, y, z where the kernel fixes them.
+        ctas_per_sm: CTAs that are launched an SM, where each takes one tile of the grid after the
+            other.
     """
 
     name: str
@@ -232,6 +267,41 @@ class KernelEntry(NamedTuple):
     dynamic_shared: int = 0
     grid: tuple[tuple[Extent, ...], ...] | None = None
     cluster: tuple[int, int, int] | None = None
+    ctas_per_sm: int | None = None
+
+    @property
+    def given(self) -> list[Given]:
+        """The arguments that a launch is given; the others it makes."""
+        return [one for one in self.arguments if isinstance(one, MemRef | Scalar)]
+
+    @property
+    def maps(self) -> list[TensorMap]:
+        """The tensor maps among the arguments."""
+        return [one for one in self.arguments if isinstance(one, TensorMap)]
+
+    def launched(self, grid: Extents, sms: int, wanted: int | None = None) -> Extents:
+        """The CTAs that are launched, along x, y and z, for a grid.
+
+        Args:
+            grid: the CTAs, or tiles, that the launch names.
+            sms: SMs that there are.
+            wanted: those on which CTAs are to run that take one tile after the other; None for all.
+
+        Raises:
+            LaunchError: for more tiles than CTAs count, and for SMs that are none.
+        """
+        if wanted is not None and (isinstance(wanted, bool) or not wanted > 0):
+            raise LaunchError(f"kernel '{self.name}' on {wanted!r} SMs; legal: 1 or more")
+        if self.ctas_per_sm is None:
+            return grid
+        tiles = prod(grid)
+        if tiles > PERSISTENT_TILES:
+            raise LaunchError(
+                f"a grid of {grid}, {tiles} tiles; CTAs of kernel '{self.name}', which take one "
+                f"after the other, count {PERSISTENT_TILES}"
+            )
+        used = sms if wanted is None else min(sms, wanted)
+        return min(tiles, used * self.ctas_per_sm), 1, 1
 
     @property
     def signature(self) -> str:
@@ -248,9 +318,18 @@ class KernelEntry(NamedTuple):
 
         Returns:
             None if the kernel does not say.
+
+        Raises:
+            LaunchError: if there is no such argument, or it has no such dimension.
         """
         if self.grid is None:
             return None
+        for number, dimension, _ in (extent for axis in self.grid for extent in axis):
+            if number >= len(shapes) or dimension >= len(shapes[number]):
+                raise LaunchError(
+                    f"the grid of kernel '{self.name}' follows from dimension {dimension} of "
+                    f"argument {number}, which is not there"
+                )
         return tuple(
             prod(max(1, -(-shapes[e.argument][e.dimension] // e.elements)) for e in axis)
             for axis in self.grid
@@ -269,6 +348,7 @@ class KernelEntry(NamedTuple):
                 else {}
             ),
             **({"cluster": list(self.cluster)} if self.cluster else {}),
+            **({"ctas_per_sm": self.ctas_per_sm} if self.ctas_per_sm else {}),
         }
 
 
@@ -320,6 +400,7 @@ class Abi(NamedTuple):
                     kernel["dynamic_shared"],
                     _grid(kernel["grid"]) if "grid" in kernel else None,
                     tuple(kernel["cluster"]) if "cluster" in kernel else None,
+                    kernel.get("ctas_per_sm"),
                 )
                 for kernel in document["kernels"]
             ),
@@ -352,6 +433,7 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
         found: Mapping[str, Any] = arguments[number]
         return found
 
+    _check_order(kernel, at)
     for number, argument in enumerate(arguments):
         name = f"arguments[{number}]"
         if argument["kind"] == "memref":
@@ -366,13 +448,35 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
         if argument["kind"] == "tensor_map":
             of = array(argument["array"], f"{name}.array")
             _check_map(argument, len(of["shape"]), f"{at}.{name}")
-            if any(one["kind"] != "tensor_map" for one in arguments[number:]):
-                raise SchemaError(f"{at}.{name}: tensor maps stand behind all other arguments")
     for axis in kernel.get("grid", ()):
         for extent in axis:
             rank = len(array(extent["argument"], "grid")["shape"])
             if extent["dimension"] >= rank:
                 raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+
+
+def _check_order(kernel: Mapping[str, Any], at: str) -> None:
+    """Check that what a launch is given comes first, then the grid's extents, then tensor maps.
+
+    Of `tile.abi`, which has arguments alone, it is not known whether the grid's extents are passed.
+    """
+    kinds = [argument["kind"] for argument in kernel["arguments"]]
+    places = [_BEHIND.get(kind, 0) for kind in kinds]
+    if places != sorted(places):
+        number = next(at for at, place in enumerate(places) if place > min(places[at:]))
+        what = "tensor maps stand" if kinds[number] == "tensor_map" else "the grid's extents stand"
+        raise SchemaError(f"{at}.arguments[{number}]: {what} behind all other arguments")
+    axes = [argument["axis"] for argument in kernel["arguments"] if argument["kind"] == "grid"]
+    is_said = "ctas_per_sm" in kernel if "name" in kernel else bool(axes)
+    if axes != [0, 1, 2] * is_said:
+        raise SchemaError(
+            f"{at}: the grid's extents are passed, along x, y and z, where 'ctas_per_sm' is given, "
+            "and only there"
+        )
+
+
+_BEHIND = {"grid": 1, "tensor_map": 2}
+"""What stands behind what a launch is given, by the order."""
 
 
 def _check_map(map_: Mapping[str, Any], rank: int, at: str) -> None:
@@ -400,6 +504,8 @@ def _argument(fields: Mapping[str, Any]) -> Argument:
             low, high = (tuple(walked[name][::-1]) for name in ("lower", "upper"))
             walked = Im2col(low, high, walked["channels"], walked["pixels"])
         return TensorMap(fields["name"], fields["type"], *numbers, steps, walked)
+    if fields["kind"] == "grid":
+        return GridExtent(fields["name"], fields["axis"])
     if fields["kind"] != "memref":
         return Scalar(fields["name"], fields["type"])
     return MemRef(
@@ -441,6 +547,7 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
             )
         shared = _given(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
         bytes_ = 0 if shared is None else shared.value
+        of_sm = _given(function, CTAS_PER_SM, mlir.ir.IntegerAttr)
         yield KernelEntry(
             name,
             arguments,
@@ -448,6 +555,7 @@ def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
             bytes_,
             _grid_of(function),
             _extents(function, CLUSTER),
+            None if of_sm is None else of_sm.value,
         )
 
 

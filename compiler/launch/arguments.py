@@ -15,21 +15,24 @@ from tilec.runtime.cuda.streams import handle
 from tilec.runtime.cuda.views import View, is_shared, view
 from tilec.runtime.tensor_maps import BoxedArray
 
-from .abi import Argument, KernelEntry, MemRef, TensorMap, bytes_of
+from .abi import Extents, Given, GridExtent, KernelEntry, MemRef, TensorMap, bytes_of
 
 
-def passed(kernel: KernelEntry, values: Sequence[Any], stream: Any = None) -> list[Any]:
+def passed(
+    kernel: KernelEntry, values: Sequence[Any], stream: Any = None, *, grid: Extents | None = None
+) -> list[Any]:
     """The values of a kernel's parameters: of an array itself, then what extents it takes.
 
     Args:
         kernel: the kernel.
         values: numpy arrays, arrays on a GPU, and scalars.
         stream: the stream that the kernel will be launched on.
+        grid: the CTAs that the launch names, for a kernel whose CTAs take several tiles.
 
     Raises:
         LaunchError: naming the argument that does not fit.
     """
-    taken = [one for one in kernel.arguments if not isinstance(one, TensorMap)]
+    taken = kernel.given
     if len(values) != len(taken):
         listed = ", ".join(f"{a.name}: {_written(a)}" for a in taken)
         raise LaunchError(
@@ -41,9 +44,12 @@ def passed(kernel: KernelEntry, values: Sequence[Any], stream: Any = None) -> li
         for number, (argument, value) in enumerate(zip(taken, values, strict=True))
     ]
     _check_disjoint(kernel, [first for first, *_ in given])
-    maps = (one for one in kernel.arguments if isinstance(one, TensorMap))
-    boxed = [_boxed(one, given[one.array][0], blocks) for one in maps]
-    return [*(parameter for parameters in given for parameter in parameters), *boxed]
+    axes = [one.axis for one in kernel.arguments if isinstance(one, GridExtent)]
+    if axes and grid is None:
+        raise LaunchError(f"kernel '{kernel.name}' takes the extents of the grid; there is none")
+    extents = [grid[axis] for axis in axes if grid is not None]
+    boxed = [_boxed(one, given[one.array][0], blocks) for one in kernel.maps]
+    return [*(parameter for parameters in given for parameter in parameters), *extents, *boxed]
 
 
 def _boxed(map_: TensorMap, array: Any, blocks: Sequence[HostBlock]) -> BoxedArray:
@@ -64,7 +70,7 @@ def _boxed(map_: TensorMap, array: Any, blocks: Sequence[HostBlock]) -> BoxedArr
     return found
 
 
-def _written(argument: Argument) -> str:
+def _written(argument: Given) -> str:
     if not isinstance(argument, MemRef):
         return argument.type
     extents = "x".join("?" if n is None else str(n) for n in argument.shape)
@@ -72,7 +78,7 @@ def _written(argument: Argument) -> str:
 
 
 def _passed(
-    argument: Argument, value: Any, number: int, blocks: Sequence[HostBlock], stream: Any
+    argument: Given, value: Any, number: int, blocks: Sequence[HostBlock], stream: Any
 ) -> list[Any]:
     is_array = isinstance(value, np.ndarray) or is_shared(value)
     if not isinstance(argument, MemRef):

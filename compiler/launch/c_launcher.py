@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from tilec.isa import TilecError
+from tilec.isa.limits import PERSISTENT_TILES
 
-from .abi import Abi, KernelEntry, MemRef, Scalar, TensorMap, bytes_of
+from .abi import Abi, Given, GridExtent, KernelEntry, MemRef, bytes_of
 from .c_arguments import (
     Argument,
     NamedArray,
@@ -50,7 +51,7 @@ or or_eq private protected public reinterpret_cast requires static_assert static
 thread_local throw true try typeid typename typeof using virtual wchar_t xor xor_eq
 
 module stream grid_x grid_y grid_z block_x block_y block_z parameters status config attribute code
-zero refusal refuse apart end_of extents strides steps box lower upper
+zero refusal refuse apart end_of extents strides steps box lower upper device sms ctas
 """
 _RESERVED = frozenset(_WORDS.split())
 """Names that kernels and arguments cannot have: words of C and C++, and the source's own."""
@@ -94,12 +95,10 @@ class _Kernel:
         self.entry = entry
         self.name = name
         self.function = f"{module}_launch_{name}"
-        self.maps = [one for one in entry.arguments if isinstance(one, TensorMap)]
+        self.maps = entry.maps
         taken = {*_RESERVED, *(f"map{number}" for number, _ in enumerate(self.maps))}
         self.arguments: list[Argument] = []
-        for argument in entry.arguments:
-            if isinstance(argument, TensorMap):
-                continue
+        for argument in entry.given:
             called = argument.name or f"argument{len(self.arguments)}"
             self.arguments.append(_named(argument, _identifier(called, taken)))
 
@@ -116,7 +115,7 @@ class _Kernel:
         return f"CUresult {self.function}(\n    {inside})"
 
 
-def _named(argument: MemRef | Scalar, called: str) -> Argument:
+def _named(argument: Given, called: str) -> Argument:
     if isinstance(argument, MemRef):
         return NamedArray(argument, called, bytes_of(argument.type))
     if argument.type not in _SCALARS:
@@ -275,11 +274,15 @@ def _body(kernel: _Kernel) -> Iterator[str]:
         for axis, count in zip("xyz", entry.block, strict=True):
             yield f"unsigned block_{axis} = {count};"
     yield "if (grid_x == 0 || grid_y == 0 || grid_z == 0) return CUDA_SUCCESS;"
+    if entry.ctas_per_sm is not None:
+        yield from _resident_ctas(entry.ctas_per_sm)
     for number, map_ in enumerate(kernel.maps):
         yield from map_code(map_, kernel.arguments[map_.array], f"map{number}")
     pointers = [p for argument in kernel.arguments for p in parameters_of(argument)]
     if any(pointer == "&zero" for pointer in pointers):
         yield "int64_t zero = 0;"
+    passed = (one for one in entry.arguments if isinstance(one, GridExtent))
+    pointers += [f"&grid_{'xyz'[one.axis]}" for one in passed]
     pointers += [f"&map{number}" for number, _ in enumerate(kernel.maps)]
     yield "void *parameters[] = {" + ", ".join(f"(void *){p}" for p in [*pointers, "NULL"]) + "};"
     yield from _launch(kernel)
@@ -290,11 +293,26 @@ def _ctas(array: str, dimension: int, elements: int) -> str:
     return f"({extent} ? ({extent} + {elements - 1}) / {elements} : 1)"
 
 
+def _resident_ctas(of_sm: int) -> Iterator[str]:
+    """Statements that find how many CTAs take the tiles of a grid one after the other."""
+    yield f"if (grid_x > {PERSISTENT_TILES}u / grid_y / grid_z)"
+    yield f'  return refuse("the grid has more than {PERSISTENT_TILES} tiles");'
+    yield "CUdevice device;"
+    yield "int sms = 0;"
+    yield "CUresult status = cuCtxGetDevice(&device);"
+    yield "if (status == CUDA_SUCCESS)"
+    yield "  status = cuDeviceGetAttribute(&sms, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device);"
+    yield "if (status != CUDA_SUCCESS) return status;"
+    yield "unsigned ctas = grid_x * grid_y * grid_z;"
+    yield f"if (ctas > (unsigned)sms * {of_sm}) ctas = (unsigned)sms * {of_sm};"
+
+
 def _launch(kernel: _Kernel) -> Iterator[str]:
     entry = kernel.entry
+    grid = ["grid_x", "grid_y", "grid_z"] if entry.ctas_per_sm is None else ["ctas", "1", "1"]
     where = f"module->{kernel.name}"
     if entry.cluster is None:
-        yield f"return cuLaunchKernel({where}, grid_x, grid_y, grid_z, block_x, block_y, block_z,"
+        yield f"return cuLaunchKernel({where}, {', '.join(grid)}, block_x, block_y, block_z,"
         yield f"                      {entry.dynamic_shared}, stream, parameters, NULL);"
         return
     yield "CUlaunchAttribute attribute = {0};"
@@ -302,9 +320,9 @@ def _launch(kernel: _Kernel) -> Iterator[str]:
     for axis, count in zip("xyz", entry.cluster, strict=True):
         yield f"attribute.value.clusterDim.{axis} = {count};"
     yield "CUlaunchConfig config = {0};"
-    for what in ("grid", "block"):
-        for axis in "xyz":
-            yield f"config.{what}Dim{axis.upper()} = {what}_{axis};"
+    for axis, ctas in zip("xyz", grid, strict=True):
+        yield f"config.gridDim{axis.upper()} = {ctas};"
+        yield f"config.blockDim{axis.upper()} = block_{axis};"
     yield f"config.sharedMemBytes = {entry.dynamic_shared};"
     yield "config.hStream = stream;"
     yield "config.attrs = &attribute;"

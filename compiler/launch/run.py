@@ -16,7 +16,7 @@ from tilec.runtime.cuda.views import is_shared
 
 from .abi import KernelEntry
 from .arguments import passed
-from .simulated import for_simulator
+from .simulated import SMS, for_simulator
 
 DEVICES = ("cuda", "sim")
 
@@ -48,6 +48,7 @@ def launch(
     dynamic_smem: int | None,
     cluster: int | Sequence[int] | None,
     stream: Any,
+    sms: int | None,
 ) -> sim.Report | None:
     """What `Compiled.launch` does."""
     where = _device(compiled, args, device)
@@ -57,6 +58,7 @@ def launch(
     if not isinstance(shared, int):
         raise LaunchError(f"dynamic shared memory is a number of bytes, not {shared!r}")
     clusters = _clusters(found, cluster)
+    ctas = _grid(found, args, grid)
     if where == "sim":
         for number, value in enumerate(args):
             if is_shared(value):
@@ -66,21 +68,22 @@ def launch(
         report = sim.launch(
             compiled.ptx,
             found.name,
-            _grid(found, args, grid),
+            found.launched(ctas, SMS, sms),
             threads,
-            for_simulator(passed(found, args)),
+            for_simulator(passed(found, args, grid=ctas)),
             arch=compiled.target.name,
             dynamic_smem=shared,
             cluster=clusters,
         )
         sys.stdout.write(report.output)  # as the driver does
         return report.require_ok()
-    cuda.gpu().activate()  # after a fault a new context, where the arrays of before are lost
-    parameters = passed(found, args, stream)
+    gpu = cuda.gpu()
+    gpu.activate()  # after a fault a new context, where the arrays of before are lost
+    parameters = passed(found, args, stream, grid=ctas)
     cuda.launch(
         compiled.ptx,
         found.name,
-        _grid(found, args, grid),
+        _launched(found, ctas, sms),
         threads,
         parameters,
         dynamic_smem=shared,
@@ -91,19 +94,31 @@ def launch(
 
 
 def bind(
-    compiled: Launchable, args: Sequence[Any], *, grid: int | Sequence[int], stream: Any
+    compiled: Launchable,
+    args: Sequence[Any],
+    *,
+    grid: int | Sequence[int],
+    stream: Any,
+    sms: int | None,
 ) -> Launch:
     """What `Compiled.bind` does."""
     found = _kernel(compiled, None)
     module = loaded(compiled.ptx)
+    ctas = _grid(found, args, grid)
     return module.kernel(found.name).bind(
-        _grid(found, args, grid),
+        _launched(found, ctas, sms),
         _threads(found, None),
-        passed(found, args, stream),
+        passed(found, args, stream, grid=ctas),
         dynamic_smem=found.dynamic_shared,
         cluster=_clusters(found, None),
         stream=stream,
     )
+
+
+def _launched(kernel: KernelEntry, grid: Extents, sms: int | None) -> Extents:
+    """The CTAs that are launched on a GPU for a grid."""
+    there = 1 if kernel.ctas_per_sm is None else cuda.gpu().multiprocessors
+    return kernel.launched(grid, there, sms)
 
 
 def _threads(kernel: KernelEntry, block: int | Sequence[int] | None) -> Extents:
@@ -141,16 +156,14 @@ def _device(compiled: Launchable, args: Sequence[Any], device: str | None) -> st
     return device
 
 
-def _grid(
-    kernel: KernelEntry, args: Sequence[Any], given: int | Sequence[int] | None
-) -> int | Sequence[int]:
+def _grid(kernel: KernelEntry, args: Sequence[Any], given: int | Sequence[int] | None) -> Extents:
     """The CTAs that are given, or those that the kernel asks for."""
     if given is not None:
-        return given
+        return extents(given, "grid")
     ctas = kernel.ctas([getattr(value, "shape", ()) for value in args])
     if ctas is None:
         raise LaunchError(f"kernel '{kernel.name}' does not fix its CTAs; give it a grid")
-    return ctas
+    return extents(ctas, "grid")
 
 
 def _kernel(compiled: Launchable, name: str | None) -> KernelEntry:

@@ -8,6 +8,9 @@ from typing import Any
 from tilec import sim
 from tilec.runtime.tensor_maps import BoxedArray
 
+SMS = 132
+"""SMs of the GPU that a launch on the simulator takes it for: an H100's, or an H200's."""
+
 
 def for_simulator(parameters: Sequence[Any]) -> list[Any]:
     """The parameters of a launch, the simulator's tensor maps in place of boxed arrays."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import islice, takewhile
 from typing import TypeAlias
 
 from tilec.dialects.tile.dialect import FragType
@@ -70,9 +71,14 @@ def _instead(op: ir.OpView, result: Value) -> Value | None:
     return next((value for value in _before(op) if value.type == result.type), None)
 
 
-def _before(op: ir.OpView) -> Iterator[Value]:
-    """Values of the op's block that are known at the op."""
+def _before(op: Op) -> Iterator[Value]:
+    """Values that are known at an op, those of the ops around it first."""
+    parent = op.operation.parent
+    if parent is not None and op.operation.name not in _HOLDERS:
+        yield from _before(parent.operation)
     block = op.operation.block
+    if block is None:
+        return
     yield from block.arguments
     for other in block.operations:
         if other.operation == op.operation:
@@ -99,33 +105,45 @@ def _zero(op: ir.OpView, type_: Type) -> Value | None:
 
 
 def opened(module: ir.Module, number: int) -> bool:
-    """Put the first region of the loop or branch of a number in its place, or the second.
+    """Put what the loop or branch of a number holds in its place.
 
-    Even numbers take the first region, odd ones the second.
+    Even numbers take the first region of `scf.if` and odd ones the second; of `scf.for` the round
+    at the lower bound, and one that counts as the step does; of `scf.while` both regions.
     """
-    found = [op for op in walk(module.operation) if op.operation.name in ("scf.for", "scf.if")]
+    found = [op for op in walk(module.operation) if op.operation.name in _OPENED]
     at, side = divmod(number, 2)
     if at >= len(found):
         return False
     op = found[at]
-    regions = list(op.regions)
-    if side >= len(regions) or not list(regions[side].blocks):
+    regions, operands = list(op.regions), list(op.operands)
+    if op.operation.name == "scf.while":
+        handed = _moved_out(op, regions[0].blocks[0], operands)[1:]
+        _moved_out(op, regions[1].blocks[0], handed)
+    elif op.operation.name == "scf.for":
+        handed = _moved_out(op, regions[0].blocks[0], [operands[2 * side], *operands[3:]])
+    elif list(regions[side].blocks):
+        handed = _moved_out(op, regions[side].blocks[0], [])
+    else:
         return False
-    block = regions[side].blocks[0]
-    if op.operation.name == "scf.for":
-        lower, _, _, *given = op.operands
-        for argument, value in zip(block.arguments, (lower, *given), strict=True):
-            argument.replace_all_uses_with(value)
-    *inside, last = list(block.operations)
-    handed = list(last.operands)
     if len(handed) != len(op.results):
         return False
-    for one in inside:
-        one.operation.move_before(op.operation)
     for result, value in zip(op.results, handed, strict=True):
         result.replace_all_uses_with(value)
     op.operation.erase()
     return True
+
+
+_OPENED = ("scf.for", "scf.if", "scf.while")
+
+
+def _moved_out(op: ir.OpView, block: ir.Block, given: Sequence[Value]) -> list[Value]:
+    """Put the ops of a block before an op that holds it; what its last op has as operands."""
+    for argument, value in zip(block.arguments, given, strict=True):
+        argument.replace_all_uses_with(value)
+    *inside, last = list(block.operations)
+    for one in inside:
+        one.operation.move_before(op.operation)
+    return list(last.operands)
 
 
 def without_attribute(module: ir.Module, number: int) -> bool:
@@ -181,7 +199,28 @@ def _drop(function: Op, argument: Value) -> bool:
     return True
 
 
-def first_operand(module: ir.Module, number: int) -> bool:
+def earlier_operand(module: ir.Module, number: int) -> bool:
+    """Give an operand an earlier value of its type, so that nothing uses the later one.
+
+    Numbers count the operands, and for each the first values that there are.
+    """
+    at = 0
+    for op in walk(module.operation):
+        for place, operand in enumerate(op.operands):
+            alike = (value for value in _before(op) if value.type == operand.type)
+            for first in islice(takewhile(lambda v, own=operand: v != own, alike), _TRIED):  # type: ignore[misc]
+                if at == number:
+                    op.operation.operands[place] = first
+                    return True
+                at += 1
+    return False
+
+
+_TRIED = 3
+"""Values that are tried in place of an operand."""
+
+
+def zero_operand(module: ir.Module, number: int) -> bool:
     """Give the op of a number constant zeros for its indices and other integers."""
     at = 0
     for op in walk(module.operation):
@@ -202,4 +241,5 @@ def _is_zero(value: Value) -> bool:
     if isinstance(owner, ir.Block) or owner.name != "arith.constant":
         return False
     found = owner.attributes["value"]
-    return isinstance(found, ir.IntegerAttr) and found.value == 0
+    # MLIR has a class of its own for integers of one bit.
+    return isinstance(found, (ir.IntegerAttr, ir.BoolAttr)) and int(found.value) == 0

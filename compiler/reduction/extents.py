@@ -1,4 +1,4 @@
-"""Smaller tiles: an extent halved wherever a program's text says it."""
+"""Smaller types: tiles without layouts, and an extent halved wherever a program's text says it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 _TYPE = re.compile(r"(?:tensor|memref|vector)<[^<>]*")
+_ENCODED = re.compile(r"(tensor<[^<>]*), #\w+(?=>)")
 _BLOCK = re.compile(r"(known_block_size = array<i32: )(\d+)")
 
 
@@ -22,7 +23,9 @@ def extents(text: str) -> list[int]:
 
 
 def smaller(text: str) -> Iterator[str]:
-    """The program with one extent halved everywhere, or the CTA with half as many threads."""
+    """The program without layouts, with an extent halved everywhere, or half as many threads."""
+    if _ENCODED.search(text):
+        yield _ENCODED.sub(r"\g<1>", text)
     for extent in extents(text):
         for less in dict.fromkeys((1, 16 if extent > 16 else 1, extent // 2)):
             yield _TYPE.sub(partial(_with, extent=extent, less=less), text)

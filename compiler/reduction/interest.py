@@ -145,7 +145,7 @@ class Failure:
 
 def _failure(text: str, pipeline: Sequence[str | Pass], *, validate: bool) -> str:
     """The message of what a pipeline reports; empty of a program that it takes, or none takes."""
-    watchers = (Validator().around,) if validate else ()
+    watchers = (Validator(shrinks=False).around,) if validate else ()
     try:
         module = parse(Source("-", text), new_context())
         run_pipeline(module, pipeline, instrumentation=Instrumentation(watchers=watchers))

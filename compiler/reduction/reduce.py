@@ -19,6 +19,9 @@ from .edits import Edit
 from .extents import smaller
 from .interest import Interest
 
+_BLOCK = 8
+"""Lines of a block, which go together or not at all."""
+
 Told = Callable[[str], None]
 """Is told how far it is."""
 
@@ -27,12 +30,13 @@ class Reduction:
     """A program that gets smaller.
 
     Attributes:
-        text: the smallest so far that is interesting.
+        text: what is made smaller, which is interesting.
+        smallest: the smallest so far that is; edits may come back to what they had before.
         tried: programs that were asked about.
     """
 
     def __init__(self, text: str, interest: Interest, tell: Told) -> None:
-        self.text, self.tried = text, 0
+        self.text, self.smallest, self.tried = text, text, 0
         self._interest, self._tell = interest, tell
         self._context = new_context()
         self._seen: set[str] = set()
@@ -40,14 +44,22 @@ class Reduction:
 
     def run(self) -> None:
         """Try everything until nothing helps."""
+        while self._module is None:
+            before = self.text
+            self._drop_lines()
+            if len(self.text) >= len(before):
+                return
         while True:
             before = self.text
             self._drop_ops()
+            self._shrink()  # before the attributes go that tiles without layouts need
             for edit in (edits.opened, edits.without_argument, edits.without_attribute):
                 self._each(edit)
             self._shrink()
-            self._each(edits.first_operand)
+            self._each(edits.zero_operand)
             self._clean()
+            self._each(edits.earlier_operand)
+            self._drop_ops()
             if len(self.text) >= len(before):
                 return
 
@@ -59,17 +71,18 @@ class Reduction:
             return None
 
     def _accepts(self, text: str) -> bool:
-        """Whether a program is new, legal and interesting; it is then the smallest."""
+        """Whether a program is new, legal and interesting; it is then what is made smaller."""
         if text in self._seen:
             return False
         self._seen.add(text)
         module = self._read(text)
-        if module is None:
+        if module is None and self._module is not None:
             return False
         self.tried += 1
         if not self._interest(text):
             return False
         self.text, self._module = text, module
+        self.smallest = min(self.smallest, text, key=_size)
         self._tell(f"{text.count(chr(10))} lines after {self.tried} programs")
         return True
 
@@ -83,7 +96,7 @@ class Reduction:
                 return False
         except (ir.MLIRError, TilecError, ValueError, IndexError):
             return False
-        return self._accepts(to_text(copy))
+        return self._accepts(_bare(to_text(copy)))
 
     def _drop_ops(self) -> None:
         """Take out halves of the ops, then quarters, and so on to each by itself (ddmin)."""
@@ -103,20 +116,42 @@ class Reduction:
                 return
             chunk //= 2
 
+    def _drop_lines(self) -> None:
+        """Take lines out of a program that no verifier lets through: many, then fewer, then one."""
+        many = self.text.count("\n") // 2
+        while many and self._module is None:
+            lines, at = self.text.split("\n"), 0
+            while at < len(lines) and self._module is None:
+                if self._accepts("\n".join([*lines[:at], *lines[at + many :]])):
+                    lines = self.text.split("\n")
+                else:
+                    at += 1 if many <= _BLOCK else many
+            many = many - 1 if many <= _BLOCK else many // 2
+
     def _each(self, edit: Callable[[ir.Module, int], bool]) -> None:
         """Make an edit at each place where it can be made."""
+        if self._module is None:
+            return
         number = 0
-        while self._module is not None and number < _most(self._module):
+        # Each place once, however many places an edit makes.
+        for _ in range(2 * _most(self._module)):
             if not self._try(lambda m, at=number: edit(m, at)):  # type: ignore[misc]
                 number += 1
+            if number >= _most(self._module):
+                return
 
     def _shrink(self) -> None:
-        """Halve extents."""
+        """Halve extents, and take layouts off."""
+
+        def accepted(text: str) -> bool:
+            # As it is printed: without aliases that nothing uses any more.
+            module = self._read(text)
+            return module is not None and self._accepts(_bare(to_text(module)))
 
         def candidates() -> Iterator[str]:
             yield from smaller(self.text)
 
-        while any(self._accepts(text) for text in candidates()):
+        while any(accepted(text) for text in candidates()):
             pass
 
     def _clean(self) -> None:
@@ -131,6 +166,21 @@ class Reduction:
             return len(to_text(module)) < len(before)
 
         self._try(clean)
+
+
+def _size(text: str) -> tuple[int, int]:
+    """Lines, then characters."""
+    return text.count("\n"), len(text)
+
+
+def _bare(text: str) -> str:
+    """A program without the module around it, which reading puts there again."""
+    lines = text.rstrip("\n").split("\n")
+    if "module {" not in lines or lines[-1] != "}":
+        return text
+    at = lines.index("module {")
+    inside = [line.removeprefix("  ") for line in lines[at + 1 : -1]]
+    return "\n".join([*lines[:at], *inside, ""])
 
 
 def _most(module: ir.Module) -> int:
@@ -153,4 +203,4 @@ def reduce_text(text: str, interest: Interest, tell: Told = lambda _: None) -> s
         raise TilecError("the program does not show what is looked for")
     reduction = Reduction(text, interest, tell)
     reduction.run()
-    return reduction.text
+    return reduction.smallest

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tilec.backend.cubin import Note
 from tilec.ir.mlir import ir
-from tilec.passes.base import Diagnostic, walk
+from tilec.passes.base import Diagnostic, RemarkKind, walk
 from tilec.passes.functions import is_kernel
 
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)\s+(\d+)")
@@ -41,7 +41,15 @@ def _diagnostic(
 ) -> Diagnostic:
     at = places.get(note.line)
     location = _kernel(module, note.function) if at is None else ir.Location.file(*at)
-    return Diagnostic(location, f"ptxas: {note.message}", note.severity)
+    return Diagnostic(
+        location,
+        f"ptxas: {note.message}",
+        note.severity,
+        decided_by="ptxas",
+        kind=RemarkKind.ANALYSIS,
+        function=note.function,
+        advice=True,
+    )
 
 
 def _kernel(module: ir.Module, name: str) -> ir.Location | None:

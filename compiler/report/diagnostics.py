@@ -100,7 +100,7 @@ def render(diagnostics: Iterable[Diagnostic], source: Source | None = None) -> s
 
 
 def _one(diagnostic: Diagnostic, source: Source | None) -> Iterator[str]:
-    message = f"{diagnostic.severity}: {diagnostic.message}"
+    message = f"{diagnostic.severity}: {diagnostic.message}{_who(diagnostic)}"
     at = place(diagnostic.location)
     if at is None:
         yield message
@@ -112,6 +112,12 @@ def _one(diagnostic: Diagnostic, source: Source | None) -> Iterator[str]:
         return
     yield f"{at._replace(file=file)}: {message}"
     yield from quoted(at._replace(file=file), source if own else None)
+
+
+def _who(diagnostic: Diagnostic) -> str:
+    """The pass that remarks it, as clang names its own."""
+    told = diagnostic.severity == "remark" and diagnostic.decided_by
+    return f" [{diagnostic.decided_by}]" if told else ""
 
 
 def quoted(at: Place, source: Source | None = None) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tilec.isa import Target, TilecError
 from tilec.launch.occupancy import Limit, occupancy
-from tilec.passes.base import Diagnostic
+from tilec.passes.base import Diagnostic, RemarkKind
 
 from .diagnostics import SOURCE, Source, place
 
@@ -23,28 +23,32 @@ def chosen(found: Iterable[Diagnostic], wanted: str | None) -> list[Diagnostic]:
     """The remarks to show: advice always, decisions of the passes that are asked for.
 
     Args:
-        found: all remarks; of those that are equal the first is kept.
+        found: all remarks; of those that say the same of one place in a kernel the first is kept.
         wanted: a regular expression that finds the passes' names; None for no decisions.
     """
-    once = {(str(one.location), one.message): one for one in found}
+    once: dict[tuple[str, str, str], Diagnostic] = {}
+    for one in found:
+        once.setdefault((str(one.location), one.message, one.function), one)
     return [
         one
         for one in once.values()
-        if not one.decided_by or (wanted is not None and re.search(wanted, one.decided_by))
+        if not one.decided_by
+        or one.advice
+        or (wanted is not None and re.search(wanted, one.decided_by))
     ]
 
 
 def to_yaml(found: Iterable[Diagnostic], source: Source) -> str:
     """The remarks in the format of LLVM's optimisation records, a document a remark.
 
-    Decisions are `Passed`, advice `Missed`. LLVM, "Remarks": YAML remarks.
+    LLVM, "Remarks": YAML remarks.
     """
     return "".join("\n".join(_document(one, source)) + "\n" for one in found)
 
 
 def _document(one: Diagnostic, source: Source) -> Iterator[str]:
-    yield "--- !Passed" if one.decided_by else "--- !Missed"
-    name = one.decided_by or "tile-check-target"
+    yield f"--- !{one.kind.capitalize()}"
+    name = one.decided_by or "tilec"
     yield f"Pass:            {name}"
     words = name.removeprefix("tile-").split("-")
     yield f"Name:            {''.join(word.capitalize() for word in words)}"
@@ -52,7 +56,7 @@ def _document(one: Diagnostic, source: Source) -> Iterator[str]:
     if at is not None:
         file = json.dumps(source.name if at.file == SOURCE else at.file)
         yield f"DebugLoc:        {{ File: {file}, Line: {at.line}, Column: {at.column} }}"
-    yield "Function:        '<unknown function>'"
+    yield f"Function:        {json.dumps(one.function or '<unknown function>')}"
     yield "Args:"
     yield f"  - String:          {json.dumps(one.message)}"
     yield "..."
@@ -68,7 +72,14 @@ def occupancy_remarks(compiled: Compiled) -> Iterator[Diagnostic]:
         if kernel.block and kernel.name in resources:
             used, threads = resources[kernel.name], prod(kernel.block)
             text = resident(kernel.name, threads, used, kernel.dynamic_shared, compiled.target)
-            yield Diagnostic(None, text, "remark", decided_by="ptxas")
+            yield Diagnostic(
+                None,
+                text,
+                "remark",
+                decided_by="ptxas",
+                kind=RemarkKind.ANALYSIS,
+                function=kernel.name,
+            )
 
 
 def resident(kernel: str, threads: int, used: Resources, dynamic: int, target: Target) -> str:

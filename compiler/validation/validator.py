@@ -56,12 +56,15 @@ class Validator:
 
     Attributes:
         seed: of the inputs.
+        shrinks: whether the input of a message is made as small as can be, which takes longer than
+            everything else; without, it is the one that was drawn.
         unknown: by kernel, why passes are not validated any more.
         validated: passes that changed a kernel and were compared, one for each kernel.
         left: by kernel, from which pass on it was not compared, and why.
     """
 
     seed: int = 0
+    shrinks: bool = True
     unknown: dict[str, str] = field(default_factory=dict)
     validated: list[str] = field(default_factory=list)
     left: dict[str, str] = field(default_factory=dict)
@@ -145,7 +148,8 @@ class Validator:
             for plan, outcome in before.outcomes:
                 found = pair.difference(plan, outcome, left.get(plan))
                 if found is not None:
-                    raise PassError([_diagnosis(name, kernel, pair, *smallest(pair, plan, found))])
+                    shown = smallest(pair, plan, found) if self.shrinks else (plan, found)
+                    raise PassError([_diagnosis(name, kernel, pair, *shown)])
 
 
 def _alike(one: tuple[Parameter, ...], other: tuple[Parameter, ...]) -> bool:

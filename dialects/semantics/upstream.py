@@ -171,6 +171,7 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
             *_each("llvm", "atomicrmw cmpxchg", _UPDATES),
             ("llvm.alloca", _LANE.but(effects=(Touch(Access.ALLOCATE, Resource.LOCAL),))),
             ("llvm.fence", _FENCE),
+            ("nvvm.griddepcontrol", _FENCE),  # what other grids have written is there behind it
             *_each("llvm", "call call_intrinsic inline_asm invoke", _LANE),
             *_each("func", "call call_indirect", _LANE),
             *_each("llvm", "return br cond_br switch unreachable", _COMPUTES.but(effects=())),

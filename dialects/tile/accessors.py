@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from tilec.ir.assembly.signature import OPERAND_SIZES
+from tilec.ir.assembly.signature import OPERAND_SIZES, RESULT_SIZES
 from tilec.ir.mlir import ext, ir
 
 
@@ -13,8 +13,13 @@ def define_operands(cls: type[ext.Operation]) -> None:
     an op that has but one such group carries no sizes. Where it has more, each is a tuple, too.
     """
     operands, _, results, _ = ext.partition_fields(cls._fields)
-    if len(results) == 1 and results[0].variadicity is not ext.Variadicity.single:
+    several = [r.variadicity is not ext.Variadicity.single for r in results]
+    if several == [True]:
         setattr(cls, results[0].name, property(_results))
+    if sum(several) > 1:
+        for number, result in enumerate(results):
+            read = _sized_results if several[number] else _sized_result
+            setattr(cls, result.name, property(partial(read, number=number)))
     groups = [o.variadicity is not ext.Variadicity.single for o in operands]
     if sum(groups) > 1:
         for number, operand in enumerate(operands):
@@ -41,10 +46,24 @@ def _operand(op: ext.Operation, at: int) -> ir.Value:
     return op.operands[at]
 
 
+def _part(op: ext.Operation, sizes: str, number: int) -> slice:
+    """Where the values of a group are, by the attribute with the sizes of all."""
+    held = list(ir.DenseI32ArrayAttr(op.attributes[sizes]))
+    first = sum(held[:number])
+    return slice(first, first + held[number])
+
+
+def _sized_results(op: ext.Operation, number: int) -> tuple[ir.Value, ...]:
+    return tuple(op.results[_part(op, RESULT_SIZES, number)])
+
+
+def _sized_result(op: ext.Operation, number: int) -> ir.Value:
+    (found,) = _sized_results(op, number)
+    return found
+
+
 def _sized_group(op: ext.Operation, number: int) -> tuple[ir.Value, ...]:
-    sizes = list(ir.DenseI32ArrayAttr(op.attributes[OPERAND_SIZES]))
-    first = sum(sizes[:number])
-    return tuple(op.operands[first : first + sizes[number]])
+    return tuple(op.operands[_part(op, OPERAND_SIZES, number)])
 
 
 def _sized_operand(op: ext.Operation, number: int) -> ir.Value:

@@ -29,6 +29,8 @@ UNROLL_NOW = "tile.unroll_now"
 LAYOUT = "tile.layout"
 DIRECT = "tile.direct"
 PRODUCER = "tile.producer"
+PERSISTENT = "tile.persistent"
+CTAS_PER_SM = "tile.ctas_per_sm"
 
 PREFIX = "tile."
 
@@ -133,6 +135,21 @@ DISCARDABLE: Mapping[str, Discardable] = MappingProxyType(
                 "ArrayAttr",
                 "an array, as tile-from-linalg writes it",
                 "How the grid follows from the arguments' extents.",
+            ),
+            Discardable(
+                PERSISTENT,
+                Bearer.FUNCTION,
+                "BoolAttr",
+                "true or false",
+                "Whether `tile-make-persistent` lets each CTA take tile after tile.",
+            ),
+            Discardable(
+                CTAS_PER_SM,
+                Bearer.FUNCTION,
+                "IntegerAttr",
+                "a number of CTAs, as tile-make-persistent writes it",
+                "So many CTAs are launched an SM, which take tile after tile of the grid; its "
+                "extents are the last arguments but for tensor maps.",
             ),
             Discardable(
                 WRITTEN,

@@ -5,7 +5,7 @@ Who writes programs takes `tilec.dialects.tile.builders`, which infer types and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tilec.ir.mlir import ir
 
@@ -19,6 +19,16 @@ def emit(
 ) -> ir.Value:
     """An op with one result, at the location in force; its result."""
     return _create(op.OPERATION_NAME, [result], operands, attributes).result
+
+
+def emit_all(
+    op: type[TileOp],
+    operands: Sequence[ir.Value],
+    results: Sequence[ir.Type],
+    attributes: Mapping[str, ir.Attribute],
+) -> list[ir.Value]:
+    """An op with any number of results; its results."""
+    return list(_create(op.OPERATION_NAME, results, operands, attributes).results)
 
 
 def emit_effect(

@@ -5,11 +5,12 @@
 //
 // C = A·Bᵀ in f16: gemm.mlir beside this, from tiles alone. Nothing here names a warp, a barrier or
 // an instruction. For sm_90a the passes find 256 threads that multiply 64 x 256 a warpgroup, 128
-// more that load, a ring of four stages between them, stores by TMA, and say so; `--target sm_80` makes mma.sync
-// and cp.async of the same. The attributes of the arguments promise what tensor maps ask for: rows
-// that begin at multiples of 16 bytes.
+// more that load, a ring of three stages between them, stores by TMA, and a CTA for each SM, which takes
+// one tile after the other, and say so; `--target sm_80` makes mma.sync and cp.async of the same. The
+// attributes of the arguments promise what tensor maps ask for: rows that begin at multiples of 16 bytes.
 //
-// Launch ceil(N / 256) CTAs along x, ceil(M / 128) along y, with A [M][K], B [N][K] and C [M][N].
+// The grid is ceil(N / 256) along x, ceil(M / 128) along y, with A [M][K], B [N][K] and C [M][N].
+// `Compiled.launch` and the C of `--launcher` launch as many CTAs as there are SMs.
 
 !A = tensor<128x64xf16>
 !B = tensor<64x256xf16>
@@ -59,8 +60,11 @@ gpu.module @hopper [#nvvm.target<chip = "sm_90a">] {
 // CHECK: fence.proxy.async.shared::cta;
 // CHECK-COUNT-4: cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group
 
+// JSON: "kind": "grid"
 // JSON: "kind": "tensor_map"
 // JSON: "swizzle": "128B"
+// JSON: "ctas_per_sm": 1
 
 // WHY: becomes 4 wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 for each of 2x1 warpgroups; A and B lie in shared memory
-// WHY: is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 4 stages of 49152 bytes
+// WHY: is launched a CTA an SM, each of which takes one tile of the grid after the other
+// WHY: is shared out: of 384 threads 256 compute, with 232 registers each, and one of the 128 others, with 40, loads boxes by TMA to a ring of 3 stages of 49152 bytes

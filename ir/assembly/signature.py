@@ -99,7 +99,8 @@ class Signature(NamedTuple):
                 continue
             count = len(op.operands.get(group.name, ())) if group in self.operands else 1
             found = self.inferred_types(op, group.name, count)
-            if found is None and count:
+            may_lack = group in self.results and not group.single
+            if found is None and count and not may_lack:
                 return group.name
             op.types[group.name] = found or []
         self._add_sizes(op)

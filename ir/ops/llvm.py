@@ -155,7 +155,7 @@ def store(value: Value, target: Value, alignment: int) -> None:
 
 @overload
 def inline_asm(
-    code: str, constraints: str, operands: Sequence[Value], result: Type
+    code: str, constraints: str, operands: Sequence[Value], result: Type, *, effects: bool = True
 ) -> ir.OpResult: ...
 @overload
 def inline_asm(code: str, constraints: str, operands: Sequence[Value], result: None) -> None: ...
@@ -164,14 +164,28 @@ def inline_asm(
     code: str, constraints: str, operands: Sequence[Value], result: Type | None
 ) -> ir.OpResult | None: ...
 def inline_asm(
-    code: str, constraints: str, operands: Sequence[Value], result: Type | None
+    code: str,
+    constraints: str,
+    operands: Sequence[Value],
+    result: Type | None,
+    *,
+    effects: bool = True,
 ) -> ir.OpResult | None:
-    """Inline assembly with effects; its result of that type, or None if the type is None."""
+    """Inline assembly; its result of that type, or None if the type is None.
+
+    Args:
+        code: the text.
+        constraints: of its registers.
+        operands: what it takes.
+        result: the type of what it gives.
+        effects: whether it does more than compute its result.
+    """
     attributes: dict[str, Attribute] = {
         "asm_string": ir.StringAttr.get(code),
         "constraints": ir.StringAttr.get(constraints),
-        "has_side_effects": ir.UnitAttr.get(),
     }
+    if effects:
+        attributes["has_side_effects"] = ir.UnitAttr.get()
     if result is None:
         emit("llvm.inline_asm", operands, **attributes)
         return None

@@ -103,6 +103,18 @@ def elect_sync() -> ir.OpResult:
     return create("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))
 
 
+class Dependence(StrEnum):
+    """What `nvvm.griddepcontrol` does. PTX ISA, "griddepcontrol"."""
+
+    WAIT = "wait"
+    LAUNCH_DEPENDENTS = "launch_dependents"
+
+
+def griddepcontrol(kind: Dependence) -> None:
+    """Wait for the grids before, or let those behind begin."""
+    emit("nvvm.griddepcontrol", kind=ir.Attribute.parse(f"#nvvm<grid_dep_action {kind}>"))
+
+
 def setmaxregister(count: int, *, more: bool = False) -> None:
     """Let each thread of the warpgroup have so many registers, fewer or more than it has."""
     action = ir.Attribute.parse(f"#nvvm<action {'increase' if more else 'decrease'}>")

@@ -143,6 +143,8 @@ def _range(value: Value, depth: int = 8) -> Range:
             return 0, None
         case "gpu.grid_dim":
             return 1, None
+        case "arith.index_castui" if isinstance(operands[0].type, ir.IntegerType):
+            return 0, (1 << operands[0].type.width) - 1
         case "arith.shrui" if constant_of(operands[1]):
             return 0, None
         case "arith.divui" | "arith.remui" | "arith.ceildivui" if all(

@@ -65,7 +65,7 @@ class SharedSpace:
     def has_room(self, at: Op, source: Type, result: Type) -> bool:
         """Whether a conversion of a type to another before `at` leaves an SM as many CTAs."""
         now = max((self._taken(first) for first, _, _ in self._spans), default=0)
-        more = self._taken(self._places[at.operation][0]) + _conversion(
+        more = self._taken(self._places[at.operation][0]) + conversion_bytes(
             source, result, self._target
         )
         then = max(now, more)
@@ -93,7 +93,8 @@ def _reduction(op: ReduceOp, target: Target | None) -> int:
     return 0 if found is None else _trip_bytes(found.before, found.after, source, target)
 
 
-def _conversion(source_type: Type, result_type: Type, target: Target | None) -> int:
+def conversion_bytes(source_type: Type, result_type: Type, target: Target | None) -> int:
+    """Bytes through which a tile of one type will become one of another."""
     source, result = tile_value(source_type), tile_value(result_type)
     if source is None or result is None or source.is_fragment:
         return 0
@@ -112,7 +113,7 @@ def _trip_bytes(
 
 
 _TRIPS: Mapping[type[TileOp], Callable[[Any, Target | None], int]] = {
-    ConvertLayoutOp: lambda op, target: _conversion(op.source.type, op.result.type, target),
+    ConvertLayoutOp: lambda op, target: conversion_bytes(op.source.type, op.result.type, target),
     ReduceOp: _reduction,
 }
 """The ops that `tile-stage-conversions` and `tile-stage-reductions` send through shared memory."""

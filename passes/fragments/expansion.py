@@ -94,7 +94,15 @@ class Expansion:
 
     def all(self, values: Iterable[Value]) -> Values:
         """What replaces each of these values, one behind the other."""
-        return [new for value in values for new in self.values(value)]
+        known = self._values
+        found: Values = []
+        for value in values:
+            new = known.get(value)
+            if new is None:
+                found.append(value)
+            else:
+                found += new
+        return found
 
     def one(self, value: Value) -> Value:
         """What replaces `value` where it is one value."""

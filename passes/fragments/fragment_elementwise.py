@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tilec.dialects.tile.emit import emit
+from tilec.dialects.tile.emit import emit, emit_all
 from tilec.dialects.tile.ops import (
     CASTS,
     COMPARISONS,
@@ -12,6 +12,8 @@ from tilec.dialects.tile.ops import (
     CastOp,
     ElementwiseOp,
     FillOp,
+    InlineAsmOp,
+    InlineAsmVolatileOp,
     SelectOp,
 )
 from tilec.dialects.tile.ops.base import TileOp
@@ -38,7 +40,13 @@ class FragmentElementwise:
             **dict.fromkeys(CASTS, self._cast),
             "arith.constant": self._constant,
             "arith.select": self._select,
-            **dict([lowers(FillOp, self._fill)]),
+            **dict(
+                (
+                    lowers(FillOp, self._fill),
+                    lowers(InlineAsmOp, self._assembly),
+                    lowers(InlineAsmVolatileOp, self._assembly),
+                )
+            ),
         }
 
     def _fill(self, op: FillOp, _: Expansion) -> list[Values] | None:
@@ -82,6 +90,20 @@ class FragmentElementwise:
                 for *parts, type_ in zip(*inputs, types, strict=True)
             ]
         ]
+
+    def _assembly(
+        self, op: InlineAsmOp | InlineAsmVolatileOp, expansion: Expansion
+    ) -> list[Values] | None:
+        each = [self._types.of(result.type) or [] for result in op.results]
+        if not each[0]:
+            return None
+        attributes = {name: op.attributes[name] for name in op.attributes}
+        inputs = [expansion.values(value) for value in op.operands]
+        made = [
+            emit_all(type(op), parts, types, attributes)
+            for parts, types in zip(zip(*inputs, strict=True), zip(*each, strict=True), strict=True)
+        ]
+        return [list(values) for values in zip(*made, strict=True)]
 
     def _select(self, op: ir.OpView, expansion: Expansion) -> list[Values] | None:
         types = self._types.of(op.results[0].type)

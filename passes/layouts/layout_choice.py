@@ -179,7 +179,7 @@ class LayoutChoice:
         if root in self._layouts:
             return
         if where is not None:
-            self._report.remark(where, f"gives {value.type} the layout of {why}: '{layout}'")
+            self._report.analysis(where, f"gives {value.type} the layout of {why}: '{layout}'")
         self._layouts[root] = layout
         self._reached.append(root)
 

@@ -60,6 +60,19 @@ class GlobalAccess:
         ]
         self._starts: dict[tuple[int, ...], Value] = {}
         self._shared: set[int] = set()
+        # Of an address a constant, and the indices of dimensions whose stride none knows.
+        self._constant, self._rows = 0, [0] * len(indices)
+        self._static: list[tuple[int, int]] = []
+        self._dynamic: list[tuple[int, int]] = []
+        strides = zip(self._indices, self.descriptor.static_strides, strict=True)
+        for number, (index, stride) in enumerate(strides):
+            at = number - self._first
+            if stride is None:
+                self._rows[number] = index.constant
+                self._dynamic += [(at, number)] if at >= 0 else []
+            else:
+                self._constant += index.constant * stride
+                self._static += [(at, stride)] if at >= 0 else []
 
     def expect(self, places: Iterable[tuple[int, ...]]) -> None:
         """Say at which places of the tile there are accesses, for tests to share what they can."""
@@ -134,18 +147,11 @@ class GlobalAccess:
 
     def address(self, further: tuple[int, ...]) -> Address:
         """The same as a pointer and a constant."""
-        constant = 0
-        rows = [0] * len(self._indices)
-        for dim, (index, stride) in enumerate(
-            zip(self._indices, self.descriptor.static_strides, strict=True)
-        ):
-            count = index.constant
-            if dim >= self._first:
-                count += further[dim - self._first]
-            if stride is not None:
-                constant += count * stride
-            else:
-                rows[dim] = count
+        constant, rows = self._constant, self._rows.copy()
+        for at, stride in self._static:
+            constant += further[at] * stride
+        for at, number in self._dynamic:
+            rows[number] += further[at]
         return address(self._start(tuple(rows)), constant * self.descriptor.element_bits // 8)
 
     def _start(self, rows: tuple[int, ...]) -> Value:

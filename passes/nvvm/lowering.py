@@ -7,7 +7,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from tilec.ir.aliases import Attribute, Op, Type, Value
 from tilec.ir.attributes import attribute
-from tilec.ir.interning import Interner, home_of, not_interned
+from tilec.ir.interning import Interner, active, home_of, not_interned
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
 from tilec.ir.types import i32, integer
@@ -17,6 +17,7 @@ from tilec.layout import LinearLayout
 
 from ..emit import is_zero, linear
 from ..thread_index import ThreadIndex
+from .access_remarks import AccessRemarks
 from .registers import bitcast
 
 P = ParamSpec("P")
@@ -55,6 +56,7 @@ class Lowering:
         thread: its thread index.
         interned: what is emitted `with` it is emitted once, out of all loops and branches that
             its operands are out of.
+        accesses: what is remarked of its accesses to global memory.
     """
 
     def __init__(self, module: Op, function: Op, target: Target | None) -> None:
@@ -63,6 +65,7 @@ class Lowering:
         self.target = target
         self.thread = ThreadIndex(function)
         self.interned = Interner(function)
+        self.accesses = AccessRemarks()
         self._emitted: dict[tuple[object, ...], Any] = {}
         self._answers: dict[tuple[object, Value], Any] = {}
         self._places: dict[tuple[LinearLayout, str], list[Value]] = {}
@@ -85,8 +88,11 @@ class Lowering:
         key = (emit, *args)
         found: T | None = self._emitted.get(key)
         if found is None:
-            with self.interned:
+            token = active.set(self.interned)  # as `with self.interned`, which takes longer
+            try:
                 found = self._emitted[key] = emit(self, *args, **kwargs)
+            finally:
+                active.reset(token)
         return found
 
     def asked(self, question: Callable[[Value], A], value: Value) -> A:

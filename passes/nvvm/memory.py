@@ -28,6 +28,7 @@ class Memory:
         whole = fragment(op.tile)
         tile = stored_tile(whole, transposed="transposed" in op.attributes)
         access = access_of(self._kernel, op, tile, expansion, loads=True)
+        self._kernel.accesses.note(op, access.alignment)
         packed = packing(tile)
         moved = access.packing(packed.element)
         words: list[Value] = []
@@ -46,6 +47,7 @@ class Memory:
         whole = fragment(value)
         tile = stored_tile(whole, transposed="transposed" in op.attributes)
         access = access_of(self._kernel, op, tile, expansion, loads=False)
+        self._kernel.accesses.note(op, access.alignment)
         stored = Packing.dense(packing(whole).element, whole.registers)
         packed = packing(tile)
         held = [

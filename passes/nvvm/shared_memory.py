@@ -29,21 +29,25 @@ from .indices import Index, split
 from .lowering import Lowering
 
 
-class SharedAccess:
-    """Where a tile begins in a buffer, and what of it a thread accesses.
+class _RunTime:
+    """What is known at run time only of where an access is, its constants left out.
+
+    Accesses that differ in constants alone share one, and what is emitted for it.
 
     Args:
         kernel: the kernel.
         base: pointer to the buffer.
         buffer: its shape and swizzle.
-        number: which of its matrices.
+        number: which of its matrices; None for a constant, as of the others.
         row: row of the tile's origin.
         col: column of it.
         place: (lane or thread) -> (row, col) within the tile.
         dim: the input of `place`.
 
     Attributes:
-        col: column of the tile's origin.
+        lanes: bits of row and column that lanes may set.
+        bits: bits of row and column that the origin may set.
+        row, col: row and column of the tile's origin.
     """
 
     def __init__(
@@ -51,9 +55,9 @@ class SharedAccess:
         kernel: Lowering,
         base: Value,
         buffer: SharedBuffer,
-        number: Index,
-        row: Index,
-        col: Index,
+        number: Value | None,
+        row: Value | None,
+        col: Value | None,
         place: LinearLayout,
         dim: str,
     ) -> None:
@@ -61,14 +65,76 @@ class SharedAccess:
         self._base = base
         self._buffer = buffer
         self._number = number
-        self._row = row
+        self.row = row
         self.col = col
         self._place = place
         self._dim = dim
-        self._lanes = _bits(place, dim)
-        self._run_time = [
-            0 if at.value is None else kernel.asked(possible_bits, at.value) for at in (row, col)
+        self.lanes = _bits(place, dim)
+        self.bits = [0 if at is None else kernel.asked(possible_bits, at) for at in (row, col)]
+
+    def near(self, constant: int) -> Value:
+        """The address of this thread's place, moved within the bits that it may set."""
+        count = constant * self._buffer.element_bytes
+        return self._kernel.once(_moved_to, self.matrix, self._offset, count)
+
+    @cached_property
+    def _offset(self) -> Value:
+        """Bytes from the matrix's start: run-time part and lane's part."""
+        layout, size = self._buffer.layout, self._buffer.element_bytes
+        values = (self.row, self.col)
+        return self._kernel.once(_varying, layout, size, self._place, self._dim, values)
+
+    @cached_property
+    def matrix(self) -> Value:
+        """The matrix's start, but for the constant."""
+        if self._number is None:
+            return self._base
+        return self._kernel.once(_matrix, self._base, self._number, self._buffer.matrix_bytes)
+
+    @cached_property
+    def reach(self) -> int:
+        """Mask of the offset's bits that the run-time and lane parts may set."""
+        (lanes,) = _bits(_composed(self._place, self._buffer.layout), self._dim)
+        return reduce(int.__or__, self.offsets(), lanes)
+
+    def offsets(self) -> list[int]:
+        """Offsets of the bits of row and column that what is known at run time only may set."""
+        if not any(self.bits):
+            return []
+        return [
+            image
+            for name, bits in zip(("row", "col"), self.bits, strict=True)
+            for bit, image in enumerate(self._buffer.layout.columns_of(name))
+            if bits >> bit & 1
         ]
+
+    def places(self) -> list[Value]:
+        """Row and column of the thread's place within the tile."""
+        return self._kernel.places(self._place, self._dim)
+
+
+class SharedAccess:
+    """Where a tile begins in a buffer, and what of it a thread accesses.
+
+    Args:
+        buffer: the buffer's shape and swizzle.
+        number: which of its matrices.
+        row: row of the tile's origin.
+        col: column of it.
+        run_time: the same without their constants, and the place of the thread.
+
+    Attributes:
+        col: column of the tile's origin.
+    """
+
+    def __init__(
+        self, buffer: SharedBuffer, number: Index, row: Index, col: Index, run_time: _RunTime
+    ) -> None:
+        self._buffer = buffer
+        self._number = number
+        self._row = row
+        self.col = col
+        self._run_time = run_time
 
     def alignment(self) -> int:
         """Elements of which the offset of the tile's origin is a multiple, whatever the row.
@@ -77,7 +143,7 @@ class SharedAccess:
         """
         layout = self._buffer.layout
         offsets = [layout(row=self._row.constant, col=self.col.constant)[0]]
-        together = reduce(int.__or__, [*offsets, *self._run_time_offsets()])
+        together = reduce(int.__or__, [*offsets, *self._run_time.offsets()])
         return together & -together if together else ANY
 
     def pointer(self, place: tuple[int, ...]) -> Value:
@@ -100,34 +166,14 @@ class SharedAccess:
             return self._slow_address(row, col)
         buffer = self._buffer
         (constant,) = buffer.layout(row=row, col=col)
-        near = constant & self._reach
+        near = constant & self._run_time.reach
         far = self._number.constant * buffer.matrix_bytes + (constant ^ near) * buffer.element_bytes
-        return Address(self._near(near), far)
-
-    def _near(self, constant: int) -> Value:
-        """The address of this thread's place, moved within the bits that it may set."""
-        count = constant * self._buffer.element_bytes
-        return self._kernel.once(_moved_to, self._matrix, self._offset, count)
-
-    @cached_property
-    def _offset(self) -> Value:
-        """Bytes from the matrix's start: run-time part and lane's part."""
-        layout, size = self._buffer.layout, self._buffer.element_bytes
-        values = (self._row.value, self.col.value)
-        return self._kernel.once(_varying, layout, size, self._place, self._dim, values)
-
-    @cached_property
-    def _matrix(self) -> Value:
-        """The matrix's start, but for the constant."""
-        number = self._number.value
-        if number is None:
-            return self._base
-        return self._kernel.once(_matrix, self._base, number, self._buffer.matrix_bytes)
+        return Address(self._run_time.near(near), far)
 
     def _check_inside(self, row: int, col: int) -> None:
         """Refuse constant places outside the buffer."""
         buffer, number = self._buffer, self._number.constant
-        rows, cols = self._lanes
+        rows, cols = self._run_time.lanes
         if self._row.value is None:
             _refuse_outside("row", row, row + rows, buffer.rows)
         if self.col.value is None:
@@ -137,30 +183,13 @@ class SharedAccess:
 
     def _disjoint(self, row: int, col: int) -> bool:
         """Whether run-time part, lane's part and constant share no bits, in row and in column."""
-        (row_bits, col_bits), (rows, cols) = self._run_time, self._lanes
+        (row_bits, col_bits), (rows, cols) = self._run_time.bits, self._run_time.lanes
         shared_in_row = row & rows | row_bits & (row | rows)
         return not (shared_in_row or col & cols | col_bits & (col | cols))
 
-    @cached_property
-    def _reach(self) -> int:
-        """Mask of the offset's bits that the run-time and lane parts may set."""
-        (lanes,) = _bits(_composed(self._place, self._buffer.layout), self._dim)
-        return reduce(int.__or__, self._run_time_offsets(), lanes)
-
-    def _run_time_offsets(self) -> list[int]:
-        """Offsets of the bits of row and column that what is known at run time only may set."""
-        if not any(self._run_time):
-            return []
-        return [
-            image
-            for name, bits in zip(("row", "col"), self._run_time, strict=True)
-            for bit, image in enumerate(self._buffer.layout.columns_of(name))
-            if bits >> bit & 1
-        ]
-
     def _slow_address(self, row: int, col: int) -> Address:
         """As `address`, for parts that carry into each other: sum first, then swizzle."""
-        places = self._kernel.places(self._place, self._dim)
+        places = self._run_time.places()
         total: Value | None = None
         for name, index, constant, lane in (
             ("row", self._row, row, places[0]),
@@ -172,7 +201,7 @@ class SharedAccess:
             (part,) = linear(self._buffer.layout, name, value)
             total = part if total is None else arith.xori(total, part)
         assert total is not None
-        pointer = advance(self._matrix, _bytes(total, self._buffer.element_bytes))
+        pointer = advance(self._run_time.matrix, _bytes(total, self._buffer.element_bytes))
         return Address(pointer, self._number.constant * self._buffer.matrix_bytes)
 
 
@@ -235,8 +264,10 @@ def shared_access(
             value = both if value is None else arith.addi(both, value)
         number = Index(value, number.constant + part.constant * stride)
         stride *= extent
-    at = kernel.asked(split, row), kernel.asked(split, col)
-    return SharedAccess(kernel, base, buffer, number, *at, place, dim)
+    row_at, col_at = kernel.asked(split, row), kernel.asked(split, col)
+    values = number.value, row_at.value, col_at.value
+    run_time = kernel.once(_RunTime, base, buffer, *values, place, dim)
+    return SharedAccess(buffer, number, row_at, col_at, run_time)
 
 
 def _refuse_outside(what: str, first: int, last: int, extent: int) -> None:

@@ -9,6 +9,8 @@ from tilec.dialects.tile.dots import DOTS
 from tilec.dialects.tile.ops import (
     BroadcastOp,
     ConcatOp,
+    InlineAsmOp,
+    InlineAsmVolatileOp,
     IotaOp,
     ReduceOp,
     SliceOp,
@@ -23,7 +25,7 @@ from tilec.isa import TilecError
 from ..fragments.expansion import Expansion, Values
 from ..kernel_pass import Kernel
 from .unit_access import access_units
-from .unit_ops import constant_unit, count_units, reduce_units, repeat_op, repeat_view
+from .unit_ops import constant_unit, count_units, reduce_units, repeat_all, repeat_op, repeat_view
 from .unit_products import dot_units, whole_product
 from .unit_types import types_of_units
 
@@ -97,6 +99,7 @@ def _unit_of(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
 
 
 _RULES: dict[str, Callable[[ir.OpView, Expansion], Sequence[Values]]] = {
+    **dict.fromkeys((InlineAsmOp.OPERATION_NAME, InlineAsmVolatileOp.OPERATION_NAME), repeat_all),
     "arith.constant": constant_unit,
     BroadcastOp.OPERATION_NAME: repeat_view,
     TransposeOp.OPERATION_NAME: repeat_view,

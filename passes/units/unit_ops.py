@@ -14,7 +14,15 @@ from tilec.ir.ops import arith
 from tilec.layout.extents import unit_extents
 
 from ..fragments.expansion import Expansion, Values
-from .unit_types import Grid, attributes_of, counts_of, created, types_of_units, unit_type
+from .unit_types import (
+    Grid,
+    attributes_of,
+    counts_of,
+    created,
+    created_all,
+    types_of_units,
+    unit_type,
+)
 
 
 def repeat_op(op: ir.OpView, expansion: Expansion) -> Values:
@@ -29,6 +37,15 @@ def repeat_op(op: ir.OpView, expansion: Expansion) -> Values:
     for *own, type_ in zip(*operands, types, strict=True):
         found += created(op, own, type_, attributes)
     return found
+
+
+def repeat_all(op: ir.OpView, expansion: Expansion) -> Sequence[Values]:
+    """The same of an op that takes tiles alone, and may give several."""
+    types = [types_of_units(result.type) or [] for result in op.results]
+    operands = [expansion.values(operand) for operand in op.operation.operands]
+    units = zip(zip(*operands, strict=True), zip(*types, strict=True), strict=True)
+    made = [created_all(op, own, each, attributes_of(op)) for own, each in units]
+    return [list(values) for values in zip(*made, strict=True)]
 
 
 def constant_unit(op: ir.OpView, _: Expansion) -> Sequence[Values]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -59,6 +60,13 @@ def attributes_of(op: Op) -> dict[str, Attribute]:
     """The attributes of an op, which what replaces it has, too."""
     attributes = op.operation.attributes
     return {name: attributes[name] for name in attributes}
+
+
+def created_all(
+    op: Op, operands: Sequence[Value], results: Sequence[Type], attributes: dict[str, Attribute]
+) -> Values:
+    """An op of the same name on other operands; its results."""
+    return list(ir.Operation.create(op.operation.name, results, operands, attributes).results)
 
 
 def created(

@@ -19,6 +19,7 @@ from .launch import launch
 from .memory import Array
 from .module import Module, load
 from .streams import Event, Stream
+from .timing import Timing, compare, do_bench
 
 __all__ = [
     "Array",
@@ -33,8 +34,11 @@ __all__ = [
     "Module",
     "OutOfMemoryError",
     "Stream",
+    "Timing",
     "UnavailableError",
     "available",
+    "compare",
+    "do_bench",
     "gpu",
     "launch",
     "load",

@@ -61,6 +61,11 @@ class Function:
         """The threads of a CTA that its PTX requires, if it does."""
         return self._entry.block if self._entry else None
 
+    @property
+    def waits(self) -> bool:
+        """Whether its PTX waits for the grids before it, so that it may begin before they end."""
+        return self._entry is not None and self._entry.waits
+
     @cached_property
     def registers(self) -> int:
         """32-bit registers of a thread."""

@@ -14,6 +14,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _VERSION = re.compile(r"\.version\s+(\d+\.\d+)")
 _TARGET = re.compile(r"\.target\s+(sm_\w+)")
 _ENTRY = re.compile(r"\.entry\s+([\w$%]+)\s*(?:\(([^)]*)\))?([^{;]*)\{")
+_WAIT = "griddepcontrol.wait"
 _REQUIRED = re.compile(r"\.reqntid\s+([\d,\s]+)")
 _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+(\d+)\s+)?\.(\w+)\b[^\[]*?([\w$%]+)\s*(?:\[\s*(\d+)\s*\])?\s*$"
@@ -44,10 +45,12 @@ class Entry:
     Attributes:
         parameters: what it takes.
         block: the threads of a CTA that it requires, if it does.
+        waits: whether it waits for the grids before it, by `griddepcontrol.wait`.
     """
 
     parameters: tuple[Param, ...]
     block: Extents | None
+    waits: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +74,13 @@ def header(ptx: str) -> Header | None:
     version, target = _VERSION.search(text), _TARGET.search(text)
     if not version or not target:
         return None
+    found = list(_ENTRY.finditer(text))
+    ends = [*(other.start() for other in found[1:]), len(text)]
     entries = {
-        found[1]: Entry(tuple(_parameters(found[2] or "")), _block(found[3]))
-        for found in _ENTRY.finditer(text)
+        one[1]: Entry(
+            tuple(_parameters(one[2] or "")), _block(one[3]), _WAIT in text[one.end() : end]
+        )
+        for one, end in zip(found, ends, strict=True)
     }
     return Header(PtxVersion.parse(version[1]), target[1], entries)
 

@@ -57,14 +57,26 @@ def configuration(
     config.blockDimX, config.blockDimY, config.blockDimZ = block
     config.sharedMemBytes = dynamic_smem
     config.hStream = stream
+    attributes: list[Any] = []
     if cluster is not None:
         if prod(cluster) > PORTABLE_CLUSTER:
             kernel.allow("NON_PORTABLE_CLUSTER_SIZE_ALLOWED", 1)
-        extents = driver.CUlaunchAttributeValue()
-        extents.clusterDim.x, extents.clusterDim.y, extents.clusterDim.z = cluster
-        attribute = driver.CUlaunchAttribute()
-        attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-        attribute.value = extents
-        config.attrs = [attribute]
-        config.numAttrs = 1
+        value = driver.CUlaunchAttributeValue()
+        value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = cluster
+        attributes.append(_attribute("CLUSTER_DIMENSION", value))
+    if kernel.waits:
+        value = driver.CUlaunchAttributeValue()
+        value.programmaticStreamSerializationAllowed = 1
+        attributes.append(_attribute("PROGRAMMATIC_STREAM_SERIALIZATION", value))
+    if attributes:
+        config.attrs, config.numAttrs = attributes, len(attributes)
     return config
+
+
+def _attribute(name: str, value: Any) -> Any:
+    """A `CUlaunchAttribute`, by the rest of its `CU_LAUNCH_ATTRIBUTE_…`."""
+    driver = bindings()
+    made = driver.CUlaunchAttribute()
+    made.id = getattr(driver.CUlaunchAttributeID, f"CU_LAUNCH_ATTRIBUTE_{name}")
+    made.value = value
+    return made

@@ -179,6 +179,7 @@ class InFlight:
         granules: Array,
         *,
         followed: bool = False,
+        padded: bool = False,
     ) -> Operation:
         """Threads, of one CTA and one warp each, have granules of its shared memory read.
 
@@ -187,12 +188,18 @@ class InFlight:
             threads: one of each warp that takes part.
             granules: of 16 bytes, ascending, each once.
             followed: whether what comes of undefined bytes is followed.
+            padded: whether there are bytes between that do not matter.
         """
         self.operations.follow()
         cta = threads[0][0]
-        if not followed:
+        # Which bytes of a padded granule count is not known here.
+        if not followed and not padded:
             self._defined(instruction, threads[0], cta, granules)
-        elif not self.shared.taint.active and self.shared.blank(cta, granules) is not None:
+        elif (
+            followed
+            and not self.shared.taint.active
+            and self.shared.blank(cta, granules) is not None
+        ):
             self.shared.taint.start(instruction)
         self._order(instruction, threads, cta, granules, writes=False)
         self._settled(instruction, threads, cta, granules, "reads")

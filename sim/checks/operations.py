@@ -89,6 +89,11 @@ class Operations:
             self._prune(cta)
         return made
 
+    def attach(self, operation: Operation, barrier: int) -> None:
+        """An operation will be known to be over by the mbarrier at an offset of its CTA."""
+        operation.barrier = barrier
+        self._on.setdefault((operation.cta, barrier), []).append(operation)
+
     def _make(
         self, instruction: Instruction, cta: int, granules: Array, barrier: int | None = None
     ) -> Operation:

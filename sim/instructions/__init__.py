@@ -22,6 +22,7 @@ from . import (  # noqa: F401 (they declare what they bind)
     memory,
     moves,
     register_count,
+    tcgen05,
     tensor_maps,
     video,
     warp,

@@ -54,7 +54,8 @@ class MBarrier:
         if not isinstance(address, Address):
             raise binding.error(f"'{binding.instruction.mnemonic}' takes an address in brackets")
         # The state space is that of the mbarrier, also where the mnemonic names others.
-        names = None if binding.instruction.opcode == "mbarrier" else ("shared::cluster",)
+        own = binding.instruction.opcode in ("mbarrier", "tcgen05")
+        names = None if own else ("shared::cluster",)
         self.machine = binding.machine
         self.instruction = binding.instruction
         self.locate = binding.locate(address, names)

@@ -95,6 +95,10 @@ _HOPPER = {
     "float8": _Row(16, 25, (-133, -21), method=Method.HALVES),
     "warpgroup float8": _Row(32, 13, (-133, -21), Rounding.E8M13),
 }
+_BLACKWELL = _HOPPER | {
+    "tensor float8": _Row(32, 25, (-133, -21)),
+    "packed": _Row(64, 35, (-139, -139), method=Method.GROUPS),
+}
 _BLACKWELL_RTX = _HOPPER | {
     "float8": _Row(32, 25, (-133, -21)),
     "packed": _Row(64, 35, (-139, -139), method=Method.GROUPS),
@@ -107,7 +111,8 @@ _GENERATIONS: Mapping[int, Mapping[str, _Row]] = MappingProxyType(
         75: _TURING,
         **dict.fromkeys((80, 86, 87, 88), _AMPERE),
         89: _ADA,
-        **dict.fromkeys((90, 100, 101, 103, 110), _HOPPER),
+        90: _HOPPER,
+        **dict.fromkeys((100, 101, 103, 107, 110), _BLACKWELL),
         **dict.fromkeys((120, 121), _BLACKWELL_RTX),
     }
 )
@@ -120,6 +125,8 @@ def _row_names(form: Product) -> Iterator[str]:
         yield str(form.shape)
     if a.type.bits == 8 and form.scope is ExecutionScope.WARPGROUP:
         yield "warpgroup float8"
+    elif form.scope in (ExecutionScope.THREAD, ExecutionScope.CTA_PAIR) and a.container == 8:
+        yield "tensor float8"
     elif a.type.bits <= 8:
         yield "packed" if a.container < 8 else "float8"
     else:

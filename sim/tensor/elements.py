@@ -59,6 +59,12 @@ def decode_bytes(type_: ElementType, data: NDArray[np.uint8]) -> Values:
     return values
 
 
+def unpacked(type_: ElementType, codes: NDArray[np.integer[Any]]) -> Values:
+    """The values of codes that stand one in a byte."""
+    values: Values = _table(type_, 8, 0).take(codes)
+    return values
+
+
 def decode(operand: Operand, registers: NDArray[Any]) -> Values:
     """The values in registers.
 

@@ -45,9 +45,10 @@ class Import:
 
 
 def packages() -> dict[str, Path]:
-    """Folders of the project's packages, as setuptools maps them."""
+    """Folders of the project's packages, behind the links by which setuptools finds them."""
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    return {name: ROOT / folder for name, folder in config["package-dir"].items()}
+    source = ROOT / config["package-dir"][""]
+    return {name: source.joinpath(*name.split(".")).resolve() for name in config["packages"]}
 
 
 def modules() -> dict[str, Path]:

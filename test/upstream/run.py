@@ -5,7 +5,8 @@
 The tests are those of the folders Conversion, Dialect, IR, Pass and Transforms that need mlir-opt,
 FileCheck and not alone, and nothing of upstream's test libraries (`selection.py`); where there is a
 real mlir-opt of the tests' own version, those that it passes. `set_aside.json` names those that
-show a difference between that version of MLIR and the bindings', and says which. It is written
+show a difference between that version of MLIR and the bindings', and says which; the last table
+is of those of the others that no RUN line splits. The file is written
 by --set-aside-by, given a real mlir-opt that is as new as the bindings: what it fails as well as
 tile-opt. Look through what was added: a fault of tile-opt's may hide behind a change of upstream's.
 
@@ -25,7 +26,7 @@ from pathlib import Path
 
 from difference import difference
 from lit_run import Result, run_tests
-from selection import select
+from selection import is_whole, select
 
 SET_ASIDE = Path(__file__).with_name("set_aside.json")
 
@@ -94,6 +95,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("\n".join(table(map(str, tests), columns)))
     print(f"\nWithout {len(tests) - len(counted)} that show a difference of MLIR's version:")
     print("\n".join(table(counted, columns)))
+    whole = [t for t in map(str, tests) if is_whole((arguments.checkout / t).read_text("utf-8"))]
+    print(f"\nOf {len(whole)} that are one module each, without {sum(t in aside for t in whole)}:")
+    print("\n".join(table([test for test in whole if test not in aside], columns)))
     failed = [test for test in counted if not columns["tile-opt"][test].passed]
     for test in failed:
         print(f"fails: {test}: {difference(columns['tile-opt'][test].output)}")

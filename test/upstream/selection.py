@@ -46,6 +46,11 @@ def is_selected(text: str) -> bool:
     return "mlir-opt" in used and used <= _TOOLS and not _FOREIGN.search(text)
 
 
+def is_whole(text: str) -> bool:
+    """Whether no RUN line splits the test's file: it is read as one module."""
+    return not any("split-input-file" in word for words in commands(text) for word in words)
+
+
 def select(checkout: Path) -> list[Path]:
     """The tests of `checkout`, a copy of upstream's `mlir/test`, relative to it, in order."""
     return sorted(

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
+from base64 import b64encode
 from html import escape
 from importlib.resources import files
 from pathlib import PurePath
 from typing import Any
 
 from tilec.backend.external_tools import AssemblerError
+from tilec.passes.base import Diagnostic
 from tilec.report.diagnostics import places
+from tilec.report.remarks import chosen
 
 from .diff import changes
 from .explored import Explored
@@ -26,42 +30,63 @@ def explore(compiled: Explored) -> str:
     """
     recorded = record(compiled)
     page = files(__package__).joinpath("page.html").read_text("utf-8")
-    # What JSON may say inside a script element: no "</script>", no "<!--".
-    data = json.dumps(_data(recorded.steps), separators=(",", ":"), ensure_ascii=False)
     parts = {
         "title": escape(PurePath(recorded.source.name).name),
         "about": escape(_about(recorded.compiled)),
         "kernels": kernel_table(recorded.compiled),
         "remarks": _remarks(recorded),
-        "data": data.replace("<", "\\u003c"),
+        "data": _packed(recorded.steps),
     }
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], page)
 
 
 def _remarks(recorded: Recorded) -> str:
-    """What the passes remark on, each with a button that shows its line."""
-    found = recorded.compiled.remarks
-    if not found:
+    """What the passes remark on, pass by pass, with buttons that show the line and the pass."""
+    by_pass: dict[str, list[Diagnostic]] = {}
+    for remark in chosen(recorded.compiled.remarks, ""):
+        by_pass.setdefault(remark.decided_by, []).append(remark)
+    if not by_pass:
         return ""
-    items = []
-    for remark in found:
-        at = next((p.line for p in places(remark.location) if p.file == recorded.file), 0)
-        button = f'<button data-line="{at}">line {at}</button> ' if at else ""
-        items.append(f"<li>{button}{escape(remark.message)}</li>")
+    names = {step.name for step in recorded.steps}
+    groups = (_group(name, found, name in names, recorded.file) for name, found in by_pass.items())
+    count = sum(map(len, by_pass.values()))
     return (
-        f"<details open><summary>remarks ({len(found)})</summary>"
-        f'<ul class="remarks">{"".join(items)}</ul></details>'
+        f"<details><summary>remarks ({count})</summary>"
+        f'<div class="remarks">{"".join(groups)}</div></details>'
     )
 
 
-def _data(steps: list[Step]) -> list[dict[str, Any]]:
-    return [_step(step, before) for before, step in zip([None, *steps], steps, strict=False)]
+def _group(name: str, found: list[Diagnostic], is_step: bool, file: str) -> str:
+    """The remarks of a pass."""
+    show = f' <button data-pass="{escape(name)}">show what it changed</button>' if is_step else ""
+    items = "".join(f"<li>{_remark(one, file)}</li>" for one in found)
+    return (
+        f"<details open><summary>{escape(name or 'others')} ({len(found)})</summary>"
+        f"{show}<ul>{items}</ul></details>"
+    )
 
 
-def _step(step: Step, before: Step | None) -> dict[str, Any]:
+def _remark(remark: Diagnostic, file: str) -> str:
+    at = next((p.line for p in places(remark.location) if p.file == file), 0)
+    button = f'<button data-line="{at}">line {at}</button> ' if at else ""
+    kernel = f" in {escape(remark.function)}" if remark.function else ""
+    return f'{button}<span class="kind">{remark.kind}{kernel}:</span> {escape(remark.message)}'
+
+
+def _packed(steps: list[Step]) -> str:
+    """The steps as JSON, deflated, in base64; each line that there is once (RFC 1950, RFC 4648)."""
+    numbers: dict[str, int] = {}
+    data = [
+        _step(step, before, numbers) for before, step in zip([None, *steps], steps, strict=False)
+    ]
+    text = json.dumps({"lines": list(numbers), "steps": data}, separators=(",", ":"))
+    return b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def _step(step: Step, before: Step | None, numbers: dict[str, int]) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": step.name,
-        "text": [line.text for line in step.lines],
+        "text": [numbers.setdefault(line.text, len(numbers)) for line in step.lines],
         "from": [line.sources for line in step.lines],
     }
     if step.missing:

@@ -59,6 +59,8 @@ from .registers import (
     elementwise,
     fill,
     index,
+    inline_asm,
+    inline_asm_volatile,
     movmatrix,
     select,
 )
@@ -110,6 +112,8 @@ __all__ = [
     "frag_type",
     "gather",
     "index",
+    "inline_asm",
+    "inline_asm_volatile",
     "iota",
     "join_warps",
     "kernel",

@@ -58,6 +58,24 @@ def emit(
     return made.result if results else None
 
 
+def emit_all(
+    op: type[TileOp],
+    operands: Sequence[Value],
+    results: Sequence[Type],
+    attributes: Mapping[str, Attribute],
+) -> list[Value]:
+    """As `emit`, of an op with any number of results."""
+    made = ir.Operation.create(
+        op.OPERATION_NAME,
+        results=list(results),
+        operands=operands,
+        attributes=attributes,
+        loc=ir.Location.current,
+    )
+    check_op(made)
+    return list(made.results)
+
+
 def indices_of(values: Sequence[Index]) -> list[Value]:
     """Values of type index, Python integers made into constants."""
     type_ = ir.IndexType.get()

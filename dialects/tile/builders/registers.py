@@ -16,14 +16,17 @@ from ..ops import (
     ConvertLayoutOp,
     ElementwiseOp,
     FillOp,
+    InlineAsmOp,
+    InlineAsmVolatileOp,
     MovmatrixOp,
     SelectOp,
     SliceOp,
 )
 from ..ops.elementwise import COMPARISONS
+from ..ops.inline_asm import sizes
 from ..ops.movmatrix import one_matrix
 from .caller import located
-from .emit import constant, emit, form_name, i64
+from .emit import constant, emit, emit_all, form_name, i64
 from .types import Layout, TypeLike, find_form, parsed_type, retyped
 
 
@@ -57,6 +60,51 @@ def elementwise(fn: str, first: Value, *inputs: Value, **attributes: Attribute) 
     attributes["fn"] = ir.StringAttr.get(fn)
     type_ = retyped(first, element="i1") if fn in COMPARISONS else first.type
     return emit(ElementwiseOp, [first, *inputs], type_, attributes)
+
+
+@located
+def inline_asm(
+    asm: str,
+    constraints: str,
+    inputs: Sequence[Value],
+    elements: Sequence[TypeLike],
+    *,
+    pack: int = 1,
+    volatile: bool = False,
+) -> list[Value]:
+    """`tile.inline_asm`: PTX on each element; its results.
+
+    Args:
+        asm: the text, with `$0` and so on for registers.
+        constraints: a letter for each register, outputs first.
+        inputs: 1 to 4 tiles or fragments of one shape and layout.
+        elements: the element type of each of 1 to 4 results.
+        pack: elements at a time.
+        volatile: whether it is `tile.inline_asm_volatile`, which is executed as often as written.
+    """
+    kind = InlineAsmVolatileOp if volatile else InlineAsmOp
+    attributes: dict[str, Attribute] = {
+        "asm": ir.StringAttr.get(asm),
+        "constraints": ir.StringAttr.get(constraints),
+    }
+    if pack != 1:
+        attributes["pack"] = i64(pack)
+    attributes |= sizes(len(inputs), len(elements))
+    types = [retyped(inputs[0], element=element) for element in elements]
+    return emit_all(kind, inputs, types, attributes)
+
+
+@located
+def inline_asm_volatile(
+    asm: str,
+    constraints: str,
+    inputs: Sequence[Value],
+    elements: Sequence[TypeLike],
+    *,
+    pack: int = 1,
+) -> list[Value]:
+    """`tile.inline_asm_volatile`: as `inline_asm`, executed as often as it is written."""
+    return inline_asm(asm, constraints, inputs, elements, pack=pack, volatile=True)
 
 
 @located

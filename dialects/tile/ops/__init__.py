@@ -14,6 +14,7 @@ from .barrier import (
 from .dots import DotOp, DotScaledOp, DotSpOp, DotSpScaledOp
 from .elementwise import COMPARISONS, ELEMENTWISE, CastOp, ElementwiseOp, FillOp
 from .gather import AtomicScatterOp, GatherOp, ScatterOp
+from .inline_asm import InlineAsmOp, InlineAsmVolatileOp
 from .iota import IotaOp
 from .layouts import ConcatOp, ConvertLayoutOp, SliceOp
 from .matrix_memory import LdmatrixOp, StmatrixOp
@@ -75,6 +76,8 @@ __all__ = [
     "ExpandOp",
     "FillOp",
     "GatherOp",
+    "InlineAsmOp",
+    "InlineAsmVolatileOp",
     "IotaOp",
     "JoinWarpsOp",
     "LdmatrixOp",

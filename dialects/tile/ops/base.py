@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from tilec.dialects.semantics import UNKNOWN, Scope
 from tilec.ir.aliases import Op, Value
-from tilec.ir.assembly.signature import OPERAND_SIZES
+from tilec.ir.assembly.signature import OPERAND_SIZES, RESULT_SIZES
 from tilec.ir.mlir import ext, ir
 from tilec.isa import Family, Form, Mma, Operand, TilecError, UnknownNameError, form, forms
 from tilec.layout import LinearLayout
@@ -141,7 +141,7 @@ def _check_attributes(op: TileOp) -> None:
     declared = {name for name, _ in op.DECLARED.attributes}
     legal = declared | op.UNITS | op.OPTIONAL
     for name in op.attributes:
-        if name == OPERAND_SIZES:  # which MLIR checks
+        if name in (OPERAND_SIZES, RESULT_SIZES):  # which MLIR checks
             continue
         if name in op.UNITS and not isinstance(op.attributes[name], ir.UnitAttr):
             raise TilecError(f"{name} is a unit attribute: it has no value; leave it out for no")

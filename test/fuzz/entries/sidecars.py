@@ -98,6 +98,7 @@ def _change(document: Any, rng: random.Random) -> None:
 def run(case: Case) -> Reached:
     """Read it as the cache and `tile-run` do, and launch by it."""
     from tilec.isa import TilecError
+    from tilec.isa.launch import extents
     from tilec.launch.abi import Abi
     from tilec.tools.run_arguments import argument
     from tilec.tools.run_program import LoadedProgram
@@ -111,9 +112,10 @@ def run(case: Case) -> Reached:
     try:
         values = [argument(one, at, 0) for at, one in enumerate(case.options["arguments"])]
         name = program.kernel(None)
-        program.passed(name, values)
+        grid = extents(program.grid(name, values), "grid")
+        program.passed(name, values, grid)
         program.block(name)
-        program.grid(name, values)
+        program.launched(name, grid, 132, None)
         program.dynamic_shared(name)
     except (TilecError, OSError):
         return Reached.VERIFIED

@@ -19,7 +19,7 @@ gpu.module @m {
   // CHECK-NEXT: tile.load
   // CHECK-NEXT: gpu.barrier
   // CHECK-NEXT: tile.store
-  // REMARK: reuse_shared.mlir:[[#@LINE+1]]:3: remark: 2 buffers share 2048 bytes of shared memory; apart they take 4096
+  // REMARK: reuse_shared.mlir:[[#@LINE+1]]:3: remark: 'gpu.func' op has 2 buffers that share 2048 bytes of shared memory; apart they take 4096 [tile-reuse-shared]
   gpu.func @trips(%x: !T, %g: !G) attributes {known_block_size = array<i32: 64, 1, 1>, tile.automatic} {
     %z = arith.constant 0 : index
     %a = tile.alloc_shared : !S

@@ -12,7 +12,7 @@
 // CHECK-NEXT: Pass:            tile-check-target
 // CHECK-NEXT: Name:            CheckTarget
 // CHECK-NEXT: DebugLoc:        { File: "{{.*}}tilec-remarks-yaml.mlir", Line: 31, Column: 10 }
-// CHECK-NEXT: Function:
+// CHECK-NEXT: Function:        "k"
 // CHECK-NEXT: Args:
 // CHECK-NEXT: - String:          "'tile.mma' op mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 is emulated on sm_90, by 2 HMMA"
 // CHECK-NEXT: ...

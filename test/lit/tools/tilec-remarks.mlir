@@ -17,7 +17,7 @@ gpu.module @emulated [#nvvm.target<chip = "sm_90">] {
     %a = tile.load %x[%z, %z] : memref<32x32xi8> -> !A
     %b = tile.load %x[%z, %z] : memref<32x32xi8> -> !B
     %c = tile.load %y[%z, %z] : memref<16x8xf32> -> !C
-    // CHECK: tilec-remarks.mlir:{{[0-9]+}}:10: remark: 'tile.mma' op mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 is emulated on sm_90, by 2 HMMA
+    // CHECK: tilec-remarks.mlir:{{[0-9]+}}:10: remark: 'tile.mma' op mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 is emulated on sm_90, by 2 HMMA [tile-check-target]
     // CHECK-NEXT: %d = tile.mma
     %d = tile.mma %a, %b, %c {form = "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"}
         : !A, !B, !C

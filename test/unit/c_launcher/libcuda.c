@@ -11,6 +11,15 @@
 #include <string.h>
 
 CUresult cuInit(unsigned flags) { return flags; }
+CUresult cuCtxGetDevice(CUdevice *device) {
+  *device = 3;
+  return CUDA_SUCCESS;
+}
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute which, CUdevice device) {
+  printf("of device %d\n", device);
+  *value = which == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT ? 3 : -1;
+  return CUDA_SUCCESS;
+}
 CUresult cuDeviceGet(CUdevice *device, int ordinal) { *device = ordinal; return CUDA_SUCCESS; }
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
   *context = (CUcontext)context;

@@ -64,7 +64,7 @@ def test_the_example_builds_and_launches(tmp_path: Path) -> None:
         *("gemm.c", "gemm.cubin", "gemm.h", "gemm.json"),
     }
     program = built(tmp_path, ROOT / "examples" / "c_launcher" / "main.c", tmp_path / "gemm.c")
-    code, lines, _ = ran(program, [8] * 12 + [128] * 2)
+    code, lines, _ = ran(program, [8] * 12 + [4] * 3 + [128] * 2)
     assert code == 1  # no kernel has run: C is not K
     assert lines[:2] == ["load ELF\x02", "function gemm"]
     (shared,) = re.findall(r'"dynamic_shared": (\d+)', (tmp_path / "gemm.json").read_text())
@@ -74,11 +74,14 @@ def test_the_example_builds_and_launches(tmp_path: Path) -> None:
         "map 6 2 0 3 2 0 72 144 64 1 200 0 128 1",
         "map 6 2 0 3 2 0 136 272 64 1 72 0 64 1",
     ]
-    assert f"launch 2 2 1 384 1 1 {shared} 0" in lines
+    assert "of device 3" in lines  # which has three SMs, fewer than the grid's four tiles
+    assert f"launch 3 1 1 384 1 1 {shared} 0" in lines
     values = [line.split()[1] for line in lines if line.startswith("parameter")]
+    grid = [int.from_bytes(bytes.fromhex(values.pop(12)), "little") for _ in "xyz"]
     numbers = [struct.unpack("<q", bytes.fromhex(value[:16]))[0] for value in values]
     a, b, c = numbers[0], numbers[4], numbers[8]
     assert numbers == [a, 200, 72, 72, b, 72, 136, 136, c, 200, 136, 136, a, b]
+    assert grid == [2, 2, 1]
     assert lines[-2] == "end 1"
 
 

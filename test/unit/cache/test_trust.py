@@ -96,7 +96,7 @@ def test_a_remark_without_a_place_is_shown_without(program: Callable[..., str]) 
     compiled(program(1))
     remark = {
         "location": "[" * 100_000, "message": "m", "severity": "remark", "notes": [],
-        "decided_by": "",
+        "decided_by": "", "kind": "passed", "function": "", "advice": False,
     }  # fmt: skip
     poison(lambda data: {**data, "remarks": [remark]})
     (found,) = compiled(program(1))[0].remarks

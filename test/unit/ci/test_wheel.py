@@ -1,4 +1,4 @@
-"""The wheel has every file of the packages, and nothing else; what it declares is right.
+"""The wheel, made from the sdist, has every file of the packages, and nothing else.
 
 A wheel that is there already, such as that of a release, is named by `TILEC_WHEEL`.
 """
@@ -23,11 +23,9 @@ SETTINGS = PROJECT["tool"]["setuptools"]
 
 
 def folder_of(package: str) -> str:
-    """Where the modules of a package are, by the nearest package that says it."""
-    if package in SETTINGS["package-dir"]:
-        return str(SETTINGS["package-dir"][package])
-    parent, _, name = package.rpartition(".")
-    return f"{folder_of(parent)}/{name}"
+    """Where the modules of a package are, behind the links of `src`."""
+    linked = ROOT.joinpath(SETTINGS["package-dir"][""], *package.split("."))
+    return str(linked.resolve().relative_to(ROOT))
 
 
 PACKAGES = {package: folder_of(package) for package in SETTINGS["packages"]}
@@ -44,14 +42,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = folder / "tree"  # a copy: setuptools leaves its build folder beside the sources
     tree.mkdir()
     top = {Path(at).parts[0] for at in PACKAGES.values()}
-    for name in (*top, "pyproject.toml", "README.md", "LICENSE"):
+    for name in (*top, "src", "pyproject.toml", "README.md", "LICENSE"):
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, tree / name)
+            shutil.copytree(source, tree / name, symlinks=True)
         else:
             shutil.copy(source, tree / name)
     subprocess.run(
-        [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", folder, tree],
+        [sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, tree],
         check=True,
         capture_output=True,
     )
@@ -121,8 +119,8 @@ def test_nothing_of_the_machine(wheel: Path) -> None:
 def test_it_runs(wheel: Path, tmp_path: Path) -> None:
     """From an empty folder, with nothing of the sources on the path."""
     site = tmp_path / "site"
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--target", site, wheel], check=True, capture_output=True)
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import tilec; "
         "assert tilec.__file__.startswith(sys.argv[1]), tilec.__file__; "

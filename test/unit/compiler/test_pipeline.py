@@ -58,6 +58,8 @@ class Recorder(Pass):
     some_mode: Mode = Mode.ONE
     sizes: tuple[int, ...] = ()
     maybe: int | None = None
+    scale: float = 1.0
+    raw: list[str] | None = None
     fail: bool = False
     spoil: bool = False
 
@@ -68,6 +70,22 @@ class Recorder(Pass):
             raise PassError([Diagnostic(function.location, "as asked")])
         if self.spoil:
             function.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get([], []))
+
+
+@dataclass(frozen=True)
+class Needy(Pass):
+    """Has an option without a default, and takes even numbers alone."""
+
+    name: ClassVar[str] = "needy"
+
+    most_ops: int
+
+    def __post_init__(self) -> None:
+        if self.most_ops % 2:
+            raise ValueError("an odd number")
+
+    def apply(self, module: Any) -> None:
+        """Nothing."""
 
 
 @pytest.fixture(autouse=True)
@@ -152,6 +170,11 @@ def test_options_by_type(recorder: type[Recorder]) -> None:
         ("flag=perhaps", r"tile-recorder\{flag\}: 'perhaps' is not true or false"),
         ("some-mode=three", r"'three' is none of one, two"),
         ("sizes=1,x", "'x' is not an integer"),
+        ("scale=x", "'x' is not a number"),
+        (
+            "raw=x",
+            r"tile-recorder\{raw\}: no text gives 'list\[str\]'; legal: bool, int, float, str",
+        ),
         ("counts=1", "has no option 'counts'; legal: .*count"),
         ("some_mode=two", "has no option 'some_mode'; legal: .*some-mode"),
     ],
@@ -159,6 +182,23 @@ def test_options_by_type(recorder: type[Recorder]) -> None:
 def test_wrong_options(options: str, message: str) -> None:
     with pytest.raises(PipelineError, match=message):
         make_pass("tile-recorder", options)
+
+
+def test_an_option_that_is_a_float() -> None:
+    found = make_pass("tile-recorder", "scale=2.5e-1")
+    assert isinstance(found, Recorder)
+    assert found.scale == 0.25
+
+
+def test_options_that_a_pass_refuses() -> None:
+    registry.register(Needy)
+    assert make_pass("needy", "most-ops=4") == Needy(4)
+    with pytest.raises(PipelineError, match=r"'needy' needs its option: write needy\{most-ops="):
+        make_pass("needy")
+    with pytest.raises(PipelineError) as raised:
+        make_pass("needy", "most-ops=3")
+    said = f"pass 'needy' of {__name__} does not take its options: ValueError: an odd number ("
+    assert str(raised.value).startswith(f"{said}{__file__}:")
 
 
 def test_upstream_alone_gives_what_upstream_gives(module: Any) -> None:

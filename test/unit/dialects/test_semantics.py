@@ -32,6 +32,7 @@ WRITES = {  # what an op leaves behind besides its results
     "tile.atomic_cas": {None},
     "tile.atomic_rmw": {None},
     "tile.atomic_scatter": {None},
+    "tile.inline_asm_volatile": {Resource.OUTSIDE},
     "tile.scatter": {None},
     "tile.stmatrix": {None},
     "tile.store": {None},

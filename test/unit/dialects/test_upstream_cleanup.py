@@ -23,7 +23,7 @@ LANES_OWN = {
     for name in (
         *("broadcast", "expand", "reshape", "transpose", "iota", "fill"),
         *("cast", "concat", "elementwise", "select", "slice", "wmma_elementwise", "wmma_fill"),
-        *("accumulator", "join_warps", "warp_part"),
+        *("accumulator", "inline_asm", "join_warps", "warp_part"),
     )
 }
 CLEAN_UP = ("cse", "canonicalize", "loop-invariant-code-motion", "control-flow-sink")

@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -68,14 +67,14 @@ pytestmark = needs_pyright
 def python(request: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The Python of an environment in which tilec is installed so."""
     where = tmp_path_factory.mktemp(request.param)
-    source = where / "source"
+    source = where / "tilec"  # as a clone is called, which must not come before the package
     source.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
-    packages = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    folders = packages["tool"]["setuptools"]["package-dir"].values()
-    for name in sorted({folder.partition("/")[0] for folder in folders}):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    links = [path for path in (ROOT / "compiler").iterdir() if path.is_symlink()]
+    for name in ("src", "compiler", *(path.name for path in links)):
+        left = shutil.ignore_patterns("__pycache__", "*.egg-info")
+        shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=left)
     venv = where / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
     site = next((venv / "lib").glob("python*")) / "site-packages"
@@ -84,7 +83,7 @@ def python(request: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
     own = str(venv / "bin" / "python")
     pip = [own, "-m", "pip", "install", "-q", "--no-deps", "--ignore-installed"]
     if request.param == "editable":
-        pip += ["--config-settings", "editable_mode=strict", "-e"]
+        pip += ["-e"]
     made = subprocess.run([*pip, source], check=False, capture_output=True, text=True)
     if "No matching distribution" in made.stderr:
         pytest.skip("setuptools cannot be fetched")
@@ -113,6 +112,37 @@ def project(tmp_path: Path, python: str) -> Path:
     config |= {"venvPath": str(Path(python).parents[2]), "venv": "venv"}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(config), encoding="utf-8")
     return tmp_path
+
+
+def test_the_folder_of_a_clone_is_not_the_package(python: str) -> None:
+    command = [python, "-c", "import tilec; print(tilec.compile)"]
+    above = Path(python).parents[2]
+    done = subprocess.run(command, cwd=above, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("python", ["editable"], indirect=True)
+def test_new_files_are_followed(python: str, tmp_path: Path) -> None:
+    clone = Path(python).parents[2] / "tilec"
+    new = clone / "layout" / "added.py"
+    new.write_text("HERE: int = 3\n", encoding="utf-8")
+    user = tmp_path / "user.py"
+    user.write_text("from tilec.layout.added import HERE\nreveal_type(HERE)\n", encoding="utf-8")
+    command = ["pyright", "--pythonpath", python, "--outputjson", str(user)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    new.unlink()
+    said = " ".join(one["message"] for one in json.loads(done.stdout)["generalDiagnostics"])
+    assert 'Type of "HERE" is "int"' in said
+
+
+@pytest.mark.slow
+def test_mypy_follows_it(project: Path, python: str) -> None:
+    text = USER + "reveal_type(tilec.compile(''))\nreveal_type(tl.program_id(0))\n"
+    (project / "user.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--python-executable", python, "user.py"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=project)
+    assert 'Revealed type is "tilec.compiled.Compiled"' in done.stdout, done.stdout
+    assert "Any" not in done.stdout, done.stdout
 
 
 def test_a_user_s_file_has_no_error(project: Path) -> None:

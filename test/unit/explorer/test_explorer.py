@@ -5,9 +5,11 @@ The page is read back as JSON; what should be tied is looked up in the source by
 
 from __future__ import annotations
 
+import base64
 import importlib.util
 import json
 import re
+import zlib
 from html import escape
 from itertools import pairwise
 from pathlib import Path
@@ -27,9 +29,13 @@ has_tools = bool(cubin.tools("ptxas") and cubin.tools("nvdisasm"))
 
 
 def data(page: str) -> dict[str, dict]:
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+    found = re.search(r'<script type="text/plain" id="data">(.*?)</script>', page)
     assert found
-    return {step["name"]: step for step in json.loads(found[1])}
+    read = json.loads(zlib.decompress(base64.b64decode(found[1])))
+    steps = read["steps"]
+    for step in steps:
+        step["text"] = [read["lines"][number] for number in step["text"]]
+    return {step["name"]: step for step in steps}
 
 
 def tied(step: dict, pattern: str) -> set[int]:
@@ -108,7 +114,7 @@ def test_lines_are_tied_to_their_source(page):
 
 def test_it_is_the_same_every_time_and_loads_nothing(gemm, page):
     assert gemm.explore() == page
-    head, _, rest = page.partition('<script type="application/json" id="data">')
+    head, _, rest = page.partition('<script type="text/plain" id="data">')
     shell = head + rest.partition("</script>")[2]
     assert "{{" not in shell
     assert not re.search(r"(src|href|url|import)\s*[=(]", shell)
@@ -125,11 +131,16 @@ def test_resources_and_other_stages(gemm, page):
 
 def test_remarks_stand_beside_it(emulated, page):
     compiled = tilec.compile(emulated)
-    (remark,) = compiled.remarks
-    (line,) = numbers(emulated, r'"tile\.mma"')
-    item = f'<button data-line="{line}">line {line}</button> {escape(remark.message)}</li>'
-    assert item in compiled.explore()
-    assert "<summary>remarks" not in page
+    shown = compiled.explore()
+    for name, op in (("tile-check-target", "mma"), ("tile-fragments-to-nvvm", "store")):
+        remark = next(r for r in compiled.remarks if r.decided_by == name and op in r.message)
+        (line,) = numbers(emulated, rf'"tile\.{op}"')
+        group = shown.partition(f"<summary>{name} (")[2].partition("</details>")[0]
+        assert f'<button data-pass="{name}">' in group
+        kind = f'<span class="kind">{remark.kind} in k:</span>'
+        assert f'<li><button data-line="{line}">line {line}</button> {kind} ' in group
+        assert escape(remark.message) in group
+    assert f"<summary>remarks ({len(compiled.remarks)})" in shown
 
 
 def test_without_the_assembler(monkeypatch):

@@ -28,9 +28,17 @@ CONTENTS = {
     "9.7.13.14": ("elect.sync",),
     "9.7.13.15": ("mbarrier", "cp.async.mbarrier.arrive"),
     "9.7.13.16": ("tensormap.cp_fenceproxy",),
+    "9.7.13.17": ("clusterlaunchcontrol.try_cancel",),
+    "9.7.13.18": ("clusterlaunchcontrol.query_cancel",),
     "9.7.15.7.1": ("wgmma.fence",),
     "9.7.15.7.2": ("wgmma.commit_group",),
     "9.7.15.7.3": ("wgmma.wait_group",),
+    "9.7.16.7": ("tcgen05.alloc", "tcgen05.dealloc", "tcgen05.relinquish_alloc_permit"),
+    "9.7.16.8": ("tcgen05.wait",),
+    "9.7.16.9": ("tcgen05.cp", "tcgen05.shift"),
+    "9.7.16.10": ("tcgen05.mma",),
+    "9.7.16.11": ("tcgen05.fence",),
+    "9.7.16.12": ("tcgen05.commit",),
     "9.7.19.5": ("setmaxnreg",),
 }
 

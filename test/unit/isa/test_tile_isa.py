@@ -177,4 +177,6 @@ def test_tile_ops_are_those_of_the_dialect():
     assert set(TILE_OPS.values()) == with_form - {
         *("tile.dot", "tile.warpgroup_dot", "tile.warpgroup_start"),
     }
-    assert set(TILE_OPS) == {found.family for found in forms().values()}
+    # Loads and stores of tensor memory have none.
+    families = {str(found.family) for found in forms().values()}
+    assert set(TILE_OPS) == {name for name in families if not name.startswith("tcgen05")}

@@ -54,3 +54,9 @@ def random_values() -> ModuleType:
 def random_accesses() -> ModuleType:
     """Random loads and stores."""
     return _module("random_accesses")
+
+
+@pytest.fixture(scope="session")
+def random_shapes() -> ModuleType:
+    """Random chains of what moves and orders elements."""
+    return _module("random_shapes")

@@ -281,7 +281,7 @@ def _() -> object:
     return k.build()
 
 
-@wrong("no instruction multiplies float32: cast to tl.tfloat32")
+@wrong("no instruction multiplies float32: precision='tf32x3' takes three")
 def _() -> object:
     @tilec.kernel
     def k() -> None:

@@ -52,3 +52,19 @@ def test_overlapping_views(random_accesses: ModuleType, define: Define, seed: in
     program = random_accesses.Overlaps(seed)
     define(program.text)[1](*program.views)
     np.testing.assert_array_equal(program.base, program.expected, program.text)
+
+
+STEPS = 5
+"""Steps of a chain."""
+TARGETS = ("sm_80", "sm_90a", "sm_75", "sm_120a")
+
+
+@pytest.mark.parametrize("seed", range(-(-CASES // 8)))
+def test_chains_of_shapes_and_scans(random_shapes: ModuleType, define: Define, seed: int) -> None:
+    chain = random_shapes.Chain(seed, STEPS)
+    out = np.zeros((STEPS, random_shapes.LARGEST), np.int64)
+    define(chain.text).using(target=TARGETS[seed % len(TARGETS)])[1](chain.start, out)
+    for step, got, wanted in zip(chain.steps, out, chain.expected(), strict=True):
+        what = f"{step.text}\nin\n{chain.text}"
+        np.testing.assert_array_equal(got[: wanted.size], wanted, what)
+        assert not got[wanted.size :].any(), what

@@ -7,6 +7,7 @@ ops were written. The runs are those of the `.mlir` files' own tests, over ragge
 import importlib.util
 import runpy
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,10 +84,31 @@ TWINS = (
     ),
 )
 ALONE = (
-    *("causal_conv", "cross_entropy", "dropout", "embedding", "grouped_gemm", "histogram", "moe"),
-    *("paged_attention", "persistent_gemm", "prefix_sum", "rms_norm", "rotary", "swiglu", "topk"),
+    *("attention_backward", "causal_conv", "cross_entropy", "dependent_add", "depthwise_conv"),
+    "dropout",
+    *("embedding", "fp8_block_gemm", "grouped_gemm", "histogram", "layer_norm_backward", "mamba2"),
+    *("math_functions", "moe", "paged_attention", "persistent_gemm", "prefix_sum", "rms_norm"),
+    *("rotary", "stream_k_gemm", "swiglu", "topk", "w4a16_gemm"),
 )
 """Kernels that stand in Python only; each has a `check` that compares it with numpy."""
+OTHERS = ("sm_75", "sm_90a", "sm_120a")
+"""Targets beside the default, for which they are run as programs."""
+SINCE_HOPPER = ("sm_90a", "sm_120a")
+LATE = ("dependent_add", "fp8_block_gemm")
+"""Those that sm_75 has not the instructions of."""
+LONG = (
+    *("attention_backward", "depthwise_conv", "layer_norm_backward", "mamba2", "math_functions"),
+    *("stream_k_gemm", "w4a16_gemm"),
+)
+
+
+def others(name: str) -> Iterator[Any]:
+    """The runs of a kernel that stands alone; some of those for sm_75 are for all tests only."""
+    for target in SINCE_HOPPER if name in LATE else OTHERS:
+        slow = name in LONG and target == "sm_75"
+        yield pytest.param(name, target, marks=[pytest.mark.slow] if slow else [])
+
+
 twins = pytest.mark.parametrize("twin", TWINS, ids=lambda twin: twin.name)
 
 
@@ -136,8 +158,7 @@ def test_every_kernel_in_python_has_a_twin() -> None:
     assert names == {(twin.file, twin.name) for twin in TWINS}
 
 
-@pytest.mark.parametrize("target", ["sm_75", "sm_80", "sm_90a", "sm_120a"])
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize(("name", "target"), [run for name in ALONE for run in others(name)])
 def test_it_checks_itself_for_each_target(name: str, target: str) -> None:
     module(FOLDER / f"{name}.py").check(target=target)
 

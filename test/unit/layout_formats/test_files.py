@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from tilec.isa import MatrixMemory, Mma, MovMatrix, warp_forms
 from tilec.layout import LinearLayout, Swizzle, fragment, shared_layout
-from tilec.layout.drawing import colour, rgb
+from tilec.layout.drawing import WRONG, colour, rgb
 from tilec.sim.report import Finding, Line, Report
 from tilec.tools.tile_layout import main
 
@@ -173,7 +173,7 @@ def test_shared_memory_as_a_picture(capsys):
     arguments = ["smem", "--shape", "16x64", "--type", "f16", "--swizzle", "128B"]
     assert main([*arguments, "--format", "svg"]) == 0
     picture = ElementTree.fromstring(capsys.readouterr().out)
-    cells = picture.findall(f"{SPACE}g")
+    cells = picture.findall(f"{SPACE}g")[: 16 * 8]
     # CuTe's Swizzle<3,4,3>: chunk c of 16 bytes of row r lies at chunk c ^ r % 8
     texts = [cell.find(f"{SPACE}text").text for cell in cells]
     chunks = [(row, at ^ row % 8) for row in range(16) for at in range(8)]
@@ -182,6 +182,98 @@ def test_shared_memory_as_a_picture(capsys):
     assert fills == [colour(4 * c) for _, c in chunks]
     boxes = [cell.find(f"{SPACE}rect") for cell in cells[:8]]
     assert all(int(box.get("width")) >= 7 * len("0,56-63") for box in boxes)
+
+
+def grids_of(svg: str, rows: int) -> list[list[tuple[str, bool]]]:
+    """Of each grid of a picture of lines of eight cells the texts, and which are red."""
+    found = []
+    for cell in ElementTree.fromstring(svg).findall(f"{SPACE}g"):
+        red = cell.find(f"{SPACE}rect").get("fill") == WRONG
+        found.append((cell.find(f"{SPACE}text").text or "", red))
+    return [found[at : at + rows * 8] for at in range(0, len(found), rows * 8)]
+
+
+@pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])
+@pytest.mark.parametrize("access", ["ldmatrix.x4", "m16n8k16:a", "cp.async"])
+def test_lanes_that_meet_in_a_bank_are_red(capsys, swizzle: str, access: str) -> None:
+    """Against banks that are counted here, by the address of each lane's row and column."""
+    size = ["smem", "--shape", "16x64", "--type", "f16", "--access", access]
+    assert main([*size, "--swizzle", swizzle, "--format", "svg"]) == 0
+    _, *grids = grids_of(capsys.readouterr().out, 16)
+    shown = ["none"] if swizzle == "none" else ["none", swizzle]
+    assert len(grids) == len(shown)
+    for name, grid in zip(shown, grids, strict=True):
+        expected = banks_of(access, {"none": 0, "32B": 1, "64B": 2, "128B": 3}[name])
+        assert {at for at, (text, _) in enumerate(grid) if text} == set(expected)
+        assert {at for at, (_, red) in enumerate(grid) if red} == {
+            chunk for chunk, crowded in expected.items() if crowded
+        }
+        if access == "ldmatrix.x4" and name == "128B":
+            assert grid[0] == ("0:0", False)
+
+
+def banks_of(access: str, bits: int) -> dict[int, bool]:
+    """Whether each chunk of 16 bytes that is accessed is so beside another of its banks."""
+    rows_of_eight = [[(r + 8 * (m % 2), 8 * (m // 2)) for r in range(8)] for m in range(4)]
+    phases = {
+        "ldmatrix.x4": rows_of_eight,
+        # Registers: rows 0-7, 8-15, then columns 8-15; a lane has two neighbours.
+        "m16n8k16:a": [
+            [(lane // 4 + 8 * (n % 2), lane % 4 * 2 + 8 * (n // 2)) for lane in range(32)]
+            for n in range(4)
+        ],
+        # Eight lanes have a row of 64, four rows at a time.
+        "cp.async": [[(row, 8 * at) for at in range(8)] for row in range(16)],
+    }[access]
+    width = 4 if access == "m16n8k16:a" else 16
+    found: dict[int, bool] = {}
+    for lanes in phases:
+        words: dict[int, set[int]] = {}
+        touched: dict[int, set[int]] = {}
+        for row, col in lanes:
+            address = row * 128 + col * 2
+            address ^= (address >> 7 & (1 << bits) - 1) << 4  # CuTe's Swizzle<bits,4,3>
+            for word in range(address // 4, (address + width) // 4):
+                words.setdefault(word % 32, set()).add(word)
+                touched.setdefault(word // 4, set()).add(word % 32)
+        for chunk, banks in touched.items():
+            crowded = any(len(words[bank]) > 1 for bank in banks)
+            found[chunk] = found.get(chunk, False) or crowded
+    return found
+
+
+def test_a_conversion_as_a_picture(capsys) -> None:
+    """After it, an element has the colour of the lane that had it before."""
+    names = ("m16n8k8:c:f32", "m16n8k8:a:tf32")
+    assert main(["--convert", *names, "--format", "svg"]) == 0
+    before, after = grids_in_colour(capsys.readouterr().out, 16 * 8)
+    for row in range(16):
+        for col in range(8):
+            own, fill = before[row * 8 + col]
+            # ISA 9.7.15.5.8: C of m16n8k8 and A of m16n8k8 in tf32.
+            assert own == f"{row % 8 * 4 + col // 2}:{row // 8 * 2 + col % 2}"
+            text, same = after[row * 8 + col]
+            assert text == f"{row % 8 * 4 + col % 4}:{row // 8 + col // 4 * 2}"
+            assert fill == same == colour(row % 8 * 4 + col // 2)
+
+
+def grids_in_colour(svg: str, size: int) -> list[list[tuple[str, str]]]:
+    cells = [
+        (cell.find(f"{SPACE}text").text or "", cell.find(f"{SPACE}rect").get("fill"))
+        for cell in ElementTree.fromstring(svg).findall(f"{SPACE}g")
+    ]
+    return [cells[at : at + size] for at in range(0, len(cells), size)]
+
+
+def test_one_warp_of_a_layout(capsys) -> None:
+    tile = "register [0,1]; lane [0,2] [0,4] [1,0] [2,0] [4,0]; warp [8,0] [0,8] -> row 16, col 16"
+    assert main([tile, "--warp", "2", "--format", "svg"]) == 0
+    (cells,) = grids_in_colour(capsys.readouterr().out, 64)
+    texts = [text for text, _ in cells]
+    # Warp 2 has columns 8 to 15 of the upper rows: a lane two neighbours.
+    assert texts == [f"2:{4 * row + col // 2}:{col % 2}" for row in range(8) for col in range(8)]
+    assert main([tile, "--warp", "4"]) == 1
+    assert "no warp 4; legal: 0 to 3" in capsys.readouterr().err
 
 
 BASES = "register [0,1] [8,0]; lane [0,2] [0,4] [1,0] [2,0] [4,0] -> row 16, col 8"

@@ -87,6 +87,58 @@ def test_extents() -> None:
     assert all("array<i64: 32>" in one for one in smaller(text))
 
 
+def test_a_constant_of_one_bit_is_zero_once() -> None:
+    """Zero is put in place of an operand until that is zero, which MLIR's `false` is, too."""
+    text = PROGRAM.replace(
+        "    gpu.return",
+        """    %no = arith.constant false
+    scf.if %no {
+      %t = arith.negf %f : tensor<32x64xf32>
+    }
+    gpu.return""",
+    )
+    asked = []
+
+    def interest(text: str) -> bool:
+        asked.append(text)
+        assert len(asked) < 200
+        return "scf.if" in text and "arith.negf" in text
+
+    found = reduce_text(text, interest)
+    assert found.count("arith.constant") <= 2
+    assert found.count("\n") < LINES
+    assert not found.startswith("module {")
+
+
+@pytest.mark.parametrize("bound", ["%n", "%i"])
+def test_loops_are_opened(bound: str) -> None:
+    """The round at the lower bound, one that counts as the step does, and both parts of a while."""
+    text = f"""
+gpu.module @m {{
+  gpu.func @k(%n: index, %p: memref<?xf32>) kernel {{
+    %i = arith.constant 0 : index
+    %s = arith.constant 8 : index
+    %r = scf.while (%a = %n) : (index) -> index {{
+      %c = arith.cmpi slt, %a, %n : index
+      scf.condition(%c) %a : index
+    }} do {{
+    ^bb0(%a: index):
+      %l = scf.for %k = %i to %n step %s iter_args(%b = %a) -> index {{
+        %x = tile.load %p[{bound.replace("%i", "%k")}] : memref<?xf32> -> tensor<8xf32>
+        tile.store %x, %p[%s] : tensor<8xf32>, memref<?xf32>
+        scf.yield %b : index
+      }}
+      scf.yield %l : index
+    }}
+    gpu.return
+  }}
+}}
+"""
+    found = reduce_text(text, lambda text: "tile.load" in text and "tile.store" in text)
+    assert "scf." not in found
+    assert found.count("\n") < 10
+
+
 def test_what_shows_nothing() -> None:
     with pytest.raises(TilecError, match="does not show"):
         reduce_text(PROGRAM, Failure(PASSES, "no such message"))

@@ -30,6 +30,7 @@ LIMITS = {
     "MULTIPROCESSOR_COUNT": 132,
     "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 227 * 1024,
     "CLUSTER_LAUNCH": 1,
+    "L2_CACHE_SIZE": 4096,
 }
 CODES = {
     "CUDA_SUCCESS": 0,
@@ -240,6 +241,14 @@ class FakeDriver:
 
     def cuMemcpyDtoHAsync(self, target, source, size, stream):
         return self._answer() if self._sticky else self.cuMemcpyDtoH(target, source, size)
+
+    def cuMemcpyDtoDAsync(self, target, source, size, stream):
+        self._at(target)[:size] = self._at(source)[:size].copy()
+        return self._answer()
+
+    def cuMemsetD8Async(self, target, value, size, stream):
+        self._at(target)[:size] = value
+        return self._answer()
 
     def cuPointerGetAttribute(self, attribute, pointer):
         if self._at(pointer) is None:

@@ -41,6 +41,10 @@ def test_a_launch_is_what_the_driver_takes():
     """The fields that `settings.py` writes, on the real classes."""
     value = real.CUlaunchAttributeValue()
     value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = 2, 1, 1
+    waiting = real.CUlaunchAttributeValue()
+    waiting.programmaticStreamSerializationAllowed = 1
+    assert waiting.programmaticStreamSerializationAllowed == 1
+    assert real.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
     attribute = real.CUlaunchAttribute()
     attribute.id = real.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
     attribute.value = value

@@ -22,7 +22,7 @@ TEXT = """\
   .param .f32 f
 ) .maxntid 128 { }
 .entry two .reqntid 64 , 2
-{ .reg .b32 %r; }
+{ .reg .b32 %r; griddepcontrol.wait; }
 .extern .entry three();
 """
 
@@ -39,6 +39,10 @@ def test_by_hand():
     assert found.entries["one"].block is None
     assert found.entries["two"].parameters == ()
     assert found.entries["two"].block == (64, 2, 1)
+    assert {name: entry.waits for name, entry in found.entries.items()} == {
+        "one": False,
+        "two": True,
+    }
 
 
 @pytest.mark.parametrize("text", ["", "gpu.module @m {}", ".version 8.0\n"])

@@ -262,6 +262,26 @@ def test_shared_memory_is_opted_in_to_once(fake, kernel):
     assert fake.named(opted)[-1][2] == 200 * 1024
 
 
+WAITS = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 out) { griddepcontrol.wait; ret; }
+"""
+
+
+@pytest.mark.parametrize("cluster", [None, 2])
+def test_a_kernel_that_waits_may_begin_early(fake, cluster):
+    """One that does not wait is launched behind those before it, as ever."""
+    launched = cuda.load(WAITS).kernel("k").bind(4, 32, [None], cluster=cluster)
+    plain = cuda.load(WAITS.replace("griddepcontrol.wait;", "")).kernel("k").bind(4, 32, [None])
+    attributes = {one.id: one.value for one in launched._config.attrs}
+    name = "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION"
+    assert attributes[name].programmaticStreamSerializationAllowed == 1
+    assert launched._config.numAttrs == len(attributes) == (1 if cluster is None else 2)
+    assert plain._config.numAttrs == 0
+
+
 def test_clusters(fake, kernel):
     launch = kernel.bind((4, 2), 32, [None, None, 1.0], cluster=(2, 2))
     with pytest.raises(sim.SimulationError):  # null pointers

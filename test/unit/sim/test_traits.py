@@ -93,6 +93,21 @@ SAMPLES = {
     "setmaxnreg.inc.sync.aligned.u32 64;": Traits(sync=Sync.WARPGROUP),
     "setmaxnreg.dec.sync.aligned.u32 24;": Traits(sync=Sync.WARPGROUP),
     # PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"
+    "tcgen05.ld.sync.aligned.32x32b.x2.b32 {%r1, %r2}, [%r3];": Traits(
+        sync=Sync.WARP, asynchronous=True
+    ),
+    "tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%r1};": Traits(
+        sync=Sync.WARP, first=First.SOURCE, asynchronous=True
+    ),
+    "tcgen05.wait::ld.sync.aligned;": Traits(sync=Sync.WARP, first=First.SOURCE, asynchronous=True),
+    "tcgen05.fence::after_thread_sync;": Traits(first=First.SOURCE, asynchronous=True),
+    "tcgen05.mma.cta_group::1.kind::f16 [%r1], %rd1, %rd1, %r1, %p1;": Traits(
+        first=First.SOURCE, asynchronous=True
+    ),
+    "tcgen05.cp.cta_group::1.128x256b [%r1], %rd1;": Traits(first=First.SOURCE, asynchronous=True),
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r1];": Traits(
+        first=First.SOURCE, asynchronous=True
+    ),
     "wgmma.fence.sync.aligned;": Traits(sync=Sync.WARPGROUP),
     "wgmma.commit_group.sync.aligned;": Traits(sync=Sync.WARPGROUP),
     "wgmma.wait_group.sync.aligned 1;": Traits(sync=Sync.WARPGROUP),

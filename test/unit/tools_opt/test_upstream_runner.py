@@ -10,7 +10,7 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[2] / "upstream"
 sys.path.insert(0, str(FOLDER))
 from difference import difference  # noqa: E402
-from selection import is_selected, select  # noqa: E402
+from selection import is_selected, is_whole, select  # noqa: E402
 
 TAKEN = [
     "// RUN: mlir-opt %s -cse | FileCheck %s",
@@ -38,6 +38,11 @@ def test_taken(text: str) -> None:
 @pytest.mark.parametrize("text", LEFT)
 def test_left(text: str) -> None:
     assert not is_selected(text)
+
+
+def test_files_that_are_one_module() -> None:
+    assert [is_whole(text) for text in TAKEN] == [True, False, True, True]
+    assert is_whole("// RUN: mlir-opt %s | FileCheck %s\n// -split-input-file is not asked for")
 
 
 def test_the_folders(tmp_path: Path) -> None:

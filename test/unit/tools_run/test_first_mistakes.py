@@ -64,6 +64,8 @@ def test_targets_without_underscore(given: str, name: str) -> None:
         ("mma.m16n8k16.bf16", {"m16n8k16", "bf16"}),
         ("ldmatrix.x4.trans", {"x4", "trans"}),
         ("wmma.m16n16k16.f16", {"m16n16k16", "f16"}),
+        ("m16n8k16", {"m16n8k16"}),
+        ("m16n8k16.bf16", {"m16n8k16", "bf16"}),
     ],
 )
 def test_forms_are_found_by_words_of_them(fragment: str, words: set[str]) -> None:
@@ -72,7 +74,7 @@ def test_forms_are_found_by_words_of_them(fragment: str, words: set[str]) -> Non
     opcode = fragment.partition(".")[0]
     assert error.value.nearest
     for found in error.value.nearest:
-        assert found.startswith(f"{opcode}.")
+        assert found.startswith(f"{opcode}.") or opcode in words
         assert words <= set(found.split("."))
 
 

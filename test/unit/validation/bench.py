@@ -145,7 +145,7 @@ def judge(program: Known) -> Verdict | None:
 def validated(program: Known) -> str:
     """The pass that the validator names; empty if none."""
     module = parse(Source("-", program.text), new_context())
-    watched = Instrumentation(watchers=(Validator().around,))
+    watched = Instrumentation(watchers=(Validator(shrinks=False).around,))
     try:
         run_pipeline(module, list(program.passes), instrumentation=watched)
     except ProgramError as error:

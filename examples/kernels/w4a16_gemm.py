@@ -1,0 +1,49 @@
+"""C = A·W, weights of 4 bits in groups along K, with a scale and a zero point for each group."""
+
+from typing import Any
+
+import numpy as np
+import tilec
+import tilec.lang as tl
+from tilec.runtime import pack
+
+
+@tilec.kernel
+def w4a16_gemm(
+    a: tl.Array[tl.float16, int, int],
+    w: tl.Array[tl.uint4, int, int],  # NxK
+    scales: tl.Array[tl.float16, int, int],  # NxK/GROUP
+    zeros: tl.Array[tl.uint8, int, int],
+    c: tl.Array[tl.float16, int, int],
+    GROUP: tl.Constant[int] = 64,
+    BM: tl.Constant[int] = 16,
+    BN: tl.Constant[int] = 64,
+) -> None:
+    row, col = tl.program_id(1) * BM, tl.program_id(0) * BN
+    acc = tl.zeros((BM, BN))
+    for k in range(0, a.shape[1], GROUP):
+        group = k // GROUP
+        scale = tl.load(scales, (col, group), (BN, 1))
+        zero = tl.load(zeros, (col, group), (BN, 1)).astype(tl.float16)
+        weights = tl.load(w, (col, k), (BN, GROUP)).astype(tl.float16)
+        acc = tl.dot(tl.load(a, (row, k), (BM, GROUP)), ((weights - zero) * scale).T, acc)
+    tl.store(c, (row, col), acc.astype(tl.float16))
+
+
+def check(**settings: Any) -> None:
+    """Run it, and compare with numpy."""
+    random = np.random.default_rng(0)
+    m, n, k, group = 20, 70, 256, 64
+    a = random.standard_normal((m, k)).astype(np.float16)
+    codes, zeros = random.integers(0, 16, (n, k)), random.integers(0, 16, (n, k // group))
+    scales = random.uniform(0.01, 0.1, (n, k // group)).astype(np.float16)
+    c = np.empty((m, n), np.float16)
+    grid = tl.cdiv(n, 64), tl.cdiv(m, 16)
+    w4a16_gemm.using(**settings)[grid](a, pack(codes, "u4"), scales, zeros.astype(np.uint8), c)
+    shift, factor = (np.repeat(one.astype(float), group, 1) for one in (zeros, scales))
+    expected = a.astype(float) @ ((codes - shift) * factor).T
+    np.testing.assert_allclose(c, expected, rtol=5e-3, atol=5e-2)
+
+
+if __name__ == "__main__":
+    check()

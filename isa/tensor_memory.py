@@ -1,0 +1,138 @@
+"""What stands around `tcgen05.mma`: tensor memory given out, filled, waited for; clusters stolen.
+
+PTX ISA 9.7.16.7 to 9.7.16.12; `clusterlaunchcontrol` 9.7.13.17, 9.7.13.18.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product as cross
+
+from .form_parts import ExecutionScope
+from .instruction_class import Instruction
+from .targets import Since
+from .tensor_clauses import EXCLUSIVE, RUBIN, architectures, everywhere
+
+_WARP, _THREAD, _PAIR = ExecutionScope.WARP, ExecutionScope.THREAD, ExecutionScope.CTA_PAIR
+GROUPS = (1, 2)
+LANES = 128
+"""Rows of tensor memory, of 32 bits a column."""
+COLUMNS = 512
+ALLOCATIONS = (32, 64, 128, 256, 512)
+"""Columns that an allocation may have."""
+
+COPIES = (
+    "128x256b",
+    "4x256b",
+    "128x128b",
+    "64x128b.warpx2::02_13",
+    "64x128b.warpx2::01_23",
+    "32x128b.warpx4",
+)
+"""Shapes that `tcgen05.cp` moves, with how often they are written."""
+SOURCES = ("", "b6x16_p32", "b4x16_p64")
+"""What `tcgen05.cp` makes bytes of: nothing, or packed elements of 6 or 4 bits."""
+
+
+def _allocations() -> Iterator[Instruction]:
+    """Columns of tensor memory, from one warp to the same or another of its CTA."""
+    family, section = "tcgen05.alloc", "9.7.16.7"
+    for group, (word, since) in cross(GROUPS, (("", everywhere()), (".exclusive", EXCLUSIVE))):
+        for space in ("shared::cta", ""):
+            ptx = f"tcgen05.alloc{word}.cta_group::{group}.sync.aligned"
+            yield Instruction(
+                f"{ptx}{space and '.'}{space}.b32", family, "[dst], n", since, section, _WARP,
+                addresses=(("dst", space or "generic"),), legal=ALLOCATIONS,
+            )  # fmt: skip
+        yield Instruction(
+            f"tcgen05.dealloc{word}.cta_group::{group}.sync.aligned.b32", family, "acc, n",
+            since, section, _WARP, legal=ALLOCATIONS,
+        )  # fmt: skip
+    for group in GROUPS:
+        ptx = f"tcgen05.relinquish_alloc_permit.cta_group::{group}.sync.aligned"
+        yield Instruction(ptx, family, "", everywhere(), section, _WARP)
+
+
+def _copies() -> Iterator[Instruction]:
+    """Shared memory to tensor memory, and rows of tensor memory moved by one."""
+    for group, shape, source in cross(GROUPS, COPIES, SOURCES):
+        words = f"tcgen05.cp.cta_group::{group}.{shape}" + (f".b8x16.{source}" if source else "")
+        scope = _PAIR if group == 2 else _THREAD
+        yield Instruction(words, "tcgen05.cp", "[acc], adesc", everywhere(), "9.7.16.9", scope)
+    for group in GROUPS:
+        scope = _PAIR if group == 2 else _THREAD
+        yield Instruction(
+            f"tcgen05.shift.cta_group::{group}.down", "tcgen05.shift", "[acc]", architectures(),
+            "9.7.16.9", scope,
+        )  # fmt: skip
+
+
+def _commits() -> Iterator[Instruction]:
+    """An arrival at an mbarrier when all that the thread began is done."""
+    multicasts = (
+        ("", "", everywhere()),
+        (".multicast::cluster", ", mask", everywhere()),
+        (".multicast::cluster::32b", ", r", RUBIN),
+    )
+    for group, space, (cast, mask, since) in cross(GROUPS, (".shared::cluster", ""), multicasts):
+        scope = _PAIR if group == 2 else _THREAD
+        for restrict in ("", ".sync_restrict::shared::read::mma::a"):
+            ptx = f"tcgen05.commit.cta_group::{group}{restrict}.mbarrier::arrive::one{space}{cast}"
+            yield Instruction(
+                f"{ptx}.b64", "tcgen05.commit", f"[bar]{mask}", RUBIN if restrict else since,
+                "9.7.16.12", scope, addresses=(("bar", space.lstrip(".") or "generic"),),
+            )  # fmt: skip
+
+
+def _orders() -> Iterator[Instruction]:
+    """Before and after what synchronises threads; the warp's loads and stores."""
+    for side in ("before", "after"):
+        yield Instruction(
+            f"tcgen05.fence::{side}_thread_sync", "tcgen05.fence", "", everywhere(), "9.7.16.11"
+        )
+    for what in ("ld", "st"):
+        yield Instruction(
+            f"tcgen05.wait::{what}.sync.aligned", "tcgen05.wait", "", everywhere(), "9.7.16.8",
+            _WARP,
+        )  # fmt: skip
+
+
+_CLUSTERS = (Since.of("sm_100", "8.6"),)
+_EVERYBODY = (
+    *everywhere(),
+    *(Since.of(name, since) for name, since in (("sm_120a", "8.7"), ("sm_120f", "8.8"))),
+)
+
+
+def _launches() -> Iterator[Instruction]:
+    """The work of a cluster of the grid that has not started, taken over."""
+    family, section = "clusterlaunchcontrol", "9.7.13.18"
+    for space, cast in cross((".shared::cta", ""), ("", ".multicast::cluster::all")):
+        since = _EVERYBODY if cast else _CLUSTERS
+        place = space.lstrip(".") or "generic"
+        yield Instruction(
+            f"{family}.try_cancel.async{space}.mbarrier::complete_tx::bytes{cast}.b128", family,
+            "[dst], [bar]", since, "9.7.13.17", addresses=(("dst", place), ("bar", place)),
+        )  # fmt: skip
+    query = f"{family}.query_cancel"
+    yield Instruction(
+        f"{query}.is_canceled.pred.b128", family, "p, answer", _CLUSTERS, section, results=("p",)
+    )
+    for axis in "xyz":
+        yield Instruction(
+            f"{query}.get_first_ctaid::{axis}.b32.b128", family, "d, answer", _CLUSTERS, section,
+            results=("d",),
+        )  # fmt: skip
+    yield Instruction(
+        f"{query}.get_first_ctaid.v4.b32.b128", family, "{d0, d1, d2, d3}, answer", _CLUSTERS,
+        section, results=("d0", "d1", "d2", "d3"),
+    )  # fmt: skip
+
+
+def instructions() -> Iterator[Instruction]:
+    """Every one."""
+    yield from _allocations()
+    yield from _copies()
+    yield from _commits()
+    yield from _orders()
+    yield from _launches()

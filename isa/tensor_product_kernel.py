@@ -1,0 +1,188 @@
+"""A complete PTX kernel around one dense `tcgen05.mma` of a CTA: four warps, matrices of its own.
+
+Tensor memory comes and goes as it is, 128 lanes of columns of 32 bits: which of them is which
+element is the layout's business. PTX ISA 9.7.16.6.4, for the order of it all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from .described_product import DescribedProduct, described_product
+from .instruction_descriptor import InstructionDescriptor
+from .kernel_parts import Buffer, Kernel, buffer_text, module, register_names, thread_base
+from .operands import WARPGROUP_THREADS, Storage
+from .shared_images import REGISTERS, Image, declarations, describe, fill, image_of
+from .targets import Target
+from .tensor_memory import ALLOCATIONS, LANES
+from .tensor_products import TensorProduct
+from .tensor_shapes import banks
+
+_CHUNK = 32
+"""Columns that go between tensor memory and registers at once, of which there are few."""
+_VERSION = 1 << 46
+"""What bits 46 to 48 of a descriptor of shared memory say."""
+
+
+def is_tried(one: TensorProduct) -> bool:
+    """Whether there is such a kernel for an instruction."""
+    return one.group == 1 and not one.sparse
+
+
+def _chunks(columns: int) -> Iterator[tuple[int, int]]:
+    start = 0
+    while start < columns:
+        count = min(_CHUNK, 1 << (columns - start).bit_length() - 1)
+        yield start, count
+        start += count
+
+
+def _listed(count: int) -> str:
+    return "{" + ", ".join(f"%c{n}" for n in range(count)) + "}"
+
+
+def _put(name: str, columns: int, first: int) -> Iterator[str]:
+    """Bring a buffer into tensor memory, each warp the lanes that it reaches."""
+    yield from thread_base(name, 4 * columns)
+    for start, count in _chunks(columns):
+        for n in range(count):
+            yield f"ld.global.b32 %c{n}, [%p_{name}+{4 * (start + n)}];"
+        place = f"[%own+{first + start}]"
+        yield f"tcgen05.st.sync.aligned.32x32b.x{count}.b32 {place}, {_listed(count)};"
+    yield "tcgen05.wait::st.sync.aligned;"
+
+
+def _get(name: str, columns: int) -> Iterator[str]:
+    """Bring tensor memory into a buffer."""
+    yield from thread_base(name, 4 * columns)
+    for start, count in _chunks(columns):
+        place = f"[%own+{start}]"
+        yield f"tcgen05.ld.sync.aligned.32x32b.x{count}.b32 {_listed(count)}, {place};"
+        yield "tcgen05.wait::ld.sync.aligned;"
+        for n in range(count):
+            yield f"st.global.b32 [%p_{name}+{4 * (start + n)}], %c{n};"
+
+
+def _begin(columns: int) -> Iterator[str]:
+    """Columns for the first warp, an mbarrier, and everybody's lanes."""
+    yield "mov.u32 %lane, %tid.x;"
+    yield "setp.lt.u32 %first, %lane, 32;"
+    yield "setp.eq.u32 %one, %lane, 0;"
+    yield f"@%first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], {columns};"
+    yield "@%one mbarrier.init.shared::cta.b64 [done], 1;"
+    yield "bar.sync 0;"
+    yield "ld.shared.b32 %acc, [place];"
+    yield "and.b32 %own, %lane, 0x60;"
+    yield "shl.b32 %own, %own, 16;"
+    yield "add.u32 %own, %own, %acc;"
+
+
+def _wait() -> Iterator[str]:
+    yield "$again:"
+    yield "mbarrier.try_wait.parity.shared::cta.b64 %some, [done], 0;"
+    yield "@!%some bra $again;"
+    yield "tcgen05.fence::after_thread_sync;"
+
+
+def _end(columns: int) -> Iterator[str]:
+    yield "tcgen05.fence::before_thread_sync;"
+    yield "bar.sync 0;"
+    yield f"@%first tcgen05.dealloc.cta_group::1.sync.aligned.b32 %acc, {columns};"
+
+
+def tensor_product_kernel(
+    one: TensorProduct, target: Target, descriptor: InstructionDescriptor
+) -> Kernel:
+    """The kernel that executes a dense `tcgen05.mma` of one CTA once, with 128 threads.
+
+    A and B come as they are: rows of A and columns of B along K, or along M and N where the
+    descriptor transposes them. `c` is what tensor memory holds before, `d` what it holds after,
+    lane by lane; so are scale factors, and A where it lies there.
+
+    Args:
+        one: the instruction.
+        target: the module's target.
+        descriptor: an instruction descriptor that it takes.
+
+    Raises:
+        TilecError: if `target` lacks it, or it does not take the descriptor.
+    """
+    version = one.require(target)
+    form = described_product(
+        descriptor, stationary=one.stationary, a=one.a, chunks=0 if descriptor.wide else one.chunks
+    )
+    width = form.shape.n // banks(form.shape.m, 1, stationary=one.stationary, sparse=False)
+    a = form.operand("a")
+    inside = a.cols * a.container // 32 if a.storage is Storage.TENSOR else 0
+    held = {"c": width} | ({"a": inside} if inside else {})
+    if one.scaled:
+        held |= {"sfa": -(-form.shape.m // 32), "sfb": -(-form.shape.n // 32)}
+    allocated = next(size for size in ALLOCATIONS if size >= sum(held.values()))
+    images = _images(form)
+    others = [Buffer(name, False, (LANES, columns), 32) for name, columns in held.items()]
+    buffers = [
+        Buffer("d", True, (LANES, width), 32),
+        *(buffer for buffer in others if buffer.name == "a"),
+        *(image.buffer for image in images),
+        *(buffer for buffer in others if buffer.name != "a"),
+    ]
+    body = [*_declare(buffers, images), *_begin(allocated)]
+    places, first = {"acc": "%acc"}, 0
+    for name, columns in held.items():
+        body += _put(name, columns, first)
+        places[name] = f"%acc+{first}"
+        first += columns
+    for image in images:
+        body += [*fill(image), *describe(image, _VERSION)]
+    body += ["fence.proxy.async.shared::cta;", "tcgen05.fence::before_thread_sync;", "bar.sync 0;"]
+    body += ["tcgen05.fence::after_thread_sync;", *_multiply(one, descriptor, places)]
+    body += [*_wait(), *_get("d", width), *_end(allocated)]
+    comment = list(_comment(one, descriptor, buffers, images))
+    return module(target, version, comment, buffers, body, WARPGROUP_THREADS)
+
+
+def _images(form: DescribedProduct) -> list[Image]:
+    """What goes to shared memory."""
+    transposed = {"a": form.descriptor.transpose_a, "b": form.descriptor.transpose_b}
+    operands = [form.operand(name) for name in "ab"]
+    return [
+        image_of(one, transposed=transposed[one.name])
+        for one in operands
+        if one.storage is Storage.SHARED
+    ]
+
+
+def _multiply(
+    one: TensorProduct, descriptor: InstructionDescriptor, tensors: Mapping[str, str]
+) -> Iterator[str]:
+    """The product, where everything is."""
+    places = {**tensors, "adesc": "%a0", "bdesc": "%b0", "p": "%adds"}
+    yield "setp.eq.u32 %adds, 0, 0;"
+    yield f"@%one {one.text({**places, 'idesc': f'{descriptor.encode():#x}'})}"
+    yield "@%one tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];"
+
+
+def _declare(buffers: list[Buffer], images: list[Image]) -> Iterator[str]:
+    yield f".reg .b64 {', '.join(f'%p_{buffer.name}' for buffer in buffers)};"
+    yield from REGISTERS
+    yield f".reg .b32 %acc, %own, %c<{_CHUNK}>;"
+    yield ".reg .pred %first, %one, %adds;"
+    for image in images:
+        yield f".reg .b64 {', '.join(register_names(image.operand))};"
+        yield from declarations(image)
+    yield ".shared .align 4 .b32 place;"
+    yield ".shared .align 8 .b64 done;"
+
+
+def _comment(
+    one: TensorProduct,
+    descriptor: InstructionDescriptor,
+    buffers: list[Buffer],
+    images: list[Image],
+) -> Iterator[str]:
+    yield f"{one.ptx} {descriptor.shape} {descriptor.d} {descriptor.a} {descriptor.b}"
+    yield "Launch four warps. Each parameter points to an array in global memory:"
+    texts = {image.name: image.text for image in images}
+    for buffer in buffers:
+        text = buffer_text(buffer, "lanes").replace("register", "column")
+        yield texts.get(buffer.name) or text

@@ -1,0 +1,96 @@
+"""What a warp holds of tensor memory that it loads or stores. PTX ISA 9.7.16.2.3.
+
+Lanes and columns count from the address that the instruction is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from tilec.isa.operands import LANES
+from tilec.isa.tensor_moves import TensorMove
+
+from .linear import LinearLayout
+
+_Place = tuple[int, int]
+_LANES = ((1, 0), (2, 0), (4, 0), (8, 0), (16, 0))
+_ACROSS = _LANES[:3]
+
+
+class _Spread(NamedTuple):
+    """Where the low bits of an index go, as (lane, column).
+
+    Attributes:
+        lanes: those of the thread's number in the warp.
+        registers: those of the register within one repetition.
+        columns: of one repetition.
+    """
+
+    lanes: tuple[_Place, ...]
+    registers: tuple[_Place, ...]
+    columns: int
+
+
+_SPREADS: Mapping[str, _Spread] = MappingProxyType(
+    {
+        "32x32b": _Spread(_LANES, (), 1),
+        "16x64b": _Spread(((8, 0), (0, 1), *_ACROSS), (), 2),
+        "16x128b": _Spread(((0, 1), (0, 2), *_ACROSS), ((8, 0),), 4),
+        "16x256b": _Spread(((0, 2), (0, 4), *_ACROSS), ((0, 1), (8, 0)), 8),
+    }
+)
+
+
+def moved(form: TensorMove) -> LinearLayout:
+    """The registers of a load or store.
+
+    Returns:
+        (register, lane) -> (lane, column), a bijection. Of 16x32bx2 there is a third output,
+        `half`: the second half of the warp reaches columns that lie a constant further, which the
+        instruction says. Where two columns of 16 bits share a register, `register` counts those.
+    """
+    if form.move.halves > 1:
+        return _in_halves(form)
+    spread = _SPREADS[form.move.name]
+    bits = form.count.bit_length() - 1
+    registers: list[tuple[int, ...]] = list(spread.registers)
+    registers += [(0, spread.columns << n) for n in range(bits)]
+    lanes: list[tuple[int, ...]] = list(spread.lanes)
+    outs = {"lane": form.move.lanes, "column": form.move.columns * form.count}
+    return _packed(form, {"register": registers, "lane": lanes}, outs)
+
+
+def _in_halves(form: TensorMove) -> LinearLayout:
+    bits = form.count.bit_length() - 1
+    registers: list[tuple[int, ...]] = [(0, 1 << n, 0) for n in range(bits)]
+    lanes: list[tuple[int, ...]] = [*((lane, 0, 0) for lane, _ in _LANES[:4]), (0, 0, 1)]
+    outs = {"lane": form.move.lanes, "column": form.count, "half": 2}
+    return _packed(form, {"register": registers, "lane": lanes}, outs)
+
+
+def _packed(
+    form: TensorMove, bases: Mapping[str, list[tuple[int, ...]]], outs: Mapping[str, int]
+) -> LinearLayout:
+    """The layout; with two columns in a register, of which each column of the shape becomes two."""
+    if not form.packed:
+        return LinearLayout.of(bases, outs)
+    wide = {
+        name: [(place[0], 2 * place[1], *place[2:]) for place in places]
+        for name, places in bases.items()
+    }
+    wide["register"].insert(0, (0, 1, *(0,) * (len(outs) - 2)))
+    return LinearLayout.of(wide, {**outs, "column": 2 * outs["column"]})
+
+
+def reduced(form: TensorMove) -> LinearLayout:
+    """The one value that a thread gets of the columns of its lane: (register, lane) -> (lane, col).
+
+    The ISA leaves open whether both halves of 16x32bx2 come together: that operand is `opaque`.
+    """
+    del form
+    lanes = LinearLayout.identity(LANES, "lane", "lane")
+    return (lanes * LinearLayout.empty(("register",), ("column",))).reorder(
+        ("register", "lane"), ("lane", "column")
+    )

@@ -1,0 +1,262 @@
+"""Whether warps of a kernel may load what the others multiply in a loop, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import NamedTuple
+
+from tilec.dialects.semantics import Resource, orders, semantics_of
+from tilec.dialects.tile.attributes import STAGES
+from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp, WarpgroupDotOp
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.shared import shared_buffer
+from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.attributes import signature
+from tilec.ir.mlir import gpu, ir, scf
+from tilec.ir.types import memref_of
+from tilec.isa import Target
+
+from ..analysis.effects import Writers, is_shared
+from ..analysis.index_forms import is_pure
+from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
+from ..fragments.fragment_types import FragmentTypes
+from ..kernel_pass import Kernel
+from ..layouts.coalescing import coalesced
+from ..staging.staged_copies import StagedCopy, copy_groups
+from .box_copies import why_no_map
+from .box_stores import HALF
+from .rings import Needs
+from .tile_loops import loop_over_tiles
+from .warp_roles import PRODUCERS, WarpRoles, warp_roles
+from .wgmma_choice import BESIDES
+
+_BARRIERS = 2 * 1024
+"""Bytes that the mbarriers of a ring take, as buffers are aligned."""
+
+
+class Parting(NamedTuple):
+    """How a loop is parted in two.
+
+    Attributes:
+        copies: those of its body, which warps that load make.
+        frame: ops of the body that nothing needs then.
+        stages: of the ring: as many as fit, or as the loop says.
+        room: stages that fit.
+        roles: registers of each role.
+        needs: what bounds and indices are computed from.
+    """
+
+    copies: list[StagedCopy]
+    frame: list[ir.Operation]
+    stages: int
+    room: int
+    roles: WarpRoles
+    needs: Needs
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a stage."""
+        return _size(self.copies)
+
+
+def loops_of_products(kernel: Kernel) -> Iterator[tuple[scf.ForOp, scf.ForOp | None]]:
+    """The loops with products of warpgroups, and the loop over tiles that each stands in.
+
+    Of loops at the top of a kernel, or in a loop over tiles there that carries nothing.
+    """
+    top = kernel.function.regions[0].blocks[0]
+    dots = kernel.named(WarpgroupDotOp)
+    for loop in kernel.named(scf.ForOp) if dots else ():
+        own = [dot for dot in dots if dot.operation.block == loop.regions[0].blocks[0]]
+        tiles = loop_over_tiles(loop, kernel.function)
+        if own and (loop.operation.block == top or (tiles is not None and not tiles.results)):
+            yield loop, tiles
+
+
+def plan_parting(
+    kernel: Kernel,
+    target: Target,
+    loop: scf.ForOp,
+    tiles: scf.ForOp | None,
+    *,
+    beside_stores: bool = False,
+) -> Parting | str:
+    """How a loop is parted; why not, if it stays.
+
+    Args:
+        kernel: the kernel.
+        target: what it is for.
+        loop: with products of warpgroups.
+        tiles: the loop over tiles around it, if there is one.
+        beside_stores: whether the ring is to leave room for the tiles that are stored, as in a loop
+            over tiles it does.
+    """
+    return _Planning(kernel, target, loop, tiles, beside_stores or tiles is not None).run()
+
+
+class _Planning:
+    """The planning of one loop."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        target: Target,
+        loop: scf.ForOp,
+        tiles: scf.ForOp | None,
+        beside_stores: bool,
+    ) -> None:
+        self._tiles = tiles
+        self._kernel = kernel
+        self._target = target
+        self._loop = loop
+        self._beside_stores = beside_stores
+
+    def run(self) -> Parting | str:
+        """The plan; why there is none."""
+        kernel, loop = self._kernel, self._loop
+        writers = Writers(kernel.function)
+        groups = copy_groups(loop, writers)
+        copies = [copy for group in groups for copy in group.copies]
+        needs = self._needs(copies)
+        roles = self._roles()
+        why = self._obstacle(copies, writers)
+        if why:
+            return why
+        if needs is None:
+            return "bounds or indices are not computed from block numbers and arguments alone"
+        if roles is None:
+            return f"{kernel.threads} threads leave no room for {PRODUCERS} more that load"
+        room = self._room(copies)
+        pinned = loop.attributes.get(STAGES)
+        stages = pinned.value if isinstance(pinned, ir.IntegerAttr) else room
+        if min(stages, room) < 2 and stages <= room:
+            return "its ring would be of one stage"
+        frame = [op for group in groups for op in group.frame]
+        return Parting(copies, frame, stages, room, roles, needs)
+
+    def _obstacle(self, copies: list[StagedCopy], writers: Writers) -> str:
+        """Why the copies stay with the threads that compute; empty if they need not."""
+        kernel, block = self._kernel, self._loop.regions[0].blocks[0]
+        if not copies:
+            return "nothing is copied for products in each round"
+        size = kernel.block_size
+        if size is None or size[1:] != (1, 1):
+            return "its threads are numbered in more than one dimension"
+        region = kernel.function.regions[0]
+        inputs = signature(kernel.function).inputs
+        if len(region.blocks) > 1 or len(region.blocks[0].arguments) > len(inputs):
+            return "the kernel has several blocks, or declares memory"
+        asked = next((op for op in kernel.walk() if _depends_on_threads(op)), None)
+        if asked is not None:
+            return f"'{asked.operation.name}' may depend on which threads there are"
+        before = list(kernel.function.regions[0].blocks[0].operations)
+        before = before[: before.index(self._tiles or self._loop)]
+        tiles = [] if self._tiles is None else [self._tiles]
+        for copy in copies:
+            view = copy.copy.opview
+            assert isinstance(view, AsyncCopyOp)
+            readers = [op for op in copy.loads if not isinstance(op.opview, WarpgroupDotOp)]
+            why = copy.obstacle or why_no_map(view.source, kernel.function)
+            if readers or any(op.block != block for op in copy.loads):
+                why = "not only products of its body read what is copied"
+            elif writers.before(before, view.source) is not None:
+                why = "what is copied may be written in front of it"
+            elif writers.between(tiles, view.source) is not None:
+                why = "what is copied may be written by the tile before"
+            if why:
+                return why
+        copied = {copy.copy for copy in copies}
+        others = (op for op in block.operations if isinstance(op, AsyncCopyOp))
+        if any(op.operation not in copied for op in others):
+            return "some of its copies are read elsewhere"
+        return ""
+
+    def _needs(self, copies: list[StagedCopy]) -> Needs | None:
+        """What bounds and indices are computed from; None if that cannot stand at the top."""
+        inside = {op for copy in copies for op in copy.needs}
+        taken = [operand for copy in copies for operand in copy.copy.operands]
+        taken += [operand for op in inside for operand in op.operands]
+        taken += list(self._loop.operands)[:3]
+        taken += [] if self._tiles is None else list(self._tiles.operands)[:3]
+        top = self._kernel.function.regions[0].blocks[0]
+        blocks = [top, *(loop.regions[0].blocks[0] for loop in (self._tiles,) if loop is not None)]
+        body = self._loop.regions[0].blocks[0]
+        allocs = {copy.alloc for copy in copies}
+        found: set[ir.Operation] = set()
+        while taken:
+            owner = taken.pop().owner
+            if isinstance(owner, ir.Block):
+                if owner not in (*blocks, body):
+                    return None
+                continue
+            op = owner.operation
+            if op in found or op in inside or op in allocs:
+                continue
+            if op.block not in blocks or not is_pure(op):
+                return None
+            found.add(op)
+            taken += list(op.operands)
+        ordered = [[op.operation for op in block.operations] for block in blocks]
+        return Needs(*([op for op in ops if op in found] for ops in [*ordered, []][:2]))
+
+    def _roles(self) -> WarpRoles | None:
+        threads = self._kernel.threads
+        dots = self._kernel.named(WarpgroupDotOp)
+        held = max(_registers(dot, threads) for dot in dots)
+        roles = warp_roles(threads, held, self._target)
+        if roles is None:
+            return None
+        entry = self._target.registers_at_entry(roles.threads)
+        widest = max(dot.key.operand("d").registers for dot in dots)
+        return roles if widest + BESIDES <= entry and held + BESIDES <= roles.consumer else None
+
+    def _room(self, copies: list[StagedCopy]) -> int:
+        """Stages of a ring that fit."""
+        size = _size(copies)
+        space = SharedSpace(self._kernel.function, self._target)
+        left, kept = space.left(self._tiles or self._loop), _BARRIERS
+        if self._beside_stores:
+            stores, types = self._kernel.named(StoreOp), FragmentTypes(self._kernel.function)
+            kept += sum(_bytes_to_store(store, types, self._target) for store in stores)
+        if self._beside_stores and self._tiles is None:
+            ops = [op.operation for op in self._loop.operation.block.operations]
+            others = [op for op in ops if op != self._loop.operation]
+            left = min(left, space.left(*others) - size)  # of a ring that is there all the time
+        return (left + size - kept) // size
+
+
+def _registers(dot: WarpgroupDotOp, threads: int) -> int:
+    """Registers of a thread that hold the accumulators of a product."""
+    type_ = ir.RankedTensorType(dot.d.type)
+    return prod(type_.shape) * bits_of(type_.element_type) // 32 // threads
+
+
+def _bytes_to_store(store: StoreOp, types: FragmentTypes, target: Target) -> int:
+    """Bytes of shared memory through which a tile will leave: by boxes, or coalesced."""
+    type_ = store.tile.type
+    if is_shared(store.memref) or not isinstance(type_, ir.RankedTensorType):
+        return 0
+    bits = bits_of(type_.element_type)
+    if bits == HALF:
+        return aligned(prod(type_.shape) * bits // 8)
+    wanted = coalesced(store, types, target)
+    if wanted is None or not wanted.pays:
+        return 0
+    return conversion_bytes(store.tile.type, wanted.type, target)
+
+
+def _depends_on_threads(op: ir.OpView) -> bool:
+    """Whether an op may tell threads apart, count them, or meet them in a way of its own."""
+    operands, results = len(op.operation.operands), len(op.results)
+    if semantics_of(op).effects is None or (operands and orders(op, Resource.BARRIERS)):
+        return True
+    if operands or not results or isinstance(op, TileOp):
+        return False
+    is_constant = "value" in op.attributes
+    return not (is_constant or isinstance(op, gpu.BlockIdOp | gpu.GridDimOp))
+
+
+def _size(copies: list[StagedCopy]) -> int:
+    """Bytes of a stage."""
+    return sum(aligned(shared_buffer(memref_of(copy.alloc.results[0])).bytes) for copy in copies)

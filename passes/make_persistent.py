@@ -1,0 +1,135 @@
+"""`tile-make-persistent`: a CTA for each SM, which takes tile after tile, on sm_90a."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tilec.dialects.tile.attributes import CTAS_PER_SM, PERSISTENT
+from tilec.dialects.tile.emit import i64
+from tilec.dialects.tile.ops import AllocSharedOp
+from tilec.ir.aliases import Op, Value
+from tilec.ir.attributes import given_attribute
+from tilec.ir.mlir import gpu, ir, scf
+from tilec.isa import WARPGROUP_THREADS
+
+from .analysis.effects import Writers
+from .functions import cluster_size
+from .hopper.parting import loops_of_products, plan_parting
+from .hopper.persistent_grid import walk_tiles
+from .kernel_pass import Kernel, KernelPass
+
+_WARPGROUPS = 2
+"""That compute, at least: of one alone an SM holds several CTAs, which need not wait for it."""
+
+
+@dataclass(frozen=True)
+class MakePersistent(KernelPass):
+    """Launch as many CTAs as run at once, and let each take one tile of the grid after the other.
+
+    In and out: level 2, kernels that are `tile.automatic`. Of a kernel whose loop of products
+    tile-specialize-warps will share out, and whose CTAs have an SM for themselves, all that follows
+    from the CTA's numbers goes into a loop over tiles: those that come as many behind each other as
+    there are CTAs. Boxes of the next tile arrive, then, while what was computed of one is stored.
+    `gpu.block_id` becomes the tile's place, in the order in which CTAs would have been launched,
+    `gpu.grid_dim` one of three arguments behind all others: the extents of the grid that the launch
+    names. `tile.ctas_per_sm` says how many CTAs it launches. A kernel stays as it is, with
+    a remark that says why, where tiles may take different numbers of rounds, where it fills other
+    buffers in shared memory, or where `tile.persistent` is false.
+
+    Attributes:
+        enabled: false leaves all kernels that do not say `tile.persistent`.
+    """
+
+    name: ClassVar[str] = "tile-make-persistent"
+
+    enabled: bool = True
+
+    def run(self, kernel: Kernel) -> None:
+        """Rewrite a kernel."""
+        given = given_attribute(kernel.function, PERSISTENT, ir.BoolAttr)
+        if given is not None:
+            del kernel.function.attributes[PERSISTENT]
+        if not (self.enabled if given is None else given.value):
+            return
+        if not (kernel.is_entry and kernel.is_automatic and kernel.target):
+            return
+        for loop, tiles in loops_of_products(kernel):
+            with kernel.at(loop):
+                why = "it has a loop over tiles" if tiles else _obstacle(kernel, loop)
+                if why:
+                    kernel.missed(kernel.function, f"is launched a CTA a tile: {why}")
+                    return
+                function = kernel.function
+                walk_tiles(function, loop)
+                function.attributes[CTAS_PER_SM] = i64(1)
+                kernel.remark(
+                    function,
+                    "is launched a CTA an SM, each of which takes one tile of the grid after the "
+                    "other: boxes of the next arrive while one is stored",
+                )
+            return
+
+
+def _obstacle(kernel: Kernel, loop: scf.ForOp) -> str:
+    """Why a kernel's CTAs take a tile each; empty if they may take several."""
+    assert kernel.target is not None
+    if cluster_size(kernel.function) is not None:
+        return "it says which CTAs are a cluster"
+    if kernel.threads // WARPGROUP_THREADS < _WARPGROUPS:
+        return "an SM holds several CTAs, of which some multiply while others store"
+    why = _mixed(kernel, loop)
+    if why:
+        return why
+    plan = plan_parting(kernel, kernel.target, loop, None, beside_stores=True)
+    if isinstance(plan, str):
+        return f"its loop is not shared out to warps that load: {plan}"
+    if plan.stages > plan.room:
+        return (
+            f"{plan.stages} stages of {plan.bytes} bytes, as its loop wants, leave no room for the "
+            "tile that is stored"
+        )
+    writers, ops = Writers(kernel.function), _top(kernel)
+    if any(writers.between(ops, copy.copy.operands[0]) is not None for copy in plan.copies):
+        return (
+            "it may write what the next tile loads (an argument that shares no memory with others "
+            "is llvm.noalias)"
+        )
+    return ""
+
+
+def _mixed(kernel: Kernel, loop: scf.ForOp) -> str:
+    """What of a kernel does not go together with several tiles; empty if nothing."""
+    inner = next((op for op in _top(kernel) if len(op.regions) and op != loop.operation), None)
+    if inner is not None:
+        return f"'{inner.name}' stands beside its loop of products"
+    body = loop.regions[0].blocks[0]
+    buffers = (alloc.result for alloc in kernel.named(AllocSharedOp))
+    if any(use.owner.operation.block != body for buffer in buffers for use in buffer.uses):
+        return "it fills buffers in shared memory which the tile before may still read"
+    if any(map(_follows_from_place, list(loop.operands)[:3])):
+        return (
+            "how many rounds it takes may differ from tile to tile, and SMs that are done with "
+            "short ones would wait"
+        )
+    return ""
+
+
+def _top(kernel: Kernel) -> list[ir.Operation]:
+    """The ops at the top of a kernel."""
+    return [op.operation for op in kernel.function.regions[0].blocks[0].operations]
+
+
+def _follows_from_place(value: Value) -> bool:
+    """Whether a value is computed from a CTA's place in the grid."""
+    seen: set[Op] = set()
+    taken = [value]
+    while taken:
+        owner = taken.pop().owner
+        if isinstance(owner, ir.Block) or owner.operation in seen:
+            continue
+        if isinstance(owner.opview, gpu.BlockIdOp):
+            return True
+        seen.add(owner.operation)
+        taken += list(owner.operation.operands)
+    return False

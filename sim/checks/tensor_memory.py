@@ -1,0 +1,267 @@
+"""Tensor memory that products, copies, loads and stores touch, and what orders them.
+
+PTX ISA 9.7.16.6. A product is over for a warp when it has waited for the mbarrier of a commit
+behind it, or has met one that has; a load or store when its warp has waited for it, and met the
+other.
+Products of one thread follow each other by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from tilec.isa.tensor_memory import COLUMNS
+
+from ..alu import Array
+from ..findings import Findings
+from ..ptx.module import Instruction
+from ..wave import Wave
+from .in_flight import InFlight, Thread
+from .operation import Operation
+from .progress import Progress
+
+
+@dataclass(slots=True)
+class _Touch:
+    """The last load or store of a column by a warp.
+
+    Attributes:
+        instruction: the load or store.
+        when: the time of its CTA then.
+        over: when its warp had waited for it; 0 if it has not.
+        stores: whether it is a store.
+    """
+
+    instruction: Instruction
+    when: int
+    over: int
+    stores: bool
+
+
+class TensorChecks:
+    """What is under way in the tensor memory of a wave."""
+
+    def __init__(
+        self, wave: Wave, findings: Findings, progress: Progress, in_flight: InFlight
+    ) -> None:
+        self.wave = wave
+        self.findings = findings
+        self.progress = progress
+        self.in_flight = in_flight
+
+    def begin(self) -> None:
+        """Begin a wave."""
+        self._writers: dict[int, list[Operation | None]] = {}
+        self._readers: dict[int, list[Operation]] = {}
+        self._touches: dict[int, dict[int, dict[int, _Touch]]] = {}
+        self._open: dict[Thread, list[Operation]] = {}
+        self._issuers: dict[int, int] = {}
+        self._takers: dict[int, tuple[Instruction, Thread]] = {}
+        self._number = 0
+
+    # Products and copies
+
+    def product(
+        self,
+        instruction: Instruction,
+        thread: Thread,
+        columns: Array,
+        reads: Sequence[tuple[Array, bool]],
+    ) -> None:
+        """A thread has columns written, from granules of shared memory.
+
+        Args:
+            instruction: the product or copy.
+            thread: who issued it.
+            columns: of its CTA, each once.
+            reads: granules of 16 bytes of each operand, each once, and whether some of their bytes
+                are padding.
+        """
+        self._after_touches(instruction, thread, columns, "writes")
+        self._after_products(instruction, thread, columns)
+        issued = self._open.setdefault(thread, [])
+        for granules, padded in reads:
+            issued.append(self.in_flight.read(instruction, [thread], granules, padded=padded))
+        made = self._made(instruction, thread[0], columns)
+        self._issuers[made.number] = thread[1]
+        writers = self._writers.setdefault(thread[0], [None] * COLUMNS)
+        for column in columns.tolist():
+            writers[column] = made
+        issued.append(made)
+
+    def read_by_product(self, instruction: Instruction, thread: Thread, columns: Array) -> None:
+        """A thread has columns read, as A."""
+        self._after_touches(instruction, thread, columns, "reads", stores=True)
+        made = self._made(instruction, thread[0], columns)
+        self._readers.setdefault(thread[0], []).append(made)
+        self._open.setdefault(thread, []).append(made)
+
+    def _made(self, instruction: Instruction, cta: int, columns: Array) -> Operation:
+        self.in_flight.operations.follow()
+        self._number += 1
+        known = np.zeros(self.wave.shape[1], np.int64)
+        return Operation(instruction, self._number, cta, columns, known)
+
+    def committed(self, thread: Thread, barrier: int) -> tuple[Operation, ...]:
+        """A thread has an mbarrier told when what it has issued is over; what that is."""
+        found = tuple(self._open.pop(thread, ()))
+        for operation in found:
+            self.in_flight.operations.attach(operation, barrier)
+        return found
+
+    def _after_products(self, instruction: Instruction, thread: Thread, columns: Array) -> None:
+        """Products of other warps that write the same columns must be over."""
+        cta, warp, _ = thread
+        writers = self._writers.get(cta, ())
+        for operation in {
+            id(w): w for c in columns.tolist() if writers and (w := writers[c])
+        }.values():
+            issuer = self._issuers[operation.number]
+            if issuer != warp and not operation.visible(self.progress.clocks, cta, warp):
+                self._blame(
+                    instruction, thread,
+                    f"writes columns of tensor memory, {self._unseen(operation, 'writes')}",
+                )  # fmt: skip
+                return
+
+    # Loads and stores
+
+    def loaded(self, instruction: Instruction, cta: int, warp: int, columns: Array) -> None:
+        """A warp loads columns."""
+        self._over(instruction, cta, warp, columns, "reads")
+        self._touch(instruction, cta, warp, columns, stores=False)
+
+    def stored(self, instruction: Instruction, cta: int, warp: int, columns: Array) -> None:
+        """A warp stores to columns."""
+        self._over(instruction, cta, warp, columns, "writes")
+        self._read_before(instruction, cta, warp, columns)
+        self._touch(instruction, cta, warp, columns, stores=True)
+
+    def given_back(
+        self, instruction: Instruction, cta: int, warp: int, first: int, count: int
+    ) -> None:
+        """A warp gives columns back: nothing may be under way there."""
+        columns = np.arange(first, min(first + count, COLUMNS))
+        self._over(instruction, cta, warp, columns, "gives back")
+        self._after_touches(instruction, (cta, warp, 0), columns, "gives back")
+        self._touches.get(cta, {}).clear()
+
+    def _over(
+        self, instruction: Instruction, cta: int, warp: int, columns: Array, verb: str
+    ) -> None:
+        """Products that write the columns must be over for a warp."""
+        writers = self._writers.get(cta)
+        if writers is None:
+            return
+        self.in_flight.operations.follow()
+        for column in columns.tolist():
+            operation = writers[column]
+            if operation is None or operation.visible(self.progress.clocks, cta, warp):
+                continue
+            self._blame(
+                instruction,
+                (cta, warp, 0),
+                f"{verb} column {column} of tensor memory, {self._unseen(operation, 'writes')}",
+            )
+            return
+
+    def _read_before(self, instruction: Instruction, cta: int, warp: int, columns: Array) -> None:
+        """Products that read the columns as A must be over for a warp."""
+        self.in_flight.operations.follow()
+        for operation in list(self._readers.get(cta, ())):
+            if operation.visible(self.progress.clocks, cta, warp):
+                if operation.known.all():
+                    self._readers[cta].remove(operation)
+                continue
+            if np.isin(operation.granules, columns).any():
+                self._blame(
+                    instruction,
+                    (cta, warp, 0),
+                    f"writes columns of tensor memory, {self._unseen(operation, 'may still read')}",
+                )
+                return
+
+    def _unseen(self, operation: Operation, verb: str) -> str:
+        line = self.findings.module.written_line(operation.instruction.position)
+        what = f"which '{operation.instruction.mnemonic}' of line {line} {verb}"
+        if operation.barrier is None:
+            return f"{what}, and no tcgen05.commit follows that"
+        return f"{what}, before the wait for its commit"
+
+    def _touch(
+        self, instruction: Instruction, cta: int, warp: int, columns: Array, *, stores: bool
+    ) -> None:
+        self.in_flight.operations.follow()
+        now = int(self.progress.clocks.now[cta])
+        made = _Touch(instruction, now, 0, stores)
+        own = self._touches.setdefault(cta, {}).setdefault(warp, {})
+        for column in columns.tolist():
+            own[column] = made
+
+    def waited(self, cta: int, warp: int, *, stores: bool) -> None:
+        """A warp has waited for its loads or stores."""
+        self.in_flight.operations.follow()
+        now = int(self.progress.clocks.now[cta])
+        for touch in self._touches.get(cta, {}).get(warp, {}).values():
+            if touch.stores == stores and not touch.over:
+                touch.over = now
+
+    def _after_touches(
+        self,
+        instruction: Instruction,
+        thread: Thread,
+        columns: Array,
+        verb: str,
+        *,
+        stores: bool = False,
+    ) -> None:
+        """What warps have loaded from the columns, or stored to them, must be over for a thread."""
+        cta, warp, _ = thread
+        self.in_flight.operations.follow()
+        wanted = columns.tolist()
+        for other, own in self._touches.get(cta, {}).items():
+            if not own:
+                continue
+            seen = int(self.progress.clocks.seen[cta, warp, other])
+            for column in wanted:
+                touch = own.get(column)
+                if touch is None or (stores and not touch.stores):
+                    continue
+                words = self._undone(touch, seen, same=other == warp)
+                if words:
+                    self._blame(
+                        instruction, thread, f"{verb} column {column} of tensor memory, {words}"
+                    )
+                    return
+
+    def _undone(self, touch: _Touch, seen: int, *, same: bool) -> str:
+        line = self.findings.module.written_line(touch.instruction.position)
+        what = f"'{touch.instruction.mnemonic}' of line {line}"
+        if not touch.over:
+            wait = "st" if touch.stores else "ld"
+            return f"before a tcgen05.wait::{wait} for {what}"
+        if not same and seen < touch.over:
+            return f"without a barrier between it and {what}"
+        return ""
+
+    def _blame(self, instruction: Instruction, thread: Thread, words: str) -> None:
+        mask = np.zeros(self.wave.shape, np.bool_)
+        mask[thread] = True
+        self.findings.add("tensor-memory", instruction, mask, lambda _: words)
+
+    # Columns
+
+    def taken(self, instruction: Instruction, thread: Thread) -> None:
+        """A warp, by its first thread, is given columns."""
+        self._takers[thread[0]] = instruction, thread
+
+    def end(self, left: list[tuple[int, int]]) -> None:
+        """The wave ends; CTAs have so many columns left, which nobody has given back."""
+        for cta, count in left:
+            instruction, thread = self._takers[cta]
+            self._blame(
+                instruction, thread,
+                f"is given columns of tensor memory, and its CTA exits with {count} allocated",
+            )  # fmt: skip

@@ -1,0 +1,239 @@
+"""`tcgen05`: tensor memory given out and moved, products there, their order. PTX ISA 9.7.16."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from tilec.isa.tensor_memory import ALLOCATIONS
+
+from ..access import Access
+from ..alu import Array
+from ..binding import Binding
+from ..checks.operation import Operation
+from ..machine import Step
+from ..memory import Space
+from ..ptx.module import Address, Instruction, Integer
+from ..sync import Gate, Members
+from ..taint.flows import Flow, Flowing
+from ..tensor_copy import TensorCopy
+from ..tensor_moves import TensorMoves
+from ..tensor_product import TensorMultiply
+from ..traits import First, Sync, Traits
+from ..transfers import Load
+from .mbarrier import MBarrier
+from .registry import instruction
+
+_WARP = Traits(sync=Sync.WARP, first=First.SOURCE, asynchronous=True)
+_LOAD = Traits(sync=Sync.WARP, asynchronous=True)
+_THREAD = Traits(first=First.SOURCE, asynchronous=True)
+_OF_WARPS = ("alloc", "dealloc", "relinquish_alloc_permit", "st", "wait::ld", "wait::st")
+
+
+def _traits(found: Instruction) -> Traits:
+    verb = found.modifiers[0]
+    if verb == "ld":
+        return _LOAD
+    return _WARP if verb in _OF_WARPS else _THREAD
+
+
+def _flow(flowing: Flowing) -> Flow:
+    """Results are defined: whether tensor memory has been written is checked there."""
+    taint, targets = flowing.taint, flowing.targets
+    return lambda: taint.define(targets)
+
+
+@instruction("tcgen05", traits=_traits, undefined=_flow)
+def _bind(binding: Binding) -> Step:
+    modifiers = binding.modifiers
+    binder = _BINDERS.get(modifiers[0] if modifiers else "")
+    if binder is None:
+        raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
+    if "cta_group::2" in modifiers:
+        raise binding.error("'cta_group::2' is not simulated")
+    return binder(binding)
+
+
+def _warps(binding: Binding) -> list[tuple[int, int]]:
+    """CTA and number of each warp that executes it."""
+    machine = binding.machine
+    if machine.observer is not None:
+        machine.observer.whole_warps(binding.instruction)
+    found = np.argwhere(machine.active().any(axis=2)).tolist()
+    return [(cta, warp) for cta, warp in found]
+
+
+def _blame(binding: Binding, cta: int, warp: int, words: str, lane: int = 0) -> None:
+    observer = binding.machine.observer
+    if observer is not None:
+        observer.blame("tensor-memory", binding.instruction, (cta, warp, lane), words)
+
+
+# Columns
+
+
+def _alloc(binding: Binding) -> Step:
+    address, columns = binding.expect(2)
+    if isinstance(columns, Integer) and columns.value not in ALLOCATIONS:
+        legal = ", ".join(map(str, ALLOCATIONS))
+        raise binding.error(f"'tcgen05.alloc' of {columns.value} columns; legal: {legal}")
+    where, slot = binding.locate(address), binding.source(columns, "u32")
+    machine, memory = binding.machine, binding.machine.tensor
+    registers = machine.registers
+
+    def ready(threads: Array) -> Array:
+        """Whole CTAs whose columns suffice; those that may not allocate any more go on."""
+        counts = machine.full(registers[slot])
+        fits = np.zeros(threads.shape, np.bool_)
+        for cta, warp, lane in np.argwhere(threads).tolist():
+            wanted = int(counts[cta, warp, lane])
+            wrong = wanted not in ALLOCATIONS or (memory.used and memory.closed[cta])
+            fits[cta, warp, lane] = wrong or memory.room(cta, wanted) is not None
+        return threads & fits
+
+    binding.sync = Gate(binding.instruction, ready, "columns of tensor memory", cause=True)
+
+    def step() -> None:
+        counts = machine.full(registers[slot])
+        given = np.zeros(machine.shape, np.uint32)
+        chosen = np.zeros(machine.shape, np.bool_)
+        for cta, warp in _warps(binding):
+            lane = int(np.argmax(machine.active()[cta, warp]))
+            count = int(counts[cta, warp, lane])
+            if count not in ALLOCATIONS:
+                _blame(
+                    binding, cta, warp, f"asks for {count} columns, no power of two in 32 to 512"
+                )
+                continue
+            if memory.used and memory.closed[cta]:
+                _blame(binding, cta, warp, "allocates after tcgen05.relinquish_alloc_permit")
+                continue
+            first = memory.allocate(cta, count)
+            if first is not None:
+                given[cta, warp, lane], chosen[cta, warp, lane] = first, True
+                if machine.observer is not None and machine.observer.tensor is not None:
+                    machine.observer.tensor.taken(binding.instruction, (cta, warp, lane))
+        _store(binding, where(), given, chosen)
+
+    return step
+
+
+def _store(
+    binding: Binding, parts: list[tuple[Space, Array, Array | None]], value: Array, chosen: Array
+) -> None:
+    """Write words to shared memory, one a warp; by which proxy, nobody has said."""
+    machine = binding.machine
+    for space, offsets, mask in parts:
+        some = chosen if mask is None else chosen & mask
+        if not some.any():
+            continue
+        legal: Array | None = some
+        if machine.observer is not None:
+            observer, write = machine.observer, Access.WRITE
+            legal = observer.bounds.check(binding.instruction, space, offsets, 4, some, write)
+            observer.shared.access(binding.instruction, offsets, 4, legal, write)
+        machine.memory.store(space.place(machine.full(offsets)), 32, value, legal)
+
+
+def _dealloc(binding: Binding) -> Step:
+    address, columns = binding.expect(2)
+    binding.sync = Members()
+    slot, count = binding.source(address, "u32"), binding.source(columns, "u32")
+    machine, memory = binding.machine, binding.machine.tensor
+
+    def step() -> None:
+        addresses, counts = (machine.full(machine.registers[one]) for one in (slot, count))
+        for cta, warp in _warps(binding):
+            at, wanted = int(addresses[cta, warp, 0]), int(counts[cta, warp, 0])
+            checks = machine.observer and machine.observer.tensor
+            if checks:
+                checks.given_back(binding.instruction, cta, warp, at & 0xFFFF, wanted)
+            words = memory.free(cta, at & 0xFFFF, wanted)
+            if words:
+                _blame(binding, cta, warp, words)
+
+    return step
+
+
+def _relinquish(binding: Binding) -> Step:
+    binding.expect(0)
+    binding.sync = Members()
+
+    def step() -> None:
+        for cta, _ in _warps(binding):
+            binding.machine.tensor.close(cta)
+
+    return step
+
+
+# Order
+
+
+def _wait(binding: Binding) -> Step:
+    binding.expect(0)
+    binding.sync = Members()
+    observer = binding.machine.observer
+    stores = binding.modifiers[0] == "wait::st"
+
+    def step() -> None:
+        for cta, warp in _warps(binding):
+            if observer is not None and observer.tensor is not None:
+                observer.tensor.waited(cta, warp, stores=stores)
+
+    return step
+
+
+def _fence(binding: Binding) -> Step:
+    """What is ordered by barriers is ordered by them here without it."""
+    binding.expect(0)
+    return lambda: None
+
+
+def _commit(binding: Binding) -> Step:
+    if any(word.startswith(("multicast", "sync_restrict")) for word in binding.modifiers):
+        raise binding.error(f"'{binding.instruction.mnemonic}' is not simulated")
+    (address,) = binding.expect(1)
+    if not isinstance(address, Address):
+        raise binding.error("'tcgen05.commit' takes an address in brackets")
+    object_, machine = MBarrier(binding, address), binding.machine
+
+    def step() -> None:
+        index, chosen = object_.places()
+        observer = machine.observer
+        if observer is not None:
+            observer.mbarriers.signal(index, chosen)
+        for at, (cta, warp, lane) in zip(index.tolist(), np.argwhere(chosen).tolist(), strict=True):
+            thread = (cta, warp, lane)
+            operations: tuple[Operation, ...] = ()
+            if observer is not None and observer.tensor is not None:
+                _, offset = machine.phases.places(np.array([at]))
+                operations = observer.tensor.committed(thread, int(offset[0]))
+            load = Load(binding.instruction, thread, _nothing, at, 0, None, 1, operations)
+            machine.transfers.load(load, observer)
+
+    return step
+
+
+def _nothing() -> None:
+    """Products are computed when they are issued."""
+
+
+def _move(binding: Binding) -> Step:
+    binding.sync = Members()
+    return TensorMoves(binding).step
+
+
+_BINDERS: dict[str, Callable[[Binding], Step]] = {
+    "alloc": _alloc,
+    "dealloc": _dealloc,
+    "relinquish_alloc_permit": _relinquish,
+    "ld": _move,
+    "st": _move,
+    "wait::ld": _wait,
+    "wait::st": _wait,
+    "fence::before_thread_sync": _fence,
+    "fence::after_thread_sync": _fence,
+    "mma": lambda binding: TensorMultiply(binding).step,
+    "cp": lambda binding: TensorCopy(binding).step,
+    "commit": _commit,
+}

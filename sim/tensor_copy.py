@@ -1,0 +1,91 @@
+"""`tcgen05.cp`, bound: shared memory to tensor memory. PTX ISA 9.7.16.9.2."""
+
+from __future__ import annotations
+
+import numpy as np
+from tilec.isa import TilecError
+from tilec.isa.operands import by_descriptor
+
+from .alu import Array
+from .binding import Binding
+from .checks.in_flight import Thread
+from .shared_operands import CHUNK, gather
+from .tensor_operands import placed
+
+_SHAPES = {
+    "128x256b": (128, 32),
+    "128x128b": (128, 16),
+    "64x128b": (64, 16),
+    "32x128b": (32, 16),
+}
+"""Rows and bytes of a row of the source."""
+
+
+def _lanes(rows: int, cast: str) -> Array:
+    """Lanes of each source row, (copies, rows)."""
+    row = np.arange(rows)
+    match cast:
+        case "warpx4":
+            return np.stack([row + 32 * quarter for quarter in range(4)])
+        case "warpx2::02_13":
+            return np.stack([row, row + 64])
+        case "warpx2::01_23":
+            first = 64 * (row // 32) + row % 32
+            return np.stack([first, first + 32])
+    return row[None, :]
+
+
+class TensorCopy:
+    """One `tcgen05.cp`."""
+
+    def __init__(self, binding: Binding) -> None:
+        self.machine, self.instruction = binding.machine, binding.instruction
+        words = binding.modifiers
+        shape = next((word for word in words if word in _SHAPES), None)
+        if shape is None or "b8x16" in words:
+            raise binding.error(f"'{binding.instruction.mnemonic}' is not simulated")
+        address, source = binding.expect(2)
+        self._rows, self._bytes = _SHAPES[shape]
+        self._lanes = _lanes(self._rows, next((w for w in words if w.startswith("warpx")), ""))
+        self._slot, bits, self._extra = binding.base(address)
+        if bits != 32:
+            raise binding.error("an address of tensor memory has 32 bits")
+        self._descriptor = binding.source(source, "b64")
+
+    def step(self) -> None:
+        """Execute it, thread by thread."""
+        for cta, warp, lane in np.argwhere(self.machine.active()).tolist():
+            thread = (cta, warp, lane)
+            try:
+                self._execute(thread)
+            except TilecError as error:
+                if self.machine.observer is not None:
+                    self.machine.observer.blame(
+                        "tensor-memory", self.instruction, thread, f"copies, and {error}"
+                    )
+
+    def _execute(self, thread: Thread) -> None:
+        machine, memory = self.machine, self.machine.memory
+        registers = machine.registers
+        word = int(machine.full(registers[self._descriptor])[thread])
+        address = int(machine.full(registers[self._slot])[thread]) + self._extra
+        at = placed(by_descriptor("a", "b8", self._rows, self._bytes), word, transposed=False)
+        if int(at.max()) + CHUNK > memory.shared_bytes:
+            raise TilecError(
+                f"its source reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
+                f"{memory.shared_bytes} bytes"
+            )
+        lanes = self._lanes + (address >> 16)
+        columns = (address & 0xFFFF) + np.arange(self._bytes // 4)
+        outside = machine.tensor.outside(thread[0], columns)
+        if outside is not None or int(lanes.max()) >= machine.tensor.data.shape[1]:
+            raise TilecError("its target is outside what its CTA has allocated")
+        observer = machine.observer
+        if observer is not None and observer.tensor is not None:
+            granules = np.unique(at >> 4)
+            observer.tensor.product(self.instruction, thread, columns, [(granules, False)])
+        base = memory.shared_base + thread[0] * memory.shared_stride
+        rows = gather(memory.data, base, at, 1, transposed=False).view(np.uint32)
+        cta = thread[0]
+        machine.tensor.data[cta, lanes[:, :, None], columns] = rows[None]
+        machine.tensor.written[cta, lanes[:, :, None], columns] = True

@@ -1,0 +1,259 @@
+"""Each number in the remarks of each example, beside the PTX of that example.
+
+The PTX is asked line by line: `.loc` says which line of the program each instruction comes from. A
+remark that no rule here knows fails, so that none goes unread.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import tilec
+from tilec.compiled import Compiled
+from tilec.passes.base import Diagnostic
+from tilec.report.diagnostics import places
+
+from .ptx_reading import Kernel, kernels, static_shared
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+TEXTS = sorted(EXAMPLES.rglob("*.mlir"))
+SCRIPTS = [
+    pytest.param(path, marks=[pytest.mark.slow] * path.with_suffix(".mlir").exists())
+    for path in sorted((EXAMPLES / "kernels").glob("*.py"))
+]
+"""Those that are as a text besides are left for those who ask."""
+
+
+class Said(NamedTuple):
+    """A remark, and what there is to check it by.
+
+    Attributes:
+        line: of the program.
+        kernel: the PTX that it is of.
+        shared: bytes of shared memory of a CTA.
+        beside: all that is remarked of the same line.
+    """
+
+    line: int
+    kernel: Kernel
+    shared: int
+    beside: list[str]
+
+    def count(self, start: str) -> int:
+        """How many instructions of the line begin so."""
+        found = self.kernel.lines.get(self.line, {})
+        return sum(n for name, n in found.items() if name.startswith(start))
+
+    def widths(self, *kinds: str) -> set[int]:
+        """Bytes of the line's accesses of these kinds; none if LLVM moved them to another line."""
+        return set().union(*(self.kernel.widths.get((self.line, kind), set()) for kind in kinds))
+
+    def anywhere(self, *kinds: str) -> set[int]:
+        """The same of the whole kernel."""
+        widths = self.kernel.widths
+        return set().union(*(widths[key] for key in widths if key[1] in kinds))
+
+    @property
+    def told(self) -> set[int]:
+        """The bytes at a time that the line's loads from global memory are said to take."""
+        texts = [text for text in self.beside if "store" not in text and "scatter" not in text]
+        found = re.findall(r"(?:copied|takes) (\d+)(?: and (\d+))? bytes? at a time", str(texts))
+        return {int(size) for pair in found for size in pair if size}
+
+
+def products(said: Said, count: str, form: str, m: str, n: str) -> None:
+    warps = said.kernel.threads // 32
+    assert int(m) * int(n) == warps
+    assert said.count(form) % int(count) == 0
+    assert said.count(form) > 0
+
+
+def warpgroups(said: Said, count: str, form: str, m: str, n: str) -> None:
+    assert said.count(form) % int(count) == 0
+    assert said.count(form) > 0
+    assert int(m) * int(n) <= said.kernel.threads // 128
+
+
+def staged(said: Said, _: str, copied: str, loaded: str) -> None:
+    # Bytes that go through registers are loaded and stored.
+    kinds = ("cp.async", "ld.global")
+    assert int(copied) in said.told
+    assert said.widths(*kinds) == said.told or said.told <= said.anywhere(*kinds)
+    for how in loaded.split(", "):
+        if size := re.fullmatch(r"loads of (\d+) bytes", how):
+            assert int(size[1]) in said.anywhere("ld.shared")
+        else:
+            base = how.removesuffix(".b16").removesuffix(".b8")
+            assert said.count(base) > 0, how
+
+
+def stages(said: Said, stages: str, size: str, ahead: str) -> None:
+    assert int(stages) * int(size) <= said.shared
+    assert said.count("cp.async.commit_group") >= int(stages) if int(stages) > 1 else True
+    assert int(ahead) == int(stages) - 1
+
+
+def own_layout(said: Said, own: str, better: str, verdict: str, price: str | None) -> None:
+    emitted = int(better if verdict == "worth" else own)
+    assert said.count("st.global") % emitted == 0
+    assert said.count("st.global") > 0
+    if verdict == "worth":
+        assert any(f", cost {price}" in other for other in said.beside), "one price"
+    else:
+        assert not any("tile.convert_layout" in other for other in said.beside)
+
+
+def trip(said: Said, size: str, stores: str, store: str, loads: str, load: str) -> None:
+    assert int(size) <= said.shared
+    for count, name in ((stores, store), (loads, load)):
+        assert said.count(name) % int(count) == 0, name
+        assert said.count(name) > 0, name
+
+
+def access(said: Said, op: str, sizes: str) -> None:
+    kind = "ld" if op in ("tile.load", "tile.gather") else "st"
+    kinds = (f"{kind}.global", f"{kind}.generic")
+    expected = {int(size) for size in sizes.split(" and ")}
+    assert expected <= (said.widths(*kinds) or said.anywhere(*kinds))
+
+
+def registers(said: Said, how: str) -> None:
+    kind = {"movmatrix": "movmatrix", "shuffles": "shfl.sync"}
+    number, _, what = how.removeprefix("takes ").removesuffix(" a warp").partition(" ")
+    if what in kind:
+        assert said.count(kind[what]) % int(number) == 0
+        assert said.count(kind[what]) > 0
+    else:
+        assert how in ("renames registers", "permutes registers")
+
+
+def shared(said: Said, _: str, total: str, apart: str) -> None:
+    assert int(total) == said.shared < int(apart)
+
+
+def reduction(said: Said, warps: str, moved: str) -> None:
+    assert int(warps) <= said.kernel.threads // 32
+    assert int(moved) <= said.shared
+    assert said.count("st.shared") > 0
+
+
+def roles(
+    said: Said, threads: str, computing: str, own: str, others: str, less: str, ring: str, size: str
+) -> None:
+    assert int(ring) * int(size) <= said.shared
+    assert int(threads) == said.kernel.threads == int(computing) + int(others)
+    assert said.kernel.registers == {int(own), int(less)}
+
+
+def boxes(said: Said, panels: str) -> None:
+    assert said.count("cp.async.bulk.tensor.2d.global") % int(panels) == 0
+
+
+def layout(said: Said, extents: str, out: str) -> None:
+    assert "x".join(re.findall(r"\w+ (\d+)", out)) == extents
+
+
+def told(said: Said, *_: str) -> None:
+    """What PTX does not show: a choice of tiles, or what a pass was asked for."""
+
+
+RULES: tuple[tuple[str, Callable[..., None]], ...] = (
+    (r"becomes (\d+) (mma\S+?)(?:, emulated on \w+)? for each of (\d+)x(\d+) warps.*", products),
+    (r"becomes (\d+) (wgmma\S+) for each of (\d+)x(\d+) warpgroups.*", warpgroups),
+    (
+        r"goes through (\d+) bytes of shared memory, swizzled as .*: copied (\d+) bytes at a time, "
+        r"loaded by (.*); \d+ wavefronts a warp, \w+ of them for bank conflicts",
+        staged,
+    ),
+    (
+        r"has (\d+) stages of (\d+) bytes of shared memory: .*; copies begin (\d+) rounds ahead",
+        stages,
+    ),
+    (
+        r"in its tile's own layout takes (\d+) instructions and \d+ sectors a warp, coalesced "
+        r"(\d+) and \d+: (worth|not worth|no room)[^\d]*(\d+)?",
+        own_layout,
+    ),
+    (
+        r"goes through (\d+) bytes of shared memory, by (\d+) (\S+) and (\d+) (\S+) a warp, "
+        r"cost \d+.*",
+        trip,
+    ),
+    (r"(renames registers|permutes registers|takes .* a warp), cost \d+", registers),
+    (r"has (\d+) buffers that share (\d+) bytes of shared memory; apart they take (\d+)", shared),
+    (r"is over (\d+) warps: (\d+) bytes go through shared memory, .*", reduction),
+    (
+        r"is shared out: of (\d+) threads (\d+) compute, with (\d+) registers each, and one of the "
+        r"(\d+) others, with (\d+), loads boxes by TMA to a ring of (\d+) stages of (\d+) bytes",
+        roles,
+    ),
+    (r"leaves by TMA, through (\d+) panels of .*", boxes),
+    (r"gives tensor<(\d+(?:x\d+)*)x\w+> the layout of .*: '.* -> (.*)'", layout),
+    (r"goes through \d+ bytes of shared memory, in \d+ panels of .*", told),
+    (r"is made by TMA, .* a round; what lies outside the array arrives as zeros", told),
+    (r"becomes tiles of .*; its grid is \(.*\)", told),
+    (r"goes down \d+ rows of CTAs before a next column", told),
+    (r"lies inside .*: no mask", told),
+    (r"(?:writes|reads|updates) what other threads may not have .*", told),
+)
+ACCESS = re.compile(r"'(\S+)' op takes ([\d and]+) bytes? at a time.*")
+
+
+def check(one: Diagnostic, said: Said) -> None:
+    if found := ACCESS.fullmatch(one.message):
+        access(said, *found.groups())
+        return
+    text = re.sub(r"^'\S+' op ", "", one.message)
+    for pattern, rule in RULES:
+        if found := re.fullmatch(pattern, text):
+            rule(said, *found.groups())
+            return
+    pytest.fail(f"no rule reads: {one.message}")
+
+
+def check_all(compiled: Compiled) -> int:
+    """Check all remarks of a program that was compiled with line information; how many."""
+    ptx, sizes = kernels(compiled.ptx), static_shared(compiled.ptx)
+    dynamic = {kernel.name: kernel.dynamic_shared for kernel in compiled.kernels}
+    lines: dict[tuple[str, int], list[str]] = {}
+    found: list[tuple[Diagnostic, int]] = []
+    for one in compiled.remarks:
+        line = next(places(one.location)).line
+        lines.setdefault((one.function, line), []).append(one.message)
+        found.append((one, line))
+    for one, line in found:
+        size = sizes.get(one.function, 0) + dynamic[one.function]
+        assert one.decided_by.startswith("tile-")
+        check(one, Said(line, ptx[one.function], size, lines[one.function, line]))
+    return len(found)
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_remarks_of_texts(path: Path) -> None:
+    compiled = tilec.compile(path, lineinfo=True)
+    assert check_all(compiled) or "tile.dot" not in path.read_text(encoding="utf-8")
+
+
+class LaunchedError(Exception):
+    """A script has come to its first kernel."""
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+def test_remarks_of_scripts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[Compiled] = []
+
+    def launch(self: Compiled, *_: object, **__: object) -> None:
+        compiled.append(self)
+        raise LaunchedError
+
+    monkeypatch.setattr(Compiled, "launch", launch)
+    with pytest.raises(LaunchedError):
+        runpy.run_path(str(path), run_name="__main__")
+    (first,) = compiled
+    assert check_all(first.again(replace(first.options, lineinfo=True, cache=False)))

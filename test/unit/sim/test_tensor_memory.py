@@ -1,0 +1,120 @@
+"""Loads and stores of tensor memory move what the ISA's pictures say; what must not be is found."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from tilec.isa import TARGETS, forms
+from tilec.isa.kernel import kernel
+from tilec.sim import launch
+
+SM_100A = TARGETS["sm_100a"]
+
+
+def place(shape, t, i):
+    """Lane, column and half of register i of thread t, coded once more from PTX ISA 9.7.16.2.3."""
+    match shape:
+        case "32x32b":
+            return t, i, 0
+        case "16x64b":
+            return t // 4 + 8 * (t % 2), t // 2 % 2 + 2 * i, 0
+        case "16x128b":
+            return t // 4 + 8 * (i % 2), t % 4 + 4 * (i // 2), 0
+        case "16x256b":
+            return t // 4 + 8 * (i // 2 % 2), i % 2 + 2 * (t % 4) + 8 * (i // 4), 0
+    return t % 16, i, t // 16
+
+
+def run(made, rng):
+    """Run a kernel of one move on random words; its buffers by name."""
+    buffers = {}
+    for buffer in made.buffers:
+        words = rng.integers(0, 1 << 32, buffer.shape, dtype=np.uint32)
+        buffers[buffer.name] = np.zeros_like(words) if buffer.written else words
+    launch(
+        made.ptx, "try_instruction", (1,), (32,), [*buffers.values()], arch="sm_100a"
+    ).require_ok()
+    return buffers
+
+
+def expected(shape, registers, memory, offset, *, packed):
+    """Registers that hold this memory, (lanes, registers)."""
+    found = np.zeros((32, registers), np.uint32)
+    for t in range(32):
+        for i in range(registers):
+            lane, column, half = place(shape, t, i)
+            if packed:
+                at = 2 * column + half * offset
+                low, high = memory[lane, at] & 0xFFFF, memory[lane, at + 1] & 0xFFFF
+                found[t, i] = low | high << 16
+            else:
+                found[t, i] = memory[lane, column + half * offset]
+    return found
+
+
+CASES = [
+    *((shape, count) for shape in ("32x32b", "16x64b", "16x32bx2") for count in (1, 2, 16)),
+    ("32x32b", 128), ("16x128b", 1), ("16x128b", 8), ("16x256b", 1), ("16x256b", 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(("shape", "count"), CASES)
+def test_moves(shape, count, packed):
+    """A load finds in registers what memory holds; a store leaves what registers hold."""
+    rng = np.random.default_rng(count)
+    offset = 2 * count * (2 if packed else 1) if shape == "16x32bx2" else 0
+    selectors = {"offset": offset} if shape == "16x32bx2" else {}
+    name = f"sync.aligned.{shape}.x{count}"
+    load = forms()[f"tcgen05.ld.{name}{'.pack::16b' * packed}.b32"]
+    found = run(kernel(load, SM_100A, selectors=selectors), rng)
+    registers = found["d"].shape[1]
+    wanted = expected(shape, registers, found["memory"], offset, packed=packed)
+    np.testing.assert_array_equal(found["d"], wanted)
+    store = forms()[f"tcgen05.st.{name}{'.unpack::16b' * packed}.b32"]
+    found = run(kernel(store, SM_100A, selectors=selectors), rng)
+    wanted = expected(shape, registers, found["memory"], offset, packed=packed)
+    np.testing.assert_array_equal(found["r"], wanted)
+
+
+LOAD = kernel(forms()["tcgen05.ld.sync.aligned.32x32b.x4.b32"], SM_100A).ptx
+FAULTS = {
+    "a wait for stores": (r"tcgen05.wait::ld\S*;", "", "before a tcgen05.wait::ld for 'tcgen05.ld"),
+    "columns given back": (r"tcgen05.dealloc.*", "", "exits with 32 allocated"),
+    "another number given back": (r"(dealloc.*) 32;", r"\1 64;", "gives back 64 columns"),
+    "another warp's lanes": (
+        r"b32 (\{%d0.*), \[%t0\]",
+        r"b32 \1, [%t0+2097152]",
+        "reaches lanes 32 to 63 of tensor memory; warp 0 has 0 to 31",
+    ),
+    "columns of nobody": (
+        r"b32 (\{%d0.*), \[%t0\]", r"b32 \1, [%t0+30]", "reaches column 32 of tensor memory",
+    ),
+    "nothing written": (r"tcgen05.st.*", "", "reads lane 0, column 0 of tensor mem"),
+    "too late an allocation": (
+        r"(tcgen05.alloc)", r"tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; \1",
+        "allocates after tcgen05.relinquish_alloc_permit",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults(fault):
+    old, new, message = FAULTS[fault]
+    text, count = re.subn(old, new, LOAD)
+    assert count
+    args = [np.zeros((32, 4), np.uint32), np.ones((32, 4), np.uint32)]
+    report = launch(text, "try_instruction", (1,), (32,), args, arch="sm_100a")
+    assert any(message in finding.message for finding in report.findings), report.findings
+
+
+def test_more_columns_than_there_are():
+    """It would wait for ever: for columns that nobody gives back."""
+    taken = "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], 512;"
+    text = re.sub(r"(tcgen05.alloc.*)", rf"{taken}\n\1", LOAD)
+    args = [np.zeros((32, 4), np.uint32), np.ones((32, 4), np.uint32)]
+    report = launch(text, "try_instruction", (1,), (32,), args, arch="sm_100a")
+    assert "deadlock" in {finding.kind for finding in report.findings}
+    assert "columns of tensor memory" in report.findings[-1].message

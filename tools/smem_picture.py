@@ -1,0 +1,123 @@
+"""Shared memory as a picture: which lanes meet in which banks, with a swizzle and without."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from tilec.isa import TilecError
+from tilec.layout import NO_SWIZZLE
+from tilec.layout.banks import BANK_BYTES, BANKS, LINE_BYTES
+from tilec.layout.drawing import Cell, Grid, picture
+
+if TYPE_CHECKING:
+    from .layout_smem import Phase, SharedTile
+
+CHUNK_BYTES = 16
+"""Of a cell: four banks of a line."""
+_PER_LINE = LINE_BYTES // CHUNK_BYTES
+
+
+class Touch(NamedTuple):
+    """Lanes of a phase that access one chunk.
+
+    Attributes:
+        phase: its number, counted over the instructions of the access.
+        lanes: the lanes, ascending.
+        conflicts: whether a bank of theirs serves another word in that phase, too.
+    """
+
+    phase: int
+    lanes: list[int]
+    conflicts: bool
+
+
+def touches(phases: Sequence[Phase], width: int) -> dict[int, list[Touch]]:
+    """What accesses each chunk of 16 bytes, by its number, in the order of the phases.
+
+    Args:
+        phases: what is served together.
+        width: bytes that a lane accesses.
+    """
+    found: dict[int, list[Touch]] = defaultdict(list)
+    for number, phase in enumerate(phases):
+        served: dict[int, set[int]] = defaultdict(set)
+        lanes: dict[int, list[int]] = defaultdict(list)
+        chunks: dict[int, set[int]] = defaultdict(set)
+        for lane, address in zip(phase.lanes, phase.addresses, strict=True):
+            for word in range(address // BANK_BYTES, -(-(address + width) // BANK_BYTES)):
+                served[word % BANKS].add(word)
+                chunk = word * BANK_BYTES // CHUNK_BYTES
+                chunks[chunk].add(word % BANKS)
+                if lane not in lanes[chunk]:
+                    lanes[chunk].append(lane)
+        for chunk, banks in chunks.items():
+            crowded = any(len(served[bank]) > 1 for bank in banks)
+            found[chunk].append(Touch(number, sorted(lanes[chunk]), crowded))
+    return found
+
+
+def memory_picture(tile: SharedTile, held: Grid) -> str:
+    """The tile's memory, and who accesses it: as it is swizzled, and as it would be without.
+
+    A cell is 16 bytes; `2:8-9` are lanes 8 and 9 in phase 2, the first that comes there. Cells are
+    red where a bank of theirs has another word to serve in that phase.
+
+    Args:
+        tile: the tile and the access.
+        held: which elements lie where.
+    """
+    count = tile.access.count()
+    head = [
+        f"{tile.rows}×{tile.cols} {tile.type}, swizzle {tile.swizzle}",
+        f"{tile.kind}: {count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
+        held.title,
+        "phase:lanes that access 16 bytes; red: in that phase a bank serves several words",
+    ]
+    return picture(head[0], head, [held._replace(title="elements"), *_accesses(tile, held)])
+
+
+def _accesses(tile: SharedTile, held: Grid) -> Iterator[Grid]:
+    """Who accesses which bytes, without a swizzle first, where that differs."""
+    plain = replace(tile, swizzle=NO_SWIZZLE)
+    for one in (tile,) if tile.swizzle == NO_SWIZZLE else (plain, tile):
+        try:
+            yield _lanes(one, held)
+        except TilecError:  # without a swizzle the access may not find its rows
+            continue
+
+
+def _lanes(tile: SharedTile, held: Grid) -> Grid:
+    count = tile.access.count()
+    found = touches(list(tile.phases()), tile.access.width)
+    cells = [
+        [_cell(found.get(line * _PER_LINE + at, []), row, at) for at in range(_PER_LINE)]
+        for line, row in enumerate(held.rows)
+    ]
+    title = f"lanes, swizzle {tile.swizzle}: {count.conflicts} conflicts"
+    return Grid(title, cells, held.rows, held.cols)
+
+
+def _cell(found: list[Touch], line: str, at: int) -> Cell:
+    where = f"line at {line}, banks {at * 4}-{at * 4 + 3}"
+    if not found:
+        return Cell("", f"{where}: not accessed", None)
+    about = "; ".join(
+        f"phase {one.phase}: lanes {_span(one.lanes)}{', conflict' if one.conflicts else ''}"
+        for one in found
+    )
+    first, more = found[0], "+" if len(found) > 1 else ""
+    red = any(one.conflicts for one in found)
+    text = f"{first.phase}:{_span(first.lanes)}{more}"
+    return Cell(text, f"{where}: {about}", (first.phase % 7 + 1) * 4, is_wrong=red)
+
+
+def _span(lanes: list[int]) -> str:
+    """`3`, `0-7`, or the lanes one by one where they do not follow each other."""
+    if len(lanes) == 1:
+        return str(lanes[0])
+    if lanes == list(range(lanes[0], lanes[-1] + 1)):
+        return f"{lanes[0]}-{lanes[-1]}"
+    return ",".join(map(str, lanes))
