@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --tile-check-program --split-input-file --verify-diagnostics
 
 gpu.module @m {
-  // expected-error @below {{'gpu.func' op unknown attribute 'tile.rasterise'; legal: tile.rasterize}}
+  // expected-error @below {{'gpu.func' op unknown attribute 'tile.rasterise'; nearest legal: tile.rasterize}}
   gpu.func @misspelt(%n: index) kernel attributes {tile.rasterise = 4 : i64} {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
