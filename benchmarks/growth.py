@@ -6,6 +6,11 @@ Memory is that of this process and of LLVM's, which is replaced from time to tim
 the compilations and at the end; every program is another. Time is of the processor, of both
 processes, so that a busy machine changes less; the exponent is the slope between the largest
 program and one of a quarter.
+
+What grows faster than in proportion is LLVM's: of chains of `scf.if`, 2,500 to 10,000 ops, its
+CodeGenPrepare takes 0.010 to 0.10 s (exponent 1.7), and where all conditions are on one argument
+InstCombine, which compares each with all before it, 0.005 to 0.10 s (2.1 to 2.4). No option of
+either changes it; both took 0.2 s of a compilation of 0.9 s.
 """
 
 from __future__ import annotations

@@ -55,8 +55,14 @@ What moves, orders and synchronises for these instructions on Hopper and later, 
 whose mnemonic says nothing of types and shape: `tile-isa list` has them behind the forms.
 `tile-isa show` has the operands, state spaces, order and scope of each, and by what a copy is known
 to be done. A target's name stands for later ones too, as in PTX; each is followed by the first PTX
-version. The ptxas of CUDA 13.0 asks for PTX 8.8 where `.block_scale` stands alone; the ISA, and the
-ptxas of CUDA 13.5, have it from 8.6 on. Both also take an exponent behind `tcgen05.mma` of
+version.
+
+`python benchmarks/certify_forms.py` asks every ptxas at hand of every form on every target in every
+PTX version, both ways, and writes a table, of which `benchmarks/results` has one. They agree but
+for this: twelve forms of `mma` of fp8 by
+`kind::f8f6f4` assemble on sm_100a and its kin, which the ISA grants to sm_120 only. The ptxas of
+CUDA 13.0 asks for PTX 8.8 where `.block_scale` stands alone; the ISA, and the ptxas of CUDA 13.5,
+have it from 8.6 on. Both also take an exponent behind `tcgen05.mma` of
 `kind::i8`, which the ISA does not grant.
 """
 

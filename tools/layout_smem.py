@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from tilec.isa import ElementType, MatrixMemory, TilecError, UnknownNameError, form
 from tilec.isa.lazy import cached_property
@@ -24,33 +24,17 @@ from tilec.layout import (
     vector_access,
 )
 from tilec.layout.banks import BANK_BYTES, BANKS, LINE_BYTES, ROWS_PER_PHASE, lanes_together
-from tilec.layout.drawing import Cell, Grid
+from tilec.layout.drawing import Cell, Grid, picture
 from tilec.layout.fragments import warp_tile
 from tilec.layout.tiling import row_tile
 
 from .layout_terminal import folded
 from .layout_text import Table, span, table
-from .smem_picture import memory_picture
+from .smem_picture import Phase, lanes_grid
 
 _CHUNK_BYTES = 16
 _MATRIX = re.compile(r"(ldmatrix|stmatrix)\.x([124])(\.trans)?")
 _KINDS = ("ldmatrix.x4", "ldmatrix.x4.trans", "stmatrix.x4", "cp.async", "m16n8k16:a")
-
-
-class Phase(NamedTuple):
-    """Lanes that are served together.
-
-    Attributes:
-        instruction: which instruction of the warp it belongs to.
-        lanes: the lanes that supply the addresses.
-        addresses: their byte addresses.
-        wavefronts: different words that the busiest bank serves.
-    """
-
-    instruction: int
-    lanes: range
-    addresses: list[int]
-    wavefronts: int
 
 
 @dataclass(frozen=True)
@@ -237,7 +221,26 @@ class SharedTile:
             [self._cell(cell, address, banks) for cell, banks in zip(row, memory.cols, strict=True)]
             for row, address in zip(memory.body, memory.rows, strict=True)
         ]
-        return memory_picture(self, Grid(memory.what, cells, memory.rows, memory.cols))
+        count = self.access.count()
+        head = [
+            f"{self.rows}×{self.cols} {self.type}, swizzle {self.swizzle}",
+            f"{self.kind}: {count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
+            memory.what,
+            "phase:lanes that access 16 bytes; red: in that phase a bank serves several words",
+        ]
+        held = Grid("elements", cells, memory.rows, memory.cols)
+        return picture(head[0], head, [held, *self._accesses(memory.rows)])
+
+    def _accesses(self, lines: list[str]) -> Iterator[Grid]:
+        """Who accesses which bytes, without a swizzle first, where that differs."""
+        plain = replace(self, swizzle=NO_SWIZZLE)
+        for one in (self,) if self.swizzle == NO_SWIZZLE else (plain, self):
+            try:
+                access = one.access
+            except TilecError:  # without a swizzle it may not find its rows
+                continue
+            title = f"lanes, swizzle {one.swizzle}: {access.count().conflicts} conflicts"
+            yield lanes_grid(title, list(one.phases()), access.width, lines)
 
     def _cell(self, text: str, address: str, banks: str) -> Cell:
         if not text:

@@ -1,23 +1,33 @@
-"""Shared memory as a picture: which lanes meet in which banks, with a swizzle and without."""
+"""Which lanes meet in which banks of shared memory, as a picture."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from tilec.isa import TilecError
-from tilec.layout import NO_SWIZZLE
 from tilec.layout.banks import BANK_BYTES, BANKS, LINE_BYTES
-from tilec.layout.drawing import Cell, Grid, picture
-
-if TYPE_CHECKING:
-    from .layout_smem import Phase, SharedTile
+from tilec.layout.drawing import Cell, Grid
 
 CHUNK_BYTES = 16
 """Of a cell: four banks of a line."""
 _PER_LINE = LINE_BYTES // CHUNK_BYTES
+
+
+class Phase(NamedTuple):
+    """Lanes that are served together.
+
+    Attributes:
+        instruction: which instruction of the warp it belongs to.
+        lanes: the lanes that supply the addresses.
+        addresses: their byte addresses.
+        wavefronts: different words that the busiest bank serves.
+    """
+
+    instruction: int
+    lanes: range
+    addresses: list[int]
+    wavefronts: int
 
 
 class Touch(NamedTuple):
@@ -59,45 +69,25 @@ def touches(phases: Sequence[Phase], width: int) -> dict[int, list[Touch]]:
     return found
 
 
-def memory_picture(tile: SharedTile, held: Grid) -> str:
-    """The tile's memory, and who accesses it: as it is swizzled, and as it would be without.
+def lanes_grid(title: str, phases: Sequence[Phase], width: int, lines: Sequence[str]) -> Grid:
+    """Who accesses each 16 bytes, line by line of 128.
 
-    A cell is 16 bytes; `2:8-9` are lanes 8 and 9 in phase 2, the first that comes there. Cells are
-    red where a bank of theirs has another word to serve in that phase.
+    A cell `2:8-9` is lanes 8 and 9 in phase 2, the first that comes there. Cells are red where a
+    bank of theirs has another word to serve in that phase.
 
     Args:
-        tile: the tile and the access.
-        held: which elements lie where.
+        title: what stands above.
+        phases: what is served together.
+        width: bytes that a lane accesses.
+        lines: the byte address of each line.
     """
-    count = tile.access.count()
-    head = [
-        f"{tile.rows}×{tile.cols} {tile.type}, swizzle {tile.swizzle}",
-        f"{tile.kind}: {count.wavefronts} wavefronts, {count.conflicts} of them conflicts",
-        held.title,
-        "phase:lanes that access 16 bytes; red: in that phase a bank serves several words",
-    ]
-    return picture(head[0], head, [held._replace(title="elements"), *_accesses(tile, held)])
-
-
-def _accesses(tile: SharedTile, held: Grid) -> Iterator[Grid]:
-    """Who accesses which bytes, without a swizzle first, where that differs."""
-    plain = replace(tile, swizzle=NO_SWIZZLE)
-    for one in (tile,) if tile.swizzle == NO_SWIZZLE else (plain, tile):
-        try:
-            yield _lanes(one, held)
-        except TilecError:  # without a swizzle the access may not find its rows
-            continue
-
-
-def _lanes(tile: SharedTile, held: Grid) -> Grid:
-    count = tile.access.count()
-    found = touches(list(tile.phases()), tile.access.width)
+    found = touches(phases, width)
     cells = [
-        [_cell(found.get(line * _PER_LINE + at, []), row, at) for at in range(_PER_LINE)]
-        for line, row in enumerate(held.rows)
+        [_cell(found.get(line * _PER_LINE + at, []), address, at) for at in range(_PER_LINE)]
+        for line, address in enumerate(lines)
     ]
-    title = f"lanes, swizzle {tile.swizzle}: {count.conflicts} conflicts"
-    return Grid(title, cells, held.rows, held.cols)
+    banks = [f"banks {at * 4}-{at * 4 + 3}" for at in range(_PER_LINE)]
+    return Grid(title, cells, lines, banks)
 
 
 def _cell(found: list[Touch], line: str, at: int) -> Cell:

@@ -49,7 +49,12 @@ _ITERATORS = re.compile(
 )
 """Upstream's parser of these ops takes whatever is in the list for strings."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_QUOTED = re.compile(rf"{STRING}|{COMMENT}")
+_QUOTED = re.compile(rf'{STRING}|"[^\n]*|{COMMENT}')
+"""Strings, those that nothing closes among them, and comments."""
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
+_HIGH_ESCAPE = re.compile(r"\\[89A-Fa-f][0-9A-Fa-f]")
+_BEHIND_NAME = re.compile(r"\s*(?:\(|=(?!=)|:\s*\d)")
+"""What follows the name of an op, an attribute or a file, and no other string."""
 _TOKEN = re.compile(
     rf"(?P<signs>{_SIGNS.pattern})|->|[<>=]=|(?P<open>[(\[{{<])"
     rf"|(?P<close>[)\]}}>])|(?P<result>#[0-9]+)|(?P<number>{_LONG_NUMBER.pattern})"
@@ -75,6 +80,8 @@ def excess(text: str) -> Excess | None:
     """
     if not text.isascii() and (stray := _SURROGATE.search(text)):
         return Excess(stray.start(), f"U+{ord(stray[0]):04X} is a lone surrogate, not a character")
+    if _HIGH_ESCAPE.search(text) and (name := _unreadable_name(text)):
+        return name
     doubtful = (
         _may_nest_deep(text)
         or (text.count("-") > DEEPEST and _SIGN_FIRST.search(text))
@@ -98,6 +105,38 @@ def excess(text: str) -> Excess | None:
 def _blank(quoted: re.Match[str]) -> str:
     """As long as a string or comment, with nothing in it."""
     return f'"{" " * (len(quoted[0]) - 2)}"' if quoted[0][0] == '"' else " " * len(quoted[0])
+
+
+def _unreadable_name(text: str) -> Excess | None:
+    """A name whose bytes are no text: MLIR takes it, and its bindings end the process.
+
+    Other strings may hold any bytes, as binaries and constants do.
+    """
+    for found in _QUOTED.finditer(text):
+        quoted = found[0]
+        if quoted[0] != '"' or not _HIGH_ESCAPE.search(quoted):
+            continue
+        named = text.startswith("@", found.start() - 1) or _BEHIND_NAME.match(text, found.end())
+        if named and not _is_utf8(quoted):
+            return Excess(found.start(), "a name that is not UTF-8")
+    return None
+
+
+def _is_utf8(quoted: str) -> bool:
+    """Whether the bytes that a string's text stands for are."""
+
+    def byte(escape: re.Match[str]) -> bytes:
+        return bytes.fromhex(escape[1]) if len(escape[1]) == 2 else escape[1].encode()
+
+    parts, at = [], 0
+    for escape in _ESCAPE.finditer(quoted):
+        parts += [quoted[at : escape.start()].encode(), byte(escape)]
+        at = escape.end()
+    try:
+        b"".join([*parts, quoted[at:].encode()]).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _may_nest_deep(text: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from math import prod
 from typing import TYPE_CHECKING
@@ -14,29 +13,13 @@ from tilec.launch.occupancy import Limit, occupancy
 from tilec.passes.base import Diagnostic, RemarkKind
 
 from .diagnostics import SOURCE, Source, place
+from .selection import chosen
+
+__all__ = ["chosen", "occupancy_remarks", "resident", "to_yaml"]
 
 if TYPE_CHECKING:
     from tilec.backend.cubin import Resources
     from tilec.compiled import Compiled
-
-
-def chosen(found: Iterable[Diagnostic], wanted: str | None) -> list[Diagnostic]:
-    """The remarks to show: advice always, decisions of the passes that are asked for.
-
-    Args:
-        found: all remarks; of those that say the same of one place in a kernel the first is kept.
-        wanted: a regular expression that finds the passes' names; None for no decisions.
-    """
-    once: dict[tuple[str, str, str], Diagnostic] = {}
-    for one in found:
-        once.setdefault((str(one.location), one.message, one.function), one)
-    return [
-        one
-        for one in once.values()
-        if not one.decided_by
-        or one.advice
-        or (wanted is not None and re.search(wanted, one.decided_by))
-    ]
 
 
 def to_yaml(found: Iterable[Diagnostic], source: Source) -> str:

@@ -10,7 +10,7 @@ COMMENT = r"//[^\n]*"
 VALUE = r"%[\w$.-]+(?:#\d+)?"
 
 _SPACE = re.compile(rf"(?:\s+|{COMMENT})*")
-_NESTING = re.compile(rf"{STRING}|{COMMENT}|->|[<>=]=|[<>()\[\]{{}}]")
+_NESTING = re.compile(rf'{STRING}|"[^\n]*|{COMMENT}|->|[<>=]=|[<>()\[\]{{}}]')
 _PLAIN_TYPE = re.compile(r"!?[A-Za-z_][\w$.]*(?:<[^<>()\[\]{}\"/-]*>)?(?![\w$.<])")
 _NAMED = re.compile(r"[!#]?[A-Za-z_][\w$.]*")
 _NUMBER = re.compile(r"-?\d[\w.]*(?:(?<=[eE])[+-]\d+)?")

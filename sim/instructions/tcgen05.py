@@ -16,9 +16,6 @@ from ..memory import Space
 from ..ptx.module import Address, Instruction, Integer
 from ..sync import Gate, Members
 from ..taint.flows import Flow, Flowing
-from ..tensor_copy import TensorCopy
-from ..tensor_moves import TensorMoves
-from ..tensor_product import TensorMultiply
 from ..traits import First, Sync, Traits
 from ..transfers import Load
 from .mbarrier import MBarrier
@@ -219,8 +216,22 @@ def _nothing() -> None:
 
 
 def _move(binding: Binding) -> Step:
+    from ..tensor_moves import TensorMoves  # noqa: PLC0415 (for kernels that have them)
+
     binding.sync = Members()
     return TensorMoves(binding).step
+
+
+def _multiply(binding: Binding) -> Step:
+    from ..tensor_product import TensorMultiply  # noqa: PLC0415 (likewise)
+
+    return TensorMultiply(binding).step
+
+
+def _copy(binding: Binding) -> Step:
+    from ..tensor_copy import TensorCopy  # noqa: PLC0415 (likewise)
+
+    return TensorCopy(binding).step
 
 
 _BINDERS: dict[str, Callable[[Binding], Step]] = {
@@ -233,7 +244,7 @@ _BINDERS: dict[str, Callable[[Binding], Step]] = {
     "wait::st": _wait,
     "fence::before_thread_sync": _fence,
     "fence::after_thread_sync": _fence,
-    "mma": lambda binding: TensorMultiply(binding).step,
-    "cp": lambda binding: TensorCopy(binding).step,
+    "mma": _multiply,
+    "cp": _copy,
     "commit": _commit,
 }

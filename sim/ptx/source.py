@@ -10,7 +10,7 @@ from tilec.isa.lazy import cached_property
 
 from ..errors import PtxError
 
-_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|"[^\n]*|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _NOT_NEWLINE = re.compile(r"[^\n]")
 _INLINE_ASM = re.compile(r"// begin inline asm\n.*?(?:// end inline asm|\Z)", re.DOTALL)
 _LOC = re.compile(r"^[ \t]*\.loc\b[^\n]*", re.MULTILINE)

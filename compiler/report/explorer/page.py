@@ -14,7 +14,7 @@ from typing import Any
 from tilec.backend.external_tools import AssemblerError
 from tilec.passes.base import Diagnostic
 from tilec.report.diagnostics import places
-from tilec.report.remarks import chosen
+from tilec.report.selection import chosen
 
 from .diff import changes
 from .explored import Explored

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import resource
 import signal
 import subprocess
@@ -177,9 +178,13 @@ def _judge(options: dict[str, object], code: int, said: str, left: list[str]) ->
     legal = {0, 1, 128 + signal.SIGINT, 128 + signal.SIGTERM}
     if code not in legal:
         raise WrongError(f"exit code {code}: {said[-200:]}")
+    if code == 1 and fault in _ABOUT_A_FILE and not _NAMED.search(said):
+        raise WrongError(f"names no file: {said[-200:]}")
     if fault in ("nothing", "kill worker", "spoiled cache") and code:
         raise WrongError(f"fails: {said[-300:]}")
 
 
+_ABOUT_A_FILE = ("full stdout", "file size")
+_NAMED = re.compile(r"^error: \S+: (?:No space left on device|File too large)$", re.MULTILINE)
 _EXPLAINED_BY_PYTHON = ("address space", "open files", "stack")
 """Faults so early that Python itself may not start; what is left still counts."""

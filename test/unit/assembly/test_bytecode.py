@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import random
 import re
+import signal
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
+from tilec.frontend import bytecode
 from tilec.frontend.bytecode import read_bytecode, write_bytecode
 from tilec.frontend.contexts import new_context
 from tilec.frontend.parsing import parse
@@ -101,7 +105,47 @@ def test_random_programs_come_back_from_bytecode(generator: ModuleType) -> None:
     assert tried > 16
 
 
-def test_bytecode_that_was_changed_is_refused() -> None:
+def changed(data: bytes, rng: random.Random) -> bytes:
+    """Bytecode with some bytes that are others."""
+    made = bytearray(data)
+    for _ in range(rng.choice((1, 2, 5, 20))):
+        made[rng.randrange(4, len(made))] = rng.randrange(256)
+    return bytes(made)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_damaged_bytecode_ends_no_process(seed: int) -> None:
+    """MLIR's reader dies of one in a hundred such files, or says what is no UTF-8."""
+    (module,) = parts(ROOT / "examples/gemm.mlir")
+    data = write_bytecode(module)
+    rng = random.Random(seed)
+    said, context = set[str](), new_context()
+    for _ in range(60):
+        try:
+            read_bytecode(changed(data, rng), context)
+        except ProgramError as error:
+            said.add(error.diagnostics[0].message.partition(":")[0])
+    assert "damaged bytecode" in said
+    assert len(said) > 1
+
+
+def test_bytecode_of_which_the_reader_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+
+    def die(data: bytes) -> None:
+        read.append(len(data))
+        os.kill(os.getpid(), signal.SIGSEGV)
+
+    dying = SimpleNamespace(
+        Module=SimpleNamespace(parse=die), MLIRError=ir.MLIRError, Location=ir.Location
+    )
+    monkeypatch.setattr(bytecode, "ir", dying)
+    with pytest.raises(ProgramError, match="MLIR's reader ends with SIGSEGV"):
+        read_bytecode(b"ML\xefR", new_context())
+    assert not read  # not here, but in the process that died
+
+
+def test_bytecode_that_was_cut_off_is_refused() -> None:
     (module,) = parts(ROOT / "examples/gemm.mlir")
     data = write_bytecode(module)
     for at in (len(data) // 3, len(data) // 2):

@@ -56,7 +56,7 @@ def test_against_another_checkout(tmp_path: Path) -> None:
     """The other one is what is timed, though another tilec is installed: here by a clock."""
     other = tmp_path / "other"
     ignored = shutil.ignore_patterns(".git", ".venv", "*.egg-info", "__pycache__", "results")
-    shutil.copytree(SCRIPT.parents[1], other, ignore=ignored)
+    shutil.copytree(SCRIPT.parents[1], other, symlinks=True, ignore=ignored)
     driver = other / "compiler" / "driver.py"
     driver.write_text(driver.read_text() + SLOW)
     done = run("--json", "--rounds", "2", "--kernel", "attention", "--against", str(other))

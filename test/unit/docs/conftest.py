@@ -20,8 +20,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-_PACKAGES = ("isa", "layout", "ir", "dialects", "interpret", "passes", "lang", "sim", "runtime")
-_FOLDERS = ("compiler", *_PACKAGES, "tools", "docs", "examples", "test/lit")
+_LINKED = [path.name for path in (ROOT / "compiler").iterdir() if path.is_symlink()]
+_FOLDERS = ("src", "compiler", *_LINKED, "docs", "examples", "test/lit")
 _FENCE = re.compile(r"^```(.+?)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _CAPTION = re.compile(r":caption: (\S+)\n")
 
@@ -117,14 +117,11 @@ def copy(tmp_path: Path) -> Copy:
     """A copy of the repository, whose modules come before those installed."""
     folder = tmp_path / "tilec"
     ignored = shutil.ignore_patterns("__pycache__", "Output", "_build", ".*")
-    for name in _FOLDERS:  # `compiler` has links to the other packages
-        shutil.copytree(ROOT / name, folder / name, ignore=ignored, symlinks=True)
-    package = tmp_path / "modules" / "tilec"
-    package.parent.mkdir()
-    package.symlink_to(folder / "compiler")
+    for name in _FOLDERS:
+        shutil.copytree(ROOT / name, folder / name, symlinks=True, ignore=ignored)
     scripts = Path(sys.executable).parent
     environment = os.environ | {
-        "PYTHONPATH": str(package.parent),
+        "PYTHONPATH": str(folder / "src"),
         "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
         "NO_COLOR": "1",
         "TILEC_CACHE": "",

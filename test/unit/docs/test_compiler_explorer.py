@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tilec.isa import target
+from tilec.pipelines import pipeline
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "compiler_explorer.md").read_text(encoding="utf-8")
@@ -70,3 +72,35 @@ def test_version():
     flag = FOUND["group.tilec.versionFlag"]
     done = subprocess.run([TILEC, flag], capture_output=True, text=True, check=True)
     assert re.fullmatch(r"tilec \d+\.\d+\.\d+\n", done.stdout)
+
+
+HEADING = re.compile(r"^// -----// IR Dump (Before|After) (.+) //----- //$")
+KERNEL = re.compile(r"^\s*\w+\.func\s+(?:\w+\s+)?@(\w+).*\{$")
+"""What its parser of MLIR's dumps looks for: headings, and functions that begin on a line."""
+
+
+def test_dumps_of_passes_are_what_its_pipeline_viewer_reads(tmp_path):
+    flags = ("--mlir-print-ir-before-all", "--mlir-print-ir-after-all")
+    source = ROOT / "examples" / "mma.mlir"
+    code, said, _ = run("tilecptx", source, tmp_path, "--target", "sm_80", *flags)
+    assert code == 0
+    dumps: list[tuple[str, str, list[str]]] = []
+    for line in said.splitlines():
+        if found := HEADING.match(line):
+            dumps.append((found[1], found[2], []))
+        else:
+            assert "IR Dump" not in line
+            dumps[-1][2].append(line)
+    before = [(name, lines) for when, name, lines in dumps if when == "Before"]
+    after = [(name, lines) for when, name, lines in dumps if when == "After"]
+    assert sorted(name for name, _ in before) == sorted(name for name, _ in after)
+    passes = str(pipeline(target("sm_80")))
+    for name, _ in after:
+        # Class: argument, with options; the argument is how the pipeline names the pass.
+        assert re.split(r"[:({]\s*", name.rstrip(")"))[1] in passes, name
+    tiles = [lines for name, lines in after if "tile-" in name]
+    names = [match[1] for lines in tiles for line in lines if (match := KERNEL.match(line))]
+    assert set(names) == {"mma"}
+    assert len(names) >= len(tiles) - 3  # behind the last passes it is an llvm.func
+    changed = [name for (name, old), (_, new) in zip(before, after, strict=True) if old != new]
+    assert 0 < len(changed) < len(after)

@@ -173,6 +173,18 @@ FAULTS = {
         lambda folder: (folder / "work" / "bad").write_text("module {" * 100_000),
         applies=reads,
     ),
+    "input is damaged bytecode": Fault(
+        Outcome(1, r"(?s)(error: )?bad:.*", whole=False),
+        {"IN": "bad"},
+        lambda folder: (folder / "work" / "bad").write_bytes(b"ML\xefR\x0dx\0\xff" * 100),
+        applies=reads,
+    ),
+    "input has a name that is no text": Fault(
+        Outcome(1, r"(?s)(error: )?bad:1:\d+: [^\n]*\n.*", whole=False),
+        {"IN": "bad"},
+        lambda folder: (folder / "work" / "bad").write_text('gpu.module @"\\FF" {}\n'),
+        applies=reads,
+    ),
     "input is closed": Fault(
         error("<stdin>: Bad file descriptor"), {"IN": "-"}, shell="<&-", applies=reads
     ),

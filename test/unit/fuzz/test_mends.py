@@ -23,11 +23,13 @@ class Mend(NamedTuple):
         plant: Python that does.
         entry: where the fault is met.
         wrong: what goes wrong, as the harness says it.
+        patience: seconds that a case has.
     """
 
     plant: str
     entry: str
     wrong: str
+    patience: float = 60
 
 
 MENDS = {
@@ -96,6 +98,47 @@ MENDS = {
         "kernels",
         "RecursionError at",
     ),
+    "dashes in comments": Mend(
+        "import re, tilec.frontend.structure as m\n"
+        r"m._SIGN_FIRST = re.compile(r'-(?:(?:\s|//[^\n]*)*-){256}')",
+        "mlir",
+        "no end within",
+        patience=5,
+    ),
+    "damaged bytecode": Mend(
+        "import tilec.frontend.bytecode as m; m._as_text = lambda data: data",
+        "bytecode",
+        "the process ended with",
+    ),
+    "wide elements": Mend(
+        "import tilec.dialects.tile.tiles as m; m._WIDEST = 1 << 20", "mlir", "KeyError at"
+    ),
+    "a number that its type lacks": Mend(
+        "import tilec.tools.run_arguments as m\n"
+        "m._scalar = lambda type_, text: type_.type(m._number(text))",
+        "sidecars",
+        "OverflowError at",
+    ),
+    "a deep filter": Mend(
+        "import tilec.tools.pass_flags as m; m._pattern = str", "commands", "internal error at"
+    ),
+    "a word of blanks": Mend(
+        "import tilec.tools.common as m\n"
+        "error, meant = m.Parser.error, m.Parser._meant\n"
+        "m.Parser._meant = lambda self, given: meant(self, given.split()[0])",
+        "commands",
+        "IndexError",
+    ),
+    "output over the input": Mend(
+        "import tilec.tools.files as m; m.check_outputs = lambda *_: None\n"
+        "import tilec.tools.tilec as t; t.check_outputs = lambda *_: None\n"
+        "t.write_outputs = lambda outputs: [open(p, 'w').write(c) for p, c in outputs.items()]",
+        "commands",
+        "left after a failure",
+    ),
+    "a worker killed when busy": Mend(
+        "import tilec.backend.codegen as m; m._ATTEMPTS = 1", "processes", "CodegenError at"
+    ),
     "a comparison of NaN": Mend(
         "import numpy, tilec.sim.alu.compare as m\nm._ordered_unequal = numpy.not_equal",
         "arithmetic",
@@ -107,7 +150,8 @@ MENDS = {
 def tried(mend: Mend, cases: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, str(HOUSE), "--plant", mend.plant, "--entries", mend.entry,
-         "--first", "0", "--cases", str(cases), "--until-wrong", mend.wrong],
+         "--first", "0", "--cases", str(cases), "--until-wrong", mend.wrong,
+         "--patience", str(mend.patience)],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 

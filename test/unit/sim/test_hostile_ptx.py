@@ -74,6 +74,14 @@ def test_offsets_of_all_sizes_wrap_in_every_space(op: str, at: str, offset: int)
     assert launch(read_text(text), "k", 1, 1, [np.zeros(4, np.float32)]).ok
 
 
+@pytest.mark.parametrize("unit", ['"\\', '"\\"\\', '\\"'])
+def test_strings_that_nothing_closes_are_read_once(unit: str) -> None:
+    start = time.process_time()
+    with pytest.raises(PtxError):
+        read_text(HEAD + unit * (40_000 // len(unit)))
+    assert time.process_time() - start < 3
+
+
 def test_numbered_names_may_have_many_digits() -> None:
     with pytest.raises(PtxError):
         read_text(BODY.format(f"mov.u64 %r{DIGITS}, 1 2;"))
