@@ -41,11 +41,11 @@ def walk_tiles(function: gpu.GPUFuncOp, around: Op) -> None:
     for op in moved:
         op.move_before(end)
     own = {value.owner.operation for value in (first, ctas)}
-    for op in named(function, ["gpu.block_id", "gpu.grid_dim"]):
+    for op in named(function, [gpu.BlockIdOp, gpu.GridDimOp]):
         if op in own:
             continue
         number = dimension_of(op)
-        if op.name == "gpu.block_id":
+        if isinstance(op.opview, gpu.BlockIdOp):
             value = places[number]
         else:
             with ir.InsertionPoint(op), op.location:
