@@ -10,7 +10,6 @@ from tilec.ir.mlir import ir
 from tilec.isa.wording import counted
 
 from .analysis.shared_space import SharedSpace
-from .fragments.fragment_types import FragmentTypes
 from .kernel_pass import Kernel, KernelPass
 from .layouts.coalescing import coalesced
 
@@ -34,8 +33,7 @@ class CoalesceStores(KernelPass):
 
 
 def _coalesce(store: StoreOp, kernel: Kernel) -> None:
-    types = FragmentTypes(kernel.function)
-    found, target = coalesced(store, types, kernel.target), kernel.target
+    found, target = coalesced(store, kernel.function, kernel.target), kernel.target
     if found is None:
         return
     own, better = found.own, found.better

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from enum import Enum
-from typing import Union, get_args, get_origin, get_type_hints
+from functools import cache
+from typing import NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from tilec.isa import TilecError, nearest
 
@@ -55,19 +57,37 @@ def make_pass(name: str, options: str = "") -> Pass:
         found = registry.pass_class(name)
     except KeyError:
         raise unknown_pass(name) from None
-    given = parse_options(options)
+    given, known = parse_options(options), _options(found)
     hints = get_type_hints(found) if given else {}
-    by_option = {field.name.replace("_", "-"): field.name for field in fields(found)}
     values: dict[str, object] = {}
     for option, text in given.items():
-        if option not in by_option:
-            legal = ", ".join(nearest(option, by_option)) or "none"
+        if option not in known:
+            legal = ", ".join(nearest(option, known)) or "none"
             raise PipelineError(f"pass '{name}' has no option '{option}'; legal: {legal}")
-        values[by_option[option]] = _value(f"{name}{{{option}}}", hints[by_option[option]], text)
-    for option, field in zip(by_option, fields(found), strict=True):
-        if field.name not in values and field.default is field.default_factory is MISSING:
+        field = known[option].name
+        values[field] = _value(f"{name}{{{option}}}", hints[field], text)
+    for option, (field, is_needed) in known.items():
+        if is_needed and field not in values:
             raise PipelineError(f"pass '{name}' needs its option: write {name}{{{option}=…}}")
     return _made(found, values)
+
+
+class _Option(NamedTuple):
+    """A field of a pass, and whether it has no default."""
+
+    name: str
+    is_needed: bool
+
+
+@cache
+def _options(kind: type[Pass]) -> Mapping[str, _Option]:
+    """The options of a pass by their names in a pipeline."""
+    return {
+        field.name.replace("_", "-"): _Option(
+            field.name, field.default is field.default_factory is MISSING
+        )
+        for field in fields(kind)
+    }
 
 
 def _made(kind: type[Pass], values: dict[str, object]) -> Pass:

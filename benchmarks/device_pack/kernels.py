@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -109,11 +109,16 @@ def _timed(
     """A kernel whose arguments are called by these names, whatever its program calls them."""
     (kernel,) = program.kernels
     described = kernel.json()
-    for argument, called in zip(described["arguments"], arguments, strict=True):
+    for argument, called in zip(given_by_launch(described["arguments"]), arguments, strict=True):
         argument["name"] = called
     return TimedKernel(
         name, program.ptx, {**described, "kernel": kernel.name, **fields, "name": name}
     )
+
+
+def given_by_launch(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The arguments that a launch is given."""
+    return [one for one in arguments if one["kind"] not in ("grid", "tensor_map")]
 
 
 CONFIGURATIONS = {

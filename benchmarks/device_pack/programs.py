@@ -16,7 +16,7 @@ from tilec.isa.launch import extents
 
 from .examples import EXAMPLES, Launch, inexact, tile_kernels
 from .gemm_kernel import Configuration
-from .kernels import compiled, fitted, kinds_of
+from .kernels import compiled, fitted, given_by_launch, kinds_of
 
 _RAGGED = (129, 200, 72)
 """M, N and K that fill no tile, with rows of whole 16 bytes."""
@@ -95,7 +95,7 @@ class Packed:
         passed: list[Passed] = []
         arguments = one.kernel.json()["arguments"]
         maps = [argument for argument in arguments if argument["kind"] == "tensor_map"]
-        others = _given(arguments)
+        others = given_by_launch(arguments)
         places: list[int] = []
         for argument, given in zip(others, one.arguments, strict=True):
             places.append(len(passed))
@@ -147,7 +147,7 @@ def _of_pools(
     type_ = _NUMPY[kernel["arguments"][result]["type"]]
     maps = [one for one in kernel["arguments"] if one["kind"] == "tensor_map"]
     places = []
-    given = _given(kernel["arguments"])
+    given = given_by_launch(kernel["arguments"])
     for number, (argument, (rows, cols)) in enumerate(zip(given, shapes, strict=True)):
         places.append(len(passed))
         size = rows * cols * BYTES.get(argument["type"], 8)
@@ -198,11 +198,6 @@ def _left_open(
     known = (*argument["shape"], *argument["strides"], argument["offset"])
     given = (*shape, *strides, 0)
     return [Passed(value=v) for v, k in zip(given, known, strict=True) if k is None]
-
-
-def _given(arguments: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The arguments that a launch is given."""
-    return [one for one in arguments if one["kind"] not in ("grid", "tensor_map")]
 
 
 def _extents(kernel: Mapping[str, Any], grid: Sequence[int]) -> list[Passed]:

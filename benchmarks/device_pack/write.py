@@ -96,7 +96,8 @@ def _carry(folder: Path) -> None:
     shutil.copytree(BENCHMARKS / "device_run", folder / "device_run", ignore=nothing)
     (folder / "tilec").mkdir()
     assert tilec.__file__
-    shutil.copy(tilec.__file__, folder / "tilec")
+    for name in ("__init__.py", "version.py"):
+        shutil.copy(Path(tilec.__file__).parent / name, folder / "tilec")
     for package in CARRIED:
         (source,) = package.__path__
         name = package.__name__.rpartition(".")[2]

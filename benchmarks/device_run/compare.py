@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Protocol
 
-from .arguments import values
+from .arguments import launched, values
 from .driver import Cuda, DeviceError
 from .machine import Sampler
 from .matrix import Matrix
@@ -83,10 +83,11 @@ class Kernel:
         """Launches on the sets of a problem."""
         grid = problem.grid(self.fields)
         arguments = self.fields["arguments"]
-        ready = [values(arguments, matrices, problem.scalars) for matrices in problem.sets]
+        ready = [values(arguments, one, problem.scalars, grid) for one in problem.sets]
+        ctas = launched(self.fields, grid, self._cuda.limits["multiprocessors"])
 
         def launch(number: int) -> None:
-            self._cuda.launch(self.function, grid, self.fields["block"], ready[number])
+            self._cuda.launch(self.function, ctas, self.fields["block"], ready[number])
 
         return launch
 

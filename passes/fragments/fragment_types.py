@@ -5,6 +5,7 @@ from __future__ import annotations
 from tilec.dialects.tile.dialect import FragType
 from tilec.dialects.tile.dots import DOTS, unit_of
 from tilec.dialects.tile.ops import LoadOp, StoreOp
+from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.dots import dot_form, dot_values
 from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
 from tilec.dialects.tile.tiles import TileValue, frag_type, tile_value
@@ -21,6 +22,8 @@ from .decomposition import Decomposition, decompose
 from .matrix_moves import moved_at_once
 from .warpgroup_fragments import warp_piece
 
+_MOVES = (LoadOp, StoreOp)
+
 
 class FragmentTypes:
     """Which fragments replace a tensor with a layout.
@@ -31,9 +34,13 @@ class FragmentTypes:
 
     def __init__(self, function: Op) -> None:
         self.function = function
-        self._units = _units(function)
         self._types: dict[Type, list[Type]] = {}
         self._wholes: dict[Type, FragType] = {}
+
+    @cached_property
+    def _units(self) -> dict[LinearLayout, LinearLayout]:
+        """The fragment that each layout repeats; asked for before any product is rewritten."""
+        return _units(self.function)
 
     def tile(self, type_: Type) -> TileValue | None:
         """The tile that a type is, or None for what is not a tensor.
@@ -111,7 +118,9 @@ def _units(function: Op) -> dict[LinearLayout, LinearLayout]:
     units: dict[LinearLayout, LinearLayout] = {}
     named: dict[LinearLayout, LinearLayout] = {}
     for op in walk(function):
-        if isinstance(op, LoadOp | StoreOp) and op.form is not None:
+        if not isinstance(op, TileOp):
+            continue
+        if isinstance(op, _MOVES) and op.form is not None:
             tile = tile_value(op.tile.type)
             moved = moved_at_once(op.form, tile) if tile is not None else None
             if tile is not None and moved is not None:

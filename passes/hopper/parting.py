@@ -12,6 +12,7 @@ from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp, WarpgroupDotOp
 from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
+from tilec.ir.aliases import Op
 from tilec.ir.attributes import signature
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.ir.types import memref_of
@@ -20,7 +21,6 @@ from tilec.isa import Target
 from ..analysis.effects import Writers, is_shared
 from ..analysis.index_forms import is_pure
 from ..analysis.shared_space import SharedSpace, aligned, conversion_bytes
-from ..fragments.fragment_types import FragmentTypes
 from ..kernel_pass import Kernel
 from ..layouts.coalescing import coalesced
 from ..staging.staged_copies import StagedCopy, copy_groups
@@ -217,8 +217,8 @@ class _Planning:
         space = SharedSpace(self._kernel.function, self._target)
         left, kept = space.left(self._tiles or self._loop), _BARRIERS
         if self._beside_stores:
-            stores, types = self._kernel.named(StoreOp), FragmentTypes(self._kernel.function)
-            kept += sum(_bytes_to_store(store, types, self._target) for store in stores)
+            stores, function = self._kernel.named(StoreOp), self._kernel.function
+            kept += sum(_bytes_to_store(store, function, self._target) for store in stores)
         if self._beside_stores and self._tiles is None:
             ops = [op.operation for op in self._loop.operation.block.operations]
             others = [op for op in ops if op != self._loop.operation]
@@ -232,7 +232,7 @@ def _registers(dot: WarpgroupDotOp, threads: int) -> int:
     return prod(type_.shape) * bits_of(type_.element_type) // 32 // threads
 
 
-def _bytes_to_store(store: StoreOp, types: FragmentTypes, target: Target) -> int:
+def _bytes_to_store(store: StoreOp, function: Op, target: Target) -> int:
     """Bytes of shared memory through which a tile will leave: by boxes, or coalesced."""
     type_ = store.tile.type
     if is_shared(store.memref) or not isinstance(type_, ir.RankedTensorType):
@@ -240,7 +240,7 @@ def _bytes_to_store(store: StoreOp, types: FragmentTypes, target: Target) -> int
     bits = bits_of(type_.element_type)
     if bits == HALF:
         return aligned(prod(type_.shape) * bits // 8)
-    wanted = coalesced(store, types, target)
+    wanted = coalesced(store, function, target)
     if wanted is None or not wanted.pays:
         return 0
     return conversion_bytes(store.tile.type, wanted.type, target)

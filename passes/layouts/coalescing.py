@@ -8,7 +8,7 @@ from tilec.dialects.tile.matrices import in_memory
 from tilec.dialects.tile.ops import StoreOp
 from tilec.dialects.tile.ops.memory import vector_of
 from tilec.dialects.tile.tiles import PlainTile, TileValue, bits_of, tensor_type, tile_value
-from tilec.ir.aliases import Type
+from tilec.ir.aliases import Op, Type
 from tilec.isa import Target
 from tilec.layout import LinearLayout
 from tilec.layout.sectors import Traffic, traffic
@@ -43,7 +43,7 @@ class Coalesced(NamedTuple):
         return _cost(self.own) - _cost(self.better) > self.price
 
 
-def coalesced(store: StoreOp, types: FragmentTypes, target: Target | None) -> Coalesced | None:
+def coalesced(store: StoreOp, function: Op, target: Target | None) -> Coalesced | None:
     """A store to global memory in the layout that suits memory; None if its own costs no more."""
     value, memref = store.tile, store.memref
     tile = tile_value(value.type)
@@ -53,6 +53,7 @@ def coalesced(store: StoreOp, types: FragmentTypes, target: Target | None) -> Co
     own, better = (_traffic(store, tile, layout) for layout in (tile.layout, other))
     if _cost(own) <= _cost(better):
         return None
+    types = FragmentTypes(function)
     price = conversion_cost(tile.layout, other, tile.element, target, types)
     return Coalesced(tensor_type(tile.shape, tile.element, other), own, better, price)
 

@@ -11,6 +11,8 @@ import pytest
 from tilec.isa import TARGETS, target
 from tilec.launch.occupancy import Limit, Occupancy, occupancy
 
+RUBIN = 107
+
 PROGRAM = """
 #include <cstddef>
 #include <cstdio>
@@ -81,6 +83,8 @@ def test_agrees_with_the_calculator(tmp_path: Path) -> None:
     rng = random.Random(0)
     asked = []
     for chosen in TARGETS.values():
+        if chosen.number == RUBIN:
+            continue  # whose limits the calculator does not have
         for _ in range(200):
             threads, registers = 32 * rng.randint(1, 32), rng.randint(16, 255)
             shared = rng.choice([0, rng.randint(0, chosen.shared_per_cta)])

@@ -40,7 +40,7 @@ def test_comes_back(module: str, pipeline: str, each: bool) -> None:
 
 
 def test_none() -> None:
-    with pytest.raises(TilecError, match="no reproducer"):
+    with pytest.raises(TilecError, match="not a reproducer"):
         read_reproducer("module {}\n")
 
 

@@ -89,8 +89,8 @@ def test_a_wrong_result_is_told(cuda, library, gemms, monkeypatch):
     from device_run import compare, gemm
     from device_run.peers import NoPeers
 
-    def short(arguments, matrices, scalars):
-        found = values(arguments, matrices, scalars)
+    def short(arguments, matrices, scalars, grid):
+        found = values(arguments, matrices, scalars, grid)
         for extent in (2, 5):  # columns of A, rows of B
             found[extent].value -= 64
         return found

@@ -94,7 +94,7 @@ def test_refusals():
         Swizzle(1, 0, -1)
     with pytest.raises(LayoutError, match="takes elements of 32 bits apart"):
         shared_layout({"row": 8, "col": 8}, 32, Swizzle(1, 1, 3))
-    with pytest.raises(LayoutError, match=r"order \(row\) is not"):
+    with pytest.raises(LayoutError, match=r"order \(row\) does not name"):
         shared_layout({"row": 8, "col": 8}, 32, order=("row",))
     with pytest.raises(LayoutError, match="no power of two; nearest: 8 and 16"):
         shared_layout({"row": 12, "col": 8}, 32)

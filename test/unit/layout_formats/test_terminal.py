@@ -125,7 +125,7 @@ def test_a_terminal_narrower_than_a_cell():
 
 
 def test_a_terminal_is_no_place_for_a_picture():
-    out = on_terminal(*HALF, "--format", "png")
+    out = on_terminal(*HALF, "--format", "png", NO_COLOR="1")
     assert out == "error: a terminal shows no PNG; give -o FILE\n"
 
 
