@@ -40,18 +40,19 @@ def walk_tiles(function: gpu.GPUFuncOp, around: Op) -> None:
             end = scf.yield_()
     for op in moved:
         op.move_before(end)
-    own = {value.owner.operation for value in (first, ctas)}
-    for op in named(function, [gpu.BlockIdOp, gpu.GridDimOp]):
-        if op in own:
-            continue
-        number = dimension_of(op)
-        if isinstance(op.opview, gpu.BlockIdOp):
-            value = places[number]
-        else:
+    for op in named(function, [gpu.BlockIdOp]):
+        if op != first.owner.operation:
+            _replace(op, places[dimension_of(op)])
+    for op in named(function, [gpu.GridDimOp]):
+        if op != ctas.owner.operation:
             with ir.InsertionPoint(op), op.location:
-                value = _wide(extents[number])
-        op.results[0].replace_all_uses_with(value)
-        op.erase()
+                extent = _wide(extents[dimension_of(op)])
+            _replace(op, extent)
+
+
+def _replace(op: ir.Operation, value: Value) -> None:
+    op.results[0].replace_all_uses_with(value)
+    op.erase()
 
 
 def _of_tiles(ops: list[ir.Operation]) -> list[ir.Operation]:
