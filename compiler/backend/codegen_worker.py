@@ -23,21 +23,34 @@ NEEDLESS = ("early-cse", "slsr", "nary-reassociate")
 merged what is equal, and addresses are computed in steps where they are made."""
 
 
-def to_ptx(ir: str, cpu: str, features: str, level: int) -> str:
-    """PTX of a module of LLVM IR.
+class Machine:
+    """What generates code of one module: LLVM numbers what it calls, from one to the next.
 
-    Raises:
-        RuntimeError: if LLVM cannot parse or verify it.
+    Args:
+        cpu: the target.
+        features: its features.
+        level: of optimisation.
     """
-    machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
-        cpu=cpu, features=features, opt=min(level, _SELECTION)
-    )
-    module = llvm.parse_assembly(ir)
-    module.triple = TRIPLE
-    module.data_layout = str(machine.target_data)
-    _optimize(module, machine, level, flat=_is_flat(ir))
-    text: str = machine.emit_assembly(module)
-    return text
+
+    def __init__(self, cpu: str, features: str, level: int) -> None:
+        self._level = level
+        self._machine = llvm.Target.from_triple(TRIPLE).create_target_machine(
+            cpu=cpu, features=features, opt=min(level, _SELECTION)
+        )
+        self._module: llvm.ModuleRef | None = None
+
+    def to_ptx(self, ir: str) -> str:
+        """PTX of a module of LLVM IR, which is kept as long as this, since freeing takes time.
+
+        Raises:
+            RuntimeError: if LLVM cannot parse or verify it.
+        """
+        module = self._module = llvm.parse_assembly(ir)
+        module.triple = TRIPLE
+        module.data_layout = str(self._machine.target_data)
+        _optimize(module, self._machine, self._level, flat=_is_flat(ir))
+        text: str = self._machine.emit_assembly(module)
+        return text
 
 
 def _optimize(
@@ -76,17 +89,24 @@ def main() -> None:
     # for each, which costs registers.
     llvm.set_option("", "-disable-lsr")
     llvm.set_option("", f"-opt-disable={','.join(NEEDLESS)}")
+    last: tuple[str, str, int] | None = None
+    machine: Machine | None = None
     while True:
         try:
-            request = marshal.load(sys.stdin.buffer)
+            ir, *options = marshal.load(sys.stdin.buffer)
         except EOFError:
             return
+        wanted = (*options,)
         try:
-            reply = (True, to_ptx(*request))
+            if machine is None or wanted != last:
+                machine = Machine(*wanted)
+            reply = (True, machine.to_ptx(ir))
         except RuntimeError as error:
             reply = (False, str(error))
         marshal.dump(reply, replies)
         replies.flush()
+        # While nobody waits: the next module is mostly for the same target.
+        machine, last = machine and Machine(*wanted), wanted
 
 
 if __name__ == "__main__":

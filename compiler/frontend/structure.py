@@ -31,6 +31,9 @@ LONGEST_MAP = 1 << 16
 MOST_EXPANDED = 1 << 20
 """Aliases that one alias stands for, if all that it names are written out."""
 
+_FEW_ALIASES = 32
+"""So many aliases and uses of some stand for 3 ** (32 / 3) at most, which is less than that."""
+
 _BRACKETS = b"([{<)]}>"
 _OPENING = b"([{<"
 _PAIRS = (b"()", b"[]", b"{}", b"<>")
@@ -215,6 +218,8 @@ class _Alias(NamedTuple):
 
 def _excess_of_aliases(text: str) -> Excess | None:
     """Aliases that stand for too many, which MLIR shares and whoever prints them writes out."""
+    if text.count("#") + text.count("!") <= _FEW_ALIASES:
+        return None
     defined: dict[str, _Alias] = {}
     places = [*_ALIAS.finditer(text)]
     for found, following in zip_longest(places, places[1:]):

@@ -83,6 +83,7 @@ def shared_buffer(type_: ir.MemRefType) -> SharedBuffer:
     return SharedBuffer(prod(leading), rows, cols, bits // 8, offsets)
 
 
+@per_context()
 def is_barriers(type_: ir.MemRefType) -> bool:
     """Whether a memref holds mbarriers: words of 64 bits in a row, without a swizzle."""
     space = type_.memory_space
@@ -97,6 +98,7 @@ def is_barriers(type_: ir.MemRefType) -> bool:
     )
 
 
+@per_context()
 def allocated_bytes(type_: ir.MemRefType) -> int:
     """Bytes of shared memory that a memref takes, of matrices or of mbarriers.
 
