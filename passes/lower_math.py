@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from tilec.ir.aliases import Type, Value
+from tilec.ir.aliases import Attribute, Type, Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
+from tilec.ir.state import per_context
 from tilec.ir.types import i1
 from tilec.isa import TilecError
 
@@ -100,9 +101,8 @@ class LowerMath(KernelPass):
 def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
     type_ = op.result.type
     operands = list(op.operands)
-    # The bindings have no accessors of the flags.
-    flags = str(op.attributes["fastmath"]) if "fastmath" in op.attributes else _NO_FLAGS
-    fast = "afn" in flags or "fast>" in flags
+    given = op.attributes.get("fastmath")
+    flags, fast = (None, False) if given is None else _flags(given)
     if name in DIVISIONS:
         return DIVISIONS[name](*operands)
     if name in TO_INTEGER:
@@ -111,8 +111,8 @@ def _lower(op: ir.Operation, name: str, kernel: Lowering) -> Value:
     if name == "math.rsqrt":
         root = _call("sqrt", operands, type_, flags, kernel)
         quotient = arith.divf(_one(type_), root)
-        if "fastmath" in op.attributes:
-            quotient.owner.attributes["fastmath"] = op.attributes["fastmath"]
+        if given is not None:
+            quotient.owner.attributes["fastmath"] = given
         return quotient
     if name in EXACT:
         if name in _WITH_FLAG:
@@ -157,16 +157,32 @@ def _check_shape(type_: Type) -> None:
         raise TilecError(f"takes scalars and vectors of rank 1, not {type_}")
 
 
-def _call(name: str, operands: list[Value], type_: Type, flags: str, kernel: Lowering) -> Value:
-    mangled = str(scalar_of(type_))
-    _check_shape(type_)
-    if isinstance(type_, ir.VectorType):
-        mangled = f"v{type_.shape[0]}{mangled}"
-    result = kernel.intrinsic(f"llvm.{name}.{mangled}", operands, type_)
-    if flags != _NO_FLAGS:
-        flag = ir.Attribute.parse(flags.replace("#arith", "#llvm"))
-        result.owner.attributes["fastmathFlags"] = flag
+@per_context()
+def _flags(given: Attribute) -> tuple[Attribute | None, bool]:
+    """Flags of `arith` as those of a call, None of none, and whether an approximation is allowed.
+
+    They are read from text: the bindings have no accessors of them.
+    """
+    text = str(given)
+    called = ir.Attribute.parse(text.replace("#arith", "#llvm")) if text != _NO_FLAGS else None
+    return called, "afn" in text or "fast>" in text
+
+
+def _call(
+    name: str, operands: list[Value], type_: Type, flags: Attribute | None, kernel: Lowering
+) -> Value:
+    result = kernel.intrinsic(f"llvm.{name}.{_suffix(type_)}", operands, type_)
+    if flags is not None:
+        result.owner.attributes["fastmathFlags"] = flags
     return result
+
+
+@per_context()
+def _suffix(type_: Type) -> str:
+    """What the name of an intrinsic on a type ends with."""
+    _check_shape(type_)
+    scalar = str(scalar_of(type_))
+    return f"v{type_.shape[0]}{scalar}" if isinstance(type_, ir.VectorType) else scalar
 
 
 def _one(type_: Type) -> Value:
