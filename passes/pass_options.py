@@ -6,7 +6,6 @@ import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from enum import Enum
-from functools import cache
 from typing import NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from tilec.isa import TilecError, nearest
@@ -79,15 +78,20 @@ class _Option(NamedTuple):
     is_needed: bool
 
 
-@cache
+_known: dict[type[Pass], dict[str, _Option]] = {}
+
+
 def _options(kind: type[Pass]) -> Mapping[str, _Option]:
     """The options of a pass by their names in a pipeline."""
-    return {
-        field.name.replace("_", "-"): _Option(
-            field.name, field.default is field.default_factory is MISSING
-        )
-        for field in fields(kind)
-    }
+    found = _known.get(kind)
+    if found is None:
+        found = _known[kind] = {
+            field.name.replace("_", "-"): _Option(
+                field.name, field.default is field.default_factory is MISSING
+            )
+            for field in fields(kind)
+        }
+    return found
 
 
 def _made(kind: type[Pass], values: dict[str, object]) -> Pass:
