@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
@@ -32,8 +32,8 @@ _NEAREST = 8
 """How many mnemonics an error names."""
 
 
-class Chapter:
-    """The forms of one opcode.
+class Chapter(Mapping[str, Form]):
+    """The forms of one opcode, by key; to ask for a form of another loads nothing.
 
     Attributes:
         opcode: first word of their mnemonics, and of no others.
@@ -56,6 +56,17 @@ class Chapter:
     def forms(self) -> Mapping[str, Form]:
         """The forms by key."""
         return self._module.forms()
+
+    def __getitem__(self, key: str) -> Form:
+        if not self.has(key):
+            raise KeyError(key)
+        return self.forms[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.forms)
+
+    def __len__(self) -> int:
+        return len(self.forms)
 
     def has(self, name: str) -> bool:
         """Whether a form of this name would stand here."""

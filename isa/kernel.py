@@ -19,10 +19,9 @@ from .kernel_parts import (
     thread_base,
     transfer,
 )
-from .operands import LANES
+from .operands import LANES, Storage
 from .ptx import Registers, assembly
 from .targets import Target
-from .tensor_moves import TensorMove
 
 __all__ = ["ENTRY", "Buffer", "Kernel", "choose", "kernel"]
 
@@ -127,8 +126,7 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
     Each lane loads its operands' registers from global memory, lane by lane and each lane's in
     register order; the instruction runs; each lane stores its results in the same order. What
     a load reads, or a store writes, passes through shared memory. Of `wgmma`: as `wgmma_kernel`
-    says, with a warpgroup. Of loads and
-    stores of tensor memory: as `tensor_move_kernel` says.
+    says, with a warpgroup. Of loads and stores of tensor memory: as `tensor_move_kernel` says.
 
     Args:
         form: the form.
@@ -144,9 +142,11 @@ def kernel(form: Form, target: Target, *, selectors: Mapping[str, int] | None = 
         from .wgmma_kernel import wgmma_kernel  # noqa: PLC0415 (for those alone)
 
         return wgmma_kernel(form, target, choose(form, selectors or {}))
-    if isinstance(form, TensorMove):
+    if any(operand.storage is Storage.TENSOR for operand in form.all_operands):
         from .tensor_move_kernel import tensor_move_kernel  # noqa: PLC0415 (likewise)
+        from .tensor_moves import TensorMove  # noqa: PLC0415 (likewise)
 
+        assert isinstance(form, TensorMove)
         return tensor_move_kernel(form, target, choose(form, selectors or {}))
     _check(form)
     buffers = _buffers(form)

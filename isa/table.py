@@ -45,7 +45,7 @@ class Table:
     @cached_property
     def forms(self) -> Mapping[str, Form]:
         """Every form by its key, in the order of the families' files."""
-        return ChainedForms((self.made, *(chapter.forms for chapter in self.later)))
+        return ChainedForms((self.made, *self.later))
 
     @cached_property
     def of_warps(self) -> Mapping[str, Form]:

@@ -27,7 +27,6 @@ from tilec.isa import (
     MovMatrix,
     Operand,
     Storage,
-    TensorMove,
     TilecError,
 )
 
@@ -146,8 +145,13 @@ def has_fragment(operand: Operand) -> bool:
 def fragment_rule(form: Form, operand: Operand) -> LinearLayout:
     """The layout of an operand in registers, by the form's class: of any product, the one rule.
 
-    A class of forms whose operands lie otherwise registers a function of its own.
+    A class of forms whose operands lie otherwise registers a function of its own. What moves
+    tensor memory has one that is not loaded before it is asked for.
     """
+    if any(one.storage is Storage.TENSOR for one in form.all_operands):
+        from . import tensor_moves  # noqa: PLC0415 (programs without tensor memory do without)
+
+        return tensor_moves.fragment(form, operand)
     return _product(form, operand)
 
 
@@ -182,15 +186,6 @@ def _mma(form: Mma, operand: Operand) -> LinearLayout:
 def _matrix_memory(form: MatrixMemory, operand: Operand) -> LinearLayout:
     del operand
     return matrices(form)
-
-
-@fragment_rule.register
-def _tensor_move(form: TensorMove, operand: Operand) -> LinearLayout:
-    from . import tensor_moves  # noqa: PLC0415 (programs without tensor memory do without)
-
-    if operand.name == "red":
-        return tensor_moves.reduced(form)
-    return tensor_moves.moved(form)
 
 
 @fragment_rule.register

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from tilec.isa import Form, Operand
 from tilec.isa.operands import LANES
 from tilec.isa.tensor_moves import TensorMove
 
@@ -41,6 +42,12 @@ _SPREADS: Mapping[str, _Spread] = MappingProxyType(
         "16x256b": _Spread(((0, 2), (0, 4), *_ACROSS), ((0, 1), (8, 0)), 8),
     }
 )
+
+
+def fragment(form: Form, operand: Operand) -> LinearLayout:
+    """The layout of an operand in registers of a load, a store or a load that reduces."""
+    assert isinstance(form, TensorMove)
+    return reduced() if operand.name == "red" else moved(form)
 
 
 def moved(form: TensorMove) -> LinearLayout:
@@ -84,12 +91,11 @@ def _packed(
     return LinearLayout.of(wide, {**outs, "column": 2 * outs["column"]})
 
 
-def reduced(form: TensorMove) -> LinearLayout:
+def reduced() -> LinearLayout:
     """The one value that a thread gets of the columns of its lane: (register, lane) -> (lane, col).
 
     The ISA leaves open whether both halves of 16x32bx2 come together: that operand is `opaque`.
     """
-    del form
     lanes = LinearLayout.identity(LANES, "lane", "lane")
     return (lanes * LinearLayout.empty(("register",), ("column",))).reorder(
         ("register", "lane"), ("lane", "column")
