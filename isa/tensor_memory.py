@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product as cross
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from .form_parts import ExecutionScope
 from .instruction_class import Instruction
 from .targets import Since
 from .tensor_clauses import EXCLUSIVE, RUBIN, architectures, everywhere
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _WARP, _THREAD, _PAIR = ExecutionScope.WARP, ExecutionScope.THREAD, ExecutionScope.CTA_PAIR
 GROUPS = (1, 2)
@@ -20,16 +25,44 @@ LANES = 128
 COLUMNS = 512
 ALLOCATIONS = (32, 64, 128, 256, 512)
 """Columns that an allocation may have."""
+LANE_BIT = 16
+"""First bit of the lane in an address of tensor memory; those below are the column's."""
+_Address = TypeVar("_Address", "int", "NDArray[np.int64]")
+
+
+def lane_and_column(address: _Address) -> tuple[_Address, _Address]:
+    """The lane and the column of addresses of tensor memory."""
+    return address >> LANE_BIT, address & (1 << LANE_BIT) - 1
+
+
+class CopyShape(NamedTuple):
+    """What `tcgen05.cp` moves at once.
+
+    Attributes:
+        rows: of the source.
+        bits: of a row.
+        cast: quarters of the lanes that get the same; empty where the rows fill them once.
+    """
+
+    rows: int
+    bits: int
+    cast: str = ""
+
+    @property
+    def name(self) -> str:
+        """As the mnemonic has it."""
+        return f"{self.rows}x{self.bits}b{self.cast and '.'}{self.cast}"
+
 
 COPIES = (
-    "128x256b",
-    "4x256b",
-    "128x128b",
-    "64x128b.warpx2::02_13",
-    "64x128b.warpx2::01_23",
-    "32x128b.warpx4",
+    CopyShape(128, 256),
+    CopyShape(4, 256),
+    CopyShape(128, 128),
+    CopyShape(64, 128, "warpx2::02_13"),
+    CopyShape(64, 128, "warpx2::01_23"),
+    CopyShape(32, 128, "warpx4"),
 )
-"""Shapes that `tcgen05.cp` moves, with how often they are written."""
+"""Shapes of `tcgen05.cp`."""
 SOURCES = ("", "b6x16_p32", "b4x16_p64")
 """What `tcgen05.cp` makes bytes of: nothing, or packed elements of 6 or 4 bits."""
 
@@ -56,7 +89,9 @@ def _allocations() -> Iterator[Instruction]:
 def _copies() -> Iterator[Instruction]:
     """Shared memory to tensor memory, and rows of tensor memory moved by one."""
     for group, shape, source in cross(GROUPS, COPIES, SOURCES):
-        words = f"tcgen05.cp.cta_group::{group}.{shape}" + (f".b8x16.{source}" if source else "")
+        words = f"tcgen05.cp.cta_group::{group}.{shape.name}" + (
+            f".b8x16.{source}" if source else ""
+        )
         scope = _PAIR if group == 2 else _THREAD
         yield Instruction(words, "tcgen05.cp", "[acc], adesc", everywhere(), "9.7.16.9", scope)
     for group in GROUPS:

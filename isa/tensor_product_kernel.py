@@ -10,57 +10,24 @@ from collections.abc import Iterator, Mapping
 
 from .described_product import DescribedProduct, described_product
 from .instruction_descriptor import InstructionDescriptor
-from .kernel_parts import Buffer, Kernel, buffer_text, module, register_names, thread_base
+from .kernel_parts import Buffer, Kernel, buffer_text, module, register_names
+from .matrix_descriptor import MatrixDescriptor
 from .operands import WARPGROUP_THREADS, Storage
 from .shared_images import REGISTERS, Image, declarations, describe, fill, image_of
 from .targets import Target
-from .tensor_memory import ALLOCATIONS, LANES
+from .tensor_columns import REGISTERS as TENSOR_REGISTERS
+from .tensor_columns import get, put
+from .tensor_memory import ALLOCATIONS, LANE_BIT, LANES
 from .tensor_products import TensorProduct
 from .tensor_shapes import banks
 
-_CHUNK = 32
-"""Columns that go between tensor memory and registers at once, of which there are few."""
-_VERSION = 1 << 46
-"""What bits 46 to 48 of a descriptor of shared memory say."""
+_FIXED = MatrixDescriptor(0, 0, 0).encode()
+"""Bits that every descriptor without a swizzle has."""
 
 
 def is_tried(one: TensorProduct) -> bool:
     """Whether there is such a kernel for an instruction."""
     return one.group == 1 and not one.sparse
-
-
-def _chunks(columns: int) -> Iterator[tuple[int, int]]:
-    start = 0
-    while start < columns:
-        count = min(_CHUNK, 1 << (columns - start).bit_length() - 1)
-        yield start, count
-        start += count
-
-
-def _listed(count: int) -> str:
-    return "{" + ", ".join(f"%c{n}" for n in range(count)) + "}"
-
-
-def _put(name: str, columns: int, first: int) -> Iterator[str]:
-    """Bring a buffer into tensor memory, each warp the lanes that it reaches."""
-    yield from thread_base(name, 4 * columns)
-    for start, count in _chunks(columns):
-        for n in range(count):
-            yield f"ld.global.b32 %c{n}, [%p_{name}+{4 * (start + n)}];"
-        place = f"[%own+{first + start}]"
-        yield f"tcgen05.st.sync.aligned.32x32b.x{count}.b32 {place}, {_listed(count)};"
-    yield "tcgen05.wait::st.sync.aligned;"
-
-
-def _get(name: str, columns: int) -> Iterator[str]:
-    """Bring tensor memory into a buffer."""
-    yield from thread_base(name, 4 * columns)
-    for start, count in _chunks(columns):
-        place = f"[%own+{start}]"
-        yield f"tcgen05.ld.sync.aligned.32x32b.x{count}.b32 {_listed(count)}, {place};"
-        yield "tcgen05.wait::ld.sync.aligned;"
-        for n in range(count):
-            yield f"st.global.b32 [%p_{name}+{4 * (start + n)}], %c{n};"
 
 
 def _begin(columns: int) -> Iterator[str]:
@@ -73,7 +40,7 @@ def _begin(columns: int) -> Iterator[str]:
     yield "bar.sync 0;"
     yield "ld.shared.b32 %acc, [place];"
     yield "and.b32 %own, %lane, 0x60;"
-    yield "shl.b32 %own, %own, 16;"
+    yield f"shl.b32 %own, %own, {LANE_BIT};"
     yield "add.u32 %own, %own, %acc;"
 
 
@@ -129,14 +96,14 @@ def tensor_product_kernel(
     body = [*_declare(buffers, images), *_begin(allocated)]
     places, first = {"acc": "%acc"}, 0
     for name, columns in held.items():
-        body += _put(name, columns, first)
+        body += put(name, columns, "%own", first)
         places[name] = f"%acc+{first}"
         first += columns
     for image in images:
-        body += [*fill(image), *describe(image, _VERSION)]
+        body += [*fill(image), *describe(image, _FIXED)]
     body += ["fence.proxy.async.shared::cta;", "tcgen05.fence::before_thread_sync;", "bar.sync 0;"]
     body += ["tcgen05.fence::after_thread_sync;", *_multiply(one, descriptor, places)]
-    body += [*_wait(), *_get("d", width), *_end(allocated)]
+    body += [*_wait(), *get("d", width, "%own"), *_end(allocated)]
     comment = list(_comment(one, descriptor, buffers, images))
     return module(target, version, comment, buffers, body, WARPGROUP_THREADS)
 
@@ -165,7 +132,8 @@ def _multiply(
 def _declare(buffers: list[Buffer], images: list[Image]) -> Iterator[str]:
     yield f".reg .b64 {', '.join(f'%p_{buffer.name}' for buffer in buffers)};"
     yield from REGISTERS
-    yield f".reg .b32 %acc, %own, %c<{_CHUNK}>;"
+    yield ".reg .b32 %acc, %own;"
+    yield TENSOR_REGISTERS
     yield ".reg .pred %first, %one, %adds;"
     for image in images:
         yield f".reg .b64 {', '.join(register_names(image.operand))};"

@@ -89,6 +89,11 @@ class TensorProduct(Instruction):
         return not (self.scaled or self.stationary)
 
     @property
+    def lane_words(self) -> int:
+        """Words of such a mask, 32 lanes each: 128 lanes of every CTA."""
+        return 4 * self.group
+
+    @property
     def completion(self) -> str:
         """It is known to be done by what `tcgen05.commit` signals."""
         return "tcgen05.commit"
@@ -141,7 +146,7 @@ class TensorProduct(Instruction):
 
         PTX ISA 9.7.16.10.9, "disable-output-lane".
         """
-        words = ", ".join(f"lanes{n}" for n in range(4 * self.group))
+        words = ", ".join(f"lanes{n}" for n in range(self.lane_words))
         return self.operands.replace("idesc", f"idesc, {{{words}}}")
 
     def with_scaled_input(self) -> str:

@@ -8,8 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from .errors import UnknownNameError
-
-FLOAT8_6_4 = ("e4m3", "e5m2", "e2m3", "e3m2", "e2m1")
+from .mma import FLOAT8_6_4
 
 
 class ProductKind(NamedTuple):

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from tilec.isa.tensor_memory import LANES
+from tilec.isa.tensor_memory import LANES, CopyShape
 from tilec.isa.tensor_shapes import banks
 
 from .linear import LayoutError, LinearLayout
@@ -228,3 +228,22 @@ def metadata(bits: int) -> LinearLayout:
             * _identity(2, "col", "column")
         )
     return layout.reorder(("row", "col"), ("lane", "column", "nibble"))
+
+
+def copied(shape: CopyShape) -> Indices:
+    """Lanes that each row of a `tcgen05.cp` goes to, (copies, rows). PTX ISA 9.7.16.9.2.
+
+    Raises:
+        LayoutError: if the ISA has no more than a picture of it.
+    """
+    if shape.rows % 32:
+        raise LayoutError(f"where tcgen05.cp puts {shape.name} is not published but as a picture")
+    row = np.arange(shape.rows)
+    match shape.cast:
+        case "warpx4":
+            return row + 32 * np.arange(4)[:, None]
+        case "warpx2::02_13":
+            return row + 64 * np.arange(2)[:, None]
+        case "warpx2::01_23":
+            return row + 32 * (row // 32) + 32 * np.arange(2)[:, None]
+    return row[None, :]

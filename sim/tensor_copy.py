@@ -5,34 +5,14 @@ from __future__ import annotations
 import numpy as np
 from tilec.isa import TilecError
 from tilec.isa.operands import by_descriptor
+from tilec.isa.tensor_memory import COPIES, LANES, lane_and_column
+from tilec.layout import LayoutError
+from tilec.layout.tensor_memory import copied
 
-from .alu import Array
 from .binding import Binding
 from .checks.in_flight import Thread
 from .shared_operands import CHUNK, gather
 from .tensor_operands import placed
-
-_SHAPES = {
-    "128x256b": (128, 32),
-    "128x128b": (128, 16),
-    "64x128b": (64, 16),
-    "32x128b": (32, 16),
-}
-"""Rows and bytes of a row of the source."""
-
-
-def _lanes(rows: int, cast: str) -> Array:
-    """Lanes of each source row, (copies, rows)."""
-    row = np.arange(rows)
-    match cast:
-        case "warpx4":
-            return np.stack([row + 32 * quarter for quarter in range(4)])
-        case "warpx2::02_13":
-            return np.stack([row, row + 64])
-        case "warpx2::01_23":
-            first = 64 * (row // 32) + row % 32
-            return np.stack([first, first + 32])
-    return row[None, :]
 
 
 class TensorCopy:
@@ -41,12 +21,15 @@ class TensorCopy:
     def __init__(self, binding: Binding) -> None:
         self.machine, self.instruction = binding.machine, binding.instruction
         words = binding.modifiers
-        shape = next((word for word in words if word in _SHAPES), None)
+        shape = next((one for one in COPIES if {*one.name.split(".")} <= {*words}), None)
         if shape is None or "b8x16" in words:
             raise binding.error(f"'{binding.instruction.mnemonic}' is not simulated")
+        try:
+            self._lanes = copied(shape)
+        except LayoutError as error:
+            raise binding.error(str(error)) from None
         address, source = binding.expect(2)
-        self._rows, self._bytes = _SHAPES[shape]
-        self._lanes = _lanes(self._rows, next((w for w in words if w.startswith("warpx")), ""))
+        self._rows, self._bytes = shape.rows, shape.bits // 8
         self._slot, bits, self._extra = binding.base(address)
         if bits != 32:
             raise binding.error("an address of tensor memory has 32 bits")
@@ -75,10 +58,10 @@ class TensorCopy:
                 f"its source reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
                 f"{memory.shared_bytes} bytes"
             )
-        lanes = self._lanes + (address >> 16)
-        columns = (address & 0xFFFF) + np.arange(self._bytes // 4)
+        lane, column = lane_and_column(address)
+        lanes, columns = self._lanes + lane, column + np.arange(self._bytes // 4)
         outside = machine.tensor.outside(thread[0], columns)
-        if outside is not None or int(lanes.max()) >= machine.tensor.data.shape[1]:
+        if outside is not None or int(lanes.max()) >= LANES:
             raise TilecError("its target is outside what its CTA has allocated")
         observer = machine.observer
         if observer is not None and observer.tensor is not None:

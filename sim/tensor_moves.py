@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from tilec.isa import LANES, UnknownNameError
 from tilec.isa import form as find_form
-from tilec.isa.tensor_memory import COLUMNS
+from tilec.isa.tensor_memory import COLUMNS, lane_and_column
 from tilec.isa.tensor_memory import LANES as TENSOR_LANES
 from tilec.isa.tensor_moves import TensorMove
 from tilec.layout.tensor_moves import moved
@@ -94,9 +94,8 @@ class TensorMoves:
         machine = self.machine
         given = machine.full(machine.registers[self._address]).astype(np.int64) + self._extra
         each = given[warps[:, 0], warps[:, 1]]
-        first = each[:, :1]
-        lanes = (first[:, :, None] >> 16) + self._lane
-        columns = (first[:, :, None] & 0xFFFF) + self._column
+        lane, column = lane_and_column(each[:, :1, None])
+        lanes, columns = lane + self._lane, column + self._column
         legal = np.ones(len(warps), np.bool_)
         for number, (cta, warp) in enumerate(warps.tolist()):
             words = self._wrong(cta, warp, each[number], lanes[number], columns[number])

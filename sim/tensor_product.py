@@ -11,6 +11,7 @@ from tilec.isa.described_product import DescribedProduct, described_product
 from tilec.isa.dtypes import numpy_type
 from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.instructions import named
+from tilec.isa.tensor_memory import LANES, lane_and_column
 from tilec.isa.tensor_products import EXPONENTS, SCALED_INPUT_KINDS, TensorProduct
 from tilec.layout.tensor_memory import accumulator, left_operand, scale_factors
 
@@ -24,8 +25,6 @@ from .tensor.elements import unpacked as values_of
 from .tensor.tensor_product import multiply_tensors
 from .tensor_operands import Values, decode_shared, decode_tensor, placed
 
-_LANE_WORDS = 4
-"""Of a mask of lanes, of one CTA."""
 _WORD = 4
 """Bytes of a column."""
 
@@ -94,7 +93,7 @@ class TensorMultiply:
         if not operands or not isinstance(operands[0], Vector):
             return []
         items = self._binding.items(operands.pop(0))
-        if len(items) != _LANE_WORDS or not self.product.masked:
+        if len(items) != self.product.lane_words or not self.product.masked:
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such mask of lanes")
         return [self._binding.source(item, "b32") for item in items]
 
@@ -127,7 +126,7 @@ class TensorMultiply:
 
     def _at(self, place: _Place, thread: Thread) -> tuple[int, int]:
         address = self._value(place.slot, thread) + place.extra
-        return address >> 16, address & 0xFFFF
+        return lane_and_column(address)
 
     def _execute(self, thread: Thread) -> None:
         product = self.product
@@ -171,7 +170,7 @@ class TensorMultiply:
         """Absolute lanes and columns, which must be the CTA's own."""
         lane, column = self._at(place, thread)
         lanes, columns = lanes + lane, columns + column
-        if int(lanes.max()) >= self.machine.tensor.data.shape[1]:
+        if int(lanes.max()) >= LANES:
             raise TilecError(f"{name} reaches lane {int(lanes.max())} of tensor memory")
         outside = self.machine.tensor.outside(thread[0], np.unique(columns))
         if outside is not None:
@@ -214,7 +213,7 @@ class TensorMultiply:
         memory, cta = self.machine.tensor, thread[0]
         if self._lanes:
             mask = [self._value(slot, thread) for slot in self._lanes]
-            kept = np.array([mask[lane // 32] >> lane % 32 & 1 for lane in range(128)], np.bool_)
+            kept = np.array([mask[lane // 32] >> lane % 32 & 1 for lane in range(LANES)], np.bool_)
             some = ~kept[lanes]
             lanes, columns, words = lanes[some], columns[some], words[some]
         memory.data[cta, lanes, columns] = words

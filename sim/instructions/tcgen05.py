@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from tilec.isa.tensor_memory import ALLOCATIONS
+from tilec.isa.tensor_memory import ALLOCATIONS, lane_and_column
 
 from ..access import Access
 from ..alu import Array
@@ -24,6 +24,7 @@ from .registry import instruction
 _WARP = Traits(sync=Sync.WARP, first=First.SOURCE, asynchronous=True)
 _LOAD = Traits(sync=Sync.WARP, asynchronous=True)
 _THREAD = Traits(first=First.SOURCE, asynchronous=True)
+_LEGAL = ", ".join(map(str, ALLOCATIONS))
 _OF_WARPS = ("alloc", "dealloc", "relinquish_alloc_permit", "st", "wait::ld", "wait::st")
 
 
@@ -72,8 +73,7 @@ def _blame(binding: Binding, cta: int, warp: int, words: str, lane: int = 0) -> 
 def _alloc(binding: Binding) -> Step:
     address, columns = binding.expect(2)
     if isinstance(columns, Integer) and columns.value not in ALLOCATIONS:
-        legal = ", ".join(map(str, ALLOCATIONS))
-        raise binding.error(f"'tcgen05.alloc' of {columns.value} columns; legal: {legal}")
+        raise binding.error(f"'tcgen05.alloc' of {columns.value} columns; legal: {_LEGAL}")
     where, slot = binding.locate(address), binding.source(columns, "u32")
     machine, memory = binding.machine, binding.machine.tensor
     registers = machine.registers
@@ -98,9 +98,7 @@ def _alloc(binding: Binding) -> Step:
             lane = int(np.argmax(machine.active()[cta, warp]))
             count = int(counts[cta, warp, lane])
             if count not in ALLOCATIONS:
-                _blame(
-                    binding, cta, warp, f"asks for {count} columns, no power of two in 32 to 512"
-                )
+                _blame(binding, cta, warp, f"asks for {count} columns; legal: {_LEGAL}")
                 continue
             if memory.used and memory.closed[cta]:
                 _blame(binding, cta, warp, "allocates after tcgen05.relinquish_alloc_permit")
@@ -141,11 +139,12 @@ def _dealloc(binding: Binding) -> Step:
     def step() -> None:
         addresses, counts = (machine.full(machine.registers[one]) for one in (slot, count))
         for cta, warp in _warps(binding):
-            at, wanted = int(addresses[cta, warp, 0]), int(counts[cta, warp, 0])
+            _, at = lane_and_column(int(addresses[cta, warp, 0]))
+            wanted = int(counts[cta, warp, 0])
             checks = machine.observer and machine.observer.tensor
             if checks:
-                checks.given_back(binding.instruction, cta, warp, at & 0xFFFF, wanted)
-            words = memory.free(cta, at & 0xFFFF, wanted)
+                checks.given_back(binding.instruction, cta, warp, at, wanted)
+            words = memory.free(cta, at, wanted)
             if words:
                 _blame(binding, cta, warp, words)
 

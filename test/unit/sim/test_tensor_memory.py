@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from tilec.isa import TARGETS, forms
+from tilec.isa import TARGETS, TilecError, forms
 from tilec.isa.kernel import kernel
 from tilec.sim import launch
 
@@ -118,3 +118,91 @@ def test_more_columns_than_there_are():
     report = launch(text, "try_instruction", (1,), (32,), args, arch="sm_100a")
     assert "deadlock" in {finding.kind for finding in report.findings}
     assert "columns of tensor memory" in report.findings[-1].message
+
+
+COPY = """\
+.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry copy(.param .u64 out) {{
+    .reg .b32 %t, %word, %to, %acc, %own, %r<8>;
+    .reg .b64 %desc, %out;
+    .reg .pred %row, %first, %one, %p;
+    .shared .align 1024 .b8 image[{bytes}];
+    .shared .align 4 .b32 place;
+    .shared .align 8 .b64 done;
+    mov.u32 %t, %tid.x;
+    setp.lt.u32 %first, %t, 32;
+    setp.eq.u32 %one, %t, 0;
+    setp.lt.u32 %row, %t, {rows};
+    @%first tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [place], 32;
+    @%one mbarrier.init.shared::cta.b64 [done], 1;
+    mul.lo.u32 %word, %t, 100;
+    mov.u32 %to, image;
+    mad.lo.u32 %to, %t, 16, %to;
+    {fill}
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    ld.shared.b32 %acc, [place];
+    mov.u32 %to, image;
+    shr.u32 %to, %to, 4;
+    cvt.u64.u32 %desc, %to;
+    or.b64 %desc, %desc, {fixed:#x};
+    @%one tcgen05.cp.cta_group::1.{shape} [%acc], %desc;
+    @%one tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+$again:
+    mbarrier.try_wait.parity.shared::cta.b64 %p, [done], 0;
+    @!%p bra $again;
+    tcgen05.fence::after_thread_sync;
+    and.b32 %own, %t, 0x60;
+    shl.b32 %own, %own, 16;
+    add.u32 %own, %own, %acc;
+    tcgen05.ld.sync.aligned.32x32b.x{words}.b32 {{{loaded}}}, [%own];
+    tcgen05.wait::ld.sync.aligned;
+    ld.param.u64 %out, [out];
+    mad.wide.u32 %out, %t, {row_bytes}, %out;
+    {store}
+    tcgen05.fence::before_thread_sync;
+    bar.sync 0;
+    @%first tcgen05.dealloc.cta_group::1.sync.aligned.b32 %acc, 32;
+    ret;
+}}
+"""
+#: Shape: rows, words of a row, and the row that stands in a lane.
+COPIES = {
+    "128x256b": (128, 8, lambda lane: lane),
+    "128x128b": (128, 4, lambda lane: lane),
+    "64x128b.warpx2::02_13": (64, 4, lambda lane: lane % 64),
+    "64x128b.warpx2::01_23": (64, 4, lambda lane: 32 * (lane // 64) + lane % 32),
+    "32x128b.warpx4": (32, 4, lambda lane: lane % 32),
+}
+
+
+@pytest.mark.parametrize("shape", COPIES)
+def test_copies_from_shared_memory(shape):
+    """Chunks of 16 bytes of a row stand a whole column of rows apart, without a swizzle."""
+    rows, words, row_of = COPIES[shape]
+    chunk = 16 * rows
+    fill = [
+        f"add.u32 %r0, %word, {n}; @%row st.shared.b32 [%to+{n // 4 * chunk + n % 4 * 4}], %r0;"
+        for n in range(words)
+    ]
+    text = COPY.format(
+        bytes=4 * words * rows, rows=rows, words=words, shape=shape, row_bytes=4 * words,
+        fixed=1 << 46 | 128 >> 4 << 32 | chunk >> 4 << 16, fill="\n    ".join(fill),
+        loaded=", ".join(f"%r{n}" for n in range(words)),
+        store="\n    ".join(f"st.global.b32 [%out+{4 * n}], %r{n};" for n in range(words)),
+    )  # fmt: skip
+    out = np.zeros((128, words), np.uint32)
+    launch(text, "copy", (1,), (128,), [out], arch="sm_100a").require_ok()
+    wanted = [[100 * row_of(lane) + n for n in range(words)] for lane in range(128)]
+    np.testing.assert_array_equal(out, wanted)
+
+
+def test_copies_that_are_not_simulated():
+    text = COPY.format(
+        bytes=16, rows=4, words=1, shape="4x256b", row_bytes=4, fixed=1 << 46, fill="",
+        loaded="%r0", store="",
+    )  # fmt: skip
+    with pytest.raises(TilecError, match="puts 4x256b is not published but as a picture"):
+        launch(text, "copy", (1,), (128,), [np.zeros(4, np.uint32)], arch="sm_100a")
