@@ -63,13 +63,13 @@ class TensorMemory:
                 return first
         return None
 
-    def allocate(self, cta: int, count: int) -> int | None:
-        """Give out columns; the first of them, None if there is no room."""
+    def allocate(self, cta: int, count: int) -> int:
+        """Give out columns, of which there is `room`; the first of them."""
         first = self.room(cta, count)
-        if first is not None:
-            self.owner[cta, first : first + count] = first
-            self._written[cta, :, first : first + count] = False
-            self._data[cta, :, first : first + count] = POISON
+        assert first is not None
+        self.owner[cta, first : first + count] = first
+        self._written[cta, :, first : first + count] = False
+        self._data[cta, :, first : first + count] = POISON
         return first
 
     def free(self, cta: int, first: int, count: int) -> str:

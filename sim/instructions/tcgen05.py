@@ -18,6 +18,7 @@ from ..sync import Gate, Members
 from ..taint.flows import Flow, Flowing
 from ..traits import First, Sync, Traits
 from ..transfers import Load
+from ..warps import whole_warps
 from .mbarrier import MBarrier
 from .registry import instruction
 
@@ -79,14 +80,20 @@ def _alloc(binding: Binding) -> Step:
     registers = machine.registers
 
     def ready(threads: Array) -> Array:
-        """Whole CTAs whose columns suffice; those that may not allocate any more go on."""
+        """Whole warps that get columns, one of a CTA at a time; those that never will go on."""
+        whole = whole_warps(threads, machine.live)
+        here = threads if whole is None else whole
         counts = machine.full(registers[slot])
         fits = np.zeros(threads.shape, np.bool_)
-        for cta, warp, lane in np.argwhere(threads).tolist():
-            wanted = int(counts[cta, warp, lane])
+        served = set[int]()
+        for cta, warp in np.argwhere(here.any(axis=2)).tolist():
+            wanted = int(counts[cta, warp, np.argmax(here[cta, warp])])
             wrong = wanted not in ALLOCATIONS or (memory.used and memory.closed[cta])
-            fits[cta, warp, lane] = wrong or memory.room(cta, wanted) is not None
-        return threads & fits
+            gets = not wrong and cta not in served and memory.room(cta, wanted) is not None
+            if gets:
+                served.add(cta)
+            fits[cta, warp] = wrong or gets
+        return np.asarray(here & fits)
 
     binding.sync = Gate(binding.instruction, ready, "columns of tensor memory", cause=True)
 
@@ -103,11 +110,9 @@ def _alloc(binding: Binding) -> Step:
             if memory.used and memory.closed[cta]:
                 _blame(binding, cta, warp, "allocates after tcgen05.relinquish_alloc_permit")
                 continue
-            first = memory.allocate(cta, count)
-            if first is not None:
-                given[cta, warp, lane], chosen[cta, warp, lane] = first, True
-                if machine.observer is not None and machine.observer.tensor is not None:
-                    machine.observer.tensor.taken(binding.instruction, (cta, warp, lane))
+            given[cta, warp, lane], chosen[cta, warp, lane] = memory.allocate(cta, count), True
+            if machine.observer is not None and machine.observer.tensor is not None:
+                machine.observer.tensor.taken(binding.instruction, (cta, warp, lane))
         _store(binding, where(), given, chosen)
 
     return step
@@ -147,6 +152,7 @@ def _dealloc(binding: Binding) -> Step:
             words = memory.free(cta, at, wanted)
             if words:
                 _blame(binding, cta, warp, words)
+        machine.phases.events += 1
 
     return step
 

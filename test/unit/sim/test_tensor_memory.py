@@ -206,3 +206,28 @@ def test_copies_that_are_not_simulated():
     )  # fmt: skip
     with pytest.raises(TilecError, match="puts 4x256b is not published but as a picture"):
         launch(text, "copy", (1,), (128,), [np.zeros(4, np.uint32)], arch="sm_100a")
+
+
+TWO_WARPS = """\
+.version 8.6
+.target sm_100a
+.address_size 64
+.visible .entry take() {
+    .reg .b32 %warp, %acc, %to;
+    .shared .align 4 .b32 places[2];
+    mov.u32 %warp, %tid.x;
+    shr.u32 %warp, %warp, 5;
+    mov.u32 %to, places;
+    mad.lo.u32 %to, %warp, 4, %to;
+    tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%to], 512;
+    bar.warp.sync 0xffffffff;
+    ld.shared.b32 %acc, [%to];
+    tcgen05.dealloc.cta_group::1.sync.aligned.b32 %acc, 512;
+    ret;
+}
+"""
+
+
+def test_a_warp_waits_for_the_columns_of_another():
+    """Both ask at once, and there are enough for one."""
+    launch(TWO_WARPS, "take", (3,), (64,), [], arch="sm_100a").require_ok()
