@@ -78,7 +78,7 @@ def _load(binding: Binding, from_space: str, combine: Combine | None) -> Step:
     _checked_size(binding, size, lambda: None)
     to = binding.locate(target, ("shared::cluster",))
     from_ = binding.locate(source, (from_space,))
-    objects, slot = MBarrier(binding, barrier), binding.source(size, "u32")
+    objects, slot = MBarrier(binding, barrier, named=False), binding.source(size, "u32")
     mask_slot = (
         binding.source(rest[0], "u16") if "multicast::cluster" in binding.modifiers else None
     )

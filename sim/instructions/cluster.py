@@ -130,7 +130,10 @@ def bind_async(binding: Binding) -> Step:
     reduces = binding.instruction.opcode == "red"
     combine = combiner(modifiers[-2], type_) if reduces else None
     slots = [binding.source(item, type_) for item in items]
-    to, objects = binding.locate(target, ("shared::cluster",)), MBarrier(binding, barrier)
+    to, objects = (
+        binding.locate(target, ("shared::cluster",)),
+        MBarrier(binding, barrier, named=False),
+    )
     size, courier = bits // 8 * len(items), Courier(binding)
     registers = machine.registers
 

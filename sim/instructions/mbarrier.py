@@ -47,15 +47,27 @@ def _arrived(state: Array, count: Array, expect: Array, drop: bool) -> Array:
 
 
 class MBarrier:
-    """The mbarrier objects that an instruction names."""
+    """The mbarrier objects that an instruction names.
 
-    def __init__(self, binding: Binding, address: Operand, access: Access = Access.BARRIER) -> None:
+    Args:
+        binding: the instruction.
+        address: its operand.
+        access: what is done to them.
+        named: whether the state space that the mnemonic names is theirs, not that of data.
+    """
+
+    def __init__(
+        self,
+        binding: Binding,
+        address: Operand,
+        access: Access = Access.BARRIER,
+        *,
+        named: bool = True,
+    ) -> None:
         self.access = access
         if not isinstance(address, Address):
             raise binding.error(f"'{binding.instruction.mnemonic}' takes an address in brackets")
-        # The state space is that of the mbarrier, also where the mnemonic names others.
-        own = binding.instruction.opcode in ("mbarrier", "tcgen05")
-        names = None if own else ("shared::cluster",)
+        names = None if named else ("shared::cluster",)
         self.machine = binding.machine
         self.instruction = binding.instruction
         self.locate = binding.locate(address, names)
@@ -238,7 +250,7 @@ def _pending(binding: Binding) -> Step:
 def arrive_on_copies(binding: Binding) -> Step:
     """`cp.async.mbarrier.arrive`: the copies are complete, so the arrival is triggered at once."""
     (address,) = binding.expect(1)
-    object_ = MBarrier(binding, address)
+    object_ = MBarrier(binding, address, named=False)
     alone = "noinc" in binding.modifiers
     machine = binding.machine
     observer = machine.observer

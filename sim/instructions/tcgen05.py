@@ -13,9 +13,9 @@ from ..binding import Binding
 from ..checks.operation import Operation
 from ..machine import Step
 from ..memory import Space
-from ..ptx.module import Address, Instruction, Integer
+from ..ptx.module import Instruction, Integer
 from ..sync import Gate, Members
-from ..taint.flows import Flow, Flowing
+from ..taint.flows import Flow, Flowing, harm
 from ..traits import First, Sync, Traits
 from ..transfers import Load
 from ..warps import whole_warps
@@ -26,20 +26,22 @@ _WARP = Traits(sync=Sync.WARP, first=First.SOURCE, asynchronous=True)
 _LOAD = Traits(sync=Sync.WARP, asynchronous=True)
 _THREAD = Traits(first=First.SOURCE, asynchronous=True)
 _LEGAL = ", ".join(map(str, ALLOCATIONS))
-_OF_WARPS = ("alloc", "dealloc", "relinquish_alloc_permit", "st", "wait::ld", "wait::st")
 
 
 def _traits(found: Instruction) -> Traits:
-    verb = found.modifiers[0]
-    if verb == "ld":
+    if found.modifiers[:1] == ("ld",):
         return _LOAD
-    return _WARP if verb in _OF_WARPS else _THREAD
+    return _WARP if "sync" in found.modifiers else _THREAD
 
 
 def _flow(flowing: Flowing) -> Flow:
-    """Results are defined: whether tensor memory has been written is checked there."""
-    taint, targets = flowing.taint, flowing.targets
-    return lambda: taint.define(targets)
+    """Results are defined: whether tensor memory has been written is checked there.
+
+    What is stored may be undefined as long as nothing depends on it.
+    """
+    if flowing.binding.modifiers[:1] != ("st",):
+        return harm(flowing)
+    return lambda: None
 
 
 @instruction("tcgen05", traits=_traits, undefined=_flow)
@@ -195,8 +197,6 @@ def _commit(binding: Binding) -> Step:
     if any(word.startswith(("multicast", "sync_restrict")) for word in binding.modifiers):
         raise binding.error(f"'{binding.instruction.mnemonic}' is not simulated")
     (address,) = binding.expect(1)
-    if not isinstance(address, Address):
-        raise binding.error("'tcgen05.commit' takes an address in brackets")
     object_, machine = MBarrier(binding, address), binding.machine
 
     def step() -> None:

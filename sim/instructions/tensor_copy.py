@@ -128,7 +128,7 @@ def _load(binding: Binding) -> Step:
     target, from_, barrier, *rest = binding.expect(3, 4, 5, 6)
     map_ = _Map(binding, from_, rest.pop(0) if "im2col" in modifiers else None)
     to = binding.locate(target, ("shared::cluster",))
-    objects = MBarrier(binding, barrier)
+    objects = MBarrier(binding, barrier, named=False)
     slot = binding.source(rest[0], "u16") if "multicast::cluster" in modifiers else None
     machine, courier = binding.machine, Courier(binding)
     stride = machine.memory.shared_stride

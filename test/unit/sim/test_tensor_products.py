@@ -218,6 +218,8 @@ FAULTS = {
     "M": (r"0x8080010", "0x6080010", "M = 96 is not legal for kind::f16, cta_group::1"),
     "the other descriptor": (r"0x4\w{11}", "0x10", "in bits 46 to 48, not 1"),
     "columns given back": (r"@%first tcgen05.dealloc.*", "", "exits with 32 allocated"),
+    "whether D is added": (r"setp.eq.u32 %adds.*", "", "has an operand made of"),
+    "a factor's descriptor": (r"or.b64 %b0.*", "or.b64 %b0, %p_u, 0x400800200000;", "operand made"),
     "a wait for loads": (r"tcgen05.wait::ld.*", "", "before a tcgen05.wait::ld for"),
 }
 
@@ -227,6 +229,7 @@ def test_faults(fault):
     old, new, message = FAULTS[fault]
     text, count = re.subn(old, new, KERNEL)
     assert count
+    text = text.replace(".reg .b64 %a0;", ".reg .b64 %a0, %p_u;")
     shown = [np.zeros((128, 32), np.float32), np.zeros((128, 32), np.uint8)]
     shown += [np.zeros((32, 32), np.uint8), np.zeros((128, 32), np.float32)]
     report = launch(
