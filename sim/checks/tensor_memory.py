@@ -2,13 +2,13 @@
 
 PTX ISA 9.7.16.6. A product is over for a warp when it has waited for the mbarrier of a commit
 behind it, or has met one that has; a load or store when its warp has waited for it, and met the
-other.
-Products of one thread follow each other by themselves.
+other. Products of one thread follow each other by themselves, and those of several whose threads a
+barrier orders: what one issues comes after what the other has issued before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,13 +29,11 @@ class _Touch:
 
     Attributes:
         instruction: the load or store.
-        when: the time of its CTA then.
         over: when its warp had waited for it; 0 if it has not.
         stores: whether it is a store.
     """
 
     instruction: Instruction
-    when: int
     over: int
     stores: bool
 
@@ -57,9 +55,30 @@ class TensorChecks:
         self._readers: dict[int, list[Operation]] = {}
         self._touches: dict[int, dict[int, dict[int, _Touch]]] = {}
         self._open: dict[Thread, list[Operation]] = {}
-        self._issuers: dict[int, int] = {}
+        self._issuers: dict[int, tuple[int, int]] = {}
+        """The warp that issued an operation, and when."""
         self._takers: dict[int, tuple[Instruction, Thread]] = {}
         self._number = 0
+        self._restarts = 0
+
+    def _follow(self) -> None:
+        """Have clocks for every CTA, and times that they can be asked of."""
+        self.in_flight.operations.follow()
+        if self._restarts == self.progress.restarts:
+            return
+        self._restarts = self.progress.restarts
+        for operation in self._operations():
+            operation.known = np.minimum(operation.known, 1)
+        self._issuers = {n: (warp, min(when, 1)) for n, (warp, when) in self._issuers.items()}
+        for own in (own for warps in self._touches.values() for own in warps.values()):
+            for touch in own.values():
+                touch.over = min(touch.over, 1)
+
+    def _operations(self) -> Iterator[Operation]:
+        for written in self._writers.values():
+            yield from (one for one in written if one is not None)
+        for others in (*self._readers.values(), *self._open.values()):
+            yield from others
 
     # Products and copies
 
@@ -80,26 +99,27 @@ class TensorChecks:
                 are padding.
         """
         self._after_touches(instruction, thread, columns, "writes")
-        self._after_products(instruction, thread, columns)
+        self._after_products(instruction, thread, columns, "writes")
         issued = self._open.setdefault(thread, [])
         for granules, padded in reads:
             issued.append(self.in_flight.read(instruction, [thread], granules, padded=padded))
         made = self._made(instruction, thread[0], columns)
-        self._issuers[made.number] = thread[1]
+        self._issuers[made.number] = thread[1], int(self.progress.clocks.now[thread[0]])
         writers = self._writers.setdefault(thread[0], [None] * COLUMNS)
         for column in columns.tolist():
             writers[column] = made
         issued.append(made)
 
     def read_by_product(self, instruction: Instruction, thread: Thread, columns: Array) -> None:
-        """A thread has columns read, as A."""
+        """A thread has columns read, as A or scale factors."""
         self._after_touches(instruction, thread, columns, "reads", stores=True)
+        self._after_products(instruction, thread, columns, "reads")
         made = self._made(instruction, thread[0], columns)
         self._readers.setdefault(thread[0], []).append(made)
         self._open.setdefault(thread, []).append(made)
 
     def _made(self, instruction: Instruction, cta: int, columns: Array) -> Operation:
-        self.in_flight.operations.follow()
+        self._follow()
         self._number += 1
         known = np.zeros(self.wave.shape[1], np.int64)
         return Operation(instruction, self._number, cta, columns, known)
@@ -111,18 +131,25 @@ class TensorChecks:
             self.in_flight.operations.attach(operation, barrier)
         return found
 
-    def _after_products(self, instruction: Instruction, thread: Thread, columns: Array) -> None:
-        """Products of other warps that write the same columns must be over."""
+    def _after_products(
+        self, instruction: Instruction, thread: Thread, columns: Array, verb: str
+    ) -> None:
+        """Products of other warps that write the same columns must be over, or issued before."""
         cta, warp, _ = thread
-        writers = self._writers.get(cta, ())
-        for operation in {
-            id(w): w for c in columns.tolist() if writers and (w := writers[c])
-        }.values():
-            issuer = self._issuers[operation.number]
-            if issuer != warp and not operation.visible(self.progress.clocks, cta, warp):
+        writers = self._writers.get(cta)
+        if writers is None:
+            return
+        self._follow()
+        seen = self.progress.clocks.seen[cta, warp]
+        found = {w.number: w for c in columns.tolist() if (w := writers[c]) is not None}
+        for operation in found.values():
+            issuer, when = self._issuers[operation.number]
+            if issuer == warp or seen[issuer] >= when:
+                continue
+            if not operation.visible(self.progress.clocks, cta, warp):
                 self._blame(
                     instruction, thread,
-                    f"writes columns of tensor memory, {self._unseen(operation, 'writes')}",
+                    f"{verb} columns of tensor memory, {self._unseen(operation, 'writes')}",
                 )  # fmt: skip
                 return
 
@@ -155,7 +182,7 @@ class TensorChecks:
         writers = self._writers.get(cta)
         if writers is None:
             return
-        self.in_flight.operations.follow()
+        self._follow()
         for column in columns.tolist():
             operation = writers[column]
             if operation is None or operation.visible(self.progress.clocks, cta, warp):
@@ -169,7 +196,7 @@ class TensorChecks:
 
     def _read_before(self, instruction: Instruction, cta: int, warp: int, columns: Array) -> None:
         """Products that read the columns as A must be over for a warp."""
-        self.in_flight.operations.follow()
+        self._follow()
         for operation in list(self._readers.get(cta, ())):
             if operation.visible(self.progress.clocks, cta, warp):
                 if operation.known.all():
@@ -193,16 +220,15 @@ class TensorChecks:
     def _touch(
         self, instruction: Instruction, cta: int, warp: int, columns: Array, *, stores: bool
     ) -> None:
-        self.in_flight.operations.follow()
-        now = int(self.progress.clocks.now[cta])
-        made = _Touch(instruction, now, 0, stores)
+        self._follow()
+        made = _Touch(instruction, 0, stores)
         own = self._touches.setdefault(cta, {}).setdefault(warp, {})
         for column in columns.tolist():
             own[column] = made
 
     def waited(self, cta: int, warp: int, *, stores: bool) -> None:
         """A warp has waited for its loads or stores."""
-        self.in_flight.operations.follow()
+        self._follow()
         now = int(self.progress.clocks.now[cta])
         for touch in self._touches.get(cta, {}).get(warp, {}).values():
             if touch.stores == stores and not touch.over:
@@ -219,7 +245,7 @@ class TensorChecks:
     ) -> None:
         """What warps have loaded from the columns, or stored to them, must be over for a thread."""
         cta, warp, _ = thread
-        self.in_flight.operations.follow()
+        self._follow()
         wanted = columns.tolist()
         for other, own in self._touches.get(cta, {}).items():
             if not own:

@@ -231,3 +231,33 @@ TWO_WARPS = """\
 def test_a_warp_waits_for_the_columns_of_another():
     """Both ask at once, and there are enough for one."""
     launch(TWO_WARPS, "take", (3,), (64,), [], arch="sm_100a").require_ok()
+
+
+SECOND = """\
+    {between}
+    setp.eq.u32 %one, %t, 32;
+    @%one tcgen05.cp.cta_group::1.32x128b.warpx4 [%acc], %desc;
+    @%one tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
+$again:
+"""
+
+
+@pytest.mark.parametrize("between", ["tcgen05.fence::before_thread_sync; bar.sync 0;", ""])
+def test_copies_of_two_warps(between):
+    """A barrier between those who issue them is enough, if they are issued in turn."""
+    shape, words = "32x128b.warpx4", 4
+    text = COPY.format(
+        bytes=512, rows=32, words=words, shape=shape, row_bytes=16, fixed=0x400800200000,
+        fill=" ".join(f"@%row st.shared.b32 [%to+{4 * n}], %word;" for n in range(words)),
+        loaded="%r0, %r1, %r2, %r3", store="st.global.b32 [%out], %r0;",
+    )  # fmt: skip
+    text = text.replace("[done], 1;", "[done], 2;")
+    text = text.replace("$again:\n", SECOND.format(between=between))
+    out = np.zeros((128, words), np.uint32)
+    report = launch(text, "copy", (1,), (128,), [out], arch="sm_100a")
+    if between:
+        report.require_ok()
+        assert (out[:, 0] == 100 * (np.arange(128) % 32)).all()
+    else:
+        said = report.findings[0].message
+        assert re.search("writes columns of .*(no tcgen05.commit follows|before the wait)", said)
