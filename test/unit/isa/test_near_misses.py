@@ -162,7 +162,7 @@ def test_the_table_refuses_them(misses):
             form(ptx)
 
 
-@pytest.mark.parametrize("name", ["sm_100a", "sm_120a"])
+@pytest.mark.parametrize("name", [pytest.param("sm_100a", marks=pytest.mark.slow), "sm_120a"])
 def test_ptxas_refuses_them(name, misses, assemblers):
     for assembler in assemblers:
         refused = assembler.refusals(
