@@ -18,7 +18,7 @@ from tilec.ir.aliases import Block, Value
 from tilec.ir.attributes import given_attribute, signature
 from tilec.ir.mlir import gpu, ir
 from tilec.ir.ops import arith, builtin, llvm
-from tilec.ir.types import strides_and_offset
+from tilec.ir.types import i32, strides_and_offset
 from tilec.isa import TilecError
 
 from .analysis.memory_facts import argument_attributes, memory_facts
@@ -62,7 +62,7 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
     attributes = function.attributes
     maps = _tensor_maps(function)
     count = len(signature(function).inputs) - len(maps)
-    given = count - (len(_AXES) if CTAS_PER_SM in attributes else 0)
+    given = count - _extents(function, count)
     disjoint = disjoint_arguments(function)
     described = []
     with ir.InsertionPoint.at_block_begin(block):
@@ -90,6 +90,25 @@ def _rewrite(function: gpu.GPUFuncOp) -> None:
         if name in attributes:
             del attributes[name]
     attributes[ABI] = ir.StringAttr.get(json.dumps(described))
+
+
+def _extents(function: gpu.GPUFuncOp, count: int) -> int:
+    """How many of the first `count` arguments, the last of them, are the extents of the grid.
+
+    Raises:
+        TilecError: if the attribute and they are not as `tile-make-persistent` writes them.
+    """
+    ctas = given_attribute(function, CTAS_PER_SM, ir.IntegerAttr)
+    if ctas is None:
+        return 0
+    first = count - len(_AXES)
+    types = list(signature(function).inputs)[max(first, 0) : count]
+    if ctas.value < 1 or first < 0 or any(type_ != i32() for type_ in types):
+        raise TilecError(
+            f"{CTAS_PER_SM} is not as tile-make-persistent writes it: 1 or more, of a kernel whose "
+            f"last {len(_AXES)} arguments are the grid's extents, i32"
+        )
+    return len(_AXES)
 
 
 def _tensor_maps(function: gpu.GPUFuncOp) -> list[dict[str, Any]]:

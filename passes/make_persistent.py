@@ -52,7 +52,8 @@ class MakePersistent(KernelPass):
             del kernel.function.attributes[PERSISTENT]
         if not (self.enabled if given is None else given.value):
             return
-        if not (kernel.is_entry and kernel.is_automatic and kernel.target):
+        is_done = CTAS_PER_SM in kernel.function.attributes
+        if is_done or not (kernel.is_entry and kernel.is_automatic and kernel.target):
             return
         for loop, tiles in loops_of_products(kernel):
             with kernel.at(loop):

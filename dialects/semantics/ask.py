@@ -8,7 +8,7 @@ from tilec.ir.mlir import ir
 
 from .control import ControlFlow
 from .declaration import UNKNOWN, Semantics
-from .effects import MEMORIES, Access, Effect, Resource, Touch, resource_of
+from .effects import FINDS, MEMORIES, Access, Effect, Resource, Touch, resource_of
 from .layouts import LayoutRule
 from .scope import Scope
 from .spread import Variation
@@ -109,6 +109,12 @@ def is_ordering(op: Op) -> bool:
     """Whether an op orders accesses of any memory."""
     declared = semantics_of(op).effects or ()
     return any(t.access is Access.ORDER and t.resource in MEMORIES for t in declared)
+
+
+def finds(op: Op) -> bool:
+    """Whether an op may give, or let memory hold, what no op of the kernel has made."""
+    declared = semantics_of(op).effects
+    return declared is None or FINDS in declared
 
 
 def layout_rule(op: Op) -> LayoutRule:

@@ -125,5 +125,7 @@ ORDERS_MEMORY = tuple(
     Touch(Access.ORDER, resource) for resource in (Resource.GLOBAL, Resource.SHARED)
 )
 """A fence: the accesses of one thread."""
+FINDS = Touch(Access.READ, Resource.OUTSIDE)
+"""Finds what no operand says: who executes it, or, of what orders memory, others' writes."""
 MEETS = (*ORDERS_MEMORY, Touch(Access.ORDER, Resource.BARRIERS))
 """A barrier, at which threads wait for each other."""

@@ -18,6 +18,7 @@ from .control import Branch, Conditional, Counted, Parallel
 from .declaration import PURE, Semantics
 from .effects import (
     ANY_MEMORY,
+    FINDS,
     MEETS,
     MEMORIES,
     ORDERS_MEMORY,
@@ -171,7 +172,8 @@ OPS: Mapping[str, Semantics] = MappingProxyType(
             *_each("llvm", "atomicrmw cmpxchg", _UPDATES),
             ("llvm.alloca", _LANE.but(effects=(Touch(Access.ALLOCATE, Resource.LOCAL),))),
             ("llvm.fence", _FENCE),
-            ("nvvm.griddepcontrol", _FENCE),  # what other grids have written is there behind it
+            # What grids before have written is there after it.
+            ("nvvm.griddepcontrol", _LANE.but(effects=(*ORDERS_MEMORY, FINDS))),
             *_each("llvm", "call call_intrinsic inline_asm invoke", _LANE),
             *_each("func", "call call_indirect", _LANE),
             *_each("llvm", "return br cond_br switch unreachable", _COMPUTES.but(effects=())),

@@ -12,7 +12,8 @@ _WIDTHS = {"h": 16, "r": 32, "f": 32, "l": 64, "d": 64}
 """Bits of a register by the letter of a constraint."""
 _LETTERS = {16: "h", 32: "r or f", 64: "l or d"}
 _WORD = 32
-_PLACE = re.compile(r"\$(\$|\d+|.?)", re.DOTALL)
+_NUMBER = re.compile("[0-9]+")
+_PLACE = re.compile(r"\$(\$|[0-9]+|.?)", re.DOTALL)
 
 
 class Held(NamedTuple):
@@ -70,14 +71,20 @@ def registers_of(
             f"such as '{_example(wanted, count)}', not {len(given)}: '{constraints}'"
         )
     letters: list[str] = []
+    untied = set(range(count))
     for number, (part, bits) in enumerate(zip(given, wanted, strict=True)):
         is_output = number < count
         letter = part.removeprefix("=").removeprefix("&") if is_output else part
-        if not is_output and part.isdecimal() and int(part) < count:
+        if not is_output and _NUMBER.fullmatch(part) and int(part) in untied:
+            untied.remove(int(part))
             letter = letters[int(part)]
         if is_output != part.startswith("=") or _WIDTHS.get(letter) != bits:
             what = "output" if is_output else "input"
-            legal = f"= and {_LETTERS[bits]}" if is_output else f"{_LETTERS[bits]}, or an output"
+            legal = (
+                f"= and {_LETTERS[bits]}"
+                if is_output
+                else f"{_LETTERS[bits]}, or an output's number, once"
+            )
             raise TilecError(
                 f"constraint {number} is of an {what} of {bits} bits: {legal}; not '{part}'"
             )
@@ -113,7 +120,7 @@ def _check_places(text: str, count: int) -> None:
         raise TilecError("inline assembly has no character 0")
     for match in _PLACE.finditer(text):
         number = match[1]
-        if number == "$" or (number.isdecimal() and int(number) < count):
+        if number == "$" or (_NUMBER.fullmatch(number) and int(number) < count):
             continue
         raise TilecError(
             f"'{match[0]}' in the assembly is not a register; legal: $0 to ${count - 1}, and $$ "

@@ -146,8 +146,9 @@ def _range(value: Value, depth: int = 8) -> Range:
             return 1, CTAS_ALONG_X
         case "arith.index_castui" if isinstance(operands[0].type, ir.IntegerType):
             low, high = _range(operands[0], depth - 1)
-            if low is None or high is None or low < 0:
-                return 0, (1 << operands[0].type.width) - 1
+            most = (1 << operands[0].type.width) - 1
+            if low is None or high is None or low < 0 or high > most:  # it may wrap
+                return 0, most
             return low, high
         case "arith.shrui" if constant_of(operands[1]):
             return 0, None

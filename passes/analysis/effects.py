@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tilec.dialects.semantics import Resource, is_function, is_ordering, root_memory, writes
+from tilec.dialects.semantics import (
+    Resource,
+    finds,
+    is_function,
+    is_ordering,
+    root_memory,
+    writes,
+)
 from tilec.dialects.semantics.effects import resource_of
 from tilec.ir.aliases import Op
 from tilec.ir.mlir import ir
@@ -21,30 +28,33 @@ class Writers:
     """
 
     def __init__(self, function: ir.OpView) -> None:
-        self._all = [op for op in walk(function) if any(True for _ in _written(op))]
+        ops = list(walk(function))
+        self._all = [op for op in ops if any(True for _ in _written(op))]
+        self._waits = any(map(_waits, ops))
 
     def before(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
         """What a load after `ops`, the first of the kernel, may not be moved in front of, or None.
 
         Where nothing among them writes global memory, or may do anything, none of them can have
-        waited for another's writes, and what orders memory orders none.
+        waited for another's writes, and what orders memory orders none; but for what waits for
+        other kernels.
         """
         ops = list(ops)
         inner = (one for op in ops for one in (op, *walk(op.operation)))
-        if not any(any(True for _ in _written(op)) for op in inner):
+        if not any(_waits(op) or any(True for _ in _written(op)) for op in inner):
             return None
         return self.between(ops, memref)
 
     def between(self, ops: Iterable[Op], memref: ir.Value) -> Op | None:
         """The first op in or inside `ops` past which no load from `memref` may be moved, or None.
 
-        That is one that may write what `memref` points to, or, where anything in the kernel may,
-        one that orders memory.
+        That is one that may write what `memref` points to, or that waits for other kernels, which
+        may have; or, where anything in the kernel may, one that orders memory.
         """
         hazard = any(_clash(writer, memref) for writer in self._all)
-        for op in ops if hazard else ():
+        for op in ops if hazard or self._waits else ():
             for inner in (op, *walk(op.operation)):
-                if _clash(inner, memref) or is_ordering(inner):
+                if _waits(inner) or (hazard and (_clash(inner, memref) or is_ordering(inner))):
                     return inner
         return None
 
@@ -52,6 +62,11 @@ class Writers:
 def is_shared(memref: ir.Value) -> bool:
     """Whether a memref is a buffer in shared memory."""
     return resource_of(memref.type) is Resource.SHARED
+
+
+def _waits(op: Op) -> bool:
+    """Whether an op may let the kernel see what others, which ran before, have written."""
+    return is_ordering(op) and finds(op)
 
 
 def _written(op: Op) -> Iterable[ir.Value | None]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import NamedTuple
 
-from tilec.dialects.semantics import Resource, orders, semantics_of
+from tilec.dialects.semantics import Resource, effects_of, finds, orders
 from tilec.dialects.tile.attributes import STAGES
 from tilec.dialects.tile.ops import AsyncCopyOp, StoreOp, WarpgroupDotOp
 from tilec.dialects.tile.ops.base import TileOp
@@ -249,7 +249,9 @@ def _bytes_to_store(store: StoreOp, function: Op, target: Target) -> int:
 def _depends_on_threads(op: ir.OpView) -> bool:
     """Whether an op may tell threads apart, count them, or meet them in a way of its own."""
     operands, results = len(op.operation.operands), len(op.results)
-    if semantics_of(op).effects is None or (operands and orders(op, Resource.BARRIERS)):
+    if effects_of(op) is None or (results and finds(op)):
+        return True
+    if operands and orders(op, Resource.BARRIERS):
         return True
     if operands or not results or isinstance(op, TileOp):
         return False

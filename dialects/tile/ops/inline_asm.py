@@ -6,6 +6,7 @@ from typing import Any
 
 from tilec.dialects.semantics import Access, LayoutRule, Resource, Touch, Variation
 from tilec.dialects.semantics.declaration import PURE
+from tilec.dialects.semantics.effects import FINDS
 from tilec.ir.assembly.signature import OPERAND_SIZES, RESULT_SIZES
 from tilec.ir.mlir import ext, ir
 from tilec.isa import TilecError
@@ -101,12 +102,13 @@ class InlineAsmVolatileOp(AsmOp, name="inline_asm_volatile"):
     """The same with an effect of its own, such as a wait, or with what it finds, such as a clock.
 
     It is executed as often as it is written, for every copy of an element that the CTA holds, and
-    in order with others of its kind. It orders no memory.
+    in order with others of its kind. It orders no memory. A kernel that has one keeps the threads
+    and the grid that it is written for, which the text may ask for.
     """
 
     SEMANTICS = PURE.but(
         layouts=LayoutRule.JOINED,
-        effects=(Touch(Access.WRITE, Resource.OUTSIDE),),
+        effects=(FINDS, Touch(Access.WRITE, Resource.OUTSIDE)),
         varies=Variation.DIVERGENT,
     )
 

@@ -9,7 +9,7 @@ func.func @count(%a: tensor<32xf32>) {
 // -----
 
 func.func @width(%a: tensor<32xf64>) {
-  // expected-error @below {{'tile.inline_asm' op constraint 1 is of an input of 64 bits: l or d, or an output; not 'r'}}
+  // expected-error @below {{'tile.inline_asm' op constraint 1 is of an input of 64 bits: l or d, or an output's number, once; not 'r'}}
   %0 = tile.inline_asm "mov.b32 $0, $1;", "=r,r" (%a) : (tensor<32xf64>) -> (tensor<32xf32>)
   return
 }
@@ -25,7 +25,7 @@ func.func @output(%a: tensor<32xf32>) {
 // -----
 
 func.func @tied(%a: tensor<32xf32>) {
-  // expected-error @below {{'tile.inline_asm' op constraint 1 is of an input of 32 bits: r or f, or an output; not '1'}}
+  // expected-error @below {{'tile.inline_asm' op constraint 1 is of an input of 32 bits: r or f, or an output's number, once; not '1'}}
   %0 = tile.inline_asm "mov.b32 $0, $1;", "=r,1" (%a) : (tensor<32xf32>) -> (tensor<32xf32>)
   return
 }

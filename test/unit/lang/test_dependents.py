@@ -8,6 +8,8 @@ import tilec
 import tilec.lang as tl
 
 Vector = tl.Array[tl.float32, int]
+Matrix = tl.Array[tl.float16, int, int]
+Out = tl.Array[tl.float32, int, int]
 
 
 @tilec.kernel
@@ -36,6 +38,38 @@ def test_no_access_passes_them(target: str) -> None:
         *("ld.global", "griddepcontrol.wait", "ld.global"),
         *("griddepcontrol.launch_dependents", "st.global"),
     ]
+
+
+@tilec.kernel(warps=8)
+def product(weight: Matrix, x: Matrix, out: Out) -> None:
+    row, col = tl.program_id(1) * 128, tl.program_id(0) * 128
+    acc = tl.zeros((128, 128))
+    tl.gdc_wait()
+    for k in range(0, x.shape[1], 64):
+        acc = tl.dot(tl.load(x, (row, k), (128, 64)), tl.load(weight, (k, col), (64, 128)), acc)
+    tl.store(out, (row, col), acc)
+
+
+@tilec.kernel(warps=4)
+def late(weight: Matrix, x: Matrix, out: Out) -> None:
+    """The weights are loaded before the wait; only they may be."""
+    b = tl.load(weight, (0, 0), (64, 128))
+    tl.gdc_wait()
+    a = tl.load(x, (0, 0), (128, 64))
+    tl.store(out, (0, 0), tl.dot(a, b, tl.zeros((128, 128))))
+
+
+@pytest.mark.parametrize("target", ["sm_90", "sm_90a", "sm_100a", "sm_120a"])
+@pytest.mark.parametrize(("kernel", "weights"), [(product, 0), (late, 64 * 128 * 2)])
+def test_no_copy_passes_the_wait(kernel: tl.Kernel, weights: int, target: str) -> None:
+    """Of what products take, which is loaded asynchronously, and by other threads on sm_90a."""
+    x, weight = np.zeros((128, 64), np.float16), np.zeros((64, 128), np.float16)
+    out = np.zeros((128, 128), np.float32)
+    ptx = kernel.compile(weight, x, out, target=target).ptx
+    before, after = ptx.split("griddepcontrol.wait;")
+    copies = [len(re.findall(r"cp\.async\.\S*global", part)) for part in (before, after)]
+    assert copies[0] * 128 * 16 == weights
+    assert copies[1]
 
 
 def test_it_runs() -> None:

@@ -195,6 +195,12 @@ WRONG: list[tuple[Callable[[Any], object], str]] = [
     (lambda x: ASM(COPY, None, [x], tl.float32), "constraints of inline assembly is a text"),
     (lambda x: ASM(COPY, "=f", [x], tl.float32), "pack 1 takes constraints of 1 outputs and 1 in"),
     (lambda x: ASM(COPY, "=f,l", [x], tl.float32), "constraint 1 is of an input of 32 bits: r or"),
+    (lambda x: ASM(COPY, "=f,0,0", [x, x], tl.float32), "constraint 2 is of an input of 32 bits: "),
+    (lambda x: ASM(COPY, "=f,\u0660", [x], tl.float32), "constraint 1 is of an input of 32 bits: "),
+    (
+        lambda x: ASM("mov.f32 $0, $\u0661;", "=f,f", [x], tl.float32),
+        "in the assembly is not a reg",
+    ),
     (lambda x: ASM(COPY, "=f,f", [x], tl.float64), "constraint 0 is of an output of 64 bits: ="),
     (lambda x: ASM("mov.b32 $0, $7;", "=f,f", [x], tl.float32), r"'\$7' in the assembly is not a"),
     (lambda x: ASM(COPY, "=f,f", [x], tl.float32, pack=0), "pack is a number from 1 to 64, not 0"),

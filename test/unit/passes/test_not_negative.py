@@ -81,3 +81,23 @@ def test_parts_of_block_numbers() -> None:
         "%4 = arith.remui %n, %n : index",
     ]
     assert _said(lines) == [True, False, True, True, True, False, False]
+
+
+def test_what_wraps_in_32_bits() -> None:
+    """Twice 2^31 - 1, and 5, is 3 there, of which 5 less is negative; once it does not wrap."""
+    lines = [
+        "%m = arith.constant 2147483647 : i32",
+        "%f = arith.constant 5 : i32",
+        "%w = arith.index_castui %x : index to i32",
+        "%s = arith.andi %w, %m : i32",
+        "%d = arith.addi %s, %s : i32",
+        "%t = arith.addi %d, %f : i32",
+        "%u = arith.index_castui %t : i32 to index",
+        "%l = arith.constant -5 : index",
+        "%0 = arith.addi %u, %l : index",
+        "%v = arith.addi %s, %f : i32",
+        "%1 = arith.index_castui %v : i32 to index",
+        "%2 = arith.addi %1, %l : index",
+    ]
+    said = _said(lines)
+    assert (said[6], said[8], said[11]) == (True, False, True)
