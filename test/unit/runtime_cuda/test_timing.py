@@ -105,6 +105,24 @@ def test_what_cannot_be_launched_is_left_out(gpu: Any, on_gpu: Any) -> None:
     assert kernel.best(x) is configs[1]
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, cuda.OutOfMemoryError])
+def test_arrays_are_put_back_where_trials_end_early(
+    gpu: Any, on_gpu: Any, monkeypatch: pytest.MonkeyPatch, kind: type[BaseException]
+) -> None:
+    def compare(works: Any, **_: object) -> None:
+        works[0]()
+        raise kind("enough")
+
+    monkeypatch.setattr(timing, "compare", compare)
+    kernel, x, out = total(), on_gpu(X), on_gpu(np.ones(4, np.float32))
+    taken = len(gpu.named("cuMemAlloc"))
+    with pytest.raises(kind, match="enough"):
+        kernel[1](x, out)
+    assert out.numpy().tolist() == [1, 1, 1, 1]
+    assert len(gpu.named("cuMemAlloc")) - taken == len(gpu.named("cuMemFree")) == 1
+    assert kernel.best(x, out) is None
+
+
 def test_arrays_of_the_host_are_refused(gpu: Any) -> None:
     with pytest.raises(LaunchError, match="'x' is in the host's memory; autotune times"):
         total().using(device="cuda")[1](X, X.copy())
