@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from math import prod
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, CTAS_PER_SM, DYNAMIC_SHARED, GRID
@@ -290,7 +291,8 @@ class KernelEntry(NamedTuple):
         Raises:
             LaunchError: for more tiles than CTAs count, and for SMs that are none.
         """
-        if wanted is not None and (isinstance(wanted, bool) or not wanted > 0):
+        is_number = isinstance(wanted, Integral) and not isinstance(wanted, bool)
+        if wanted is not None and not (is_number and wanted > 0):
             raise LaunchError(f"kernel '{self.name}' on {wanted!r} SMs; legal: 1 or more")
         if self.ctas_per_sm is None:
             return grid
@@ -300,7 +302,7 @@ class KernelEntry(NamedTuple):
                 f"a grid of {grid}, {tiles} tiles; CTAs of kernel '{self.name}', which take one "
                 f"after the other, count {CTAS_ALONG_X}"
             )
-        used = sms if wanted is None else min(sms, wanted)
+        used = sms if wanted is None else min(sms, int(wanted))
         return min(tiles, used * self.ctas_per_sm), 1, 1
 
     @property
