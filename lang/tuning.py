@@ -39,6 +39,7 @@ class TunedKernel:
         self._variants = [kernel.using(**config.settings) for config in self.configs]
         self._trials: dict[Hashable, tuple[Trial, ...]] = {}
         self._chosen: dict[Hashable, int] = {}
+        self._constants = {p.name for p in kernel.parameters if isinstance(p, ConstantParameter)}
         self._warned = False
         self._lock = Lock()
 
@@ -152,9 +153,8 @@ class TunedKernel:
                 raise LaunchError(f"the function that gives the key fails: {what}") from error
         if self.key is not None:
             return tuple(_part(values.get(name), by_value=True) for name in self.key)
-        constants = {p.name for p in self.kernel.parameters if isinstance(p, ConstantParameter)}
         return tuple(
-            _part(values.get(name), by_value=name in constants) for name in self.kernel.names
+            _part(values.get(name), by_value=name in self._constants) for name in self.kernel.names
         )
 
     def __repr__(self) -> str:
@@ -163,13 +163,15 @@ class TunedKernel:
 
 def _part(value: Any, *, by_value: bool) -> Hashable:
     """What an argument adds to the key: of an array its extents and its type."""
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            return value.shape, value.dtype
+        value = value[()]  # a scalar
     if isinstance(value, (tuple, list)):
         return tuple(_part(one, by_value=by_value) for one in value)
     if is_dataclass(value) and not isinstance(value, type):
         parts = [getattr(value, field.name) for field in fields(value)]
         return type(value), _part(parts, by_value=by_value)
-    if isinstance(value, np.ndarray) and not value.ndim:
-        value = value[()]  # a scalar
     shape = getattr(value, "shape", None)
     if shape:
         return tuple(shape), str(value.dtype)
