@@ -291,8 +291,7 @@ class KernelEntry(NamedTuple):
         Raises:
             LaunchError: for more tiles than CTAs count, and for SMs that are none.
         """
-        is_number = isinstance(wanted, Integral) and not isinstance(wanted, bool)
-        if wanted is not None and not (is_number and wanted > 0):
+        if wanted is not None and not _is_count(wanted):
             raise LaunchError(f"kernel '{self.name}' on {wanted!r} SMs; legal: 1 or more")
         if self.ctas_per_sm is None:
             return grid
@@ -455,6 +454,12 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
             rank = len(array(extent["argument"], "grid")["shape"])
             if extent["dimension"] >= rank:
                 raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+
+
+def _is_count(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return False
+    return int(value) > 0
 
 
 def _check_order(kernel: Mapping[str, Any], at: str) -> None:
