@@ -48,7 +48,8 @@ def dot(
             float64, int32 of integers.
         precision: how float32 is multiplied, which no instruction does: `tf32` rounds to 10 bits of
             mantissa; `tf32x3` adds up three products of what that keeps and what it leaves, which
-            is almost as exact as float32, for three times the work.
+            is almost as exact as float32, for three times the work. Both round what is from
+            2^128 - 2^116 on to infinity, and factors below 2^-113 keep fewer bits.
         form: the instruction to use, by its PTX mnemonic; else tilec chooses.
         warps: how many warps share the rows and the columns; else tilec chooses.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -126,16 +127,34 @@ def try_all(
 def _counted(config: Config, launch: Launched, by: By) -> Trial:
     """A run on the simulator."""
     try:
-        arrays = {name: array for name, (array, _) in launch.written(launch.flat()).items()}
-        held = {name: np.array(array) for name, array in arrays.items()}
+        arrays = [array for array, _ in launch.written(launch.flat()).values()]
+        # The launch refuses others.
+        arrays = [one for one in arrays if isinstance(one, np.ndarray) and one.flags.writeable]
+        held = [array.copy() for array in arrays]
         try:
             report = launch.using(device="sim").run()
         finally:
-            for name, array in arrays.items():
-                array[...] = held[name]
+            for array, before in zip(arrays, held, strict=True):
+                array[...] = before
     except TilecError as error:
         return Trial(config, None, error)
-    return Trial(config, 0.0 if report is None else by(report))  # None: no CTA
+    return Trial(config, 0.0 if report is None else _cost(by, report))  # None: no CTA
+
+
+def _cost(by: By, report: Report) -> float:
+    """What `by` gives of a report.
+
+    Raises:
+        LaunchError: if that is not a number.
+    """
+    try:
+        found = float(by(report))
+    except Exception as error:
+        what = f"{type(error).__name__}: {error}"
+        raise LaunchError(f"the function that says what is best fails: {what}") from error
+    if isnan(found):
+        raise LaunchError("the function that says what is best gives NaN")
+    return found
 
 
 def _timed(configs: Sequence[Config], launches: Sequence[Launched]) -> tuple[Trial, ...]:
@@ -160,22 +179,21 @@ def _timed(configs: Sequence[Config], launches: Sequence[Launched]) -> tuple[Tri
             errors.append(None)
             ready.append(launch.using(wait=False))
     arrays = {name: array for name, (array, _) in written.items()}
-    saved = SavedArrays(arrays, {name: size for name, (_, size) in written.items()}, stream)
+    sizes = {name: size for name, (_, size) in written.items()}
     at = [number for number, error in enumerate(errors) if error is None]
     works: list[Callable[[], object]] = []
-    for number, launch in zip(at, ready, strict=True):
-        try:
-            launch.run()
-        except FaultError:
-            raise
-        except TilecError as error:
-            errors[number] = error
-        else:
-            works.append(launch.run)
-        saved.restore()
-    times = iter(compare(works, prepare=saved.restore, rounds=ROUNDS, stream=stream))
-    saved.restore()
-    saved.close()
+    with SavedArrays(arrays, sizes, stream) as saved:
+        for number, launch in zip(at, ready, strict=True):
+            try:
+                launch.run()
+            except FaultError:
+                raise
+            except TilecError as error:
+                errors[number] = error
+            else:
+                works.append(launch.run)
+            saved.restore()
+        times = iter(compare(works, prepare=saved.restore, rounds=ROUNDS, stream=stream))
     return tuple(
         Trial(config, next(times) if error is None else None, error)
         for config, error in zip(configs, errors, strict=True)

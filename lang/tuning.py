@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
+import numpy as np
 from tilec.isa import LaunchError, TilecError, UnknownNameError
 
 from .annotations import ConstantParameter
@@ -37,6 +39,7 @@ class TunedKernel:
         self._variants = [kernel.using(**config.settings) for config in self.configs]
         self._trials: dict[Hashable, tuple[Trial, ...]] = {}
         self._chosen: dict[Hashable, int] = {}
+        self._constants = {p.name for p in kernel.parameters if isinstance(p, ConstantParameter)}
         self._warned = False
         self._lock = Lock()
 
@@ -116,7 +119,11 @@ class TunedKernel:
             )
 
     def _key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Hashable:
-        """What tells arguments from others for which another configuration may be best."""
+        """What tells arguments from others for which another configuration may be best.
+
+        Raises:
+            LaunchError: for arguments that the kernel does not take, and for a key that is none.
+        """
         names = self.kernel.names
         if len(args) > len(names):
             self.kernel.bound(args, kwargs)  # says what is wrong
@@ -127,13 +134,27 @@ class TunedKernel:
                     "leave it out, or launch .kernel with it"
                 )
         values = {**self.kernel.defaults, **dict(zip(names, args, strict=False)), **kwargs}
+        found = self._key_of(values)
+        try:
+            hash(found)
+        except TypeError as error:
+            raise LaunchError(
+                f"the key of {self.kernel.function.__name__} is {found!r}, which cannot be looked "
+                f"up: {error}"
+            ) from None
+        return found
+
+    def _key_of(self, values: Mapping[str, Any]) -> Hashable:
         if callable(self.key):
-            return self.key(values)
+            try:
+                return self.key(values)
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}"
+                raise LaunchError(f"the function that gives the key fails: {what}") from error
         if self.key is not None:
             return tuple(_part(values.get(name), by_value=True) for name in self.key)
-        constants = {p.name for p in self.kernel.parameters if isinstance(p, ConstantParameter)}
         return tuple(
-            (name, _part(value, by_value=name in constants)) for name, value in values.items()
+            _part(values.get(name), by_value=name in self._constants) for name in self.kernel.names
         )
 
     def __repr__(self) -> str:
@@ -142,8 +163,15 @@ class TunedKernel:
 
 def _part(value: Any, *, by_value: bool) -> Hashable:
     """What an argument adds to the key: of an array its extents and its type."""
+    if isinstance(value, np.ndarray):
+        if value.ndim:
+            return value.shape, value.dtype
+        value = value[()]  # a scalar
     if isinstance(value, (tuple, list)):
         return tuple(_part(one, by_value=by_value) for one in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = [getattr(value, field.name) for field in fields(value)]
+        return type(value), _part(parts, by_value=by_value)
     shape = getattr(value, "shape", None)
     if shape:
         return tuple(shape), str(value.dtype)

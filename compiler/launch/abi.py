@@ -26,6 +26,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from math import prod
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from tilec.dialects.tile.attributes import ABI, CTAS_PER_SM, DYNAMIC_SHARED, GRID
@@ -290,7 +291,7 @@ class KernelEntry(NamedTuple):
         Raises:
             LaunchError: for more tiles than CTAs count, and for SMs that are none.
         """
-        if wanted is not None and (isinstance(wanted, bool) or not wanted > 0):
+        if wanted is not None and not _is_count(wanted):
             raise LaunchError(f"kernel '{self.name}' on {wanted!r} SMs; legal: 1 or more")
         if self.ctas_per_sm is None:
             return grid
@@ -300,7 +301,7 @@ class KernelEntry(NamedTuple):
                 f"a grid of {grid}, {tiles} tiles; CTAs of kernel '{self.name}', which take one "
                 f"after the other, count {CTAS_ALONG_X}"
             )
-        used = sms if wanted is None else min(sms, wanted)
+        used = sms if wanted is None else min(sms, int(wanted))
         return min(tiles, used * self.ctas_per_sm), 1, 1
 
     @property
@@ -453,6 +454,12 @@ def _check_numbers(kernel: Mapping[str, Any], at: str) -> None:
             rank = len(array(extent["argument"], "grid")["shape"])
             if extent["dimension"] >= rank:
                 raise SchemaError(f"{at}.grid: argument {extent['argument']} has {rank} dimensions")
+
+
+def _is_count(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return False
+    return int(value) > 0
 
 
 def _check_order(kernel: Mapping[str, Any], at: str) -> None:

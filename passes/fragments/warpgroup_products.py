@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product as cross
 from typing import NamedTuple
 
-from tilec.dialects.tile.builders.wgmma import warpgroup_type
 from tilec.dialects.tile.emit import emit, emit_effect, i64
 from tilec.dialects.tile.ops import (
     JoinWarpsOp,
@@ -131,6 +130,10 @@ class WarpgroupProducts:
 
         Those of M first, of each its columns in order.
         """
+        from tilec.dialects.tile.builders.wgmma import (  # noqa: PLC0415 (for such products only)
+            warpgroup_type,
+        )
+
         whole, part = warpgroup_type(op.key, name), _part(op, name, self._tile(op, name))
         values = _Runs.of(op, self._tile(op, name)).by_rows(values)
         size = len(values) // self._parts(op, name)

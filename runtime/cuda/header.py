@@ -14,6 +14,7 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _VERSION = re.compile(r"\.version\s+(\d+\.\d+)")
 _TARGET = re.compile(r"\.target\s+(sm_\w+)")
 _ENTRY = re.compile(r"\.entry\s+([\w$%]+)\s*(?:\(([^)]*)\))?([^{;]*)\{")
+_FUNCTION = re.compile(r"\.(?:entry|func)\b")
 _WAIT = "griddepcontrol.wait"
 _REQUIRED = re.compile(r"\.reqntid\s+([\d,\s]+)")
 _PARAMETER = re.compile(
@@ -45,7 +46,8 @@ class Entry:
     Attributes:
         parameters: what it takes.
         block: the threads of a CTA that it requires, if it does.
-        waits: whether it waits for the grids before it, by `griddepcontrol.wait`.
+        waits: whether it waits for the grids before it, by `griddepcontrol.wait`, itself: one
+            that is in a function that it calls does not count.
     """
 
     parameters: tuple[Param, ...]
@@ -74,15 +76,19 @@ def header(ptx: str) -> Header | None:
     version, target = _VERSION.search(text), _TARGET.search(text)
     if not version or not target:
         return None
-    found = list(_ENTRY.finditer(text))
-    ends = [*(other.start() for other in found[1:]), len(text)]
     entries = {
-        one[1]: Entry(
-            tuple(_parameters(one[2] or "")), _block(one[3]), _WAIT in text[one.end() : end]
+        found[1]: Entry(
+            tuple(_parameters(found[2] or "")), _block(found[3]), _WAIT in _body(text, found.end())
         )
-        for one, end in zip(found, ends, strict=True)
+        for found in _ENTRY.finditer(text)
     }
     return Header(PtxVersion.parse(version[1]), target[1], entries)
+
+
+def _body(text: str, start: int) -> str:
+    """What stands from a function's first brace on, up to the next function."""
+    end = _FUNCTION.search(text, start)
+    return text[start : end.start() if end else len(text)]
 
 
 def _parameters(text: str) -> Iterator[Param]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from contextlib import nullcontext, suppress
+from typing import Any, NamedTuple, Self
 
 from .device import gpu
+from .errors import CudaError
 from .memory import Array
 from .views import View, view
 
@@ -18,7 +20,7 @@ class _Copy(NamedTuple):
 
 
 class SavedArrays:
-    """Copies of arrays on one GPU, made when it is created.
+    """Copies of arrays on one GPU, made when it is created; behind a `with` all is put back.
 
     Args:
         arrays: by the names that messages call them.
@@ -39,6 +41,15 @@ class SavedArrays:
                 start = seen.pointer + first * sizes[name]
                 held.device.call("cuMemcpyDtoDAsync", held.pointer, start, held.nbytes, stream)
                 self._copies.append(_Copy(start, held))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        # After a fault there is no memory left to put back; what is raised says why.
+        with nullcontext() if kind is None else suppress(CudaError):
+            self.restore()
+            self.close()
 
     def restore(self) -> None:
         """Put all of it back, by the stream."""

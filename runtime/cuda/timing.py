@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -153,7 +152,7 @@ def compare(
             end.close()
     cache.close()
     return [
-        Timing(statistics.median(times), min(times), max(times), rounds, clocks) for times in found
+        Timing(float(np.median(times)), min(times), max(times), rounds, clocks) for times in found
     ]
 
 

@@ -52,6 +52,16 @@ def test_factors_of_any_size() -> None:
         assert errors(a, b, product(a, b, "tf32x3")) < 8 * 2.0**-24
 
 
+@pytest.mark.parametrize("factor", [2.0**128 - 3 * 2.0**115, 2.0**-113 * (1 + 2.0**-11)])
+def test_the_ends_of_the_range(factor: float) -> None:
+    """The largest factor with enough bits for the last to tell, and one of the least."""
+    a, b = np.zeros((2, 32, 32), np.float32)
+    a[3, 4], b[4, 5] = factor, 1.0
+    c = product(a, b, "tf32x3")
+    assert abs(c[3, 5] / factor - 1) < 8 * 2.0**-24
+    assert np.count_nonzero(c) == 1
+
+
 def test_what_tfloat32_holds_is_exact() -> None:
     a, b = np.random.default_rng(2).integers(-9, 10, (2, 32, 64)).astype(np.float32)
     np.testing.assert_array_equal(product(a, b.T.copy(), "tf32x3"), a @ b.T)

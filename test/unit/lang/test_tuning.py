@@ -1,6 +1,7 @@
 """`@autotune` where there is no GPU: by what the simulator counts, or not at all, and said so."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,70 @@ def test_the_key_says_when_to_try_again(key: Any, counts: tuple[int, ...]) -> No
         assert len(seen) == count
         kernel[1](args[0], np.zeros_like(args[0]), by=args[1])
         assert len(seen) == count
+
+
+def test_the_key_does_not_depend_on_how_arguments_are_given() -> None:
+    kernel, seen = tried()
+    kernel[1](X, np.zeros_like(X), 1.0)
+    kernel[1](by=1.0, out=np.zeros_like(X), x=X)
+    assert len(seen) == 2
+    assert kernel.best(out=X, by=1.0, x=X) is kernel.best(X, X, 1.0) is CONFIGS[0]
+
+
+def test_a_scalar_in_an_array_is_one_by_its_value() -> None:
+    kernel, seen = tried(key=("by",))
+    for by, count in ((np.array(2.0, np.float32), 2), (np.float32(2.0), 2), (np.float32(3.0), 4)):
+        kernel[1](X, np.zeros_like(X), by)
+        assert len(seen) == count
+
+
+@dataclass
+class Pair:
+    x: Vector
+    out: Vector
+
+
+def test_arrays_in_a_dataclass_decide_by_their_extents() -> None:
+    @tilec.kernel
+    def kernel(pair: Pair, block: tl.Constant[int]) -> None:
+        for at in range(0, pair.x.shape[0], block):
+            tl.store(pair.out, at, tl.load(pair.x, at, block))
+
+    for key in (None, ("pair",)):
+        tuned = tilec.autotune(CONFIGS, by=instructions, key=key)(kernel)
+        tuned[1](Pair(X, np.zeros_like(X)))
+        assert tuned.best(Pair(X.copy(), X)) is CONFIGS[1]
+        assert tuned.best(Pair(X[:128], X)) is None
+
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"key": lambda given: given["z"]}, "that gives the key fails: KeyError: 'z'"),
+    ({"key": lambda given: [given["by"]]}, r"the key of added is \[1.0\], which cannot be looked"),
+    ({"by": lambda report: report.z}, "what is best fails: AttributeError: .*no attribute 'z'"),
+    ({"by": lambda report: None}, "what is best fails: TypeError"),
+    ({"by": lambda report: float("nan")}, "what is best gives NaN"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=[message for _, message in BAD])
+def test_a_function_that_decides_wrongly_is_told(options: Any, message: str) -> None:
+    kernel, out = tilec.autotune(CONFIGS, **{"by": instructions, **options})(added), X.copy()
+    with pytest.raises(LaunchError, match=message):
+        kernel[1](X, out, 1.0)
+    np.testing.assert_array_equal(out, X)
+
+
+def test_costs_may_be_numbers_of_numpy() -> None:
+    kernel = tilec.autotune(CONFIGS, by=lambda report: np.int64(report.warp_instructions))(added)
+    kernel[1](X, np.zeros_like(X), 1.0)
+    assert kernel.best(X, X, 1.0) is CONFIGS[1]
+
+
+def test_an_array_that_is_read_only_is_refused() -> None:
+    kernel, out = tilec.autotune(CONFIGS, by=instructions)(added), X.copy()
+    out.flags.writeable = False
+    with pytest.raises(tilec.TilecError, match="'out' is read-only, and the kernel changes it"):
+        kernel[1](X, out, 1.0)
 
 
 def test_other_settings_are_another_choice() -> None:

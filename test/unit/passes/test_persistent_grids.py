@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -141,8 +142,11 @@ def test_what_is_launched(gemm: tilec.Compiled) -> None:
     assert kernel._replace(ctas_per_sm=None).launched((3, 5, 7), 4) == (3, 5, 7)
     with pytest.raises(LaunchError, match=r"a grid of \(65536, 32768, 1\), 2147483648 tiles; CTAs"):
         kernel.launched((65536, 32768, 1), 132)
-    with pytest.raises(LaunchError, match="on 0 SMs; legal: 1 or more"):
-        kernel.launched((1, 1, 1), 132, 0)
+    assert kernel.launched((3, 5, 7), 100, np.int32(9)) == (9, 1, 1)  # type: ignore[arg-type]
+    wrong: list[Any] = [0, True, 1.5, "3", [1]]
+    for sms in wrong:
+        with pytest.raises(LaunchError, match=re.escape(f"on {sms!r} SMs; legal: 1 or more")):
+            kernel.launched((1, 1, 1), 132, sms)
 
 
 def test_the_driver_is_told(gemm: tilec.Compiled, monkeypatch: pytest.MonkeyPatch) -> None:

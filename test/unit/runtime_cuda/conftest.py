@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -338,6 +338,20 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeDriver]:
     _forget()
     yield made
     _forget()
+
+
+@pytest.fixture
+def on_gpu(fake: FakeDriver) -> Iterator[Callable[[Any], Any]]:
+    """Gives arrays on the GPU, which are not freed in the driver of another test."""
+    made: list[Any] = []
+
+    def array(of: Any) -> Any:
+        made.append(cuda.Array.of(of))
+        return made[-1]
+
+    yield array
+    for one in made:
+        one._free.detach()
 
 
 # y[i] = factor * x[i] of a CTA's 32 threads.

@@ -21,6 +21,7 @@ TEXT = """\
   .param .align 8 .b8 $s[24],
   .param .f32 f
 ) .maxntid 128 { }
+.func waiting() { griddepcontrol.wait; ret; }
 .entry two .reqntid 64 , 2
 { .reg .b32 %r; griddepcontrol.wait; }
 .extern .entry three();

@@ -1,7 +1,6 @@
 """Launches of kernels in Python on a driver that records: streams, waiting, doing it again."""
 
 import sys
-from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,20 +42,6 @@ class Tensor:
     @property
     def __cuda_array_interface__(self) -> Any:
         return self._array.__cuda_array_interface__
-
-
-@pytest.fixture
-def on_gpu(fake: Any) -> Iterator[Callable[[Any], Any]]:
-    """Gives arrays on the GPU, which are not freed in the driver of another test."""
-    made: list[Any] = []
-
-    def array(of: Any) -> Any:
-        made.append(cuda.Array.of(of))
-        return made[-1]
-
-    yield array
-    for one in made:
-        one._free.detach()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Times on a driver whose GPU is the simulator, and whose time is what that executes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,17 +38,9 @@ def gpu(fake: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def on_gpu(gpu: Any) -> Iterator[Callable[[Any], Any]]:
-    """Gives arrays on the GPU, which are not freed in the driver of another test."""
-    made: list[Any] = []
-
-    def array(of: Any) -> Any:
-        made.append(cuda.Array.of(of))
-        return made[-1]
-
-    yield array
-    for one in made:
-        one._free.detach()
+def on_gpu(gpu: Any, on_gpu: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Gives arrays on the GPU of such a driver."""
+    return on_gpu
 
 
 def total() -> Any:
@@ -103,6 +95,24 @@ def test_what_cannot_be_launched_is_left_out(gpu: Any, on_gpu: Any) -> None:
     kernel[1](x)
     assert "no such block" in str(kernel.trials(x)[0].error)
     assert kernel.best(x) is configs[1]
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, cuda.OutOfMemoryError])
+def test_arrays_are_put_back_where_trials_end_early(
+    gpu: Any, on_gpu: Any, monkeypatch: pytest.MonkeyPatch, kind: type[BaseException]
+) -> None:
+    def compare(works: Any, **_: object) -> None:
+        works[0]()
+        raise kind("enough")
+
+    monkeypatch.setattr(timing, "compare", compare)
+    kernel, x, out = total(), on_gpu(X), on_gpu(np.ones(4, np.float32))
+    taken = len(gpu.named("cuMemAlloc"))
+    with pytest.raises(kind, match="enough"):
+        kernel[1](x, out)
+    assert out.numpy().tolist() == [1, 1, 1, 1]
+    assert len(gpu.named("cuMemAlloc")) - taken == len(gpu.named("cuMemFree")) == 1
+    assert kernel.best(x, out) is None
 
 
 def test_arrays_of_the_host_are_refused(gpu: Any) -> None:
