@@ -12,7 +12,7 @@ from tilec.isa.instruction_descriptor import InstructionDescriptor
 from tilec.isa.lazy import cached_property
 from tilec.isa.tensor_memory import LANES
 from tilec.isa.tensor_products import TensorProduct
-from tilec.isa.tensor_shapes import product_kind
+from tilec.isa.tensor_shapes import banks, product_kind
 from tilec.layout.drawing import Cell, Grid, picture
 from tilec.layout.tensor_memory import (
     accumulator,
@@ -116,12 +116,11 @@ class TensorView:
 
     @property
     def _banks(self) -> int:
-        """How often A stands there."""
-        letter = layout_name(
+        """How often A stands there: in each bank of lanes that D has."""
+        return banks(
             self.descriptor.m, self.one.group,
             stationary=self.one.stationary, sparse=self.one.sparse,
         )  # fmt: skip
-        return {"B": 2, "E": 2, "G": 4}.get(letter, 1)
 
     def _metadata(self) -> Iterator[Held]:
         layout = metadata(product_kind(self.descriptor.kind).container)
