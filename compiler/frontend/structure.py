@@ -107,7 +107,10 @@ def excess(text: str) -> Excess | None:
 
 def _blank(quoted: re.Match[str]) -> str:
     """As long as a string or comment, with nothing in it."""
-    return f'"{" " * (len(quoted[0]) - 2)}"' if quoted[0][0] == '"' else " " * len(quoted[0])
+    length = len(quoted[0])
+    if quoted[0][0] != '"':
+        return " " * length
+    return f'"{" " * (length - 2)}"'[:length]  # a quote alone is a string that nothing closes
 
 
 def _unreadable_name(text: str) -> Excess | None:

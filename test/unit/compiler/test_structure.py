@@ -120,6 +120,13 @@ def test_the_largest_numbers_are_no_excess() -> None:
     assert excess(attribute("9" * (LONGEST_NUMBER + 1))) is not None
 
 
+@pytest.mark.parametrize("quote", ['"', '" [', '"a" "'])
+def test_quotes_that_nothing_closes_move_no_place(quote: str) -> None:
+    found = excess(f"{quote}\n" * 3 + "[" * (DEEPEST + 1))
+    assert found is not None
+    assert found.at == len(f"{quote}\n") * 3 + DEEPEST
+
+
 def test_names_may_be_long() -> None:
     name = "a1" * MANY
     assert excess(f'"a.b"(%{name}, %{"9" * MANY}) : (!{name}, @{name}) -> ()') is None
