@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -41,7 +41,8 @@ class TunedKernel:
         self._chosen: dict[Hashable, int] = {}
         self._constants = {p.name for p in kernel.parameters if isinstance(p, ConstantParameter)}
         self._warned = False
-        self._lock = Lock()
+        self._lock = RLock()
+        self._busy: set[Hashable] = set()
 
     def __getitem__(self, grid: Grid) -> TunedLauncher:
         return TunedLauncher(self, grid)
@@ -95,6 +96,9 @@ class TunedKernel:
         self, key: Hashable, grid: Grid, args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> int:
         """Try all configurations, and note which is best."""
+        if key in self._busy:
+            name = self.kernel.function.__name__
+            raise LaunchError(f"by= of {name} launches {name} itself; launch .kernel in it")
         candidates = [
             Launched(variant, grid, args, {**kwargs, **config.constants})
             for variant, config in zip(self._variants, self.configs, strict=True)
@@ -103,7 +107,11 @@ class TunedKernel:
         if self.by is None and not candidates[0].is_on_gpu(flat):
             self._warn()
             return 0
-        self._trials[key] = try_all(self.configs, candidates, self.by)
+        self._busy.add(key)
+        try:
+            self._trials[key] = try_all(self.configs, candidates, self.by)
+        finally:
+            self._busy.discard(key)
         self._chosen[key] = cheapest(self._trials[key], self.kernel.function.__name__)
         return self._chosen[key]
 

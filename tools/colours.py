@@ -1,4 +1,4 @@
-"""What commands say on standard error, in colours where a terminal shows it."""
+"""Where there are colours, and what commands say on standard error in them."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def say(text: str) -> None:
 def has_colours(stream: TextIO) -> bool:
     """Whether a stream is a terminal that is to have colours.
 
-    `NO_COLOR`, if it is set and not empty, says that none is to (no-color.org); `TERM=dumb` that
-    one cannot.
+    `NO_COLOR`, if it is set and not empty, says that none is to (no-color.org); a `TERM` that is
+    `dumb`, empty or missing that one cannot.
     """
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM", "") in ("", "dumb"):
         return False
     return stream.isatty()
 

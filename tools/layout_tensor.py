@@ -116,7 +116,7 @@ class TensorView:
 
     @property
     def _banks(self) -> int:
-        """How often A stands there."""
+        """How often A stands there: in each bank of lanes that D has."""
         given = {"stationary": self.one.stationary, "sparse": self.one.sparse}
         return banks(self.descriptor.m, self.one.group, **given)
 

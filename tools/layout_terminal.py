@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from typing import TextIO
 
 from tilec.layout.drawing import rgb
 
+from .colours import has_colours
 from .layout_text import Table, heading, matrix_tables, register_table, text
 from .layout_view import LayoutView
 
@@ -22,16 +22,9 @@ def wants_colour(out: TextIO, when: str = "auto") -> bool:
 
     Args:
         out: the stream.
-        when: `always`, `never`, or `auto`: on a terminal that has colours, unless the
-            environment sets NO_COLOR (no-color.org).
+        when: `always`, `never`, or `auto`: where `has_colours`.
     """
-    if when != "auto":
-        return when == "always"
-    return (
-        out.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM", "dumb") not in ("", "dumb")
-    )
+    return has_colours(out) if when == "auto" else when == "always"
 
 
 def width_of(out: TextIO) -> int | None:

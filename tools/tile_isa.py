@@ -134,6 +134,7 @@ def body(arguments: argparse.Namespace) -> int:
         data = json.dumps(form_text.details(form), indent=1) + "\n" if as_json else ""
         sys.stdout.write(data or form_text.text(form))
         return 0
+    _refuse_types(form.ptx, arguments)
     where, selectors = target(arguments.target), dict(arguments.select)
     if arguments.format == "mlir":
         write_output(arguments.output, _program(form, where, selectors, space))
@@ -152,7 +153,7 @@ def _check_opcode(mnemonic: str) -> None:
 
 
 def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
-    """The same of one that is not a matrix instruction."""
+    """The same of one whose operands are not fragments."""
     if arguments.command == "show":
         as_json = arguments.format == "json"
         data = instruction_text.details(one)
@@ -161,7 +162,7 @@ def _instruction(one: Instruction, arguments: argparse.Namespace) -> int:
         )
         return 0
     if arguments.format == "mlir":
-        raise TilecError(f"no tile program exercises {one.ptx}: it is not a matrix instruction")
+        raise TilecError(f"no tile program exercises {one.ptx} alone; --format ptx has a kernel")
     write_output(arguments.output, _instruction_kernel(one, arguments).ptx)
     return 0
 
@@ -176,9 +177,13 @@ def _instruction_kernel(one: Instruction, arguments: argparse.Namespace) -> Kern
         return instruction_kernel(one, where, {"idesc": descriptor.encode()})
     if arguments.select:
         raise TilecError(f"{one.ptx} has no selector '{arguments.select[0][0]}'; it has none")
-    if arguments.types:
-        raise TilecError(f"{one.ptx} has no types to choose: only tcgen05.mma has")
+    _refuse_types(one.ptx, arguments)
     return instruction_kernel(one, where)
+
+
+def _refuse_types(name: str, arguments: argparse.Namespace) -> None:
+    if arguments.types is not None:
+        raise TilecError(f"{name} has no types to choose: only tcgen05.mma has")
 
 
 def _program(form: Form, where: Target, selectors: dict[str, int], space: str) -> str:

@@ -45,6 +45,9 @@ examples:
   tile-layout smem --shape 64x64 --type f16 --swizzle 128B --access ldmatrix.x4
 """
 
+_OF_REGISTERS = ("type", "major", "sparse", "selector", "byte_id", "thread_id", "lane", "swizzle")
+"""What is asked of operands in registers, or told by a descriptor."""
+
 
 def _coordinates(text: str) -> tuple[int, ...]:
     try:
@@ -276,6 +279,13 @@ def _tensor(arguments: argparse.Namespace) -> str | bytes | None:
 
     from .layout_tensor import TensorView  # noqa: PLC0415
 
+    for flag in _OF_REGISTERS:
+        given = getattr(arguments, flag)
+        if given is not None and given is not False:
+            raise TilecError(
+                f"--{flag.replace('_', '-')} does not apply to tcgen05.mma, whose operands are in "
+                "tensor memory; --operand, --types, --shape and --element do"
+            )
     name = arguments.operand or "d"
     one = named(arguments.name, "tensor" if name == "a" and ".a::" not in arguments.name else None)
     if not isinstance(one, TensorProduct):
@@ -364,7 +374,8 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
     legal = ("text", "json", *(("svg", "png") if arguments.convert else ()))
     if question is not None and arguments.format not in legal:
         parser().error(
-            f"--format {arguments.format} shows whole operands; ask for {' or '.join(legal[:2])}"
+            f"--format {arguments.format} shows whole operands; ask for "
+            f"{', '.join(legal[:-1])} or {legal[-1]}"
         )
     if arguments.convert:
         return _conversion(arguments)
@@ -376,6 +387,8 @@ def _answer(arguments: argparse.Namespace) -> str | bytes:
         return _bases(arguments)
     if arguments.warp is not None:
         raise TilecError("--warp shows a part of a layout given by bases; operands are of one warp")
+    if arguments.types is not None and not arguments.name.startswith("tcgen05.mma"):
+        raise TilecError("--types has those of tcgen05.mma; of others --type has the operand's")
     if arguments.reg is not None and arguments.lane is None:
         raise TilecError("--reg says which register of a lane: give --lane too")
     if arguments.element is not None and arguments.lane is not None:

@@ -293,7 +293,6 @@ def _outputs(compiled: Compiled, arguments: argparse.Namespace) -> dict[str, str
 def _report(compiled: Compiled) -> None:
     from tilec.report.remarks import resident  # noqa: PLC0415
 
-    say = sys.stderr.write
     for name, used in compiled.resources.items():
         (kernel,) = [k for k in compiled.kernels if k.name == name]
         dynamic = kernel.dynamic_shared

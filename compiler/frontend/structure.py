@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -58,6 +59,11 @@ _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 _HIGH_ESCAPE = re.compile(r"\\[89A-Fa-f][0-9A-Fa-f]")
 _BEHIND_NAME = re.compile(r"\s*(?:\(|=(?!=)|:\s*\d)")
 """What follows the name of an op, an attribute or a file, and no other string."""
+_DICTIONARY = re.compile(r'\{\s*(?:[\w.$]+|" *")\s*[=,}]')
+"""How attributes begin, and no region."""
+_AROUND_NAME = re.compile(r'(?P<open>[(\[{<])|(?P<close>[)\]}]|(?<!-)>(?!=))|,|(?P<string>" *"?)')
+_AFTER_WORD = re.compile(r"\s*[,}]")
+_OPENED_BY = {")": "(", "]": "[", "}": "{", ">": "<"}
 _TOKEN = re.compile(
     rf"(?P<signs>{_SIGNS.pattern})|->|[<>=]=|(?P<open>[(\[{{<])"
     rf"|(?P<close>[)\]}}>])|(?P<result>#[0-9]+)|(?P<number>{_LONG_NUMBER.pattern})"
@@ -107,7 +113,10 @@ def excess(text: str) -> Excess | None:
 
 def _blank(quoted: re.Match[str]) -> str:
     """As long as a string or comment, with nothing in it."""
-    return f'"{" " * (len(quoted[0]) - 2)}"' if quoted[0][0] == '"' else " " * len(quoted[0])
+    length = len(quoted[0])
+    if quoted[0][0] != '"':
+        return " " * length
+    return f'"{" " * (length - 2)}"'[:length]  # a quote alone is a string that nothing closes
 
 
 def _unreadable_name(text: str) -> Excess | None:
@@ -115,14 +124,35 @@ def _unreadable_name(text: str) -> Excess | None:
 
     Other strings may hold any bytes, as binaries and constants do.
     """
-    for found in _QUOTED.finditer(text):
-        quoted = found[0]
-        if quoted[0] != '"' or not _HIGH_ESCAPE.search(quoted):
-            continue
-        named = text.startswith("@", found.start() - 1) or _BEHIND_NAME.match(text, found.end())
-        if named and not _is_utf8(quoted):
-            return Excess(found.start(), "a name that is not UTF-8")
+    bare = _QUOTED.sub(_blank, text)
+    inside: list[int] = []  # places of the brackets that are open
+    part = 0  # where what stands between brackets and commas begins
+    is_dictionary = cache(lambda at: bool(_DICTIONARY.match(bare, at)))
+    for found in _AROUND_NAME.finditer(bare):
+        start, end = found.span()
+        match found.lastgroup:
+            case "open":
+                inside.append(start)
+            case "close":
+                _close(inside, bare, _OPENED_BY[found[0]])
+            case "string" if _HIGH_ESCAPE.search(text, start, end):
+                named = bare[start - 1 : start] == "@" or _BEHIND_NAME.match(bare, end)
+                is_word = _AFTER_WORD.match(bare, end) and not bare[part:start].strip()
+                if is_word and inside and is_dictionary(inside[-1]):
+                    named = True
+                if named and not _is_utf8(text[start:end]):
+                    return Excess(start, "a name that is not UTF-8")
+        if found.lastgroup != "string":
+            part = end
     return None
+
+
+def _close(inside: list[int], text: str, opened_by: str) -> None:
+    """Leave the innermost bracket of a kind; what `<` and `>` compare is none."""
+    if opened_by == "<" and not (inside and text[inside[-1]] == "<"):
+        return
+    while inside and text[inside.pop()] != opened_by:
+        pass
 
 
 def _is_utf8(quoted: str) -> bool:

@@ -120,6 +120,13 @@ def test_the_largest_numbers_are_no_excess() -> None:
     assert excess(attribute("9" * (LONGEST_NUMBER + 1))) is not None
 
 
+@pytest.mark.parametrize("quote", ['"', '" [', '"a" "'])
+def test_quotes_that_nothing_closes_move_no_place(quote: str) -> None:
+    found = excess(f"{quote}\n" * 3 + "[" * (DEEPEST + 1))
+    assert found is not None
+    assert found.at == len(f"{quote}\n") * 3 + DEEPEST
+
+
 def test_names_may_be_long() -> None:
     name = "a1" * MANY
     assert excess(f'"a.b"(%{name}, %{"9" * MANY}) : (!{name}, @{name}) -> ()') is None
@@ -155,6 +162,9 @@ NAMES = {
     "symbol": 'gpu.module @"{}" {{}}',
     "op": '"a.{}"() : () -> ()',
     "attribute": 'module attributes {{"a.{}" = 1}} {{}}',
+    "unit attribute": 'module attributes {{"a.{}"}} {{}}',
+    "one of several": 'module attributes {{a.b = "\\FF", a.c, "a.{}" // (\n, a.d}} {{}}',
+    "property": '"builtin.module"() <{{"{}"}}> ({{}}) : () -> ()',
     "file": 'module {{}} loc("{}":1:2)',
     "file of a call": 'module {{}} loc(callsite("a"("{}":1:2) at unknown))',
     "place": 'module {{}} loc("{}"("f":1:2))',
@@ -182,17 +192,26 @@ def test_names_of_all_characters_are_not(kind: str, text: str) -> None:
         'llvm.mlir.global constant @a("\\FF\\80")',
         'module attributes {a.b = "\\FF", a.c = ["\\FF", "\\80"]} {}',
         '// @"\\FF"\nmodule {}',
+        'module attributes {a.b = ["x", "\\FF", "\\80"], a.c = loc(fused["\\FF", "\\FE"])} {}',
+        "module attributes {a.b = affine_set<(d) : (d >= 0)>} {}",
+        'module attributes {a.b = #gpu.object<#nvvm.target, "\\FF">, a.c} {}',
+        'func.func @f(%c: i1) { cf.assert %c, "\\FF"\n return }',
+        'func.func @f() { llvm.inline_asm "\\FF", "\\FE" : () -> ()\n return }',
     ],
 )
 def test_strings_and_comments_may_hold_any_bytes(text: str) -> None:
     parse(Source("program", text), new_context())
 
 
+def test_strings_of_an_attribute_are_not_names() -> None:
+    assert excess('module attributes {a.b = #x.y<(a) -> "\\FF", "\\FE", 1>} {}') is None
+
+
 FRAGMENTS = (
     "-", "- ", "//-\n", "// -----// -- //\n", "-//", '"', '"\\', "<", ">", "(", "]", "->", "9",
     "1x", "#a = ", "!a = ", "#a=[#a]\n", "#a = //", "#99999", "%a#99999",
     '%a#99999 "\\', "linalg.a {", "linalg.a {}", 'vector.b {iterator_types = ["a",',
-    "affine_map<", "affine_map<>", "=", ",", '@"', "\n",
+    "affine_map<", "affine_map<>", "=", ",", '@"', "\n", '"\\FF",', "{",
 )  # fmt: skip
 """What a quick look at a text goes by."""
 

@@ -124,6 +124,10 @@ def test_emit(tool, tmp_path):
             ["emit", "movmatrix.sync.aligned.m8n8.trans.b16", "--target=sm_80", "--select=a=1"],
             "has no selector 'a'; it has none",
         ),
+        (
+            ["emit", "movmatrix.sync.aligned.m8n8.trans.b16", "--target=sm_80", "--types=f16"],
+            "has no types to choose: only tcgen05.mma has",
+        ),
         (["show", "ldmatrix.sync.aligned.m8n8.x1.global.b16"], "legal: .*shared.b16"),
     ],
 )

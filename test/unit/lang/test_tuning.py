@@ -239,3 +239,15 @@ def test_wrong_arguments_are_told_as_of_the_kernel() -> None:
     ):
         with pytest.raises(LaunchError, match=message):
             kernel[1](*args, **kwargs)
+
+
+def test_a_cost_that_launches_what_it_chooses_for_is_told() -> None:
+    """Of the same arguments, which would wait for itself; of others it may."""
+
+    def cost(_: Any) -> float:
+        tuned[1](X.copy(), X, 1.0)
+        return 0.0
+
+    tuned = tilec.autotune(CONFIGS, by=cost)(added)
+    with pytest.raises(tilec.TilecError, match=r"by= of added launches added itself"):
+        tuned[1](X.copy(), X, 1.0)

@@ -173,9 +173,21 @@ def test_tile_layout_shows_a_scales_and_metadata(show):
         (["--format", "csv"], "tensor memory is text, json, svg, png"),
         (["--element", "200,0"], "no element 200,0 in operand d"),
         (["--types", "f32.e4m3.e4m3"], "kind::f16 has no f32 e4m3 e4m3 of D, A, B"),
+        (["--lane", "0"], "--lane does not apply to tcgen05.mma, whose operands are in tensor"),
+        (["--selector", "0"], "--selector does not apply to tcgen05.mma"),
+        (["--byte-id", "1"], "--byte-id does not apply to tcgen05.mma"),
+        (["--type", "f16"], "--type does not apply to tcgen05.mma"),
+        (["--sparse"], "--sparse does not apply to tcgen05.mma"),
+        (["--swizzle", "128B"], "--swizzle does not apply to tcgen05.mma"),
     ],
 )
 def test_mistakes(show, argv, message):
     code, out, err = show("tcgen05.mma.cta_group::1.kind::f16", *argv)
     assert (code, out) == (1, "")
     assert message in err
+
+
+def test_types_of_a_product_in_registers(show):
+    code, out, err = show("m16n8k16", "--operand", "a", "--type", "f16", "--types", "f32.f16.f16")
+    assert (code, out) == (1, "")
+    assert "--types has those of tcgen05.mma; of others --type has the operand's" in err

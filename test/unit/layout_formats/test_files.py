@@ -257,6 +257,13 @@ def test_a_conversion_as_a_picture(capsys) -> None:
             assert fill == same == colour(row % 8 * 4 + col // 2)
 
 
+def test_a_conversion_is_no_table(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["--convert", "m16n8k8:c:f32", "m16n8k8:a:tf32", "--format", "csv"])
+    error = capsys.readouterr().err
+    assert error.endswith("--format csv shows whole operands; ask for text, json, svg or png\n")
+
+
 def grids_in_colour(svg: str, size: int) -> list[list[tuple[str, str]]]:
     cells = [
         (cell.find(f"{SPACE}text").text or "", cell.find(f"{SPACE}rect").get("fill"))

@@ -37,7 +37,7 @@ CODES = re.compile(r"\033\[[\d;]*m")
 def on_a_terminal(file: Path, **environment: str) -> str:
     """What `tilec` says of a program where standard error is a terminal."""
     terminal, end = pty.openpty()
-    given = {"TERM": "xterm", **os.environ, **environment}
+    given = {**os.environ, "TERM": "xterm", **environment}
     given = {name: value for name, value in given.items() if value}
     command = [sys.executable, "-m", "tilec", str(file)]
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=end, env=given, check=False)
@@ -61,7 +61,8 @@ def test_errors_are_coloured_on_a_terminal(text: str | None, tmp_path: Path) -> 
     plain = on_a_terminal(file, NO_COLOR="1")
     assert "\033[1;31merror:\033[0m" in coloured
     assert CODES.sub("", coloured) == plain
-    assert "\033" not in plain + on_a_terminal(file, NO_COLOR="", TERM="dumb")
+    for terminal in ("dumb", ""):
+        assert "\033" not in plain + on_a_terminal(file, NO_COLOR="", TERM=terminal)
     if text is not None:
         assert f"\033[1m{file}:2:" in coloured
         assert "\033[1;32m^\033[0m" in coloured
