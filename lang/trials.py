@@ -65,7 +65,8 @@ class Trial:
     def __str__(self) -> str:
         if self.error is not None:
             return f"{self.config!r}: {str(self.error).splitlines()[0]}"
-        return f"{self.config!r}: {self.cost}"
+        cost = f"{self.cost:.15g}" if isinstance(self.cost, float) else self.cost
+        return f"{self.config!r}: {cost}"
 
 
 class Launched(NamedTuple):
