@@ -178,7 +178,6 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     from tilec.frontend.inputs import TextInput  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.report.diagnostics import Source, render, reports  # noqa: PLC0415
-    from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415
 
     source = Source(name, text)
     errors: tuple[Diagnostic, ...] = ()
@@ -188,6 +187,8 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
             if wants_remarks(arguments) and arguments.emit in (Stage.PTX, Stage.CUBIN, Stage.SASS):
+                from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415 (if asked)
+
                 found.extend(occupancy_remarks(compiled))
             outputs = _outputs(compiled, arguments) | written_remarks([(found, source)], arguments)
             with made_folder(arguments.save_temps):
