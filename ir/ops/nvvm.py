@@ -121,6 +121,12 @@ def setmaxregister(count: int, *, more: bool = False) -> None:
     emit("nvvm.setmaxregister", regCount=i32_attribute(count), action=action)
 
 
+def cluster_barrier() -> None:
+    """All threads of the CTAs of a cluster wait for each other."""
+    emit("nvvm.cluster.arrive", aligned=ir.UnitAttr.get())
+    emit("nvvm.cluster.wait", aligned=ir.UnitAttr.get())
+
+
 def named_barrier(number: int, threads: int) -> None:
     """A barrier of its own of so many threads of the CTA, by its number."""
     counts = ir.DenseI32ArrayAttr.get([1, 1])

@@ -365,7 +365,7 @@ class Tcgen05FenceOp(TileOp, name="tcgen05_fence"):
 
     assembly_format = "keyword($side) attr-dict"
 
-    SEMANTICS = Semantics(scope=Scope.LANE, effects=(*MEETS, _ORDERS))
+    SEMANTICS = Semantics(scope=Scope.LANE, effects=(_ORDERS,))
 
     side: ir.StringAttr
 

@@ -49,12 +49,7 @@ WRITES = {  # what an op leaves behind besides its results
     },
     "tile.tcgen05_cp": {None},
     "tile.tcgen05_dealloc": {Resource.TENSOR},
-    "tile.tcgen05_fence": {
-        Resource.GLOBAL,
-        Resource.SHARED,
-        Resource.BARRIERS,
-        Resource.TENSOR,
-    },
+    "tile.tcgen05_fence": {Resource.TENSOR},
     "tile.tcgen05_ld": {Resource.TENSOR},
     "tile.tcgen05_mma": {None},
     "tile.tcgen05_mma_scaled": {None},
