@@ -1,7 +1,7 @@
 // RUN: tilec %s -o %t.ptx
 // RUN: FileCheck %s --input-file %t.ptx
 //
-// C = A·Bᵀ in f16 on Blackwell, at level 3: a tile of 128x256 a CTA, 64 of K a step, four stages.
+// C = A·Bᵀ in f16 on Blackwell, at level 3: a tile of 128x256 a CTA, 64 of K a step, three stages.
 //
 // Six warps, each with one role. Warp 0 copies boxes of A and B to shared memory by TMA; warp 1
 // multiplies, by one thread; the other four take the sums out of tensor memory, 32 rows each.

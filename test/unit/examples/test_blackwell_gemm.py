@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 import tilec
@@ -54,6 +55,54 @@ def run(program: tilec.Compiled, m: int, n: int, k: int) -> bool:
 @pytest.mark.parametrize("extents", [(200, 264, 328), (1, 8, 8)])
 def test_products(extents: tuple[int, int, int]) -> None:
     assert run(tilec.compile(GEMM), *extents)
+
+
+def _bytes(rng: np.random.Generator, rows: int, k: int) -> Any:
+    return rng.integers(-3, 4, (rows, k)).astype(ml_dtypes.float8_e4m3fn)
+
+
+@pytest.mark.parametrize("extents", [(200, 264, 336), (1, 8, 16)])
+def test_products_of_bytes(extents: tuple[int, int, int]) -> None:
+    m, n, k = extents
+    rng = np.random.default_rng(m)
+    a, b, c = _bytes(rng, m, k), _bytes(rng, n, k), np.full((m, n), 7, np.float16)
+    program = tilec.compile(FOLDER / "gemm_fp8.mlir")
+    program.launch(a, b, c, grid=(-(-m // 128), -(-n // 256)), device="sim")
+    np.testing.assert_array_equal(c, (a.astype(int) @ b.astype(int).T).astype(np.float16))
+
+
+def _pieces(codes: Any) -> Any:
+    """Scale factors of rows, in whole 128s, as cuBLAS has them: rows of 16 bytes."""
+    rows, chunks = codes.shape
+    blocks = codes.reshape(rows // 128, 4, 32, chunks // 4, 4)  # row 32·i + r, chunk 4·q + j
+    return np.ascontiguousarray(blocks.transpose(0, 3, 2, 1, 4)).reshape(-1, 16)
+
+
+def _scaled(matrix: Any, codes: Any) -> Any:
+    """A matrix times the factors of its rows, of which 32 elements share one."""
+    rows, k = matrix.shape
+    factors = 2.0 ** (codes[:rows].astype(int) - 127)
+    return matrix.astype(np.float64) * np.repeat(factors, 32, axis=1)[:, :k]
+
+
+@pytest.mark.parametrize("extents", [(200, 264, 336), (1, 8, 16)])
+def test_block_scaled_products(extents: tuple[int, int, int]) -> None:
+    m, n, k = extents
+    rng = np.random.default_rng(m)
+    a, b, c = _bytes(rng, m, k), _bytes(rng, n, k), np.full((m, n), 7, np.float16)
+    chunks = -(-k // 128) * 4
+    tiles = (-(-m // 128), -(-n // 256))
+    # 2^-1 to 2^1: every sum is exact.
+    codes_a = rng.integers(126, 129, (128 * tiles[0], chunks)).astype(np.uint8)
+    codes_b = rng.integers(126, 129, (256 * tiles[1], chunks)).astype(np.uint8)
+    factors = (_pieces(codes_a).view(np.int8), _pieces(codes_b).view(np.int8))
+    tilec.compile(FOLDER / "gemm_mxf8.mlir").launch(a, b, c, *factors, grid=tiles, device="sim")
+    scaled = [
+        one.astype(np.float64)
+        * np.repeat(2.0 ** (codes[: len(one)].astype(int) - 127), 32, 1)[:, :k]
+        for one, codes in ((a, codes_a), (b, codes_b))
+    ]
+    np.testing.assert_array_equal(c, (scaled[0] @ scaled[1].T).astype(np.float16))
 
 
 @pytest.mark.parametrize(
