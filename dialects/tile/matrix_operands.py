@@ -118,7 +118,7 @@ def _check_element(found: Form, name: str, type_: ir.MemRefType) -> None:
     operand = found.operand(name)
     legal = [element_name(operand)]
     legal += ["f32"] if operand.type.name == "tf32" else []
-    legal += ["i8"] if operand.type.bits < 8 else []
+    legal += ["i8"] if operand.type.bits <= 8 and legal != ["i8"] else []
     if str(type_.element_type) not in legal:
         raise TilecError(
             f"operand {name} of {found.ptx} has elements of type {' or '.join(legal)}, not "
