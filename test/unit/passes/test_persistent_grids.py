@@ -24,8 +24,10 @@ GEMM = ROOT / "examples" / "kernels" / "gemm.mlir"
 
 @pytest.fixture(scope="module")
 def gemm() -> tilec.Compiled:
-    """The example of tiles of 128x128, compiled for Hopper."""
-    return tilec.compile(GEMM, target="sm_90a")
+    """The example of tiles of 128x128, compiled for Hopper, without clusters."""
+    alone = "array<i32: 256, 1, 1>, tile.cluster = array<i64: 1, 1, 1>"
+    text = GEMM.read_text(encoding="utf-8").replace("array<i32: 256, 1, 1>", alone)
+    return tilec.compile(text, target="sm_90a")
 
 
 def _matrix(values: Any, type_: type) -> Any:
@@ -127,6 +129,7 @@ def test_without_warps_that_load_it_is_right_too(gemm: tilec.Compiled) -> None:
     """A pass of the pipeline may be missing; the loop over tiles is as one of the source."""
     kept = gemm.pipeline.replaced("tile-specialize-warps", "tile-specialize-warps{enabled=false}")
     compiled = tilec.compile(GEMM, target="sm_90a", pipeline=kept)
+    assert compiled.kernels[0].cluster == (2, 1, 1)
     assert "setmaxnreg" not in compiled.ptx
     arrays, wanted = _arrays(257, 136, 72)
     compiled.launch(*arrays, grid=(2, 3), device="sim", sms=2)
