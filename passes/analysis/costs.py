@@ -8,6 +8,9 @@ what a round takes:
 - bytes of shared memory: what arrives, and what matrix instructions read there. `wgmma` reads B
   once for each 64 rows, and A once if it lies there.
 
+How tiles are ordered is chosen by what those that run at the same time read of both operands: rows
+of one, columns of the other.
+
 It does not count instructions of other kinds, latencies, which stages of a ring hide, nor launches.
 `tilec.isa.rates` has the numbers of each generation.
 """
@@ -84,3 +87,18 @@ def cost_of_round(products: list[Product], loaded: float, target: Target) -> Rou
     )
     moved = loaded + sum(one.shared_bytes for one in products)
     return Round(multiplying, loaded / known.l2_bytes, moved / SHARED_BYTES)
+
+
+_GROUPS = (8, 16)
+"""Rows of tiles between which is chosen, as DeepGEMM does."""
+
+
+def rows_together(rows: int, cols: int, at_once: int) -> int:
+    """How many rows of tiles to go down before a next column, so that least is read at a time.
+
+    Args:
+        rows: of a tile, or of those of a cluster.
+        cols: likewise.
+        at_once: tiles, or clusters, that run at the same time.
+    """
+    return min(_GROUPS, key=lambda count: count * rows + -(-at_once // count) * cols)

@@ -17,7 +17,9 @@ from ..search import named
 from .clusters import Cluster
 
 
-def walk_tiles(function: gpu.GPUFuncOp, around: Op, cluster: Cluster | None = None) -> None:
+def walk_tiles(
+    function: gpu.GPUFuncOp, around: Op, group: int = 1, cluster: Cluster | None = None
+) -> None:
     """Let each CTA take tiles that come as many behind each other as there are CTAs.
 
     The CTAs of a cluster take tiles that are neighbours. Where a grid's extent is not a multiple,
@@ -28,6 +30,7 @@ def walk_tiles(function: gpu.GPUFuncOp, around: Op, cluster: Cluster | None = No
         function: the kernel, whose body is one block and asks for no CTA but by `gpu.block_id` and
             `gpu.grid_dim`.
         around: an op of its body, at whose place in the source the loop is.
+        group: rows of tiles, or of clusters, that are gone down before a next column.
         cluster: which CTAs are one, if they are in clusters.
     """
     block = function.regions[0].blocks[0]
@@ -48,7 +51,7 @@ def walk_tiles(function: gpu.GPUFuncOp, around: Op, cluster: Cluster | None = No
         loop = scf.for_([first, count, ctas], [])
         body = loop.regions[0].blocks.append(ir.IndexType.get())
         with ir.InsertionPoint(body):
-            numbers = _places(body.arguments[0], x, y)
+            numbers = _places(body.arguments[0], x, y, group)
             if cluster is not None:
                 numbers[cluster.axis], there = _in_cluster(numbers, rank, extents, cluster)
             places = [_wide(number) for number in numbers]
@@ -114,14 +117,26 @@ def _extents(function: gpu.GPUFuncOp) -> list[Value]:
     return found
 
 
-def _places(tile: Value, across: Value, down: Value) -> list[Value]:
-    """The place of a tile, or cluster, along x, y and z: grids are walked row by row.
+def _places(tile: Value, across: Value, down: Value, group: int) -> list[Value]:
+    """The place of a tile, or cluster, along x, y and z.
 
+    Grids are walked row by row, or some rows at a time, column by column in each such group: what
+    runs at the same time then reads less of both operands. The last group may have fewer rows.
     In 32 bits, of which a division takes a quarter of the instructions; a launch has fewer tiles.
     """
     number = arith.index_castui(tile, i32())
-    row = arith.divui(number, across)
-    return [arith.remui(number, across), arith.remui(row, down), arith.divui(row, down)]
+    if group == 1:
+        row = arith.divui(number, across)
+        return [arith.remui(number, across), arith.remui(row, down), arith.divui(row, down)]
+    layer = arith.muli(across, down)
+    z, in_layer = arith.divui(number, layer), arith.remui(number, layer)
+    rows = arith.minui(arith.integer(i32(), group), down)
+    of_group = arith.muli(across, rows)
+    which, within = arith.divui(in_layer, of_group), arith.remui(in_layer, of_group)
+    first = arith.muli(which, rows)
+    height = arith.minui(arith.subi(down, first), rows)
+    y = arith.addi(first, arith.remui(within, height))
+    return [arith.divui(within, height), y, z]
 
 
 def _clusters_along(extents: list[Value], cluster: Cluster) -> list[Value]:

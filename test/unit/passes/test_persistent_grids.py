@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,10 +13,12 @@ import numpy as np
 import pytest
 import tilec
 import tilec.lang as tl
-from tilec.isa import LaunchError, TilecError
+from tilec.isa import LaunchError, TilecError, target
 from tilec.launch import run
 from tilec.launch.abi import Abi
 from tilec.launch.schema import SchemaError
+from tilec.passes.analysis.costs import rows_together
+from tilec.pipelines import pipeline
 from tilec.tools import tile_run
 
 ROOT = Path(__file__).parents[3]
@@ -95,6 +98,27 @@ def test_three_axes_and_an_epilogue() -> None:
     compiled.launch(a, b, c, bias, grid=(3, 2, 2), device="sim", sms=5)
     wanted = np.einsum("imk,ikn->imn", a.astype(int), b.astype(int)) + bias.astype(int)
     np.testing.assert_array_equal(c.astype(int), wanted)
+
+
+@pytest.mark.parametrize("group", [1, 2, 16])
+def test_each_tile_is_taken_once_in_every_order(group: int) -> None:
+    """Of a grid of 3 by 3 tiles, of which groups of two rows leave one."""
+    chosen = pipeline(target("sm_90a")).replaced(
+        "tile-make-persistent", f"tile-make-persistent{{group={group}}}"
+    )
+    rng = np.random.default_rng(group)
+    a, b = (rng.integers(-2, 3, shape) for shape in ((300, 8), (8, 257)))
+    arrays = [_matrix(a, np.float16), _matrix(b, np.float16), _matrix(np.zeros((300, 257)), "f4")]
+    compiled = tilec.compile(GEMM, target="sm_90a", pipeline=chosen)
+    compiled.launch(*arrays, grid=(3, 3), device="sim", sms=2)
+    np.testing.assert_array_equal(arrays[2], a @ b)
+
+
+def test_groups_read_least() -> None:
+    """Between 8 and 16 rows: what 132 SMs read at a time, by a formula coded apart."""
+    for rows, cols, at_once in ((128, 256, 132), (256, 128, 66), (128, 128, 132), (64, 256, 66)):
+        read = {n: n * rows + math.ceil(at_once / n) * cols for n in (8, 16)}
+        assert read[rows_together(rows, cols, at_once)] == min(read.values())
 
 
 def test_in_a_grouped_order_each_tile_is_taken_once() -> None:
