@@ -181,3 +181,10 @@ def test_the_place_of_the_assumption_is_named() -> None:
         with pytest.raises(tilec.isa.LaunchError) as error:
             assuming[1](wrong, at(8, 4, 16, 16))
         assert f"tl.assume promises at {__file__}:{line}:5" in str(error.value)
+
+
+@pytest.mark.parametrize("dtype", [[], "V0"])
+def test_elements_of_no_bytes_are_refused(dtype: Any) -> None:
+    kernel = echo(tl.float32)
+    with pytest.raises(tilec.isa.LaunchError, match=r"'out' has elements of .*, of no bytes"):
+        kernel[1](np.zeros(1, dtype), 1.0)
