@@ -18,7 +18,7 @@ from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
 from .colours import say
-from .common import Parser, hurry, leave, run, warnings_shown
+from .common import Parser, hurry, leave, run
 from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, is_file_name, made_folder, read_input, write_outputs
 from .pass_flags import (
@@ -189,7 +189,7 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
         remarks() as found,
     ):
         try:
-            with warnings_shown(), _crashes_reported(source, arguments):
+            with _crashes_reported(source, arguments):
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
             if validator is not None and _last_stage(arguments).generates_code:
