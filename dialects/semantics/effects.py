@@ -98,6 +98,22 @@ def resource_of(type_: ir.Type) -> Resource:
     return next((found for name, found in _NAMED.items() if name in text), Resource.GLOBAL)
 
 
+def is_shared_array(type_: ir.Type) -> bool:
+    """Whether a memref is in shared memory as upstream has it, not in `#tile.shared`."""
+    return isinstance(type_, ir.MemRefType) and (
+        resource_of(type_) is Resource.SHARED and not isinstance(type_.memory_space, SharedAttr)
+    )
+
+
+def address_space(type_: ir.Type) -> int:
+    """NVVM's number of the space that a memref points into; 0 where it names none."""
+    space = getattr(type_, "memory_space", None)
+    if isinstance(space, ir.IntegerAttr):
+        return int(space.value)
+    resource = resource_of(type_)
+    return next((number for number, found in _NUMBERED.items() if found is resource), 0)
+
+
 _NUMBERED = {3: Resource.SHARED, 5: Resource.LOCAL}
 """Address spaces of NVVM."""
 _NAMED = {"workgroup": Resource.SHARED, "private": Resource.LOCAL}

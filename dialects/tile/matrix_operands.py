@@ -162,7 +162,7 @@ def _swizzled(what: str, name: str, value: Value) -> tuple[SharedBuffer, str]:
 def _check_element(found: Form, operand: Operand, type_: ir.MemRefType) -> None:
     legal = [element_name(operand)]
     legal += ["f32"] if operand.type.name == "tf32" else []
-    legal += ["i8"] if operand.type.bits < 8 else []
+    legal += ["i8"] if operand.type.bits <= 8 and legal != ["i8"] else []
     if str(type_.element_type) not in legal:
         raise TilecError(
             f"operand {operand.name} of {found.ptx} has elements of type {' or '.join(legal)}, not "

@@ -98,6 +98,12 @@ def fence_mbarrier_init() -> None:
     emit("nvvm.fence.mbarrier.init")
 
 
+def cluster_barrier() -> None:
+    """A barrier of all threads of a cluster, to which whole warps come."""
+    emit("nvvm.cluster.arrive", aligned=ir.UnitAttr.get())
+    emit("nvvm.cluster.wait", aligned=ir.UnitAttr.get())
+
+
 def elect_sync() -> ir.OpResult:
     """Whether this lane is the one that the warp elects, an i1."""
     return create("nvvm.elect.sync", (), ir.IntegerType.get_signless(1))
@@ -119,12 +125,6 @@ def setmaxregister(count: int, *, more: bool = False) -> None:
     """Let each thread of the warpgroup have so many registers, fewer or more than it has."""
     action = ir.Attribute.parse(f"#nvvm<action {'increase' if more else 'decrease'}>")
     emit("nvvm.setmaxregister", regCount=i32_attribute(count), action=action)
-
-
-def cluster_barrier() -> None:
-    """All threads of the CTAs of a cluster wait for each other."""
-    emit("nvvm.cluster.arrive", aligned=ir.UnitAttr.get())
-    emit("nvvm.cluster.wait", aligned=ir.UnitAttr.get())
 
 
 def named_barrier(number: int, threads: int) -> None:

@@ -18,7 +18,7 @@ from tilec.dialects.tile.ops.wgmma import (
 )
 from tilec.dialects.tile.tiles import tile_value
 from tilec.dialects.tile.warpgroup import part_registers, warpgroup_tile
-from tilec.ir.aliases import Type, Value
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
 from tilec.isa import Form
@@ -28,13 +28,7 @@ from .instructions import written
 from .lowering import Lowering, llvm_type
 from .matrix_descriptors import descriptor_of
 from .passing import passed
-from .registers import Packing, element_type
-
-
-def warpgroup_packing(type_: Type) -> Packing | None:
-    """How a fragment of a warpgroup lies in registers; None of another type."""
-    tile = warpgroup_tile(type_)
-    return None if tile is None else Packing.dense(element_type(tile.element), tile.registers)
+from .registers import warpgroup_packing
 
 
 class Wgmmas:
