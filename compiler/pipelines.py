@@ -113,6 +113,7 @@ _HOPPER = (
     .inserted("tile-select-wgmma", before="tile-select-mma")
     .inserted("tile-stage-wgmma", before="tile-assign-layouts")
     .inserted(
+        "tile-form-clusters",
         "tile-make-persistent",
         "tile-specialize-warps",
         "tile-overlap-products",

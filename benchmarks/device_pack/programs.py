@@ -176,7 +176,9 @@ def _made(
 ) -> tuple[Program, str]:
     ctas = extents(grid, "grid")
     if "ctas_per_sm" in kernel:
-        ctas = min(prod(ctas), _SMS * kernel["ctas_per_sm"]), 1, 1
+        of_cluster = prod(kernel.get("cluster", ()))
+        most = max(1, _SMS * kernel["ctas_per_sm"] // of_cluster)
+        ctas = of_cluster * min(prod(ctas), most), 1, 1
     program = Program(
         name,
         kernel.get("kernel", kernel["name"]),

@@ -21,7 +21,7 @@ from tilec.dialects.tile.ops.wgmma import (
 )
 from tilec.dialects.tile.tiles import tile_value
 from tilec.dialects.tile.warpgroup import part_registers, warpgroup_tile
-from tilec.ir.aliases import Type, Value
+from tilec.ir.aliases import Value
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i32, i64
@@ -31,13 +31,7 @@ from ..fragments.expansion import Expansion, Values
 from .indices import Index, split
 from .instructions import written
 from .lowering import Lowering, llvm_type
-from .registers import Packing, element_type
-
-
-def warpgroup_packing(type_: Type) -> Packing | None:
-    """How a fragment of a warpgroup lies in registers; None of another type."""
-    tile = warpgroup_tile(type_)
-    return None if tile is None else Packing.dense(element_type(tile.element), tile.registers)
+from .registers import warpgroup_packing
 
 
 class Wgmmas:

@@ -16,6 +16,11 @@ PLANTS = {
         "mlir/deep_arrays",
         "the process ended with -11",
     ),
+    "a NUL for a blank": (
+        "import tilec.frontend.parsing as m; m.without_nuls = str",
+        "mlir/signs_and_nuls",
+        "the process ended with -11",
+    ),
     "half a character": (
         "import tilec.frontend.parsing as m; m.excess = lambda text: None",
         "mlir/half_a_character",
@@ -106,7 +111,7 @@ PLANTS = {
 }
 
 
-SLOW = ("an offset", "dashes", "a closed", "a spoiled", "a worker", "fork")
+SLOW = ("a NUL", "an offset", "dashes", "a closed", "a spoiled", "a worker", "fork")
 """Those that others like them stand for in CI, or that take long."""
 
 

@@ -45,6 +45,11 @@ MENDS = {
         "mlir",
         "the process ended with -11",
     ),
+    "a NUL for a blank": Mend(
+        "import tilec.frontend.parsing as m; m.without_nuls = str",
+        "mlir",
+        "the process ended with -11",
+    ),
     "half a character": Mend(UNCHECKED, "mlir", "TypeError at"),
     "braces in comments": Mend(
         "import tilec.frontend.structure as m; m._blank = lambda quoted: quoted[0]",
