@@ -12,7 +12,8 @@ whose tiles the compiler chose has `"grid"`, of each axis a list of `Extent`s; o
 
 A kernel whose CTAs take one tile of the grid after the other has `"ctas_per_sm"`. The launch names
 the grid, whose extents along x, y and z it passes as the kernel's arguments of kind `"grid"`; it
-launches so many CTAs an SM along x, or as many as the grid has, whichever are fewer.
+launches so many CTAs an SM along x, or as many as the grid has, whichever are fewer; with
+`"cluster"` whole clusters on so many SMs, one at least, but no more than the grid has CTAs.
 
 The launch passes each argument in order: of a memref a pointer, then an i64 for each `null` of
 its shape, its strides and its offset; of a scalar its value; of a pointer itself.
@@ -299,7 +300,8 @@ class KernelEntry(NamedTuple):
                 f"after the other, count {CTAS_ALONG_X}"
             )
         used = sms if wanted is None else min(sms, int(wanted))
-        return min(tiles, used * self.ctas_per_sm), 1, 1
+        of_cluster = prod(self.cluster or ())
+        return of_cluster * min(tiles, max(1, used * self.ctas_per_sm // of_cluster)), 1, 1
 
     @property
     def signature(self) -> str:
