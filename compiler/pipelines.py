@@ -121,6 +121,8 @@ _HOPPER = (
     )
     .inserted("tile-store-boxes", before="tile-coalesce-stores")
     .inserted("tile-order-proxies", before="tile-to-fragments")
+    .replaced("tile-rasterize")
+    .inserted("tile-rasterize", before="tile-specialize-warps")
     .inserted("tile-split-roles", before="cse")
 )
 
