@@ -87,9 +87,10 @@ def _alloc(binding: Binding) -> Step:
         counts = machine.full(registers[slot])
         fits = np.zeros(threads.shape, np.bool_)
         served = set[int]()
-        there = here.any(axis=(1, 2))
-        for cta, warp in np.argwhere(here.any(axis=2)).tolist():
-            if not all(there[one] for one in _pair(binding, cta)):
+        waiting = np.argwhere(here.any(axis=2)).tolist()
+        there = {cta for cta, _ in waiting}
+        for cta, warp in waiting:
+            if not there.issuperset(_pair(binding, cta)):
                 continue  # both CTAs of a pair allocate together
             wanted = int(counts[cta, warp, np.argmax(here[cta, warp])])
             wrong = wanted not in ALLOCATIONS or (memory.used and memory.closed[cta])
