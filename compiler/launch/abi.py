@@ -24,7 +24,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from math import prod
 from numbers import Integral
@@ -197,7 +196,7 @@ class TensorMap(NamedTuple):
     @staticmethod
     def _walked(box: Im2col) -> dict[str, Any]:
         """An im2col box as JSON has it, its corners in the array's order."""
-        return {**asdict(box), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
+        return {**box._asdict(), "lower": list(box.lower[::-1]), "upper": list(box.upper[::-1])}
 
 
 Given = MemRef | Scalar
