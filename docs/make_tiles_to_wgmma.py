@@ -41,9 +41,10 @@ _INTRODUCTION = """\
 Written by `docs/make_tiles_to_wgmma.py` from what the passes do; do not edit.
 
 [examples/hopper/tiles.mlir](../examples/hopper/tiles.mlir) is a product of two matrices of f16. It
-says what a CTA computes: tiles of 128x256, a loop over K by 64. This is its road to a kernel for sm_90a that loads by TMA, multiplies
-by `wgmma` and stores by TMA: each pass that changes the program, what it remarks on, and of what it
-leaves the first lines that are new. [Hopper](hopper.md#from-tiles-to-wgmma) says when each pass
+says what a CTA computes: tiles of 128x256, a loop over K by 64. This is its road to a kernel for
+sm_90a that loads by TMA, multiplies by `wgmma` and stores by TMA: each pass that changes the
+program, what it remarks on, and of what it leaves the first lines that are new.
+[Hopper](hopper.md#from-tiles-to-wgmma) says when each pass
 declines. The explorer shows all of it, line by line:
 
     tilec examples/hopper/tiles.mlir --emit html -o tiles.html
