@@ -97,7 +97,7 @@ def shown_remarks(found: Sequence[Diagnostic], arguments: argparse.Namespace) ->
         found: all.
         arguments: what the flags say.
     """
-    from tilec.report.remarks import chosen  # noqa: PLC0415
+    from tilec.report.selection import chosen  # noqa: PLC0415
 
     asked = arguments.remarks or (arguments.remarks_filter and not arguments.remarks_output)
     return chosen(found, (arguments.remarks_filter or "") if asked else None)

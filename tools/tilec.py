@@ -18,7 +18,7 @@ from tilec.stages import Stage
 
 from .cache_report import ACTIONS, cache_report
 from .colours import say
-from .common import Parser, hurry, leave, run, warnings_shown
+from .common import Parser, hurry, leave, run
 from .crash_watch import reported_crashes, watch_for_crashes
 from .files import check_outputs, is_file_name, made_folder, read_input, write_outputs
 from .pass_flags import (
@@ -179,7 +179,6 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
     from tilec.frontend.inputs import TextInput  # noqa: PLC0415
     from tilec.passes.base import Diagnostic, ProgramError, remarks  # noqa: PLC0415
     from tilec.report.diagnostics import Source, render, reports  # noqa: PLC0415
-    from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415
 
     source = Source(name, text)
     errors: tuple[Diagnostic, ...] = ()
@@ -190,12 +189,14 @@ def _compile(text: str, name: str, arguments: argparse.Namespace) -> int:
         remarks() as found,
     ):
         try:
-            with warnings_shown(), _crashes_reported(source, arguments):
+            with _crashes_reported(source, arguments):
                 compiled = compile_input(TextInput(source), _options(arguments, watched))
             found[:] = compiled.remarks
             if validator is not None and _last_stage(arguments).generates_code:
                 validator.check_ptx(compiled)
             if wants_remarks(arguments) and arguments.emit in (Stage.PTX, Stage.CUBIN, Stage.SASS):
+                from tilec.report.remarks import occupancy_remarks  # noqa: PLC0415 (if asked)
+
                 found.extend(occupancy_remarks(compiled))
             outputs = _outputs(compiled, arguments) | written_remarks([(found, source)], arguments)
             with made_folder(arguments.save_temps):

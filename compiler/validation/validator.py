@@ -17,7 +17,7 @@ from tilec.ir.modules import clone_module
 from tilec.isa import TilecError
 from tilec.passes.base import Diagnostic, PassError, walk
 from tilec.passes.functions import functions, gpu_modules, target_of
-from tilec.passes.instrumentation import Title
+from tilec.passes.steps import Title
 
 from .compare import UNUSABLE, Difference, Pair, run
 from .plans import Extents, Parameter, Plan, fits, parameters, plans
