@@ -1,13 +1,13 @@
-"""Shared memory with what is known of each byte: whose it is, and who touched it since a barrier.
+"""Shared memory with what is known of each byte: whose it is, and who touched it.
 
 Buffers keep their elements by themselves; here is where they lie, with their swizzles, so that what
-one overwrites of another, reads before it is written, or touches while other warps do, is found.
-What the lanes of one warp do to each other is not watched.
+one overwrites of another, reads before it is written, or touches while other warps or asynchronous
+work do, is found. What the lanes of one warp do to each other is not watched.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -16,8 +16,12 @@ from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 
 from .arithmetic.base import Arithmetic
+from .groups import PendingCopy, PendingRead
 from .memory import Buffer, View
 from .numbers import Array, number
+from .order import Order
+from .proxies import Proxies
+from .touches import Touches
 
 Report: TypeAlias = Callable[[str, str], None]
 """Takes a finding's kind and message."""
@@ -26,16 +30,24 @@ _SIZE = 1 << 18
 
 
 class SharedMemory:
-    """What a CTA has of it."""
+    """What a CTA has of it.
 
-    def __init__(self) -> None:
+    Args:
+        warps: of the CTA.
+        order: among the warps of its cluster, if not all of a CTA meet at every barrier.
+        first: the number of its first warp there.
+    """
+
+    def __init__(self, warps: int, order: Order | None = None, first: int = 0) -> None:
         self._buffers: dict[int, tuple[int, int, Array]] = {}
+        self.views: list[View] = []
         self._next = 0
-        self._owner = np.full(_SIZE, -1, np.int32)
-        self._writers = np.zeros(_SIZE, np.uint64)
-        self._readers = np.zeros(_SIZE, np.uint64)
-        self._in_flight = np.zeros(_SIZE, bool)
         self._top = 0
+        self._owner = np.full(_SIZE, -1, np.int32)
+        self._touches = Touches(_SIZE, warps, order, first)
+        self._in_flight = np.zeros(_SIZE, bool)
+        self._reading = np.zeros(_SIZE, np.int16)
+        self._proxies = Proxies(_SIZE, warps)
 
     def allocate(self, type_: ir.MemRefType, offset: int | None, arithmetic: Arithmetic) -> View:
         """A buffer of a type, at an offset or after all others.
@@ -55,12 +67,16 @@ class SharedMemory:
         buffer = Buffer.zeros(int(np.prod(sizes)), element, arithmetic, key)
         width = max(1, element.bits // 8)
         self._buffers[key] = (at, width, _physical(type_))
-        return View.whole(buffer, sizes)
+        self.views.append(View.whole(buffer, sizes))
+        return self.views[-1]
 
     def barrier(self) -> None:
         """All warps have come together."""
-        self._writers[: self._top] = 0
-        self._readers[: self._top] = 0
+        self._touches.met(self._top)
+
+    def fence(self, warps: int) -> None:
+        """Warps order what they did before what the asynchronous proxy does next."""
+        self._proxies.fence(warps)
 
     def read(self, buffer: Buffer, places: Array, warps: Array, report: Report) -> None:
         """Note that warps read elements, and say what is wrong with that.
@@ -71,7 +87,9 @@ class SharedMemory:
             warps: a bit for each warp that reads, of each or of all.
             report: takes findings.
         """
-        at = self._bytes(buffer, places)
+        self._check_read(buffer, self._bytes(buffer, places), warps, report)
+
+    def _check_read(self, buffer: Buffer, at: Array, warps: Array, report: Report) -> None:
         if (self._owner[at] != buffer.shared).any():
             never = (self._owner[at] == -1).any()
             report(
@@ -81,10 +99,8 @@ class SharedMemory:
             )
         if self._in_flight[at].any():
             report("in flight", "reads shared memory that an asynchronous copy is writing")
-        before = self._writers[at]
-        if _others(before, before | warps).any():
+        if self._touches.read(at, warps):
             report("race", "reads what another warp wrote, with no barrier between")
-        self._readers[at] |= warps
 
     def write(
         self, buffer: Buffer, places: Array, warps: Array, new: Array, report: Report
@@ -93,28 +109,79 @@ class SharedMemory:
         at = self._bytes(buffer, places)
         if self._in_flight[at].any():
             report("in flight", "writes shared memory that an asynchronous copy is writing")
+        self._check_unread(at, "writes", report)
         same = (buffer.data[places] == new) & (self._owner[at] == buffer.shared)
-        before = self._writers[at] * ~same | self._readers[at]
-        if _others(before, before | warps).any():
+        if self._touches.write(at, warps, same):
             report("race", "writes what another warp touches, with no barrier between")
         self._own(buffer, at)
-        self._writers[at] |= warps
+        self._proxies.write(at, warps)
 
-    def begin_copy(self, buffer: Buffer, places: Array, report: Report) -> None:
-        """Note that a copy to elements is in flight."""
+    def _check_unread(self, at: Array, verb: str, report: Report) -> None:
+        if self._reading[at].any():
+            report("in flight", f"{verb} shared memory that asynchronous work is reading")
+
+    # Asynchronous work
+
+    def begin_copy(
+        self, buffer: Buffer, places: Array, copying: Sequence[int], report: Report
+    ) -> None:
+        """Note that a copy to elements is in flight.
+
+        Args:
+            buffer: theirs.
+            places: the elements.
+            copying: the warps that copy, by their numbers in the cluster.
+            report: takes findings.
+        """
         at = self._bytes(buffer, places)
         if self._in_flight[at].any():
             report("in flight", "copies to shared memory that another copy is writing")
-        if (self._readers[at] | self._writers[at]).any():
+        self._check_unread(at, "copies to", report)
+        if self._touches.copy(at, copying):
             report("race", "copies to what a warp touches, with no barrier between")
         self._in_flight[at] = True
 
-    def end_copy(self, buffer: Buffer, places: Array, warps: int) -> None:
-        """Note that it is done, by threads of all `warps`."""
-        at = self._bytes(buffer, places)
+    def end_copy(self, copy: PendingCopy) -> None:
+        """Let what warps copied arrive."""
+        at = self._arrive(copy)
+        warps = np.asarray(np.uint64(copy.warps))
+        self._touches.arrive(at, warps)
+        self._proxies.write(at, warps)
+
+    def end_box(self, copy: PendingCopy, source: int) -> None:
+        """Let a box arrive, by an mbarrier's number."""
+        at = self._arrive(copy)
+        self._touches.arrive_by(at, source)
+        self._proxies.copy(at)
+
+    def _arrive(self, copy: PendingCopy) -> Array:
+        copy.buffer.data[copy.places] = copy.values
+        at = self._bytes(copy.buffer, copy.places)
         self._in_flight[at] = False
-        self._own(buffer, at)
-        self._writers[at] |= np.uint64((1 << warps) - 1)
+        self._own(copy.buffer, at)
+        return at
+
+    def begin_read(self, read: PendingRead, issuer: int, report: Report) -> None:
+        """Note that asynchronous work reads elements, for warps of which `issuer` is one."""
+        at = self._bytes(read.buffer, read.places)
+        self._check_read(read.buffer, at, read.warps, report)
+        if self._proxies.is_unfenced(at, issuer):
+            report(
+                "proxy",
+                "reads by the asynchronous proxy what threads wrote, with no fence.proxy.async "
+                "between",
+            )
+        self._reading[at] += 1
+
+    def keep_reading(self, read: PendingRead) -> None:
+        """Note that a read that was checked goes on."""
+        self._reading[self._bytes(read.buffer, read.places)] += 1
+
+    def end_read(self, read: PendingRead) -> None:
+        """Note that such a read is over."""
+        at = self._bytes(read.buffer, read.places)
+        self._reading[at] -= 1
+        self._touches.read(at, read.warps)
 
     def _bytes(self, buffer: Buffer, places: Array) -> Array:
         """The first byte of each element."""
@@ -125,11 +192,6 @@ class SharedMemory:
         _, width, _ = self._buffers[buffer.shared]
         for byte in range(width):
             self._owner[at + byte] = buffer.shared
-
-
-def _others(before: Array, together: Array) -> Array:
-    """Where more than one warp is meant, and somebody was there before."""
-    return np.asarray((before != 0) & ((together & (together - np.uint64(1))) != 0))
 
 
 def _physical(type_: ir.MemRefType) -> Array:

@@ -9,12 +9,11 @@ from tilec.dialects.tile.attributes import CTAS_PER_SM, PERSISTENT
 from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AllocSharedOp
 from tilec.ir.aliases import Op, Value
-from tilec.ir.attributes import given_attribute
+from tilec.ir.attributes import cluster_size, given_attribute
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
 
 from .analysis.effects import Writers
-from .functions import cluster_size
 from .hopper.parting import loops_of_products, plan_parting
 from .hopper.persistent_grid import walk_tiles
 from .kernel_pass import Kernel, KernelPass

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
+from tilec.dialects.tile.attributes import CTAS_PER_SM
 from tilec.interpret import Arithmetic, Buffer, View
 from tilec.interpret.memory import dtype_of
 from tilec.interpret.numbers import Array, Number, number, wrap
@@ -18,6 +19,8 @@ from tilec.passes.analysis.memory_facts import argument_attributes, memory_facts
 
 Extents: TypeAlias = tuple[int, ...]
 
+GRID_ARGUMENTS = 3
+"""Arguments that `tile-make-persistent` adds: the extents of the grid."""
 _LIMIT = 1 << 22
 """Elements of one argument at most."""
 _SQUARE = (64, 16, 128, 256, 512)
@@ -63,12 +66,15 @@ class Parameter:
 
 
 def parameters(function: Op) -> tuple[Parameter, ...]:
-    """What is known of a kernel's arguments.
+    """What is known of a kernel's arguments, but for those that say its grid.
 
     Raises:
         TilecError: for types that are none of numbers.
     """
-    return tuple(_parameter(one) for one in function.regions[0].blocks[0].arguments)
+    found = list(function.regions[0].blocks[0].arguments)
+    if CTAS_PER_SM in function.attributes:
+        del found[-GRID_ARGUMENTS:]
+    return tuple(map(_parameter, found))
 
 
 def _parameter(argument: Value) -> Parameter:

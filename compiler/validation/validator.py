@@ -18,6 +18,7 @@ from tilec.isa import TilecError
 from tilec.passes.base import Diagnostic, PassError, walk
 from tilec.passes.functions import functions, gpu_modules, target_of
 from tilec.passes.instrumentation import Title
+from tilec.passes.upstream.outline_functions import linalg_ops
 
 from .compare import UNUSABLE, Difference, Pair, run
 from .plans import Extents, Parameter, Plan, fits, parameters, plans
@@ -105,17 +106,14 @@ class Validator:
         earlier = self._kernels
         self._text, self._copy, self._kernels = text, clone_module(module), {}
         self.unknown.clear()
-        for gpu_module in gpu_modules(self._copy):
-            found = target_of(gpu_module)
-            target = "" if found is None else found.name
-            for function in functions(gpu_module):
-                name = ir.StringAttr(function.attributes["sym_name"]).value
-                try:
-                    known = parameters(function)
-                    last = earlier.get(name)
-                    self._kernels[name] = self._known(function, known, target, last)
-                except TilecError as error:
-                    self.unknown[name] = str(error)
+        for function, target in _kernels(self._copy):
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            try:
+                known = parameters(function)
+                last = earlier.get(name)
+                self._kernels[name] = self._known(function, known, target, last)
+            except TilecError as error:
+                self.unknown[name] = str(error)
 
     def _known(
         self, function: Op, known: tuple[Parameter, ...], target: str, last: Known | None
@@ -129,7 +127,7 @@ class Validator:
         axes = frozenset(_axes(function))
         candidates = (plan for plan in plans(known, axes, self.seed) if fits(plan))
         for _, plan in zip(range(_CANDIDATES), candidates, strict=False):
-            outcome = run(program, plan, known, target)
+            outcome = run(program, plan, known, target, to_try=True)
             if not outcome.kinds & UNUSABLE:
                 found.append((plan, outcome))
             if len(found) == _PLANS:
@@ -151,6 +149,17 @@ class Validator:
                 if found is not None:
                     shown = smallest(pair, plan, found) if self.shrinks else (plan, found)
                     raise PassError([_diagnosis(name, kernel, pair, *shown)])
+
+
+def _kernels(module: ir.Module) -> Iterator[tuple[Op, str]]:
+    """Functions that are launched, or will be as they hold ops of linalg's, and their targets."""
+    for gpu_module in gpu_modules(module):
+        found = target_of(gpu_module)
+        for function in functions(gpu_module):
+            yield function, "" if found is None else found.name
+    for op in module.body.operations:
+        if op.operation.name == "func.func" and linalg_ops(op):
+            yield op, ""
 
 
 def _alike(one: tuple[Parameter, ...], other: tuple[Parameter, ...]) -> bool:

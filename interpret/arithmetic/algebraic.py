@@ -21,7 +21,7 @@ import ml_dtypes
 import numpy as np
 from tilec.interpret.numbers import Array, Number, wrap
 
-from .base import Arithmetic, ProductOf
+from .base import Arithmetic, ProductOf, Scales
 
 _MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -136,9 +136,21 @@ class Algebraic(Arithmetic):
             low, high = 0, (1 << result.bits) - 1
         return wrap(np.clip(values, low, high), result.bits)
 
-    def multiply(self, a: Array, b: Array, c: Array, of: ProductOf) -> Array:
+    def multiply(
+        self,
+        a: Array,
+        b: Array,
+        c: Array,
+        of: ProductOf,
+        *,
+        present: Array | None = None,
+        scales: Scales | None = None,
+    ) -> Array:
         """Exact, modulo the power of the result's type."""
         with np.errstate(over="ignore"):
+            if scales is not None:
+                of_a, of_b = scales.spread(a.shape[-1])
+                a, b = a * of_a, b * of_b
             return wrap(np.matmul(a, b) + c, of.d.bits)
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
