@@ -35,12 +35,14 @@ class Cluster:
     Attributes:
         extents: CTAs along x, y and z.
         order: among their warps, if not all of a CTA meet at every barrier.
+        shared: bytes of shared memory of each.
         ctas: they, by rank.
         meeting: its barrier.
     """
 
     extents: tuple[int, int, int]
     order: Order | None
+    shared: int
     ctas: list[Cta] = field(default_factory=list)
     meeting: Meeting = field(default_factory=Meeting)
 
@@ -94,7 +96,8 @@ class Cta:
 
     def __post_init__(self) -> None:
         self.present: Array = np.ones(self.threads, bool)
-        self.shared = SharedMemory(self.warps, self.order, self.rank * self.warps)
+        first = self.rank * self.warps
+        self.shared = SharedMemory(self.cluster.shared, self.warps, self.order, first)
 
     @property
     def threads(self) -> int:

@@ -23,6 +23,7 @@ from .numbers import Array
 from .order import Order
 from .program import Program
 from .registry import Value
+from .shared import room_for
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -77,10 +78,11 @@ def interpret(
     given, buffers = _copies(arguments)
     findings: list[Finding] = []
     extents = cluster_size(program.function) or (1, 1, 1)
+    room = room_for(program.buffers)
     steps = [range(0, n, step) for n, step in zip(grid, extents, strict=True)]
     try:
         for z, y, x in product(*reversed(steps)):
-            cluster = Cluster(extents, _order(program, extents))
+            cluster = Cluster(extents, _order(program, extents), room)
             for dz, dy, dx in product(*(range(n) for n in reversed(extents))):
                 values: list[Value] = [None] * program.size
                 at = x + dx, y + dy, z + dz

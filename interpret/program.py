@@ -59,12 +59,14 @@ class Program:
         body: its body.
         size: how many values it has.
         ops: the names of its ops.
+        buffers: its `tile.alloc_shared`s.
     """
 
     def __init__(self, function: Op) -> None:
         self.function = function
         self._numbers: dict[Value, int] = {}
         self.ops: set[str] = set()
+        self.buffers: list[Op] = []
         self.body = self._body(function.regions[0].blocks[0])
         self.size = len(self._numbers)
 
@@ -85,6 +87,8 @@ class Program:
     def _node(self, op: ir.OpView) -> Node:
         name = op.operation.name
         self.ops.add(name)
+        if name == "tile.alloc_shared":
+            self.buffers.append(op)
         bodies = tuple(
             self._body(region.blocks[0]) for region in op.regions if len(list(region.blocks)) == 1
         )

@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 import numpy as np
 from tilec.dialects.tile.shared import allocated_bytes, is_barriers, shared_buffer
+from tilec.ir.aliases import Op
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import ir
-from tilec.isa import TilecError
 
 from .arithmetic.base import Arithmetic
 from .groups import PendingCopy, PendingRead
@@ -26,40 +27,52 @@ from .touches import Touches
 Report: TypeAlias = Callable[[str, str], None]
 """Takes a finding's kind and message."""
 
-_SIZE = 1 << 18
+_APART = 1024
+"""Bytes of which the offset of a buffer that says none is a multiple."""
+
+
+def room_for(buffers: Sequence[Op]) -> int:
+    """Bytes in which the buffers of `tile.alloc_shared`s have room, wherever they come to lie."""
+    end = rest = 0
+    for op in buffers:
+        size = _rounded(allocated_bytes(ir.MemRefType(op.results[0].type)))
+        if "offset" in op.attributes:
+            end = max(end, _rounded(attribute(op, "offset", ir.IntegerAttr).value) + size)
+        else:
+            rest += size
+    return end + rest
+
+
+def _rounded(size: int) -> int:
+    return -(-size // _APART) * _APART
 
 
 class SharedMemory:
     """What a CTA has of it.
 
     Args:
+        size: bytes.
         warps: of the CTA.
         order: among the warps of its cluster, if not all of a CTA meet at every barrier.
         first: the number of its first warp there.
     """
 
-    def __init__(self, warps: int, order: Order | None = None, first: int = 0) -> None:
+    def __init__(self, size: int, warps: int, order: Order | None = None, first: int = 0) -> None:
         self._buffers: dict[int, tuple[int, int, Array]] = {}
         self.views: list[View] = []
         self._next = 0
         self._top = 0
-        self._owner = np.full(_SIZE, -1, np.int32)
-        self._touches = Touches(_SIZE, warps, order, first)
-        self._in_flight = np.zeros(_SIZE, bool)
-        self._reading = np.zeros(_SIZE, np.int16)
-        self._proxies = Proxies(_SIZE, warps)
+        self._owner = np.full(size, -1, np.int32)
+        self._touches = Touches(size, warps, order, first)
+        self._in_flight = np.zeros(size, bool)
+        self._reading = np.zeros(size, np.int16)
+        self._proxies = Proxies(size, warps)
 
     def allocate(self, type_: ir.MemRefType, offset: int | None, arithmetic: Arithmetic) -> View:
-        """A buffer of a type, at an offset or after all others.
-
-        Raises:
-            TilecError: if there is no such room.
-        """
+        """A buffer of a type, at an offset or after all others."""
         size = allocated_bytes(type_)
         at = self._next if offset is None else offset
-        if at + size > _SIZE:
-            raise TilecError(f"{at + size} bytes are more than any shared memory")
-        self._next = max(self._next, -(-(at + size) // 1024) * 1024)
+        self._next = max(self._next, _rounded(at + size))
         self._top = max(self._top, at + size)
         element = number(type_.element_type)
         key = len(self._buffers)
@@ -122,9 +135,7 @@ class SharedMemory:
 
     # Asynchronous work
 
-    def begin_copy(
-        self, buffer: Buffer, places: Array, copying: Sequence[int], report: Report
-    ) -> None:
+    def begin_copy(self, buffer: Buffer, places: Array, copying: Array, report: Report) -> None:
         """Note that a copy to elements is in flight.
 
         Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Touches:
         self._note(at, warps, written=True)
         return wrong
 
-    def copy(self, at: Array, copying: Sequence[int]) -> bool:
+    def copy(self, at: Array, copying: Array) -> bool:
         """Whether a copy may not overwrite bytes that others touched.
 
         Args:
@@ -75,7 +75,7 @@ class Touches:
         for warp in bits_of(before):
             there = at[has_bit(before, warp)]
             # Which of them copies a byte is not known: all must know who touched it.
-            for copier in copying:
+            for copier in copying.tolist():
                 if copier == self._first + warp:
                     continue
                 if warp == COPIED:

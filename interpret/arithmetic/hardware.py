@@ -77,9 +77,10 @@ class Hardware(Arithmetic):
         scales: Scales | None = None,
     ) -> Array:
         """As the target's tensor cores sum, where the instruction is known; else in float64."""
-        if of.form is not None and of.target and of.a.name != "f64":
+        if of.form is not None and of.target:
             whole = Whole(a, b, c, present, scales)
-            return multiply_by(of.form, whole, of.target).astype(self.dtype(of.d))
+            with np.errstate(all="ignore"):
+                return multiply_by(of.form, whole, of.target).astype(self.dtype(of.d))
         return narrowed(multiply_wide(a, b, c, present, scales), of.d.name)
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:

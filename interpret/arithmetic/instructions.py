@@ -38,6 +38,8 @@ def multiply_by(form: Product, whole: Whole, target: str) -> Array:
         sides_of,
     )
 
+    if form.operand("a").type.name == "f64":
+        return _chain(form, whole)
     batch = np.broadcast_shapes(*(one.shape[:-2] for one in (whole.a, whole.b, whole.c)))
 
     def flat(values: Array) -> Array:
@@ -52,8 +54,8 @@ def multiply_by(form: Product, whole: Whole, target: str) -> Array:
     for start in range(0, left.shape[-1], step):
         part = slice(start, start + step)
         inputs = Inputs(
-            np.ascontiguousarray(left[..., part], np.float32),
-            np.ascontiguousarray(right[:, part], np.float32),
+            _taken(form, "a", left[..., part]),
+            _taken(form, "b", right[:, part]),
             total,
             None if present is None else present[..., part],
             *(_scales(form, whole.scales, start, flat) if whole.scales is not None else ()),
@@ -61,6 +63,26 @@ def multiply_by(form: Product, whole: Whole, target: str) -> Array:
         sides, addend = sides_of(form, inputs, of_target), addend_of(form, total)
         total = exact(form, of_target, sides, addend, absent_of(inputs)).transpose(2, 0, 1)
     return total.reshape(*batch, *total.shape[-2:])
+
+
+def _taken(form: Product, name: str, values: Array) -> Array:
+    """What an instruction takes of an operand: of a tf32 the upper 19 bits."""
+    found = np.ascontiguousarray(values, np.float32)
+    type_ = form.operand(name).type
+    unread = np.uint32(32 - type_.value_bits) if type_.name == "tf32" else np.uint32(0)
+    return np.asarray((found.view(np.uint32) >> unread << unread).view(np.float32))
+
+
+def _chain(form: Product, whole: Whole) -> Array:
+    """f64: a chain of fused multiply-adds, k ascending."""
+    from tilec.sim.alu.arithmetic import arithmetic  # noqa: PLC0415
+
+    fma = arithmetic("fma", 64, form.rounding or "rn")
+    total = whole.c
+    for k in range(whole.a.shape[-1]):
+        factors = whole.a[..., k, None], whole.b[..., k, None, :]
+        total = np.asarray(fma(*(np.array(v) for v in np.broadcast_arrays(*factors, total))))
+    return total
 
 
 def _scales(

@@ -143,5 +143,5 @@ def decode_floats(codes: Array, number: Number) -> Array:
 def encode_floats(values: Array, number: Number) -> Array:
     """The bits of floats of a type."""
     raw = values.view(f"u{values.dtype.itemsize}").astype(np.int64)
-    found: Array = (raw & ((1 << (number.bits - number.shift)) - 1)) << number.shift
-    return found
+    found: Array = raw & np.int64((1 << min(number.bits - number.shift, 63)) - 1)
+    return raw if number.bits == 64 else found << number.shift

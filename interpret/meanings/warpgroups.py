@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
@@ -64,11 +65,9 @@ class Side:
         if not inside.all():
             self._call.report("bounds", f"reads operand {self._operand.name} outside of its buffer")
         read = PendingRead(view.buffer, np.unique(places), np.asarray(np.uint64(warps)))
-        found, arithmetic = view.buffer.data[places], self._call.arithmetic
+        found = view.buffer.data[places]
         if packed:
-            found = unpacked(found, self.number, arithmetic, axis)
-        elif self.number.is_float and view.buffer.number != self.number:
-            found = arithmetic.convert(found, view.buffer.number, self.number)
+            found = unpacked(found, self.number, self._call.arithmetic, axis)
         return found, read
 
 
@@ -221,7 +220,7 @@ def _dot(call: Call, a: Array | View, b: View, c: Array, *indices: Array) -> Arr
             sides.append(value)
             continue
         extents = (rows, depth) if name == "a" else (depth, cols)
-        transposed = call.fact(f"turned {name}", lambda name=name: op.is_transposed(name))
+        transposed = call.fact(f"turned {name}", partial(op.is_transposed, name))
         side = Side(call, name, form, extents, transposed)
         matrix, read = side.read(value, at, call.warp_mask)
         sides.append(matrix)
