@@ -74,7 +74,7 @@ def _taken(form: Product, name: str, values: Array) -> Array:
 
 
 def _chain(form: Product, whole: Whole) -> Array:
-    """f64: a chain of fused multiply-adds, k ascending."""
+    """f64: a chain of fused multiply-adds, k ascending; of NaNs there is one."""
     from tilec.sim.alu.arithmetic import arithmetic  # noqa: PLC0415
 
     fma = arithmetic("fma", 64, form.rounding or "rn")
@@ -82,7 +82,7 @@ def _chain(form: Product, whole: Whole) -> Array:
     for k in range(whole.a.shape[-1]):
         factors = whole.a[..., k, None], whole.b[..., k, None, :]
         total = np.asarray(fma(*(np.array(v) for v in np.broadcast_arrays(*factors, total))))
-    return total
+    return np.where(np.isnan(total), np.nan, total)
 
 
 def _scales(
