@@ -53,7 +53,7 @@ def execute(cta: Cta, body: Body, active: Array, arguments: Sequence[Value] = ()
         if node.meaning.control:
             found = yield from found
             if isinstance(found, Role):
-                cta.roles.append(found.running)
+                cta.roles.append(_with_end(cta, body, found))
                 active = active & ~found.threads
                 cta.present = cta.present & ~found.threads
                 found = ()
@@ -62,6 +62,19 @@ def execute(cta: Cta, body: Body, active: Array, arguments: Sequence[Value] = ()
             for at, value in zip(node.outputs, several, strict=True):
                 values[at] = value
     return tuple(values[at] for at in body.results)
+
+
+_OF_ALL = frozenset({"nvvm.cluster.arrive", "nvvm.cluster.wait"})
+"""Ops at the end of a kernel that threads execute whatever their role was."""
+
+
+def _with_end(cta: Cta, body: Body, role: Role) -> Running:
+    """What threads of a role execute, and then with all others at the end of the kernel."""
+    yield from role.running
+    last = len(body.nodes)
+    while last and body.nodes[last - 1].name in _OF_ALL:
+        last -= 1
+    return (yield from execute(cta, Body((), body.nodes[last:], ()), role.threads))
 
 
 def together(ctas: Sequence[Cta], running: Sequence[Running]) -> None:

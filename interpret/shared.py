@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import numpy as np
+from tilec.dialects.semantics.effects import is_shared_array
 from tilec.dialects.tile.shared import allocated_bytes, is_barriers, shared_buffer
 from tilec.ir.aliases import Op
 from tilec.ir.attributes import attribute
@@ -78,6 +79,7 @@ class SharedMemory:
         key = len(self._buffers)
         sizes = tuple(type_.shape)
         buffer = Buffer.zeros(int(np.prod(sizes)), element, arithmetic, key)
+        buffer.is_array = is_shared_array(type_)
         width = max(1, element.bits // 8)
         self._buffers[key] = (at, width, _physical(type_))
         self.views.append(View.whole(buffer, sizes))
@@ -102,7 +104,22 @@ class SharedMemory:
         """
         self._check_read(buffer, self._bytes(buffer, places), warps, report)
 
+    def update(self, buffer: Buffer, places: Array, warps: Array, report: Report) -> None:
+        """Note that warps update elements atomically, as `read`; the order of those is open."""
+        at = self._bytes(buffer, places)
+        self._check_written(buffer, at, report)
+        self._check_unread(at, "updates", report)
+        if self._touches.update(at, warps):
+            report("race", "updates what another warp touches, with no barrier between")
+        self._proxies.write(at, warps)
+
     def _check_read(self, buffer: Buffer, at: Array, warps: Array, report: Report) -> None:
+        self._check_written(buffer, at, report)
+        if self._touches.read(at, warps):
+            report("race", "reads what another warp wrote, with no barrier between")
+
+    def _check_written(self, buffer: Buffer, at: Array, report: Report) -> None:
+        """Say what is wrong with reading bytes of a buffer."""
         if (self._owner[at] != buffer.shared).any():
             never = (self._owner[at] == -1).any()
             report(
@@ -112,8 +129,6 @@ class SharedMemory:
             )
         if self._in_flight[at].any():
             report("in flight", "reads shared memory that an asynchronous copy is writing")
-        if self._touches.read(at, warps):
-            report("race", "reads what another warp wrote, with no barrier between")
 
     def write(
         self, buffer: Buffer, places: Array, warps: Array, new: Array, report: Report
@@ -208,7 +223,7 @@ class SharedMemory:
 def _physical(type_: ir.MemRefType) -> Array:
     """Where each element lies, in elements, by its number in row-major order."""
     size = int(np.prod(type_.shape))
-    if is_barriers(type_):
+    if is_barriers(type_) or is_shared_array(type_):
         return np.arange(size)
     buffer = shared_buffer(type_)
     row, col = np.divmod(np.arange(buffer.rows * buffer.cols), buffer.cols)

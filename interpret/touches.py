@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 
 import numpy as np
 
@@ -12,6 +13,14 @@ from .order import Order
 COPIED = 63
 """The bit of what copies of boxes wrote, beside those of warps."""
 _COPIED = np.uint64(1 << COPIED)
+
+
+class Touch(IntEnum):
+    """What a warp does to a byte."""
+
+    WRITE = 0
+    READ = 1
+    UPDATE = 2
 
 
 class Touches:
@@ -26,40 +35,41 @@ class Touches:
 
     def __init__(self, size: int, warps: int, order: Order | None, first: int) -> None:
         self._order, self._first = order, first
-        self._writers = np.zeros(size, np.uint64)
-        self._readers = np.zeros(size, np.uint64)
+        self._masks = np.zeros((len(Touch), size), np.uint64)
         if order is not None:
-            self._written = np.zeros((warps, size), np.int32)
-            self._read = np.zeros((warps, size), np.int32)
+            self._times = np.zeros((len(Touch), warps, size), np.int32)
             self._source = np.zeros(size, np.int32)
             self._arrived = np.zeros(size, np.int32)
 
     def met(self, top: int) -> None:
         """All warps have come together; of `top` bytes they know what they did."""
-        self._writers[:top] &= _COPIED
-        self._readers[:top] = 0
+        self._masks[Touch.WRITE, :top] &= _COPIED
+        self._masks[Touch.READ :, :top] = 0
 
     def read(self, at: Array, warps: Array) -> bool:
         """Note that warps read bytes; whether one wrote them of whom they do not know."""
-        before = self._writers[at]
-        wrong = self._is_race(at, before, warps, written=True)
-        self._readers[at] |= warps
-        self._note(at, warps, written=False)
+        kinds = Touch.WRITE, Touch.UPDATE
+        wrong = any(self._is_race(at, self._masks[k, at], warps, k) for k in kinds)
+        self._add(Touch.READ, at, warps)
+        return wrong
+
+    def update(self, at: Array, warps: Array) -> bool:
+        """Note that warps update bytes atomically; whether one touched them otherwise."""
+        kinds = Touch.WRITE, Touch.READ
+        wrong = any(self._is_race(at, self._masks[k, at], warps, k) for k in kinds)
+        self._add(Touch.UPDATE, at, warps)
         return wrong
 
     def write(self, at: Array, warps: Array, same: Array) -> bool:
         """Note that warps write bytes, some of them the same again; whether that is a race."""
-        writers, readers = self._writers[at], self._readers[at]
-        if self._order is None:
-            wrong = bool(_others(writers * ~same | readers, warps).any())
-            self._writers[at] = writers | warps
-            return wrong
-        wrong = self._is_race(at, writers * ~same, warps, written=True)
-        wrong = wrong or self._is_race(at, readers, warps, written=False)
-        # Who wrote before is known to who does now.
-        self._writers[at] = np.where(same, writers, 0) | warps
-        self._readers[at] = np.where(same, readers, 0)
-        self._note(at, warps, written=True)
+        before = self._masks[:, at]
+        changed = before[Touch.WRITE] * ~same
+        wrong = self._is_race(at, changed, warps, Touch.WRITE)
+        for kind in (Touch.READ, Touch.UPDATE):
+            wrong = self._is_race(at, before[kind], warps, kind) or wrong
+        if self._order is not None:  # who touched it before is known to who writes now
+            self._masks[:, at] = np.where(same, before, np.uint64(0))
+        self._add(Touch.WRITE, at, warps)
         return wrong
 
     def copy(self, at: Array, copying: Array) -> bool:
@@ -69,7 +79,7 @@ class Touches:
             at: the bytes.
             copying: the warps that copy together, by their numbers in the cluster.
         """
-        before = self._readers[at] | self._writers[at]
+        before = np.bitwise_or.reduce(self._masks[:, at], axis=0)
         if self._order is None:
             return bool(before.any())
         for warp in bits_of(before):
@@ -82,7 +92,7 @@ class Touches:
                     known = self._order.known(copier)[self._source[there]]
                     late = self._arrived[there] > known
                 else:
-                    last = np.maximum(self._written[warp, there], self._read[warp, there])
+                    last = self._times[:, warp, there].max(axis=0)
                     late = last > self._order.known(copier)[self._first + warp]
                 if late.any():
                     return True
@@ -90,24 +100,24 @@ class Touches:
 
     def arrive(self, at: Array, warps: Array) -> None:
         """What warps copied together has arrived."""
-        self._writers[at] |= warps
-        self._note(at, warps, written=True)
+        self._add(Touch.WRITE, at, warps)
 
     def arrive_by(self, at: Array, source: int) -> None:
         """A box has arrived, by a source."""
         assert self._order is not None
-        self._writers[at], self._readers[at] = _COPIED, 0
+        self._masks[:, at] = 0
+        self._masks[Touch.WRITE, at] = _COPIED
         self._source[at], self._arrived[at] = source, self._order.now
 
-    def _note(self, at: Array, warps: Array, *, written: bool) -> None:
+    def _add(self, kind: Touch, at: Array, warps: Array) -> None:
+        self._masks[kind, at] |= warps
         if self._order is None:
             return
-        times = self._written if written else self._read
         for warp in bits_of(warps):
             mine = at if warps.ndim == 0 else at[has_bit(warps, warp)]
-            times[warp, mine] = self._order.now
+            self._times[kind, warp, mine] = self._order.now
 
-    def _is_race(self, at: Array, before: Array, warps: Array, *, written: bool) -> bool:
+    def _is_race(self, at: Array, before: Array, warps: Array, kind: Touch) -> bool:
         """Whether one of `warps` does not know of one that touched bytes before."""
         doubtful = _others(before, warps)
         if self._order is None or not doubtful.any():
@@ -123,8 +133,7 @@ class Touches:
                 if other == COPIED:
                     late = self._arrived[there] > known[self._source[there]]
                 else:
-                    times = self._written if written else self._read
-                    late = times[other, there] > known[self._first + other]
+                    late = self._times[kind, other, there] > known[self._first + other]
                 if late.any():
                     return True
         return False

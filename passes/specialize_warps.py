@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar
 
 from tilec.dialects.tile.attributes import STAGES
 from tilec.dialects.tile.ops import AsyncCopyOp
+from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
 
@@ -77,7 +79,9 @@ def _part(kernel: Kernel, loop: scf.ForOp, tiles: scf.ForOp | None, plan: Partin
         )
     take_positive(loop, STAGES)
     _explain(kernel, loop, plan)
-    Specialised(loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles).run(plan.frame)
+    ctas = prod(cluster_size(kernel.function) or ()) if tiles is not None else 1
+    made = Specialised(loop, plan.copies, plan.stages, plan.roles, plan.needs, tiles, ctas)
+    made.run(plan.frame)
 
 
 def _explain(kernel: Kernel, loop: scf.ForOp, plan: Parting) -> None:

@@ -27,7 +27,8 @@ def launch(function: Op, plan: Plan) -> tuple[Grid, list[Array]]:
     x, y, z = (-(-n // step) * step for n, step in zip(grid, cluster, strict=True))
     if CTAS_PER_SM not in function.attributes:
         return (x, y, z), []
-    return (-(-x * y * z // 2), 1, 1), [np.asarray(n, np.int64) for n in (x, y, z)]
+    some = prod(cluster)
+    return (-(-x * y * z // (2 * some)) * some, 1, 1), [np.asarray(n, np.int64) for n in (x, y, z)]
 
 
 def _grid(function: Op, plan: Plan) -> Grid:

@@ -69,7 +69,13 @@ def _arrives(call: Call, view: View, index: Array, *rank: Array) -> None:
 
 
 def _arrive_at(call: Call, view: View, index: Array, *rank: Array) -> None:
-    """What threads do that come to one mbarrier."""
+    """What threads do that come to one mbarrier, or to one in each CTA."""
+    if call.has("ctas"):
+        for cta in call.cta.cluster.ctas[: call.integer("ctas")]:
+            found = find(call, cta, view, index)
+            if found is not None:
+                _arrive(call, found, int(call.warps.sum()))
+        return
     times = int(call.warps.sum() if call.has("elected") else call.active.sum())
     cta = call.cta.cluster.ctas[int(call.uniform(rank[0]))] if rank else call.cta
     found = find(call, cta, view, index)
