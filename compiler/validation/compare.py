@@ -8,7 +8,7 @@ import numpy as np
 from tilec.interpret import ARITHMETICS, Arithmetic, Finding, Outcome, Program, interpret
 from tilec.ir.aliases import Op
 
-from .launches import launch
+from .launches import can_launch, launch
 from .plans import Parameter, Plan, arguments
 
 _LEAST_STEPS = 5_000
@@ -123,6 +123,8 @@ class Pair:
         Raises:
             NoMeaning: at an op that has no interpretation.
         """
+        if not (can_launch(self.before, plan) and can_launch(self.after, plan)):
+            return None
         old = old or run(self.before, plan, self.known, self.target)
         if old.kinds & UNUSABLE:
             return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -19,16 +20,31 @@ Grid = tuple[int, int, int]
 def launch(function: Op, plan: Plan) -> tuple[Grid, list[Array]]:
     """The grid of a launch, and the arguments behind those of the plan.
 
-    Kernels that say how their grid follows from extents are launched so, others as the plan says,
-    in whole clusters. CTAs that take several tiles are fewer than the tiles.
+    Kernels that say how their grid follows from extents are launched so, others as the plan says.
+    CTAs that take several tiles are fewer than the tiles.
     """
     grid = _grid(function, plan) if GRID in function.attributes else plan.grid
-    cluster = cluster_size(function) or (1, 1, 1)
-    x, y, z = (-(-n // step) * step for n, step in zip(grid, cluster, strict=True))
     if CTAS_PER_SM not in function.attributes:
-        return (x, y, z), []
-    some = prod(cluster)
-    return (-(-x * y * z // (2 * some)) * some, 1, 1), [np.asarray(n, np.int64) for n in (x, y, z)]
+        return grid, []
+    some = prod(cluster_size(function) or ())
+    ctas = -(-prod(grid) // (2 * some)) * some
+    return (ctas, 1, 1), [np.asarray(n, np.int64) for n in grid]
+
+
+def in_clusters(function: Op, plan: Plan) -> Plan:
+    """The plan with a grid of whole clusters."""
+    cluster = cluster_size(function) or (1, 1, 1)
+    x, y, z = (-(-n // step) * step for n, step in zip(plan.grid, cluster, strict=True))
+    return replace(plan, grid=(x, y, z))
+
+
+def can_launch(function: Op, plan: Plan) -> bool:
+    """Whether the grid of a plan is one of whole clusters."""
+    grid, _ = launch(function, plan)
+    cluster = cluster_size(function) or (1, 1, 1)
+    return all(n % step == 0 for n, step in zip(grid, cluster, strict=True)) or (
+        CTAS_PER_SM in function.attributes
+    )
 
 
 def _grid(function: Op, plan: Plan) -> Grid:

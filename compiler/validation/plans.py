@@ -24,6 +24,8 @@ GRID_ARGUMENTS = 3
 _LIMIT = 1 << 22
 """Elements of one argument at most."""
 _SQUARE = (64, 16, 128, 256, 512)
+_LONG = 456
+"""An extent along which loops go round often enough for rings of stages to begin anew."""
 _SMALL = 4
 
 
@@ -118,6 +120,8 @@ def plans(known: Sequence[Parameter], axes: frozenset[int], seed: int) -> Iterat
             ragged = tuple(_ragged(one, size, random) for one in known)
             yield Plan(ragged, ones, grid, seed)
             yield Plan(squares, ones, grid, seed + 1)
+            if size == _SQUARE[0]:
+                yield Plan(tuple(_square(one, _LONG) for one in known), some, grid, seed + 4)
             yield Plan(squares, some, grid, seed + 2)
             if sharing is not None:
                 yield Plan(squares, some, grid, seed + 3, shared=sharing)

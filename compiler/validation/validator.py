@@ -21,6 +21,7 @@ from tilec.passes.steps import Title
 from tilec.passes.upstream.outline_functions import linalg_ops
 
 from .compare import UNUSABLE, Difference, Pair, run
+from .launches import can_launch, in_clusters
 from .plans import Extents, Parameter, Plan, fits, parameters, plans
 from .ptx import Compilation, PtxPair, pairs
 from .shrink import describe, smallest
@@ -159,12 +160,14 @@ class Validator:
         program = Program(function)
         if last is not None and _alike(last.known, known):
             # A pass may not make an input illegal: what it leaves is compared, findings and all.
-            outcomes = [(plan, run(program, plan, known, target)) for plan, _ in last.outcomes]
+            plans_ = [plan for plan, _ in last.outcomes if can_launch(function, plan)]
+            outcomes = [(plan, run(program, plan, known, target)) for plan in plans_]
             return Known(function, last.known, target, tuple(outcomes))
         found: list[tuple[Plan, Outcome]] = []
         axes = frozenset(_axes(function))
         candidates = (plan for plan in plans(known, axes, self.seed) if fits(plan))
-        for _, plan in zip(range(_CANDIDATES), candidates, strict=False):
+        for _, drawn in zip(range(_CANDIDATES), candidates, strict=False):
+            plan = in_clusters(function, drawn)
             outcome = run(program, plan, known, target, to_try=True)
             if not outcome.kinds & UNUSABLE:
                 found.append((plan, outcome))
