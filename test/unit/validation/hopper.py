@@ -13,6 +13,7 @@ import json
 import random
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,11 @@ from tilec.report.diagnostics import Source
 from tilec.validation.launches import launch
 from tilec.validation.plans import Plan
 
-if "bench" not in sys.modules:
+if __package__:
+    from . import bench
+else:
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-import bench  # type: ignore[import-not-found]
+    import bench
 
 FUNCTIONS = (
     "hopper.rings:Specialised._begin",
@@ -124,7 +127,8 @@ def _numbers(rows: int, cols: int, seed: int, most: int = 3) -> Any:
     return values.astype(np.float16)
 
 
-def known() -> list[Any]:
+@cache
+def programs() -> list[Any]:
     """The programs."""
     a, b = _numbers(136, 328, 0), _numbers(200, 328, 1)
     q, k, v = _numbers(136, 64, 2, 1), _numbers(264, 64, 3, 1), _numbers(264, 64, 4, 1)
@@ -196,7 +200,7 @@ def main() -> None:
     parser.add_argument("-o", dest="output", required=True)
     parser.add_argument("--each", type=int, default=1000, help="mutants of a function, drawn")
     arguments = parser.parse_args()
-    programs, found, tried = known(), [], 0
+    known, found, tried = programs(), [], 0
     bench.miscompiled = miscompiled
     for function in arguments.functions:
         name = f"tilec.passes.{function}"
@@ -205,7 +209,7 @@ def main() -> None:
         for place, old, new in changes[: arguments.each]:
             mutant = bench.mutation.Mutant(0, name, place, old, new)
             tried += 1
-            verdict = bench.apart(mutant, programs)
+            verdict = bench.apart(mutant, known)
             if verdict is None:
                 continue
             found.append({**mutant._asdict(), **verdict._asdict()})
