@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TextIO
 
 import tilec
 from tilec.ending import end_on_signals
@@ -113,7 +113,16 @@ def _warnings_shown() -> Iterator[None]:
         yield
 
 
-def _show(message: Warning | str, *_: object) -> None:
+def _show(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Python's hook."""
+    del category, filename, lineno, file, line
     say(f"warning: {message}\n")
 
 
