@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from tilec.interpret import Buffer, View, arithmetic_of
 from tilec.interpret.arithmetic.base import Arithmetic
-from tilec.interpret.cta import Cta
+from tilec.interpret.cta import Cluster, Cta
 from tilec.interpret.findings import Finding
 from tilec.interpret.memory import dtype_of
 from tilec.interpret.numbers import Array as Values
@@ -31,6 +31,8 @@ from .specialization import Specialization
 from .stepping import Stepper, stepped, stepping
 from .structures import assembled
 
+_SHARED = 1 << 10
+"""Bytes of shared memory, which tiles without layouts have no use for."""
 _STEPS = 10_000_000
 """Ops that a CTA executes at most: a lock that nobody opens is waited for no longer."""
 
@@ -75,7 +77,10 @@ def launch_stepped(
             findings: list[Finding] = []
             block = (32 * settings.warps, 1, 1)
             target = settings.target or ""
-            cta = Cta(arithmetic, block, ctas, (x, y, z), target, [], findings, limit=_STEPS)
+            alone = Cluster((1, 1, 1), None, _SHARED)
+            at = (x, y, z)
+            cta = Cta(arithmetic, block, ctas, at, target, [], findings, alone, 0, limit=_STEPS)
+            alone.ctas.append(cta)
             try:
                 _run(cta, entry, given, source, specialization)
             finally:

@@ -44,6 +44,7 @@ class Growing(Program):
 
     def __init__(self) -> None:
         self._numbers = {}
+        self.ops, self.buffers = set(), []
 
     def read(self, op: Any) -> Node:
         """An op that was made."""

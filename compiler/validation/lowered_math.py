@@ -46,6 +46,7 @@ class _Numbers(Scalars):
 
     def __init__(self, *, fast: bool) -> None:
         self.fast = fast
+        self._name = "f32"
 
     def number(self, value: float) -> Value:
         return _value(algebra.embed(np.asarray(float(np.float32(value))), _F32))
@@ -113,13 +114,15 @@ class LoweredMath(Algebraic):
         """As PTX computes it.
 
         Raises:
-            KeyError: for functions that are computed by the bits of a float.
+            KeyError: for functions that are computed by the bits of a float, and those of f64.
         """
         fast = self._numbers.fast
         if fn in _WITHOUT or (fn in _BITWISE and not fast):
             raise KeyError(fn)
         if fn not in SEQUENCES or (fn in APPROXIMATE and fast):
             return super().apply(fn, values, number)
+        if number.name == "f64":
+            raise KeyError(fn)
         held = [_value(np.asarray(value)) for value in values]
         with np.errstate(over="ignore"):
             return wrap(_array(SEQUENCES[fn](self._numbers, *held)), number.bits)
