@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import ClassVar
 
-from tilec.dialects.semantics import Resource, orders
+from tilec.dialects.semantics import Resource, Scope, orders, scope_of
 from tilec.dialects.tile.attributes import PRODUCER
 from tilec.ir.mlir import ir, scf
 from tilec.ir.ops import nvvm
@@ -18,9 +18,6 @@ from .search import named
 
 _BARRIER = 1
 """The number of the barrier of the threads that compute; 0 is that of all."""
-
-_OF_ALL = ("nvvm.cluster.arrive", "nvvm.cluster.wait")
-"""What all threads come to at the end of a kernel, of all roles."""
 
 
 class SplitRoles(KernelPass):
@@ -49,8 +46,8 @@ def _split(kernel: Kernel, branch: ir.Operation) -> None:
     del branch.attributes[PRODUCER]
     operations = [op.operation for op in branch.block.operations]
     behind = operations[operations.index(branch) + 1 : -1]
-    while behind and behind[-1].name in _OF_ALL:
-        behind.pop()
+    while behind and scope_of(behind[-1]) is Scope.CLUSTER:
+        behind.pop()  # to a barrier of the cluster threads of all roles come
     block = branch.regions[1].blocks.append()
     with ir.InsertionPoint(block), branch.location:
         nvvm.setmaxregister(roles.consumer, more=True)
