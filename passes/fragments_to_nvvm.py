@@ -3,18 +3,21 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import ClassVar
 
 from tilec.dialects.tile import ops
 from tilec.dialects.tile.dialect import FragType, SharedAttr, WmmaType
+from tilec.dialects.tile.ops.base import TileOp
+from tilec.dialects.tile.tensor import is_tensor
 from tilec.dialects.tile.tiles import tile_value
 from tilec.ir.aliases import Type
 from tilec.ir.mlir import ir
 from tilec.ir.ops import llvm
+from tilec.ir.types import integer
 
 from . import lowerings
-from .fragments.expansion import Expansion, lowers
+from .fragments.expansion import Expansion, Values, lowers
 from .kernel_pass import Kernel, KernelPass
 from .nvvm import elementwise
 from .nvvm.async_copy import AsyncCopies
@@ -62,6 +65,8 @@ def _expand(type_: Type) -> list[Type] | None:
         return [packed.type] * packed.registers
     if isinstance(type_, ir.MemRefType) and isinstance(type_.memory_space, SharedAttr):
         return [llvm.pointer(SHARED)]
+    if is_tensor(type_):
+        return [integer(32)]
     if isinstance(type_, ir.RankedTensorType) and tile_value(type_) is not None:
         return [type_]
     return None
@@ -75,6 +80,7 @@ def _lower(kernel: Lowering) -> None:
     handlers = dict(
         (
             *lowerings.to_registers().items(),
+            *(lowers(op, partial(_in_tensor_memory, kernel)) for op in _TENSOR_OPS),
             lowers(ops.AccumulatorOp, lambda op, to: late.wgmmas.accumulator(op, to)),
             lowers(ops.AllocSharedOp, buffers.alloc),
             lowers(ops.AsyncCommitOp, copies.commit),
@@ -139,3 +145,27 @@ def _lower(kernel: Lowering) -> None:
         buffers.finish()
     finally:
         kernel.finish()
+
+
+def _in_tensor_memory(kernel: Lowering, op: TileOp, expansion: Expansion) -> list[Values]:
+    """What replaces an op on tensor memory."""
+    from .nvvm.tcgen05 import lower  # noqa: PLC0415 (for Blackwell only)
+
+    return lower(kernel, op, expansion)
+
+
+_TENSOR_OPS = (
+    ops.Tcgen05AllocOp,
+    ops.Tcgen05CommitOp,
+    ops.Tcgen05CpOp,
+    ops.Tcgen05DeallocOp,
+    ops.Tcgen05FenceOp,
+    ops.Tcgen05LdOp,
+    ops.Tcgen05MmaOp,
+    ops.Tcgen05MmaScaledOp,
+    ops.Tcgen05RelinquishOp,
+    ops.Tcgen05StOp,
+    ops.Tcgen05WaitLdOp,
+    ops.Tcgen05WaitStOp,
+    ops.TensorBufferOp,
+)

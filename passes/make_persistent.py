@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT
+from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT, RASTERIZE
 from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AllocSharedOp, WarpgroupDotOp
 from tilec.ir.aliases import Op, Value
@@ -18,7 +18,7 @@ from .analysis.costs import rows_together
 from .analysis.cta_accesses import Role, accesses_of
 from .analysis.effects import Writers
 from .base import walk
-from .functions import cluster_size
+from .functions import cluster_size, take_positive
 from .hopper.clusters import Cluster, given_cluster
 from .hopper.parting import loops_of_products, plan_parting
 from .hopper.persistent_grid import walk_tiles
@@ -46,7 +46,7 @@ class MakePersistent(KernelPass):
     Attributes:
         enabled: false leaves all kernels that do not say `tile.persistent`.
         group: rows of tiles, or of clusters, that are gone down before a next column, 1 for row by
-            row; 0 leaves it to the cost model.
+            row; 0 leaves it to the cost model. `tile.rasterize` of a kernel comes first.
     """
 
     name: ClassVar[str] = "tile-make-persistent"
@@ -77,7 +77,11 @@ class MakePersistent(KernelPass):
                 if cluster is not None and (why := _why_alone(kernel, loop)):
                     kernel.missed(function, f"has no clusters: {why}")
                     cluster = None
-                walk_tiles(function, loop, self.group or _group(loop, cluster), cluster)
+                given_group = take_positive(function, RASTERIZE)
+                if given_group is not None and cluster is not None:  # in rows of clusters
+                    given_group = -(-given_group // cluster.extents[1])
+                group = given_group or self.group or _group(loop, cluster)
+                walk_tiles(function, loop, group, cluster)
                 function.attributes[CTAS_PER_SM] = i64(1)
                 if cluster is not None:
                     size = [cluster.size, 1, 1]

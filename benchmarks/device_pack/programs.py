@@ -68,7 +68,8 @@ class Packed:
                 left = (m, k // 2) if kind.sparse else (m, k)
                 shapes = [left, (n, k) if kind.n_by_k else (k, n), (m, n)]
                 shapes += [(m, k // 8)] if kind.sparse else []
-                yield _of_pools(kernel.name, kernel.ptx, kernel.fields, (4,), shapes, result=2)
+                grid = (2, 2) if level == 1 else (4,)
+                yield _of_pools(kernel.name, kernel.ptx, kernel.fields, grid, shapes, result=2)
         yield from self.hopper()
         for one in tile_kernels(self._target):
             yield self._of_arrays(one)

@@ -82,17 +82,18 @@ def test_a_cluster_that_is_asked_for(pin: str, extents: tuple[int, int, int]) ->
     _check(compiled, extents, 4)
 
 
-@pytest.mark.parametrize(
-    ("attribute", "why"),
-    [
-        ("tile.persistent = false", "its CTAs take a tile each"),
-        ("tile.rasterize = 2 : i64", "its products read nothing that neighbours in the grid read"),
-    ],
-)
-def test_it_declines(attribute: str, why: str) -> None:
-    compiled = _compiled(attribute)
+def test_pairs_in_an_order_that_is_asked_for() -> None:
+    """Two rows of tiles at a time are one row of pairs; three are two."""
+    for rows in (2, 3):
+        compiled = _compiled(f"tile.rasterize = {rows} : i64")
+        assert compiled.kernels[0].cluster == (2, 1, 1)
+        _check(compiled, (390, 136, 8), 2)
+
+
+def test_it_declines_where_ctas_take_a_tile_each() -> None:
+    compiled = _compiled("tile.persistent = false")
     assert compiled.kernels[0].cluster is None
-    assert any(why in one.message for one in compiled.remarks)
+    assert any("its CTAs take a tile each" in one.message for one in compiled.remarks)
 
 
 @tilec.kernel(warps=8)
