@@ -12,7 +12,8 @@ from tilec.passes.pipeline import run_pipeline, verify, verify_lowered
 
 from .backend.debug_info import add_scopes, name_file
 from .backend.llvm_ir import to_llvm_ir
-from .launch.abi import KernelEntry, kernels
+from .launch.abi import KernelEntry
+from .launch.kernels import kernels
 from .options import Options
 from .report.diagnostics import Source
 

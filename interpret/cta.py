@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from tilec.isa import LANES
 
 from .arithmetic.base import Arithmetic
 from .findings import Finding
+from .groups import Groups, PendingCopy, PendingRead
+from .mbarriers import Mbarrier
+from .meetings import Meeting
 from .memory import Buffer
 from .numbers import Array
+from .order import Order
 from .program import Node
 from .registry import Value
 from .shared import SharedMemory
@@ -18,27 +24,27 @@ from .shared import SharedMemory
 STEPS = 1_000_000
 """Ops that a CTA executes at most, if nothing else is said."""
 
+Running: TypeAlias = Generator[None, None, tuple[Value, ...]]
+"""What executes ops, and yields while it waits for others."""
 
-@dataclass(eq=False, slots=True)
-class Copies:
-    """Asynchronous copies of a CTA.
+
+@dataclass(eq=False)
+class Cluster:
+    """CTAs that run together.
 
     Attributes:
-        open: those since the last group was closed: what ends each.
-        groups: those of each closed group, the oldest first.
+        extents: CTAs along x, y and z.
+        order: among their warps, if not all of a CTA meet at every barrier.
+        shared: bytes of shared memory of each.
+        ctas: they, by rank.
+        meeting: its barrier.
     """
 
-    open: list[PendingCopy] = field(default_factory=list)
-    groups: list[list[PendingCopy]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PendingCopy:
-    """A copy in flight: what will be where."""
-
-    buffer: Buffer
-    places: Array
-    values: Array
+    extents: tuple[int, int, int]
+    order: Order | None
+    shared: int
+    ctas: list[Cta] = field(default_factory=list)
+    meeting: Meeting = field(default_factory=Meeting)
 
 
 @dataclass(eq=False)
@@ -53,6 +59,17 @@ class Cta:
         target: the name of what it runs on, or empty.
         values: by number.
         findings: what is wrong, in the order of finding.
+        cluster: the CTAs that run together with it.
+        rank: its number among these.
+        fatal: the kinds of findings that end everything.
+        roles: what threads execute that left the others for it.
+        present: which threads did not.
+        mbarriers: by number of the buffer in shared memory, and place in it.
+        meetings: the barriers, by number.
+        products: what each warpgroup's products read.
+        boxes: what each thread's copies of boxes read.
+        arrived: which turn of the cluster's barrier its threads came to last.
+        waits: the op at which threads waited last.
     """
 
     arithmetic: Arithmetic
@@ -62,25 +79,57 @@ class Cta:
     target: str
     values: list[Value]
     findings: list[Finding]
-    shared: SharedMemory = field(default_factory=SharedMemory)
-    copies: Copies = field(default_factory=Copies)
+    cluster: Cluster
+    rank: int = 0
+    copies: Groups[PendingCopy] = field(default_factory=Groups)
     buffers: dict[Node, Value] = field(default_factory=dict)
     steps: int = 0
     limit: int = STEPS
+    fatal: frozenset[str] = frozenset()
+    roles: list[Running] = field(default_factory=list)
+    mbarriers: dict[tuple[int, int], Mbarrier] = field(default_factory=dict)
+    meetings: dict[int, Meeting] = field(default_factory=dict)
+    products: dict[int, Groups[PendingRead]] = field(default_factory=dict)
+    boxes: dict[int, Groups[PendingRead]] = field(default_factory=dict)
+    arrived: int = 0
+    waits: Node | None = None
+
+    def __post_init__(self) -> None:
+        self.present: Array = np.ones(self.threads, bool)
+        first = self.rank * self.warps
+        self.shared = SharedMemory(self.cluster.shared, self.warps, self.order, first)
 
     @property
     def threads(self) -> int:
         """How many."""
         return int(np.prod(self.block))
 
+    @property
+    def warps(self) -> int:
+        """How many."""
+        return -(-self.threads // LANES)
+
+    @property
+    def order(self) -> Order | None:
+        """Among the warps of the cluster, if not all of a CTA meet at every barrier."""
+        return self.cluster.order
+
+    def agents(self, warps: Array) -> Array:
+        """The numbers in the cluster of the warps of a mask."""
+        return np.flatnonzero(warps) + self.rank * self.warps
+
+    def meet(self, warps: Array) -> None:
+        """Warps have come together."""
+        if self.order is not None:
+            self.order.meet(self.agents(warps))
+        if warps.all():
+            self.shared.barrier()
+
     def end_copies(self, pending: int) -> None:
         """Let all groups of copies arrive but the latest."""
-        groups = self.copies.groups
-        while len(groups) > pending:
-            for copy in groups.pop(0):
-                self.end_copy(copy)
+        for copy in self.copies.end(pending):
+            self.shared.end_copy(copy)
 
-    def end_copy(self, copy: PendingCopy) -> None:
-        """Let a copy arrive."""
-        copy.buffer.data[copy.places] = copy.values
-        self.shared.end_copy(copy.buffer, copy.places, self.threads // LANES)
+    def buffer(self, number: int) -> Buffer:
+        """A buffer in shared memory by its number."""
+        return self.shared.views[number].buffer

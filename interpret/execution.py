@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 from .call import Call
-from .cta import Cta
+from .cta import Cta, Running
 from .findings import Finding, NoMeaning, Undefined
 from .numbers import Array
 from .program import Body
 from .registry import Value
 
-Running: TypeAlias = Generator[None, None, tuple[Value, ...]]
-"""What executes ops, and yields while it waits for others."""
+
+class Role(NamedTuple):
+    """What the meaning of a branch gives whose threads do not come back.
+
+    Attributes:
+        threads: which they are.
+        running: what they execute.
+    """
+
+    threads: Array
+    running: Running
 
 
 def execute(cta: Cta, body: Body, active: Array, arguments: Sequence[Value] = ()) -> Running:
@@ -43,8 +52,62 @@ def execute(cta: Cta, body: Body, active: Array, arguments: Sequence[Value] = ()
         found = node.meaning.act(call, *[values[at] for at in node.inputs])
         if node.meaning.control:
             found = yield from found
+            if isinstance(found, Role):
+                cta.roles.append(_with_end(cta, body, found))
+                active = active & ~found.threads
+                cta.present = cta.present & ~found.threads
+                found = ()
         if node.outputs:
             several = found if isinstance(found, tuple) else (found,)
             for at, value in zip(node.outputs, several, strict=True):
                 values[at] = value
     return tuple(values[at] for at in body.results)
+
+
+_OF_ALL = frozenset({"nvvm.cluster.arrive", "nvvm.cluster.wait"})
+"""Ops at the end of a kernel that threads execute whatever their role was."""
+
+
+def _with_end(cta: Cta, body: Body, role: Role) -> Running:
+    """What threads of a role execute, and then with all others at the end of the kernel."""
+    yield from role.running
+    last = len(body.nodes)
+    while last and body.nodes[last - 1].name in _OF_ALL:
+        last -= 1
+    return (yield from execute(cta, Body((), body.nodes[last:], ()), role.threads))
+
+
+def together(ctas: Sequence[Cta], running: Sequence[Running]) -> None:
+    """Run CTAs to their ends, in turns: one goes on where another waits for it.
+
+    Args:
+        ctas: they.
+        running: what each executes; roles come to that.
+
+    Raises:
+        Undefined: if all that is left waits for something that never comes.
+    """
+    left: list[Generator[None, None, tuple[Value, ...]]] = list(running)
+    while left:
+        before = sum(cta.steps for cta in ctas)
+        left = [one for one in left if _goes_on(one)]
+        for cta in ctas:
+            left += cta.roles
+            cta.roles = []
+        if left and sum(cta.steps for cta in ctas) == before:
+            raise Undefined(_deadlock(ctas))
+
+
+def _goes_on(running: Running) -> bool:
+    """Let something run until it waits; whether there is more of it."""
+    try:
+        next(running)
+    except StopIteration:
+        return False
+    return True
+
+
+def _deadlock(ctas: Sequence[Cta]) -> Finding:
+    node = next(cta.waits for cta in ctas if cta.waits is not None)
+    message = f"'{node.name}' op waits for what never comes"
+    return Finding("deadlock", message, node.op.location)

@@ -12,8 +12,8 @@ class Finding(NamedTuple):
     """Something that the program does and must not, or whose result is not said.
 
     Attributes:
-        kind: `bounds`, `race`, `uninitialised`, `overwritten`, `in flight`, `divergent`,
-            `unspecified` or `endless`.
+        kind: `bounds`, `race`, `uninitialised`, `overwritten`, `in flight`, `proxy`, `barrier`,
+            `divergent`, `unspecified`, `deadlock` or `endless`.
         message: what it is.
         location: of the op.
     """
@@ -38,7 +38,7 @@ class NoMeaning(TilecError):  # noqa: N818 (it is not a fault of the program's)
 
 
 class Undefined(TilecError):  # noqa: N818
-    """A program that cannot go on, since it takes too many steps."""
+    """A program that cannot go on, since it takes too many steps or waits for nothing."""
 
     def __init__(self, finding: Finding) -> None:
         super().__init__(finding.message)

@@ -53,11 +53,16 @@ def number(type_: Type) -> Number:
     held = narrow_element(type_) if isinstance(type_, ByteType) else None
     if held is not None:
         return Number(held.type.mlir, held.container, is_float=True, shift=held.shift)
-    return _number(str(type_))
+    return named(str(type_))
 
 
 @lru_cache(maxsize=256)
-def _number(name: str) -> Number:
+def named(name: str) -> Number:
+    """A scalar type by MLIR's name.
+
+    Raises:
+        TilecError: if it is none of numbers.
+    """
     if name == "index":
         return INDEX
     if name[0] == "i" and name[1:].isdigit():

@@ -11,7 +11,7 @@ from tilec.ir.mlir import ir
 
 from .registry import Registered, meanings
 
-_ENDS = frozenset({"scf.yield", "scf.condition", "gpu.return", "func.return"})
+_ENDS = frozenset({"scf.yield", "scf.condition", "gpu.return", "func.return", "linalg.yield"})
 
 
 @dataclass(eq=False, slots=True)
@@ -58,11 +58,15 @@ class Program:
         function: the function; it must stay as it is.
         body: its body.
         size: how many values it has.
+        ops: the names of its ops.
+        buffers: its `tile.alloc_shared`s.
     """
 
     def __init__(self, function: Op) -> None:
         self.function = function
         self._numbers: dict[Value, int] = {}
+        self.ops: set[str] = set()
+        self.buffers: list[Op] = []
         self.body = self._body(function.regions[0].blocks[0])
         self.size = len(self._numbers)
 
@@ -82,6 +86,9 @@ class Program:
 
     def _node(self, op: ir.OpView) -> Node:
         name = op.operation.name
+        self.ops.add(name)
+        if name == "tile.alloc_shared":
+            self.buffers.append(op)
         bodies = tuple(
             self._body(region.blocks[0]) for region in op.regions if len(list(region.blocks)) == 1
         )

@@ -30,7 +30,10 @@ class Registered(NamedTuple):
 
 
 _MEANINGS: dict[str, Registered] = {}
-_FILES = ("arith", "scf", "gpu", "memref", "memory", "copies", "views", "products", "atomics")
+_FILES = (
+    *("arith", "scf", "gpu", "memref", "memory", "copies", "views", "products", "atomics"),
+    *("barriers", "boxes", "warpgroups", "wmma", "threads", "clusters", "linalg", "vector"),
+)
 
 
 def meaning(*ops: str, control: bool = False) -> Callable[[Meaning], Meaning]:

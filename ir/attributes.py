@@ -75,3 +75,12 @@ def i32_attribute(value: int) -> ir.IntegerAttr:
 def i64_attribute(value: int) -> ir.IntegerAttr:
     """An attribute of type i64."""
     return ir.IntegerAttr.get(ir.IntegerType.get_signless(64), value)
+
+
+def cluster_size(function: Op) -> tuple[int, int, int] | None:
+    """CTAs of a cluster, by the attribute of `gpu` or of `nvvm`, or None."""
+    for name in ("known_cluster_size", CLUSTER):
+        if name in function.attributes:
+            x, y, z = (*attribute(function, name, ir.DenseI32ArrayAttr), 1, 1)[:3]
+            return x, y, z
+    return None

@@ -6,27 +6,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import LaunchError, TilecError, UnknownNameError, nearest
-from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
-from .forms import Family, Form, Product
-from .operands import (
-    LANES,
-    WARPGROUP_THREADS,
-    WARPGROUP_WARPS,
-    Major,
-    Operand,
-    Register,
-    Shape,
-    Storage,
-)
-from .ptx import assembly
-from .table import form, forms, forms_of, instruction, warp_forms
 from .targets import ASYNC_COPY_BYTES, DEFAULT_TARGET, TARGETS, Scope, Since, Target, target
 from .types import ELEMENT_TYPES, ElementType, Kind, element_type
 from .versions import PtxVersion
 
 if TYPE_CHECKING:
+    from .form_classes import Family, Form, Product
+    from .form_parts import BlockScaling, ExecutionScope, Memory, Selector, Sparsity
     from .matrix_memory import MatrixMemory, MovMatrix
     from .mma import Mma
+    from .operands import (
+        LANES,
+        WARPGROUP_THREADS,
+        WARPGROUP_WARPS,
+        Major,
+        Operand,
+        Register,
+        Shape,
+        Storage,
+    )
+    from .ptx import assembly
+    from .table import form, forms, forms_of, instruction, warp_forms
     from .tensor_moves import TensorMove
     from .wmma import WmmaMemory, WmmaMma
 
@@ -77,20 +77,27 @@ __all__ = [
     "warp_forms",
 ]
 
-_CLASSES = {
-    "MatrixMemory": ".matrix_memory",
-    "MovMatrix": ".matrix_memory",
-    "Mma": ".mma",
-    "TensorMove": ".tensor_moves",
-    "WmmaMemory": ".wmma",
-    "WmmaMma": ".wmma",
+_MODULES = {
+    "form_classes": ("Family", "Form", "Product"),
+    "form_parts": ("BlockScaling", "ExecutionScope", "Memory", "Selector", "Sparsity"),
+    "matrix_memory": ("MatrixMemory", "MovMatrix"),
+    "mma": ("Mma",),
+    "operands": (
+        *("LANES", "WARPGROUP_THREADS", "WARPGROUP_WARPS"),
+        *("Major", "Operand", "Register", "Shape", "Storage"),
+    ),
+    "ptx": ("assembly",),
+    "table": ("form", "forms", "forms_of", "instruction", "warp_forms"),
+    "tensor_moves": ("TensorMove",),
+    "wmma": ("WmmaMemory", "WmmaMma"),
 }
-"""Where the classes of the families' forms are: imported when first used, as the forms are made."""
+"""What is imported when it is first used, by its module: most that import `tilec` need no forms."""
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """A class of forms."""
-    if name not in _CLASSES:
+    """A name of `_MODULES`."""
+    if name not in _HOMES:
         raise AttributeError(f"module 'tilec.isa' has no attribute '{name}'")
-    found = globals()[name] = getattr(import_module(_CLASSES[name], __name__), name)
+    found = globals()[name] = getattr(import_module(f".{_HOMES[name]}", __name__), name)
     return found

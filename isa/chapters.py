@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from tilec.isa.lazy import cached_property
 
-from .forms import Form, Product
+from .form_classes import Form, Product
 
 if TYPE_CHECKING:
     from typing import Protocol

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .form_classes import Product
 from .form_parts import BlockScaling, ExecutionScope, Sparsity
-from .forms import Product
 from .instruction_descriptor import InstructionDescriptor
 from .operands import DESCRIPTOR, Operand, Register, Storage
 from .tensor_clauses import everywhere

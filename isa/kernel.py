@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .errors import TilecError
+from .form_classes import Family, Form
 from .form_parts import ExecutionScope, Memory
-from .forms import Family, Form
 from .kernel_parts import (
     ENTRY,
     Buffer,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .errors import TilecError
-from .forms import Form
+from .form_classes import Form
 from .operands import LANES, Operand
 from .targets import Target
 from .versions import PtxVersion

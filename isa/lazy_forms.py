@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from .forms import Form
+from .form_classes import Form
 
 
 class LazyForms(Mapping[str, Form]):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from .forms import Form
+from .form_classes import Form
 from .operands import Operand
 from .ptx import assembly
 from .targets import Target

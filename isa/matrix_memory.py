@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from itertools import product as cross
 
+from .form_classes import Family, Form
 from .form_parts import Memory
-from .forms import Family, Form
 from .operands import Operand, matrix
 from .targets import Since
 

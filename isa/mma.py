@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product as cross
 
+from .form_classes import Family, Product
 from .form_parts import BlockScaling, Selector, Sparsity
-from .forms import Family, Product
 from .mma_operands import product, scales
 from .operands import Major, Shape, metadata
 from .targets import Since

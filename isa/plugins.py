@@ -57,12 +57,16 @@ def plugins(group: str) -> Mapping[str, Plugin]:
     """The entry points of a group, such as `tilec.passes`, by name.
 
     Raises:
-        PluginError: if two packages register the same name.
+        PluginError: if two packages register the same name, or one's entry points cannot be read.
     """
     from importlib.metadata import entry_points  # noqa: PLC0415 (it takes 20 ms)
 
+    try:
+        entries = entry_points(group=group)
+    except Exception as error:  # whatever a file is that is no list of entry points
+        raise _unreadable(error) from None
     found: dict[str, Plugin] = {}
-    for entry in entry_points(group=group):
+    for entry in entries:
         package = f"{entry.dist.name} {entry.dist.version}" if entry.dist else "a package"
         plugin = Plugin(entry.name, entry.value, package, entry)
         other = found.setdefault(entry.name, plugin)
@@ -72,3 +76,17 @@ def plugins(group: str) -> Mapping[str, Plugin]:
                 "uninstall one"
             )
     return found
+
+
+def _unreadable(error: Exception) -> PluginError:
+    """The error that names the package whose entry points cannot be read."""
+    from importlib.metadata import distributions  # noqa: PLC0415
+
+    where = "a package"
+    for one in distributions():
+        try:
+            _ = one.entry_points
+        except Exception:
+            where = str(one.locate_file("")) if one.name is None else one.name
+            break
+    return PluginError(f"the entry_points.txt of {where} cannot be read: {error}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from .forms import Form
+from .form_classes import Form
 from .operands import brace
 
 Registers = Mapping[str, Sequence[str]]

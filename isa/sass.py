@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from itertools import zip_longest
 
-from .forms import Family, Form, Product
+from .form_classes import Family, Form, Product
 from .mma import Mma
 from .targets import TARGETS, Target
 from .wmma import WmmaMma

@@ -6,7 +6,7 @@ orders are those that NVIDIA's own headers and examples print, and ptxas takes t
 
 from __future__ import annotations
 
-from .forms import Form
+from .form_classes import Form
 
 _SPACES = ("global", "shared", "shared::cta")
 

@@ -12,8 +12,8 @@ from tilec.isa.lazy import cached_property
 
 from .chapters import TENSOR, WARPGROUP, Chapter
 from .errors import TilecError, UnknownNameError
+from .form_classes import Family, Form, Product
 from .form_parts import ExecutionScope
-from .forms import Family, Form, Product
 from .lazy_forms import ChainedForms
 from .spellings import every_spelling, split_space
 

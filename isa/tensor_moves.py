@@ -12,8 +12,8 @@ from functools import partial
 from itertools import product as cross
 from typing import NamedTuple
 
+from .form_classes import Family, Form
 from .form_parts import ExecutionScope, Selector
-from .forms import Family, Form
 from .lazy_forms import LazyForms
 from .operands import B32, F32, S32, Operand, Register, Storage
 from .tensor_clauses import REDUCTIONS, everywhere

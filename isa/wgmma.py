@@ -14,8 +14,8 @@ from itertools import product as cross
 from types import MappingProxyType
 from typing import NamedTuple
 
+from .form_classes import Family, Product
 from .form_parts import ExecutionScope, Selector, Sparsity
-from .forms import Family, Product
 from .lazy_forms import LazyForms
 from .mma_sp import sparsity
 from .operands import Operand, Shape, Storage, by_descriptor, matrix, metadata

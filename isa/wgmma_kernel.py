@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from .forms import Form
+from .form_classes import Form
 from .kernel_parts import (
     Buffer,
     Kernel,

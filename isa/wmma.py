@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import product as cross
 from typing import NamedTuple
 
+from .form_classes import Family, Form, Product
 from .form_parts import Memory
-from .forms import Family, Form, Product
 from .operands import Major, Operand, Shape, matrix
 from .targets import Since
 

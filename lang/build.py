@@ -80,11 +80,8 @@ def build(
     context = context or new_context()
     with context, holding(context), mlir.ir.Location.unknown(), located(place):
         whole = mlir.ir.Module.create(loc=_location(place))
-        with mlir.ir.InsertionPoint(whole.body):
-            body = emit(ops.gpu.module, name).regions[0].blocks[0]
-        function = _function(name, specialization, warps, body, place)
-        entry = function.regions[0].blocks[0]
-        arguments = _arguments(specialization, list(entry.arguments))
+        entry, function = _empty(whole, name, specialization, warps, place)
+        arguments = arguments_of(specialization, list(entry.arguments))
         with mlir.ir.InsertionPoint(entry):
             given = {name: assembled(form, arguments) for name, form in specialization.forms}
             with noted(entry) as shared:
@@ -102,6 +99,27 @@ def build(
         tuple(array.name for array in arrays if array.written),
         tuple(assumption for array in arrays for assumption in array.assumptions),
     )
+
+
+def empty_kernel(
+    source: FunctionSource, specialization: Specialization, warps: int
+) -> tuple[Any, Any]:
+    """The block of a kernel without ops, in the current context, and its module."""
+    place = source.place
+    with located(place):
+        whole = mlir.ir.Module.create(loc=_location(place))
+        entry, _ = _empty(whole, source.tree.name, specialization, warps, place)
+    return entry, whole
+
+
+def _empty(
+    whole: Any, name: str, specialization: Specialization, warps: int, place: Place
+) -> tuple[Any, Any]:
+    """The block of a kernel without ops, and its function."""
+    with mlir.ir.InsertionPoint(whole.body):
+        body = emit(ops.gpu.module, name).regions[0].blocks[0]
+    function = _function(name, specialization, warps, body, place)
+    return function.regions[0].blocks[0], function
 
 
 def _location(place: Place) -> Any:
@@ -131,7 +149,7 @@ def _function(
     return function
 
 
-def _arguments(specialization: Specialization, values: list[Any]) -> dict[str, Any]:
+def arguments_of(specialization: Specialization, values: list[Any]) -> dict[str, Any]:
     """What the arguments are in the kernel, those made of others taken apart."""
     found: dict[str, Any] = {}
     for name, known in specialization.arguments:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 from tilec.ir import mlir, ops
 from tilec.isa import TilecError
 
@@ -9,11 +13,12 @@ from .arithmetic import binary
 from .casts import astype, view
 from .dtypes import DType, bool_, float32, float64, int32, int64, intp, uint64
 from .elementwise import where
-from .emit import constant, emit, i64, result, text, type_of
+from .emit import constant, emit, i64, place, result, text, type_of
+from .errors import KernelError
 from .reductions import all as all_of
 from .shapes import broadcast_to
 from .takes import as_bits, from_bits, numbers
-from .tile import Operand, Shape, Tile
+from .tile import Operand, Shape, Tile, reading
 from .yielded import as_scalar
 
 _SPECIFIERS = {"float": "%g", "int": "%lld", "index": "%lld", "uint": "%llu", "bool": "%lld"}
@@ -38,6 +43,9 @@ def device_print(prefix: str, *values: Operand, hex: bool = False) -> None:  # n
     for value in values:
         if not isinstance(value, Tile | bool | int | float):
             raise TilecError(f"device_print prints tiles, scalars and numbers, not {value!r}")
+    if (read := reading.get()) is not None:
+        _print_now(prefix, [np.asarray(read(as_scalar(value))) for value in values], hex_=hex)
+        return
     if not values:
         _print_line(prefix, [], None, hex_=hex)
     for number, value in enumerate(values):
@@ -75,7 +83,34 @@ def device_assert(
         held = held | ~(broadcast_to(wide, held.shape) if held.shape else wide)
     if held.shape:
         held = all_of(held)
+    if (read := reading.get()) is not None:
+        if not read(held):
+            raise KernelError(place(), f"assertion failed: {message or 'device_assert'}")
+        return
     emit(ops.cf.assert_, held.value, message or "device_assert")
+
+
+def _print_now(prefix: str, values: Sequence[np.ndarray[Any, Any]], *, hex_: bool) -> None:
+    """Print what is known, a line an element, as the kernel prints it."""
+    from .stepping import stepper  # noqa: PLC0415 (of use in stepped kernels only)
+
+    found = stepper()
+    assert found is not None
+    begun = f"pid {found.cta.at}"
+    if not values:
+        print(f"{begun} {prefix}")
+    for number, value in enumerate(values):
+        label = f"{prefix} [{number}]" if len(values) > 1 else prefix
+        for at, one in np.ndenumerate(value):
+            where = f" idx ({', '.join(map(str, at))})" if at else ""
+            print(f"{begun}{where} {label}: {_written(one, hex_=hex_)}")
+
+
+def _written(one: Any, *, hex_: bool) -> str:
+    if np.asarray(one).dtype.kind in "iub":
+        number = int(one)
+        return f"0x{number & 0xFFFFFFFFFFFFFFFF:x}" if hex_ else str(number)
+    return f"{float(one):g}"
 
 
 def _print_elements(prefix: str, tile: Tile, *, hex_: bool) -> None:

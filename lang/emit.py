@@ -20,6 +20,8 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Shape = tuple[int, ...]
 _statement: ContextVar[Place | None] = ContextVar("statement", default=None)
+MADE: ContextVar[Callable[[Any], None] | None] = ContextVar("made", default=None)
+"""What is told of every op that was made; None where nobody asks, as in compilations."""
 
 
 @contextmanager
@@ -53,7 +55,10 @@ def emit(make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """
     _check_inside()
     with here():
-        return make(*args, **kwargs)
+        found = make(*args, **kwargs)
+    if found is not None and (made := MADE.get()) is not None:
+        made(getattr(found, "owner", found))
+    return found
 
 
 def operation(
@@ -81,6 +86,8 @@ def operation(
         from tilec.dialects.tile.ops.base import check_op  # noqa: PLC0415 (imports MLIR)
 
         check_op(op)
+    if (made := MADE.get()) is not None:
+        made(op)
     return op
 
 

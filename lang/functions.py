@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 from tilec.isa import TilecError
 
 from .source import read
+from .tile import reading
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -36,6 +37,10 @@ class Function:
 
         if not building():
             return self.function(*args, **kwargs)
+        if reading.get() is not None:
+            from .stepping import stepped  # noqa: PLC0415 (of use in kernels only)
+
+            return stepped(self.function)(*args, **kwargs)
         from .interpreter import call  # noqa: PLC0415 (it imports this package's language)
 
         try:

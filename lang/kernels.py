@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, overload
@@ -69,6 +70,14 @@ class Kernel:
         other.settings = self.settings.changed(options)
         other.prepared = PreparedLaunches()
         return other
+
+    @property
+    def interpret(self) -> Kernel:
+        """This kernel on numpy, for a debugger: its Python runs, and tiles are arrays.
+
+        As `using(device="interpret")`, or TILEC_INTERPRET=1 in the environment for all launches.
+        """
+        return self.using(device="interpret")
 
     def __getitem__(self, grid: Grid) -> Launcher:
         return Launcher(self, grid)
@@ -241,7 +250,7 @@ class Launcher:
     def _key(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> LaunchKey | None:
         """What tells the launch from others; None for one that is made anew each time."""
         grid, settings = self._grid, self._kernel.settings
-        if settings.device == "sim":
+        if settings.device in ("sim", "interpret") or _interprets(settings):
             return None
         values = (*args, *kwargs.values()) if kwargs else args
         found = key_of(values)
@@ -260,9 +269,16 @@ class Launcher:
     def _launch(self, values: dict[str, Any], key: LaunchKey | None) -> Report | None:
         kernel = self._kernel
         flat = flatten(kernel.parameters, values)
-        if kernel.settings.device == "sim":
+        interprets = _interprets(kernel.settings)
+        if kernel.settings.device == "sim" or interprets:
             _check_on_host(flat.values)
         specialization = of_values(flat)
+        if interprets:
+            from .stepped_launch import launch_stepped  # noqa: PLC0415 (imports MLIR)
+
+            grid = self._grid_of(values)
+            launch_stepped(kernel.source, specialization, flat.values, grid, kernel.settings)
+            return None
         compiled = kernel.compiled(specialization)
         grid = self._grid_of(values)
         if 0 in (tuple(grid) if isinstance(grid, Sequence) else (grid,)):
@@ -292,6 +308,13 @@ class Launcher:
         except Exception as error:
             what = f"{type(error).__name__}: {error}"
             raise LaunchError(f"the function that gives the grid fails: {what}") from error
+
+
+def _interprets(settings: Settings) -> bool:
+    """Whether a kernel is stepped through."""
+    if settings.device is None:
+        return os.environ.get("TILEC_INTERPRET", "0") not in ("", "0")
+    return settings.device == "interpret"
 
 
 def _check_on_host(values: Mapping[str, Any]) -> None:

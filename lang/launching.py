@@ -58,7 +58,7 @@ def launch(
 
     _check_writable(values, written)
     _check_assumed(compiled, specialization, values, assumptions)
-    passed = list(_passed(specialization, values))
+    passed = list(passed_values(specialization, values))
     where = settings.device or ("cuda" if any(map(is_shared, passed)) else "sim")
     if where == "sim":
         return compiled.launch(*passed, grid=grid, device=where)
@@ -72,7 +72,7 @@ def launch(
     return bound
 
 
-def _passed(specialization: Specialization, values: Mapping[str, Any]) -> Iterator[Any]:
+def passed_values(specialization: Specialization, values: Mapping[str, Any]) -> Iterator[Any]:
     """Arrays, and scalars of the parameters' types."""
     for name, known in specialization.arguments:
         if isinstance(known, ScalarType):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -11,8 +12,8 @@ from tilec.ir import ops
 from tilec.isa import TilecError
 
 from .dtypes import intp
-from .emit import emit
-from .tile import Tile
+from .emit import constant, emit
+from .tile import Tile, reading
 
 if TYPE_CHECKING:
     from tilec.ir.ops.gpu import Dimension
@@ -65,12 +66,19 @@ class Range:
     def __iter__(self) -> Iterator[int]:
         """Count at compile time, as comprehensions do."""
         bounds = (self.start, self.stop, self.step)
+        if reading.get() is not None:
+            return self._scalars(builtins.range(*map(operator.index, bounds)))
         if all(isinstance(bound, int) for bound in bounds):
             return iter(builtins.range(*bounds))
         raise TilecError(
             "a loop of the kernel is written as a statement, 'for i in range(…):', in a function "
             "marked @tilec.kernel or @tilec.function"
         )
+
+    def _scalars(self, counted: builtins.range) -> Iterator[Any]:
+        """Scalars of the kernel, as its loops have them."""
+        for number in counted:
+            yield Tile(constant(number, intp), intp, natural=counted.start >= 0)
 
 
 def range(  # noqa: A001 (Python's name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeAlias
 
 from tilec.isa import Kind, TilecError, element_type
@@ -20,6 +21,8 @@ NO_KERNEL = (
 """What is wrong with an operation outside of kernels."""
 OPERATIONS: dict[str, Callable[..., Tile]] = {}
 """The functions behind operators and methods, which make tiles themselves; `operators` fills it."""
+reading: ContextVar[Callable[[Tile], Any] | None] = ContextVar("reading", default=None)
+"""What gives the numpy array that a tile is, where a kernel is stepped through."""
 _KINDS = {Kind.FLOAT: "float", Kind.SIGNED: "int", Kind.UNSIGNED: "uint"}
 
 
@@ -91,7 +94,31 @@ class Tile:
         self.natural = natural
 
     def __repr__(self) -> str:
-        return f"{self.dtype!r} {list(self.shape)}" if self.shape else repr(self.dtype)
+        kind = f"{self.dtype!r} {list(self.shape)}" if self.shape else repr(self.dtype)
+        if (read := reading.get()) is None:
+            return kind
+        return f"{kind}:\n{read(self)}" if self.shape else f"{kind}: {read(self)}"
+
+    def __str__(self) -> str:
+        read = reading.get()
+        return repr(self) if read is None else str(read(self))
+
+    def __format__(self, form: str) -> str:
+        read = reading.get()
+        if read is None or self.shape or not form:
+            return format(str(self), form)
+        return format(read(self).item(), form)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """The elements, of numpy's or ml_dtypes' types, where the kernel is stepped through."""
+        read = reading.get()
+        if read is None:
+            raise TilecError(
+                f"this {self!r} is known only when the kernel runs; kernel.interpret[grid](…) runs "
+                "it with numpy arrays for its tiles"
+            )
+        found = read(self)
+        return found.astype(dtype) if dtype is not None else found.copy() if copy else found
 
     @property
     def ndim(self) -> int:
@@ -282,13 +309,17 @@ class Tile:
                 f"the truth of a tile ({self!r}) is not one value; use tl.where, & and |, or "
                 "reduce it first"
             )
+        if (read := reading.get()) is not None:
+            return bool(read(self))
         raise TilecError(
             f"this {self!r} is known only when the kernel runs; here Python asks for its truth "
             "while the kernel is compiled; mark the function @tilec.function, so that its "
             "conditions become the kernel's, or use tl.where"
         )
 
-    def __index__(self) -> NoReturn:
+    def __index__(self) -> int:
+        if (read := reading.get()) is not None and not self.shape and self.dtype.kind != "float":
+            return int(read(self))
         raise TilecError(
             f"this {self!r} is known only when the kernel runs; a number known when it is "
             "compiled is needed here: a literal, an argument annotated tl.Constant[int], or an "
@@ -297,7 +328,9 @@ class Tile:
 
     __int__ = __index__
 
-    def __float__(self) -> NoReturn:
+    def __float__(self) -> float:
+        if (read := reading.get()) is not None and not self.shape:
+            return float(read(self))
         raise TilecError(
             f"this {self!r} is known only when the kernel runs; convert by astype, and take tl.exp "
             "and the like instead of functions of math"

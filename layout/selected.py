@@ -98,7 +98,11 @@ def logical_column(form: Form, code: Index, column: Index) -> Index:
     """
     if form.sparsity is None:
         raise LayoutError(f"{form.ptx} is dense: its columns are where they stand")
-    chunk = form.sparsity.chunk
+    return logical_place(form.sparsity.chunk, code, column)
+
+
+def logical_place(chunk: int, code: Index, column: Index) -> Index:
+    """The same by the columns that a code is of: 2, 4 or 8."""
     if chunk == 2:
         # 1:2, told as two halves of a word each: 0b0100 is the first, 0b1110 the second
         return 2 * column + (code >> 1 & 1)

@@ -43,11 +43,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .base import Diagnostic, Pass, PassError, RemarkKind, advise, remark, walk
-from .registry import register
 
 if TYPE_CHECKING:
     from .kernel_pass import Kernel, KernelPass, kernels
     from .lowerings import lowers_to_fragments, lowers_to_registers
+    from .registry import register
     from .report import Report
     from .search import defining_op, named
 
@@ -78,6 +78,7 @@ _HOMES = {
     "kernels": ".kernel_pass",
     "lowers_to_fragments": ".lowerings",
     "lowers_to_registers": ".lowerings",
+    "register": ".registry",
     "named": ".search",
 }
 

@@ -132,14 +132,13 @@ def _rewrite(
     kernel: Kernel, placed: list[tuple[int, TensorLifetime]], columns: int, group: int
 ) -> None:
     """Allocate, put buffers in place, and give columns back."""
-    attributes = {"columns": i64(columns)} | ({GROUP: i64(group)} if group > 1 else {})
-    grouped = {GROUP: i64(group)} if group > 1 else {}
+    pair = group > 1
     first = min((one for _, one in placed), key=lambda one: one.number).alloc
     with ir.InsertionPoint(first), first.location:
         slot = emit(AllocSharedOp, [], _slot_type())
         with scf.if_(_is_first_warp()):
-            emit_effect(Tcgen05AllocOp, [slot], **attributes)
-            emit_effect(Tcgen05RelinquishOp, **grouped)
+            _of_pair(emit_effect(Tcgen05AllocOp, [slot], columns=i64(columns)), pair)
+            _of_pair(emit_effect(Tcgen05RelinquishOp), pair)
         _meet()
     for at, one in placed:
         with ir.InsertionPoint(one.alloc), one.alloc.location:
@@ -148,9 +147,15 @@ def _rewrite(
         one.alloc.operation.erase()
     end = _end(kernel.function)
     with ir.InsertionPoint(end), end.location:
-        _meet(pair=group > 1)
+        _meet(pair=pair)
         with scf.if_(_is_first_warp()):
-            emit_effect(Tcgen05DeallocOp, [slot], **attributes)
+            _of_pair(emit_effect(Tcgen05DeallocOp, [slot], columns=i64(columns)), pair)
+
+
+def _of_pair(op: ir.Operation, pair: bool) -> None:
+    """Let an op be of both CTAs of a pair."""
+    if pair:
+        op.attributes[GROUP] = i64(2)
 
 
 def _slot_type() -> ir.MemRefType:

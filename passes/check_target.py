@@ -11,7 +11,7 @@ from tilec.dialects.tile.ops.base import TileOp
 from tilec.dialects.tile.ops.memory import MemoryOp
 from tilec.dialects.tile.tiles import bits_of, plain_tile
 from tilec.ir.aliases import Op
-from tilec.ir.attributes import attribute
+from tilec.ir.attributes import attribute, cluster_size
 from tilec.ir.mlir import ir
 from tilec.isa import TARGETS, Form, Target, TilecError, form, forms, nearest, target
 from tilec.isa.limits import CLUSTERS_SINCE, LARGEST_CLUSTER, PORTABLE_CLUSTER
@@ -20,7 +20,7 @@ from tilec.isa.targets import Available
 from tilec.isa.wording import counted
 
 from .base import Pass, walk
-from .functions import block_size, cluster_size, functions, gpu_modules, known_target
+from .functions import block_size, functions, gpu_modules, known_target
 from .report import Report
 
 

@@ -9,7 +9,7 @@ from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, MULTICAST, 
 from tilec.dialects.tile.ops import AsyncCopyOp, WarpgroupDotOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.dialects.tile.tiles import bits_of
-from tilec.ir.attributes import given_attribute
+from tilec.ir.attributes import cluster_size, given_attribute
 from tilec.ir.dimensions import dimension_of
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.ir.types import memref_of
@@ -18,7 +18,6 @@ from tilec.isa.limits import CLUSTERS_SINCE
 from tilec.isa.wording import counted
 
 from .analysis.costs import Product, Round, cost_of_round
-from .functions import cluster_size
 from .hopper.clusters import Cluster, can_be_parted, given_cluster, same_copies
 from .hopper.parting import loops_of_products
 from .kernel_pass import Kernel, KernelPass

@@ -7,7 +7,7 @@ from math import prod
 
 from tilec.dialects.tile.attributes import AUTOMATIC
 from tilec.ir.aliases import Op
-from tilec.ir.attributes import CLUSTER, attribute
+from tilec.ir.attributes import attribute
 from tilec.ir.mlir import gpu, ir
 from tilec.ir.state import per_context
 from tilec.isa import LANES, Target, TilecError, target
@@ -85,15 +85,6 @@ def block_size(function: Op) -> tuple[int, int, int] | None:
         return None
     x, y, z = attribute(function, "known_block_size", ir.DenseI32ArrayAttr)
     return x, y, z
-
-
-def cluster_size(function: Op) -> tuple[int, int, int] | None:
-    """CTAs of a cluster, by the attribute of `gpu` or of `nvvm`, or None."""
-    for name in ("known_cluster_size", CLUSTER):
-        if name in function.attributes:
-            x, y, z = (*attribute(function, name, ir.DenseI32ArrayAttr), 1, 1)[:3]
-            return x, y, z
-    return None
 
 
 def function_around(op: Op) -> ir.Operation | None:

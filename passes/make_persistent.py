@@ -9,7 +9,7 @@ from tilec.dialects.tile.attributes import CTA_CLUSTER, CTAS_PER_SM, PERSISTENT,
 from tilec.dialects.tile.emit import i64
 from tilec.dialects.tile.ops import AllocSharedOp, WarpgroupDotOp
 from tilec.ir.aliases import Op, Value
-from tilec.ir.attributes import given_attribute
+from tilec.ir.attributes import cluster_size, given_attribute
 from tilec.ir.mlir import gpu, ir, scf
 from tilec.isa import WARPGROUP_THREADS
 from tilec.isa.targets import H200_SMS
@@ -18,7 +18,7 @@ from .analysis.costs import rows_together
 from .analysis.cta_accesses import Role, accesses_of
 from .analysis.effects import Writers
 from .base import walk
-from .functions import cluster_size, take_positive
+from .functions import take_positive
 from .hopper.clusters import Cluster, given_cluster
 from .hopper.parting import loops_of_products, plan_parting
 from .hopper.persistent_grid import walk_tiles

@@ -8,10 +8,11 @@ from typing import ClassVar
 
 from tilec.dialects.tile.attributes import STAGES
 from tilec.dialects.tile.ops import AsyncCopyOp
+from tilec.ir.attributes import cluster_size
 from tilec.ir.mlir import scf
 from tilec.isa import WARPGROUP_THREADS, TilecError
 
-from .functions import cluster_size, take_positive
+from .functions import take_positive
 from .hopper.box_copies import boxes_of
 from .hopper.parting import Parting, loops_of_products, plan_parting
 from .hopper.rings import Specialised

@@ -12,6 +12,7 @@ from tilec.layout.tensor_memory import copied
 from .binding import Binding
 from .checks.in_flight import Thread
 from .shared_operands import CHUNK, gather
+from .tensor_memory import ctas_of
 from .tensor_operands import placed
 
 
@@ -29,6 +30,7 @@ class TensorCopy:
         except LayoutError as error:
             raise binding.error(str(error)) from None
         address, source = binding.expect(2)
+        self._group = 2 if "cta_group::2" in words else 1
         self._rows, self._bytes = shape.rows, shape.bits // 8
         self._slot, bits, self._extra = binding.base(address)
         if bits != 32:
@@ -60,15 +62,16 @@ class TensorCopy:
             )
         lane, column = lane_and_column(address)
         lanes, columns = self._lanes + lane, column + np.arange(self._bytes // 4)
-        outside = machine.tensor.outside(thread[0], columns)
-        if outside is not None or int(lanes.max()) >= LANES:
-            raise TilecError("its target is outside what its CTA has allocated")
-        observer = machine.observer
-        if observer is not None and observer.tensor is not None:
-            granules = np.unique(at >> 4)
-            observer.tensor.product(self.instruction, thread, columns, [(granules, False)])
-        base = memory.shared_base + thread[0] * memory.shared_stride
-        rows = gather(memory.data, base, at, 1, transposed=False).view(np.uint32)
-        cta = thread[0]
-        machine.tensor.data[cta, lanes[:, :, None], columns] = rows[None]
-        machine.tensor.written[cta, lanes[:, :, None], columns] = True
+        for cta in ctas_of(machine.geometry, thread[0], self._group):
+            outside = machine.tensor.outside(cta, columns)
+            if outside is not None or int(lanes.max()) >= LANES:
+                raise TilecError("its target is outside what its CTA has allocated")
+            observer = machine.observer
+            if observer is not None and observer.tensor is not None:
+                granules = np.unique(at >> 4)
+                reads = [(granules, False)]
+                observer.tensor.product(self.instruction, thread, columns, reads, cta)
+            base = memory.shared_base + cta * memory.shared_stride
+            rows = gather(memory.data, base, at, 1, transposed=False).view(np.uint32)
+            machine.tensor.data[cta, lanes[:, :, None], columns] = rows[None]
+            machine.tensor.written[cta, lanes[:, :, None], columns] = True

@@ -6,10 +6,28 @@ PTX ISA 9.7.16.1, 9.7.16.7. A CTA has all of its SM's here: nobody competes for 
 from __future__ import annotations
 
 import numpy as np
+from tilec.isa import TilecError
 from tilec.isa.tensor_memory import COLUMNS, LANES
 
 from .alu import Array
-from .wave import Wave
+from .wave import Geometry, Wave
+
+
+def ctas_of(geometry: Geometry, cta: int, group: int) -> tuple[int, ...]:
+    """The CTAs that take part in what a thread of one issues: it alone, or its pair.
+
+    A pair are the CTAs of a cluster whose ranks differ in bit 0 (PTX ISA 9.7.16.3).
+
+    Raises:
+        TilecError: if the CTA has no other.
+    """
+    if group == 1:
+        return (cta,)
+    if geometry.cluster_ctas % 2:
+        raise TilecError(f"its CTA has no other of a pair: clusters are of {geometry.cluster_ctas}")
+    first = cta - cta % geometry.cluster_ctas % 2
+    return first, first + 1
+
 
 POISON = 0xFFFFFFFF
 """What columns hold before anything is written to them: a NaN of every type."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from tilec.isa import Operand as MatrixOperand
@@ -23,6 +25,7 @@ from .shared_operands import CHUNK, gather
 from .tensor.elements import element_bits
 from .tensor.elements import unpacked as values_of
 from .tensor.tensor_product import multiply_tensors
+from .tensor_memory import ctas_of
 from .tensor_operands import Values, decode_shared, decode_tensor, placed
 
 _WORD = 4
@@ -35,6 +38,14 @@ class _Place:
 
     slot: int
     extra: int
+
+
+class _Places(NamedTuple):
+    """Where elements are in tensor memory, of one shape each: an index into what it holds."""
+
+    ctas: Array
+    lanes: Array
+    columns: Array
 
 
 class TensorMultiply:
@@ -78,6 +89,7 @@ class TensorMultiply:
         for wrong, what in (
             (product.sparse, "sparse"),
             (".ashift" in product.ptx, "shifted"),
+            (product.scaled and product.group > 1, "block-scaled, by a pair of CTAs"),
         ):
             if wrong:
                 raise self._binding.error(f"'{product.mnemonic}' is not simulated: it is {what}")
@@ -94,6 +106,8 @@ class TensorMultiply:
             return []
         items = self._binding.items(operands.pop(0))
         if len(items) != self.product.lane_words or not self.product.masked:
+            raise self._binding.error(f"'{self.product.mnemonic}' takes no such mask of lanes")
+        if self.product.group > 1:  # whose words are which CTA's is not published
             raise self._binding.error(f"'{self.product.mnemonic}' takes no such mask of lanes")
         return [self._binding.source(item, "b32") for item in items]
 
@@ -131,19 +145,24 @@ class TensorMultiply:
     def _execute(self, thread: Thread) -> None:
         product = self.product
         descriptor = InstructionDescriptor.decode(product.kind, self._value(self._idesc, thread))
-        descriptor.check(1, stationary=product.stationary, sparse=product.sparse)
+        descriptor.check(product.group, stationary=product.stationary, sparse=product.sparse)
         if descriptor.wide:
             raise TilecError("K = 96 is not simulated")
         form = described_product(
-            descriptor, 1, stationary=product.stationary, a=product.a, chunks=product.chunks
+            descriptor,
+            product.group,
+            stationary=product.stationary,
+            a=product.a,
+            chunks=product.chunks,
         )
-        lanes, columns = self._accumulator(form, thread)
-        reads: list[tuple[Array, bool]] = []
-        a = self._left(form, descriptor, thread, reads)
-        b = self._shared(form.operand("b"), self._b, descriptor.transpose_b, thread, reads)
+        ctas = ctas_of(self.machine.geometry, thread[0], product.group)
+        places = self._accumulator(form, thread, ctas)
+        reads: list[tuple[int, Array, bool]] = []
+        a = self._left(form, descriptor, thread, ctas, reads)
+        b = self._shared(form.operand("b"), self._b, descriptor.transpose_b, thread, ctas, reads)
         scales = self._scale_factors(form, descriptor, thread) if self._scales else None
-        self._watch(thread, columns, reads)
-        c = self._before(form, thread, lanes, columns)
+        self._watch(thread, ctas, places, reads)
+        c = self._before(form, thread, places)
         signs = (-1 if descriptor.negate_a else 1, -1 if descriptor.negate_b else 1)
         d = multiply_tensors(
             form,
@@ -154,48 +173,54 @@ class TensorMultiply:
             arch=self.machine.arch,
             numerics=self.machine.numerics,
         )
-        self._after(thread, lanes, columns, d)
+        self._after(thread, places, d)
 
     # Tensor memory
 
-    def _accumulator(self, form: DescribedProduct, thread: Thread) -> tuple[Array, Array]:
-        """Lanes and columns of D, (m, n) each."""
-        layout = accumulator(form.shape.m, form.shape.n, stationary=form.stationary)
-        _, lanes, columns = layout.places()
-        return self._inside("D", self._d, thread, lanes, columns)
+    def _accumulator(self, form: DescribedProduct, thread: Thread, ctas: Sequence[int]) -> _Places:
+        """Where the elements of D are, (m, n)."""
+        m, n, _ = form.shape
+        layout = accumulator(m, n, form.group, stationary=form.stationary)
+        return self._inside("D", self._d, thread, ctas, layout.places())
 
     def _inside(
-        self, name: str, place: _Place, thread: Thread, lanes: Array, columns: Array
-    ) -> tuple[Array, Array]:
-        """Absolute lanes and columns, which must be the CTA's own."""
+        self,
+        name: str,
+        place: _Place,
+        thread: Thread,
+        ctas: Sequence[int],
+        relative: tuple[Array, Array, Array],
+    ) -> _Places:
+        """CTAs, and absolute lanes and columns, which must be the CTAs' own."""
         lane, column = self._at(place, thread)
-        lanes, columns = lanes + lane, columns + column
+        homes = np.array(ctas)[relative[0]]
+        lanes, columns = relative[1] + lane, relative[2] + column
         if int(lanes.max()) >= LANES:
             raise TilecError(f"{name} reaches lane {int(lanes.max())} of tensor memory")
-        outside = self.machine.tensor.outside(thread[0], np.unique(columns))
-        if outside is not None:
-            raise TilecError(
-                f"{name} reaches column {outside} of tensor memory, which its CTA has not allocated"
-            )
-        return lanes, columns
+        for cta in ctas:
+            outside = self.machine.tensor.outside(cta, np.unique(columns))
+            if outside is not None:
+                raise TilecError(
+                    f"{name} reaches column {outside} of tensor memory, which its CTA has not "
+                    "allocated"
+                )
+        return _Places(homes, lanes, columns)
 
-    def _before(
-        self, form: DescribedProduct, thread: Thread, lanes: Array, columns: Array
-    ) -> Values:
+    def _before(self, form: DescribedProduct, thread: Thread, places: _Places) -> Values:
         """D as it is, or zeros."""
         kind = numpy_type(form.operand("d").type)
         if not self._value(self._adds, thread):
-            return np.zeros(lanes.shape, kind)
-        self._defined("D", thread, lanes, columns)
-        words = self.machine.tensor.data[thread[0], lanes, columns]
+            return np.zeros(places.lanes.shape, kind)
+        self._defined("D", thread, places)
+        words = self.machine.tensor.data[places]
         if kind.itemsize == 2:
             return np.ascontiguousarray(words.astype(np.uint16)).view(kind)
         values: Values = np.ascontiguousarray(words).view(kind)
         return np.ldexp(values, -self._exponent) if self._exponent else values
 
-    def _defined(self, name: str, thread: Thread, lanes: Array, columns: Array) -> None:
+    def _defined(self, name: str, thread: Thread, places: _Places) -> None:
         observer = self.machine.observer
-        blank = ~self.machine.tensor.written[thread[0], lanes, columns]
+        blank = ~self.machine.tensor.written[places]
         if observer is None or not blank.any():
             return
         at = tuple(np.argwhere(blank)[0].tolist())
@@ -203,21 +228,21 @@ class TensorMultiply:
             "uninitialised",
             self.instruction,
             thread,
-            f"reads lane {int(lanes[at])}, column {int(columns[at])} of tensor memory as {name}, "
-            "which nothing has written",
+            f"reads lane {int(places.lanes[at])}, column {int(places.columns[at])} of tensor "
+            f"memory as {name}, which nothing has written",
         )
 
-    def _after(self, thread: Thread, lanes: Array, columns: Array, d: Values) -> None:
+    def _after(self, thread: Thread, places: _Places, d: Values) -> None:
         """Write D, but for lanes that are masked."""
         words = d.view(np.uint16 if d.dtype.itemsize == 2 else np.uint32).astype(np.uint32)
-        memory, cta = self.machine.tensor, thread[0]
+        memory = self.machine.tensor
         if self._lanes:
             mask = [self._value(slot, thread) for slot in self._lanes]
             kept = np.array([mask[lane // 32] >> lane % 32 & 1 for lane in range(LANES)], np.bool_)
-            some = ~kept[lanes]
-            lanes, columns, words = lanes[some], columns[some], words[some]
-        memory.data[cta, lanes, columns] = words
-        memory.written[cta, lanes, columns] = True
+            some = ~kept[places.lanes]
+            places, words = _Places(*(one[some] for one in places)), words[some]
+        memory.data[places] = words
+        memory.written[places] = True
 
     # Operands
 
@@ -226,22 +251,22 @@ class TensorMultiply:
         form: DescribedProduct,
         descriptor: InstructionDescriptor,
         thread: Thread,
-        reads: list[tuple[Array, bool]],
+        ctas: Sequence[int],
+        reads: list[tuple[int, Array, bool]],
     ) -> Values:
         operand = form.operand("a")
         if self._a is not None:
-            return self._shared(operand, self._a, descriptor.transpose_a, thread, reads)
+            return self._shared(operand, self._a, descriptor.transpose_a, thread, ctas, reads)
         assert self._a_place is not None
         if descriptor.transpose_a:
             raise TilecError("A in tensor memory is contiguous along K, never along M")
         layout, _ = left_operand(
-            form.shape.m, operand.cols, operand.container, stationary=form.stationary
+            form.shape.m, operand.cols, operand.container, form.group, stationary=form.stationary
         )
-        _, lanes, columns = layout.places()
-        lanes, columns = self._inside("A", self._a_place, thread, lanes, columns)
-        self._defined("A", thread, lanes, columns)
-        self._reads(thread, columns)
-        return decode_tensor(operand, self.machine.tensor.data[thread[0], lanes, columns])
+        places = self._inside("A", self._a_place, thread, ctas, layout.places())
+        self._defined("A", thread, places)
+        self._reads(thread, ctas, places)
+        return decode_tensor(operand, self.machine.tensor.data[places])
 
     def _scale_factors(
         self, form: DescribedProduct, descriptor: InstructionDescriptor, thread: Thread
@@ -257,20 +282,24 @@ class TensorMultiply:
             scale = first + np.arange(self.product.chunks)
             places = layout(row=np.arange(count)[:, None], scale=scale)
             whole = [np.broadcast_to(one, (count, len(scale))) for one in places]
-            lanes, columns = self._inside(name, place, thread, whole[0], whole[1])
-            self._defined(name, thread, lanes, columns)
-            self._reads(thread, columns)
-            words = self.machine.tensor.data[thread[0], lanes, columns]
+            homes = np.zeros_like(whole[0])
+            relative = (homes, whole[0], whole[1])
+            factors = self._inside(name, place, thread, thread[:1], relative)
+            self._defined(name, thread, factors)
+            self._reads(thread, thread[:1], factors)
+            words = self.machine.tensor.data[factors]
             codes = words >> (8 * whole[2]).astype(np.uint32) & 0xFF
             type_ = form.operand(name).type
             found.append(values_of(type_, codes & ((1 << element_bits(type_)) - 1)))
         return found[0], found[1].T
 
-    def _reads(self, thread: Thread, columns: Array) -> None:
+    def _reads(self, thread: Thread, ctas: Sequence[int], places: _Places) -> None:
         """Tell that columns are read until a commit has been waited for."""
         observer = self.machine.observer
         if observer is not None and observer.tensor is not None:
-            observer.tensor.read_by_product(self.instruction, thread, np.unique(columns))
+            columns = np.unique(places.columns)
+            for cta in ctas:
+                observer.tensor.read_by_product(self.instruction, thread, columns, cta)
 
     def _shared(
         self,
@@ -278,26 +307,44 @@ class TensorMultiply:
         slot: int,
         transposed: bool,
         thread: Thread,
-        reads: list[tuple[Array, bool]],
+        ctas: Sequence[int],
+        reads: list[tuple[int, Array, bool]],
     ) -> Values:
-        """Values of an operand in shared memory, (m or n, k)."""
+        """Values of an operand in shared memory, (m or n, k); each CTA of a pair has a half."""
         memory = self.machine.memory
+        if len(ctas) > 1:
+            is_a = operand.name == "a"
+            rows, cols = operand.rows // (1 + is_a), operand.cols // (2 - is_a)
+            operand = replace(operand, rows=rows, cols=cols)
         at = placed(operand, self._value(slot, thread), transposed=transposed)
         if int(at.max()) + CHUNK > memory.shared_bytes:
             raise TilecError(
                 f"operand {operand.name} reaches {int(at.max()) + CHUNK:#x}, and shared memory has "
                 f"{memory.shared_bytes} bytes"
             )
-        reads.append((np.unique(at >> 4), operand.container > operand.type.bits))
-        base = memory.shared_base + thread[0] * memory.shared_stride
         size = max(operand.container // 8, 1)
-        return decode_shared(operand, gather(memory.data, base, at, size, transposed=transposed))
+        parts = []
+        for cta in ctas:
+            reads.append((cta, np.unique(at >> 4), operand.container > operand.type.bits))
+            base = memory.shared_base + cta * memory.shared_stride
+            words = gather(memory.data, base, at, size, transposed=transposed)
+            parts.append(decode_shared(operand, words))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _watch(self, thread: Thread, columns: Array, reads: list[tuple[Array, bool]]) -> None:
+    def _watch(
+        self,
+        thread: Thread,
+        ctas: Sequence[int],
+        places: _Places,
+        reads: list[tuple[int, Array, bool]],
+    ) -> None:
         """Tell what is in use until a commit has been waited for."""
         observer = self.machine.observer
         if observer is None or observer.tensor is None:
             return
-        for granules, _ in reads:
+        for _, granules, _ in reads:
             observer.traffic.count_operand(self.instruction, granules.size * CHUNK)
-        observer.tensor.product(self.instruction, thread, np.unique(columns), reads)
+        columns = np.unique(places.columns)
+        for cta in ctas:
+            own = [(granules, padded) for home, granules, padded in reads if home == cta]
+            observer.tensor.product(self.instruction, thread, columns, own, cta)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -116,17 +117,26 @@ def _remove(names: Iterable[str]) -> None:
 
 @contextmanager
 def made_folder(path: str | None) -> Iterator[None]:
-    """Has a folder for what is written inside; one that was made for it goes if that fails."""
+    """Has a folder for what is written inside; one that was made for it goes if that fails.
+
+    It goes with what is in it, and with those that were made for it to be in.
+    """
     if path is None or Path(path).is_dir():
         yield
         return
-    Path(path).mkdir(parents=True)
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):
-            Path(path).rmdir()
-        raise
+    folder = Path(path)
+    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True)
+
+    def remove() -> None:
+        shutil.rmtree(missing[-1], ignore_errors=True)
+
+    with undone(remove):
+        try:
+            yield
+        except BaseException:
+            remove()
+            raise
 
 
 def check_outputs(outputs: Iterable[str | None], inputs: Iterable[str | None]) -> None:

@@ -17,7 +17,7 @@ from typing import NoReturn
 from tilec.isa import TilecError
 
 from .common import Parser, hurry, leave, run
-from .files import write_outputs
+from .files import made_folder, write_outputs
 
 _ENDING = ".in"
 """What files of the template end with, so that nobody takes them for code."""
@@ -65,10 +65,11 @@ def _main(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.output or arguments.name)
     if folder.exists():
         raise TilecError(f"{folder} already exists")
-    made = filled(arguments.name)
-    for path in made:
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    write_outputs({str(folder / path): text for path, text in made.items()})
+    with made_folder(str(folder)):
+        made = filled(arguments.name)
+        for path in made:
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_outputs({str(folder / path): text for path, text in made.items()})
     print(f"{folder}: pip install -e {folder} && lit -v {folder / 'test'}")
     return 0
 

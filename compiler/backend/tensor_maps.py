@@ -12,7 +12,8 @@ from tilec.ir.attributes import given_attribute
 from tilec.ir.mlir import ir
 from tilec.isa import TilecError
 from tilec.isa.limits import MAP_BYTES
-from tilec.launch.abi import TensorMap, described_arguments
+from tilec.launch.abi import TensorMap
+from tilec.launch.kernels import described_arguments
 
 KIND = "tensor_map"
 """What `tile.abi` calls one."""

@@ -62,6 +62,9 @@ _BEHIND_NAME = re.compile(r"\s*(?:\(|=(?!=)|:\s*\d)")
 """What follows the name of an op, an attribute or a file, and no other string."""
 _DICTIONARY = re.compile(r'\{\s*(?:[\w.$]+|" *")\s*[=,}]')
 """How attributes begin, and no region."""
+_OF_TILE = re.compile(r"#tile\.\w+\s*<\s*\Z")
+"""What is in front of a layout's text."""
+_LONGEST_NAME = 100
 _AROUND_NAME = re.compile(r'(?P<open>[(\[{<])|(?P<close>[)\]}]|(?<!-)>(?!=))|,|(?P<string>" *"?)')
 _AFTER_WORD = re.compile(r"\s*[,}]")
 _OPENED_BY = {")": "(", "]": "[", "}": "{", ">": "<"}
@@ -156,7 +159,11 @@ def _unreadable_name(text: str) -> Excess | None:
             case "close":
                 _close(inside, bare, _OPENED_BY[found[0]])
             case "string" if _HIGH_ESCAPE.search(text, start, end):
-                named = bare[start - 1 : start] == "@" or _BEHIND_NAME.match(bare, end)
+                named = (
+                    bare[start - 1 : start] == "@"
+                    or _BEHIND_NAME.match(bare, end)
+                    or _OF_TILE.search(bare, max(0, start - _LONGEST_NAME), start)
+                )
                 is_word = _AFTER_WORD.match(bare, end) and not bare[part:start].strip()
                 if is_word and inside and is_dictionary(inside[-1]):
                     named = True

@@ -23,15 +23,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from numbers import Integral
 from typing import Any, NamedTuple
 
-from tilec.dialects.tile.attributes import ABI, CTAS_PER_SM, DYNAMIC_SHARED, GRID
-from tilec.ir import mlir
-from tilec.isa import LaunchError, PtxVersion, Target, TilecError
+from tilec.isa import LaunchError, PtxVersion, Target
 from tilec.isa import target as find_target
 from tilec.isa.boxes import Im2col
 from tilec.isa.limits import CTAS_ALONG_X
@@ -532,117 +530,20 @@ def _promises(fields: Mapping[str, Any]) -> Promises:
     return Promises(fields.get("aligned", 1), *lists)
 
 
-def kernels(gpu_module: Any) -> Iterator[KernelEntry]:
-    """The kernels of a lowered `gpu.module`, as its `llvm.func`s describe them.
-
-    `tile-kernel-abi` leaves the arguments in `tile.abi`; a kernel without it takes what its
-    parameters say.
-    """
-    from tilec.ir.attributes import CLUSTER  # noqa: PLC0415 (imports MLIR)
-
-    for function in _llvm_functions(gpu_module):
-        attributes = function.attributes
-        if "nvvm.kernel" not in attributes:
-            continue
-        name = mlir.ir.StringAttr(attributes["sym_name"]).value
-        if ABI in attributes:
-            arguments = described_arguments(function)
-        else:
-            types = [str(argument.type) for argument in function.regions[0].blocks[0].arguments]
-            arguments = tuple(
-                Scalar(f"arg{i}", "ptr" if "ptr" in type_ else type_)
-                for i, type_ in enumerate(types)
-            )
-        shared = _given(function, DYNAMIC_SHARED, mlir.ir.IntegerAttr)
-        bytes_ = 0 if shared is None else shared.value
-        of_sm = _given(function, CTAS_PER_SM, mlir.ir.IntegerAttr)
-        yield KernelEntry(
-            name,
-            arguments,
-            _block(function),
-            bytes_,
-            _grid_of(function),
-            _extents(function, CLUSTER),
-            None if of_sm is None else of_sm.value,
-        )
-
-
-def _given(op: Any, name: str, kind: Any) -> Any:
-    from tilec.ir.attributes import given_attribute  # noqa: PLC0415 (imports MLIR)
-
-    return given_attribute(op, name, kind)
-
-
-def described_arguments(function: Any) -> tuple[Argument, ...]:
-    """The arguments of an `llvm.func` by its `tile.abi`.
-
-    Raises:
-        TilecError: if they are not as `tile-kernel-abi` writes them.
-    """
-    text = _given(function, ABI, mlir.ir.StringAttr)
-    try:
-        return _described("[]" if text is None else text.value)
-    except SchemaError as error:
-        name = mlir.ir.StringAttr(function.attributes["sym_name"]).value
-        raise TilecError(
-            f"{ABI} of kernel '{name}' is not what tile-kernel-abi writes: {error}"
-        ) from None
-
-
 @lru_cache(maxsize=_DESCRIPTIONS)
-def _described(text: str) -> tuple[Argument, ...]:
-    """The arguments that the text of a `tile.abi` describes.
+def described(text: str, at: str) -> tuple[Argument, ...]:
+    """The arguments that a text of JSON describes, as `tile-kernel-abi` writes it.
 
     Kernels that are tuned are compiled many times with the same.
+
+    Args:
+        text: a list of arguments.
+        at: what messages call it.
 
     Raises:
         SchemaError: if they are not as `abi.schema.json` has them.
     """
     given = _loaded(text)
-    check(given, "arguments", ABI)
-    _check_numbers({"arguments": given}, ABI)
+    check(given, "arguments", at)
+    _check_numbers({"arguments": given}, at)
     return tuple(map(_argument, given))
-
-
-def _llvm_functions(gpu_module: Any) -> list[Any]:
-    # By a walk: an iteration over the block would import the whole LLVM dialect for its classes.
-    found: list[Any] = []
-
-    def look(op: Any) -> Any:
-        if op.name == "llvm.func":
-            found.append(op)
-            return mlir.ir.WalkResult.SKIP
-        return mlir.ir.WalkResult.ADVANCE
-
-    gpu_module.operation.walk(look, mlir.ir.WalkOrder.PRE_ORDER)
-    return found
-
-
-def _grid_of(function: Any) -> tuple[tuple[Extent, ...], ...] | None:
-    given = _given(function, GRID, mlir.ir.ArrayAttr)
-    if given is None:
-        return None
-    try:
-        axes = [[*mlir.ir.DenseI64ArrayAttr(axis)] for axis in given]
-    except ValueError:
-        axes = [[0]]
-    if any(len(numbers) % 3 for numbers in axes):
-        raise TilecError(f"{GRID} is not as tile-from-linalg writes it: {given}")
-    return tuple(
-        tuple(Extent(*numbers[at : at + 3]) for at in range(0, len(numbers), 3)) for numbers in axes
-    )
-
-
-def _block(function: Any) -> tuple[int, int, int] | None:
-    names = ("nvvm.reqntid", "gpu.known_block_size", "nvvm.maxntid")
-    given = (_extents(function, name) for name in names)
-    return next((one for one in given if one is not None), None)
-
-
-def _extents(function: Any, name: str) -> tuple[int, int, int] | None:
-    """Three extents, those that an attribute leaves out being 1; None without it."""
-    given = _given(function, name, mlir.ir.DenseI32ArrayAttr)
-    if given is None:
-        return None
-    sizes = [*given, 1, 1, 1]
-    return sizes[0], sizes[1], sizes[2]

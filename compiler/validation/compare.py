@@ -8,10 +8,15 @@ import numpy as np
 from tilec.interpret import ARITHMETICS, Arithmetic, Finding, Outcome, Program, interpret
 from tilec.ir.aliases import Op
 
+from .launches import can_launch, launch
 from .plans import Parameter, Plan, arguments
 
-_LIMIT = 5_000
-"""Ops that a CTA executes at most; what takes longer is not an input to try."""
+_LEAST_STEPS = 5_000
+"""Ops that a CTA executes at most of a program that is read; what takes longer is no input."""
+_STEPS = 100_000
+"""Ops that one executes at most of what passes have made of it: many stand for one, then."""
+UNUSABLE = frozenset({"bounds", "unspecified", "endless", "divergent", "deadlock"})
+"""Findings of a kernel before a pass that say that its input was not a legal one."""
 EXACT, SHADOW = ARITHMETICS["algebraic"], ARITHMETICS["f64"]
 
 
@@ -41,14 +46,34 @@ def run(
     known: tuple[Parameter, ...],
     target: str,
     arithmetic: Arithmetic = EXACT,
+    *,
+    to_try: bool = False,
 ) -> Outcome:
     """What a kernel leaves of a plan's arguments.
+
+    Args:
+        function: the kernel.
+        plan: its arguments.
+        known: what is known of them.
+        target: what it runs on.
+        arithmetic: of floats.
+        to_try: whether it is only to be seen if the plan is of use; it ends early if not.
 
     Raises:
         NoMeaning: at an op that has no interpretation.
     """
-    given = arguments(plan, known, arithmetic)
-    return interpret(function, given, arithmetic, grid=plan.grid, target=target, limit=_LIMIT)
+    op = function.function if isinstance(function, Program) else function
+    grid, added = launch(op, plan)
+    given = [*arguments(plan, known, arithmetic), *added]
+    return interpret(
+        function,
+        given,
+        arithmetic,
+        grid=grid,
+        target=target,
+        limit=_LEAST_STEPS if to_try else _STEPS,
+        fatal=UNUSABLE if to_try else frozenset(),
+    )
 
 
 def differ(before: Outcome, after: Outcome, arithmetic: Arithmetic) -> Difference | None:
@@ -56,7 +81,8 @@ def differ(before: Outcome, after: Outcome, arithmetic: Arithmetic) -> Differenc
     for finding in after.findings:
         if finding.kind not in before.kinds:
             return Difference(finding=finding)
-    for at, (old, new) in enumerate(zip(before.memories, after.memories, strict=True)):
+    # A pass may add arguments, that say the grid.
+    for at, (old, new) in enumerate(zip(before.memories, after.memories, strict=False)):
         if old is None or new is None or old.shape != new.shape:
             continue
         apart = arithmetic.differ(new, old) if old.dtype.kind == "f" else old != new
@@ -97,6 +123,8 @@ class Pair:
         Raises:
             NoMeaning: at an op that has no interpretation.
         """
+        if not (can_launch(self.before, plan) and can_launch(self.after, plan)):
+            return None
         old = old or run(self.before, plan, self.known, self.target)
         if old.kinds & UNUSABLE:
             return None
@@ -109,8 +137,5 @@ class Pair:
         )
         return found if differ(old, new, SHADOW) is not None else None
 
-
-UNUSABLE = frozenset({"bounds", "unspecified", "endless", "divergent"})
-"""Findings of a kernel before a pass that say that its input was not a legal one."""
 
 __all__ = ["UNUSABLE", "Difference", "Pair", "differ", "run"]

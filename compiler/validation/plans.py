@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
+from tilec.dialects.tile.attributes import CTAS_PER_SM
 from tilec.interpret import Arithmetic, Buffer, View
 from tilec.interpret.memory import dtype_of
 from tilec.interpret.numbers import Array, Number, number, wrap
@@ -18,9 +19,13 @@ from tilec.passes.analysis.memory_facts import argument_attributes, memory_facts
 
 Extents: TypeAlias = tuple[int, ...]
 
+GRID_ARGUMENTS = 3
+"""Arguments that `tile-make-persistent` adds: the extents of the grid."""
 _LIMIT = 1 << 22
 """Elements of one argument at most."""
 _SQUARE = (64, 16, 128, 256, 512)
+_LONG = 456
+"""An extent along which loops go round often enough for rings of stages to begin anew."""
 _SMALL = 4
 
 
@@ -63,12 +68,15 @@ class Parameter:
 
 
 def parameters(function: Op) -> tuple[Parameter, ...]:
-    """What is known of a kernel's arguments.
+    """What is known of a kernel's arguments, but for those that say its grid.
 
     Raises:
         TilecError: for types that are none of numbers.
     """
-    return tuple(_parameter(one) for one in function.regions[0].blocks[0].arguments)
+    found = list(function.regions[0].blocks[0].arguments)
+    if CTAS_PER_SM in function.attributes:
+        del found[-GRID_ARGUMENTS:]
+    return tuple(map(_parameter, found))
 
 
 def _parameter(argument: Value) -> Parameter:
@@ -112,6 +120,8 @@ def plans(known: Sequence[Parameter], axes: frozenset[int], seed: int) -> Iterat
             ragged = tuple(_ragged(one, size, random) for one in known)
             yield Plan(ragged, ones, grid, seed)
             yield Plan(squares, ones, grid, seed + 1)
+            if size == _SQUARE[0]:
+                yield Plan(tuple(_square(one, _LONG) for one in known), some, grid, seed + 4)
             yield Plan(squares, some, grid, seed + 2)
             if sharing is not None:
                 yield Plan(squares, some, grid, seed + 3, shared=sharing)

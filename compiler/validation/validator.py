@@ -18,8 +18,10 @@ from tilec.isa import TilecError
 from tilec.passes.base import Diagnostic, PassError, walk
 from tilec.passes.functions import functions, gpu_modules, target_of
 from tilec.passes.steps import Title
+from tilec.passes.upstream.outline_functions import linalg_ops
 
 from .compare import UNUSABLE, Difference, Pair, run
+from .launches import can_launch, in_clusters
 from .plans import Extents, Parameter, Plan, fits, parameters, plans
 from .ptx import Compilation, PtxPair, pairs
 from .shrink import describe, smallest
@@ -143,17 +145,14 @@ class Validator:
         earlier = self._kernels
         self._text, self._copy, self._kernels = text, clone_module(module), {}
         self.unknown.clear()
-        for gpu_module in gpu_modules(self._copy):
-            found = target_of(gpu_module)
-            target = "" if found is None else found.name
-            for function in functions(gpu_module):
-                name = ir.StringAttr(function.attributes["sym_name"]).value
-                try:
-                    known = parameters(function)
-                    last = earlier.get(name)
-                    self._kernels[name] = self._known(function, known, target, last)
-                except TilecError as error:
-                    self.unknown[name] = str(error)
+        for function, target in _kernels(self._copy):
+            name = ir.StringAttr(function.attributes["sym_name"]).value
+            try:
+                known = parameters(function)
+                last = earlier.get(name)
+                self._kernels[name] = self._known(function, known, target, last)
+            except TilecError as error:
+                self.unknown[name] = str(error)
 
     def _known(
         self, function: Op, known: tuple[Parameter, ...], target: str, last: Known | None
@@ -161,13 +160,15 @@ class Validator:
         program = Program(function)
         if last is not None and _alike(last.known, known):
             # A pass may not make an input illegal: what it leaves is compared, findings and all.
-            outcomes = [(plan, run(program, plan, known, target)) for plan, _ in last.outcomes]
+            plans_ = [plan for plan, _ in last.outcomes if can_launch(function, plan)]
+            outcomes = [(plan, run(program, plan, known, target)) for plan in plans_]
             return Known(function, last.known, target, tuple(outcomes))
         found: list[tuple[Plan, Outcome]] = []
         axes = frozenset(_axes(function))
         candidates = (plan for plan in plans(known, axes, self.seed) if fits(plan))
-        for _, plan in zip(range(_CANDIDATES), candidates, strict=False):
-            outcome = run(program, plan, known, target)
+        for _, drawn in zip(range(_CANDIDATES), candidates, strict=False):
+            plan = in_clusters(function, drawn)
+            outcome = run(program, plan, known, target, to_try=True)
             if not outcome.kinds & UNUSABLE:
                 found.append((plan, outcome))
             if len(found) == _PLANS:
@@ -189,6 +190,17 @@ class Validator:
                 if found is not None:
                     shown = smallest(pair, plan, found) if self.shrinks else (plan, found)
                     raise PassError([_diagnosis(name, kernel, pair, *shown)])
+
+
+def _kernels(module: ir.Module) -> Iterator[tuple[Op, str]]:
+    """Functions that are launched, or will be as they hold ops of linalg's, and their targets."""
+    for gpu_module in gpu_modules(module):
+        found = target_of(gpu_module)
+        for function in functions(gpu_module):
+            yield function, "" if found is None else found.name
+    for op in module.body.operations:
+        if op.operation.name == "func.func" and linalg_ops(op):
+            yield op, ""
 
 
 def _alike(one: tuple[Parameter, ...], other: tuple[Parameter, ...]) -> bool:

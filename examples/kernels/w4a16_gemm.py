@@ -30,6 +30,29 @@ def w4a16_gemm(
     tl.store(c, (row, col), acc.astype(tl.float16))
 
 
+@tilec.kernel
+def w4a16_gemm_by_weights(
+    a: tl.Array[tl.float16, int, int],
+    w: tl.Array[tl.uint4, int, int],  # NxK
+    scales: tl.Array[tl.float16, int, int],  # NxK/GROUP
+    zeros: tl.Array[tl.uint8, int, int],
+    c: tl.Array[tl.float16, int, int],
+    GROUP: tl.Constant[int] = 64,
+    BM: tl.Constant[int] = 16,
+    BN: tl.Constant[int] = 64,
+) -> None:
+    """The same by the product of the transposes: on sm_90a weights come from registers."""
+    row, col = tl.program_id(1) * BM, tl.program_id(0) * BN
+    acc = tl.zeros((BN, BM))
+    for k in range(0, a.shape[1], GROUP):
+        group = k // GROUP
+        scale = tl.load(scales, (col, group), (BN, 1))
+        zero = tl.load(zeros, (col, group), (BN, 1)).astype(tl.float16)
+        weights = tl.load(w, (col, k), (BN, GROUP)).astype(tl.float16)
+        acc = tl.dot((weights - zero) * scale, tl.load(a, (row, k), (BM, GROUP)).T, acc)
+    tl.store(c, (row, col), acc.astype(tl.float16).T)
+
+
 def check(**settings: Any) -> None:
     """Run it, and compare with numpy."""
     random = np.random.default_rng(0)
@@ -39,10 +62,12 @@ def check(**settings: Any) -> None:
     scales = random.uniform(0.01, 0.1, (n, k // group)).astype(np.float16)
     c = np.empty((m, n), np.float16)
     grid = tl.cdiv(n, 64), tl.cdiv(m, 16)
-    w4a16_gemm.using(**settings)[grid](a, pack(codes, "u4"), scales, zeros.astype(np.uint8), c)
     shift, factor = (np.repeat(one.astype(float), group, 1) for one in (zeros, scales))
     expected = a.astype(float) @ ((codes - shift) * factor).T
-    np.testing.assert_allclose(c, expected, rtol=5e-3, atol=5e-2)
+    for kernel in (w4a16_gemm, w4a16_gemm_by_weights):
+        c[...] = np.nan
+        kernel.using(**settings)[grid](a, pack(codes, "u4"), scales, zeros.astype(np.uint8), c)
+        np.testing.assert_allclose(c, expected, rtol=5e-3, atol=5e-2)
 
 
 if __name__ == "__main__":

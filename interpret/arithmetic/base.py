@@ -30,6 +30,29 @@ class ProductOf:
     target: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """Factors of blocks along K.
+
+    Attributes:
+        a: (…, m, blocks).
+        b: (…, blocks, n).
+        of_a, of_b: element types.
+    """
+
+    a: Array
+    b: Array
+    of_a: Number
+    of_b: Number
+
+    def spread(self, depth: int) -> tuple[Array, Array]:
+        """One for each element along K."""
+        return (
+            self.a.repeat(depth // self.a.shape[-1], axis=-1),
+            self.b.repeat(depth // self.b.shape[-2], axis=-2),
+        )
+
+
 class Arithmetic(ABC):
     """Floats as the interpreter holds and computes them.
 
@@ -75,8 +98,27 @@ class Arithmetic(ABC):
         """The nearest integers toward zero that the type has, 0 for NaN; int64."""
 
     @abstractmethod
-    def multiply(self, a: Array, b: Array, c: Array, of: ProductOf) -> Array:
-        """`a · b + c` of (…, m, k), (…, k, n) and (…, m, n)."""
+    def multiply(
+        self,
+        a: Array,
+        b: Array,
+        c: Array,
+        of: ProductOf,
+        *,
+        present: Array | None = None,
+        scales: Scales | None = None,
+    ) -> Array:
+        """`a · b + c` of (…, m, k), (…, k, n) and (…, m, n).
+
+        Args:
+            a: (…, m, k).
+            b: (…, k, n).
+            c: (…, m, n).
+            of: what is known of the product.
+            present: which elements of A are stored, of a sparse one; others are zeros that do not
+                meet what B has there.
+            scales: what A and B are multiplied by.
+        """
 
     @abstractmethod
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:

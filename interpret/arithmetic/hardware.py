@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from tilec.interpret.numbers import Array, Number, float_dtype
-from tilec.isa import Mma, Product, TilecError
 
-from .base import Arithmetic, ProductOf
+from .base import Arithmetic, ProductOf, Scales
 from .functions import FUNCTIONS
-from .shadow import decode_floats, encode_floats, narrowed, nearest_integer
+from .instructions import Whole, multiply_by
+from .shadow import decode_floats, encode_floats, multiply_wide, narrowed, nearest_integer
 
 
 class Hardware(Arithmetic):
@@ -66,13 +66,22 @@ class Hardware(Arithmetic):
         """The nearest integer toward zero that there is."""
         return nearest_integer(values, result.bits, signed=signed)
 
-    def multiply(self, a: Array, b: Array, c: Array, of: ProductOf) -> Array:
+    def multiply(
+        self,
+        a: Array,
+        b: Array,
+        c: Array,
+        of: ProductOf,
+        *,
+        present: Array | None = None,
+        scales: Scales | None = None,
+    ) -> Array:
         """As the target's tensor cores sum, where the instruction is known; else in float64."""
-        if isinstance(of.form, Mma) and of.target and of.a.name != "f64":
-            return _by_instruction(a, b, c, of.form, of.target).astype(self.dtype(of.d))
-        with np.errstate(all="ignore"):
-            wide = np.matmul(a.astype(np.float64), b.astype(np.float64)) + c.astype(np.float64)
-        return narrowed(wide, of.d.name)
+        if of.form is not None and of.target:
+            whole = Whole(a, b, c, present, scales)
+            with np.errstate(all="ignore"):
+                return multiply_by(of.form, whole, of.target).astype(self.dtype(of.d))
+        return narrowed(multiply_wide(a, b, c, present, scales), of.d.name)
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers about one in size."""
@@ -86,32 +95,3 @@ def _fused(values: Sequence[Array], number: Number) -> Array:
 
     fma = arithmetic("fma", number.bits, "rn")
     return np.asarray(fma(*(np.array(one) for one in np.broadcast_arrays(*values))))
-
-
-def _by_instruction(a: Array, b: Array, c: Array, form: Product, target: str) -> Array:
-    """Σ in the order in which instructions of `form` go on along K.
-
-    Raises:
-        TilecError: if the target has no such tensor cores.
-    """
-    # Loads the simulator where bits are asked for.
-    from tilec.sim.tensor.arithmetic import arithmetic  # noqa: PLC0415
-    from tilec.sim.tensor.floats import Inputs, addend_of, exact, sides_of  # noqa: PLC0415
-
-    if form.scaling or form.sparsity:
-        raise TilecError(f"no bits of {form.ptx} on whole matrices")
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2], c.shape[:-2])
-
-    def flat(values: Array) -> Array:
-        whole = np.broadcast_to(values, (*batch, *values.shape[-2:]))
-        return whole.reshape(-1, *values.shape[-2:])
-
-    left, right, total = (flat(v) for v in (a, b, c))
-    step, of_target = form.shape.k, arithmetic(form, target)
-    for start in range(0, left.shape[-1], step):
-        parts = (left[..., start : start + step], right[:, start : start + step])
-        first, second = (np.ascontiguousarray(part, np.float32) for part in parts)
-        inputs = Inputs(first, second, total)
-        sides = sides_of(form, inputs, of_target)
-        total = exact(form, of_target, sides, addend_of(form, total)).transpose(2, 0, 1)
-    return total.reshape(*batch, *total.shape[-2:])

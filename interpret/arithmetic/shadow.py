@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tilec.interpret.numbers import FLOATS, Array, Number, float_dtype, wrap
 
-from .base import Arithmetic, ProductOf
+from .base import Arithmetic, ProductOf, Scales
 from .functions import FUNCTIONS
 
 TOLERANCE = 1e-6
@@ -53,10 +53,18 @@ class Shadow(Arithmetic):
         """The nearest integer toward zero that there is."""
         return nearest_integer(values, result.bits, signed=signed)
 
-    def multiply(self, a: Array, b: Array, c: Array, of: ProductOf) -> Array:
+    def multiply(
+        self,
+        a: Array,
+        b: Array,
+        c: Array,
+        of: ProductOf,
+        *,
+        present: Array | None = None,
+        scales: Scales | None = None,
+    ) -> Array:
         """In float64."""
-        with np.errstate(all="ignore"):
-            return np.asarray(np.matmul(a, b) + c)
+        return multiply_wide(a, b, c, present, scales)
 
     def draw(self, random: np.random.Generator, shape: tuple[int, ...], number: Number) -> Array:
         """Numbers that the type has, about one in size."""
@@ -71,6 +79,23 @@ class Shadow(Arithmetic):
             same = (one == other) | (np.isnan(one) & np.isnan(other))
         found: Array = ~(near | same)
         return found
+
+
+def multiply_wide(
+    a: Array, b: Array, c: Array, present: Array | None, scales: Scales | None
+) -> Array:
+    """`Arithmetic.multiply` in float64."""
+    a, b, c = (values.astype(np.float64) for values in (a, b, c))
+    with np.errstate(all="ignore"):
+        if scales is not None:
+            of_a, of_b = scales.spread(a.shape[-1])
+            a, b = a * of_a.astype(np.float64), b * of_b.astype(np.float64)
+        if present is None or np.isfinite(b).all():
+            return np.asarray(np.matmul(a, b) + c)
+        for k in range(a.shape[-1]):
+            term = a[..., k, None] * b[..., k, None, :]
+            c = c + np.where(present[..., k, None], term, 0)
+    return c
 
 
 def nearest_integer(values: Array, bits: int, *, signed: bool) -> Array:
@@ -118,5 +143,5 @@ def decode_floats(codes: Array, number: Number) -> Array:
 def encode_floats(values: Array, number: Number) -> Array:
     """The bits of floats of a type."""
     raw = values.view(f"u{values.dtype.itemsize}").astype(np.int64)
-    found: Array = (raw & ((1 << (number.bits - number.shift)) - 1)) << number.shift
-    return found
+    found: Array = raw & np.int64((1 << min(number.bits - number.shift, 63)) - 1)
+    return raw if number.bits == 64 else found << number.shift

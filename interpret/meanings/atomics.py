@@ -61,7 +61,11 @@ def _atomic_rmw(call: Call, values: Array, view: View, *rest: Array) -> Array:
     at, new = places[inside], np.broadcast_to(values, places.shape)[inside]
     data, number = view.buffer.data, view.buffer.number
     old, fn = data[at], call.word("fn")
-    data[at] = new if fn == EXCHANGE else apply(call, fn, number, old, new)
+    for part in _rounds(at):
+        here = at[part]
+        old[part] = data[here]
+        exchanges = fn == EXCHANGE
+        data[here] = new[part] if exchanges else apply(call, fn, number, old[part], new[part])
     return _spread(old, inside)
 
 
@@ -72,7 +76,10 @@ def _atomic_cas(call: Call, compare: Array, view: View, values: Array, *rest: Ar
     data = view.buffer.data
     old = data[at]
     wanted, new = (np.broadcast_to(v, places.shape)[inside] for v in (compare, values))
-    data[at] = np.where(old == wanted, new, old)
+    for part in _rounds(at):
+        here = at[part]
+        old[part] = data[here]
+        data[here] = np.where(old[part] == wanted[part], new[part], old[part])
     return _spread(old, inside)
 
 

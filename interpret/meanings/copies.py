@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from tilec.interpret.call import Call
-from tilec.interpret.cta import PendingCopy
+from tilec.interpret.groups import PendingCopy
 from tilec.interpret.memory import View
 from tilec.interpret.numbers import Array
 from tilec.interpret.places import find_places
@@ -27,10 +27,11 @@ def _copy(call: Call, source: View, to_view: View, *indices: Array) -> None:
     to, there = find_places(call, to_view, indices[rank:], shape, each=False)
     if not there.all():
         call.report("bounds", "copies to outside of the buffer")
-    call.cta.shared.begin_copy(to_view.buffer, to[there], call.report)
-    copy = PendingCopy(to_view.buffer, to[there], values[there])
+    cta = call.cta
+    cta.shared.begin_copy(to_view.buffer, to[there], cta.agents(call.warps), call.report)
+    copy = PendingCopy(to_view.buffer, to[there], values[there], call.warp_mask)
     if call.fact("at once", lambda: _is_at_once(call, to_view)):
-        call.cta.end_copy(copy)
+        cta.shared.end_copy(copy)
     else:
         call.cta.copies.open.append(copy)
 
@@ -45,9 +46,7 @@ def _is_at_once(call: Call, to: View) -> bool:
 
 @meaning("tile.async_commit")
 def _commit(call: Call) -> None:
-    copies = call.cta.copies
-    copies.groups.append(copies.open)
-    copies.open = []
+    call.cta.copies.commit()
 
 
 @meaning("tile.async_wait")

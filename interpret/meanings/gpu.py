@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from tilec.interpret.call import Call
+from tilec.interpret.cta import Running
+from tilec.interpret.meetings import Meeting
 from tilec.interpret.numbers import Array
 from tilec.interpret.registry import meaning
 from tilec.ir.dimensions import dimension_of
@@ -65,9 +67,33 @@ def _warpgroup_id(call: Call) -> Array:
     return np.arange(call.cta.threads) // WARPGROUP_THREADS
 
 
-@meaning("gpu.barrier")
-def _barrier(call: Call) -> None:
-    """All threads of the CTA come together."""
-    if not call.active.all():
-        call.unknown("a barrier that not all threads reach together")
-    call.cta.shared.barrier()
+@meaning("gpu.barrier", control=True)
+def _barrier(call: Call) -> Running:
+    """All threads of the CTA come together, but for those that left for a role."""
+    return (yield from meet(call, 0, int(call.cta.present.sum())))
+
+
+def meet(call: Call, number: int, count: int) -> Running:
+    """Let threads wait until so many have come to a barrier.
+
+    Args:
+        call: the op.
+        number: of the barrier.
+        count: threads that meet there.
+    """
+    cta = call.cta
+    if int(call.active.sum()) == count:
+        cta.meet(call.warps)
+        return ()
+
+    def met(threads: set[tuple[int, int]]) -> None:
+        warps = np.zeros(cta.warps, bool)
+        warps[[thread // LANES for _, thread in threads]] = True
+        cta.meet(warps)
+
+    meeting = cta.meetings.setdefault(number, Meeting())
+    threads = {(cta.rank, int(thread)) for thread in np.flatnonzero(call.active)}
+    turn = meeting.arrive(threads, count, met)
+    cta.waits = call.node
+    yield from meeting.wait(turn)
+    return ()

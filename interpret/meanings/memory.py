@@ -82,9 +82,9 @@ class Access:
         data[self.places[self.inside]] = values[self.inside].astype(data.dtype)
 
     def _as_tile(self, found: Array) -> Array:
-        """Values of the memory's type as the tile's: a tf32 is an f32."""
+        """Values of the memory's type as the tile's."""
         old = self.view.buffer.number
-        if old.is_float and old != self.number:
+        if old.is_float and old != self.number and not is_kept(old, self.number):
             return self.call.arithmetic.convert(found, old, self.number)
         return found.astype(dtype_of(self.number, self.call.arithmetic), copy=False)
 
@@ -107,6 +107,11 @@ class Access:
         else:
             new = values[part][inside]
             shared.write(buffer, places[inside], who, new, self.call.report)
+
+
+def is_kept(memory: Number, tile: Number) -> bool:
+    """Whether a tile has the very bits of memory: a tf32 is an f32, of which products take less."""
+    return memory.name == "f32" and tile.name == "tf32"
 
 
 def _warps_of(tile: Tile, view: View, as_bytes: bool) -> Array:

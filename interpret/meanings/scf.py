@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
+from tilec.dialects.tile.attributes import PRODUCER
 from tilec.interpret.call import Call
-from tilec.interpret.execution import Running, execute
+from tilec.interpret.cta import Running
+from tilec.interpret.execution import Role, execute
 from tilec.interpret.numbers import Array
 from tilec.interpret.places import is_fragment
 from tilec.interpret.registry import Value, meaning
-from tilec.isa import LANES
+from tilec.isa import LANES, WARPGROUP_THREADS
 
 
 @meaning("scf.for", control=True)
@@ -44,8 +46,11 @@ def _execute_region(call: Call) -> Running:
 
 
 @meaning("scf.if", control=True)
-def _if(call: Call, condition: Array) -> Running:
+def _if(call: Call, condition: Array) -> Running | Generator[None, None, Role]:
     taken = np.broadcast_to(condition, call.active.shape)
+    if call.has(PRODUCER):
+        threads = call.active & taken
+        return Role(threads, execute(call.cta, call.node.bodies[0], threads))
     bodies = call.node.bodies
     chosen = taken[call.active]
     if chosen.all() or not chosen.any():
@@ -91,7 +96,15 @@ def _merged(call: Call, at: int, one: Value, other: Value, first: Array) -> Valu
     tile = call.tile(type_)
     if not isinstance(one, np.ndarray) or (tile is not None and not is_fragment(tile)):
         call.unknown("what threads choose in different ways is one value of the CTA")
+    if call.warpgroup_tile(type_) is not None:
+        groups = [bool(first[at].any()) for at in _groups(len(first))]
+        return np.where(np.reshape(groups, (-1, 1, 1)), one, other)
     if tile is None:
         return np.where(first, one, other)
     warps = first.reshape(-1, LANES).any(axis=1)
     return np.where(warps.reshape(-1, *(1,) * (one.ndim - 1)), one, other)
+
+
+def _groups(threads: int) -> list[slice]:
+    """The threads of each warpgroup."""
+    return [slice(at, at + WARPGROUP_THREADS) for at in range(0, threads, WARPGROUP_THREADS)]

@@ -76,7 +76,7 @@ def _is_whole(op: ir.OpView) -> bool:
     """Whether all threads of the CTA wait for each other: no operand says which, or how many."""
     if scope_of(op) < Scope.WARP or len(op.operands) or not orders(op, Resource.BARRIERS):
         return False
-    return "subgroup" not in str(op.attributes.get("scope", ""))
+    return "subgroup" not in str(op.attributes.get("scope"))
 
 
 def _uses(value: ir.Value) -> Iterator[ir.Operation]:

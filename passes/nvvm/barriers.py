@@ -50,7 +50,8 @@ class Barriers:
     def arrive(self, op: BarrierArriveOp, expansion: Expansion) -> list[Values]:
         """`tile.barrier_arrive`, in the own CTA or in another of the cluster."""
         address = barrier_address(expansion.one(op.barriers), op.index)
-        ranks, predicate = list(op.rank), None
+        ranks: list[Value] = list(op.rank)
+        predicate: Value | None = None
         if "ctas" in op.attributes:
             lane = self._lowering.thread.lane
             ctas = index_constant(attribute(op, "ctas", ir.IntegerAttr).value)

@@ -11,7 +11,6 @@ from ..fragments.expansion import Expansion, Values
 from .lowering import Lowering
 
 if TYPE_CHECKING:
-    from tilec.dialects.tile.ops.inline_asm import AsmOp
     from tilec.dialects.tile.ops.views import ViewOp
 
     from .atomics import Atomics
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from .casts import Casts
     from .conversions import Conversions
     from .fetches import Fetches
+    from .inline_asm import AsmOp
     from .reductions import Reductions
     from .takes import Takes
     from .tma import BoxCopies

@@ -56,7 +56,7 @@ def _of_row(buffer: TensorBuffer, row: Index) -> tuple[int, list[Value]]:
         return (place[1] << LANE_BIT) + place[2], []
     rows = buffer.layout.layout.restrict(ins=("row",))
     _, lane, column = linear(rows, "row", row.emit())
-    parts = [llvm.shl(_word(lane), llvm.constant_i32(LANE_BIT))]
+    parts: list[Value] = [llvm.shl(_word(lane), llvm.constant_i32(LANE_BIT))]
     if any(image[2] for image in rows.bases["row"]):
         parts.append(_word(column))
     return 0, parts

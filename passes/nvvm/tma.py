@@ -15,7 +15,7 @@ from tilec.dialects.tile.ops.box_modes import element_strides, im2col_box
 from tilec.dialects.tile.ops.tma import BoxOp, OutgoingOp, TmaLoadOp, TmaPrefetchOp
 from tilec.dialects.tile.shared import shared_buffer
 from tilec.ir.aliases import Value
-from tilec.ir.attributes import signature
+from tilec.ir.attributes import cluster_size, signature
 from tilec.ir.mlir import ir
 from tilec.ir.ops import arith, llvm
 from tilec.ir.types import i32, i64, memref_of
@@ -23,7 +23,7 @@ from tilec.isa import TilecError
 from tilec.isa.limits import BOX_ALIGNMENT, LARGEST_CLUSTER
 
 from ..fragments.expansion import Expansion, Values
-from ..functions import cluster_size, is_kernel
+from ..functions import is_kernel
 from .addresses import advance, step
 from .barriers import address_in_shared, barrier_address
 from .indices import split

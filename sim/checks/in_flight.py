@@ -180,6 +180,7 @@ class InFlight:
         *,
         followed: bool = False,
         padded: bool = False,
+        cta: int | None = None,
     ) -> Operation:
         """Threads, of one CTA and one warp each, have granules of its shared memory read.
 
@@ -189,9 +190,10 @@ class InFlight:
             granules: of 16 bytes, ascending, each once.
             followed: whether what comes of undefined bytes is followed.
             padded: whether there are bytes between that do not matter.
+            cta: whose shared memory it is, if it is another's of the cluster.
         """
         self.operations.follow()
-        cta = threads[0][0]
+        cta = threads[0][0] if cta is None else cta
         # Which bytes of a padded granule count is not known here.
         if not followed and not padded:
             self._defined(instruction, threads[0], cta, granules)

@@ -57,8 +57,8 @@ class TensorChecks:
         self._touches: dict[int, dict[int, dict[int, _Touch]]] = {}
         self._open: dict[Thread, list[Operation]] = {}
         self._commits: dict[Thread, Commit] = {}
-        self._issuers: dict[int, tuple[int, int]] = {}
-        """The warp that issued an operation, and when."""
+        self._issuers: dict[int, tuple[int, int, int]] = {}
+        """CTA and number of the warp that issued an operation, and when."""
         self._takers: dict[int, tuple[Instruction, Thread]] = {}
         self._number = 0
         self._restarts = 0
@@ -71,7 +71,7 @@ class TensorChecks:
         self._restarts = self.progress.restarts
         for operation in self._operations():
             operation.known = np.minimum(operation.known, 1)
-        self._issuers = {n: (warp, min(when, 1)) for n, (warp, when) in self._issuers.items()}
+        self._issuers = {n: (c, w, min(when, 1)) for n, (c, w, when) in self._issuers.items()}
         for own in (own for warps in self._touches.values() for own in warps.values()):
             for touch in own.values():
                 touch.over = min(touch.over, 1)
@@ -90,34 +90,41 @@ class TensorChecks:
         thread: Thread,
         columns: Array,
         reads: Sequence[tuple[Array, bool]],
+        cta: int,
     ) -> None:
-        """A thread has columns written, from granules of shared memory.
+        """A thread has columns of a CTA written, from granules of that CTA's shared memory.
 
         Args:
             instruction: the product or copy.
             thread: who issued it.
-            columns: of its CTA, each once.
+            columns: each once.
             reads: granules of 16 bytes of each operand, each once, and whether some of their bytes
                 are padding.
+            cta: the thread's, or the other one of its pair.
         """
-        self._after_touches(instruction, thread, columns, "writes")
-        self._after_products(instruction, thread, columns, "writes")
+        self._after_touches(instruction, thread, columns, "writes", cta)
+        self._after_products(instruction, thread, columns, "writes", cta)
         issued = self._open.setdefault(thread, [])
         for granules, padded in reads:
-            issued.append(self.in_flight.read(instruction, [thread], granules, padded=padded))
-        made = self._made(instruction, thread[0], columns)
-        self._issuers[made.number] = thread[1], int(self.progress.clocks.now[thread[0]])
-        writers = self._writers.setdefault(thread[0], [None] * COLUMNS)
+            issued.append(
+                self.in_flight.read(instruction, [thread], granules, padded=padded, cta=cta)
+            )
+        made = self._made(instruction, cta, columns)
+        now = int(self.progress.clocks.now[thread[0]])
+        self._issuers[made.number] = thread[0], thread[1], now
+        writers = self._writers.setdefault(cta, [None] * COLUMNS)
         for column in columns.tolist():
             writers[column] = made
         issued.append(made)
 
-    def read_by_product(self, instruction: Instruction, thread: Thread, columns: Array) -> None:
-        """A thread has columns read, as A or scale factors."""
-        self._after_touches(instruction, thread, columns, "reads", stores=True)
-        self._after_products(instruction, thread, columns, "reads")
-        made = self._made(instruction, thread[0], columns)
-        self._readers.setdefault(thread[0], []).append(made)
+    def read_by_product(
+        self, instruction: Instruction, thread: Thread, columns: Array, cta: int
+    ) -> None:
+        """A thread has columns of a CTA read, as A or scale factors."""
+        self._after_touches(instruction, thread, columns, "reads", cta, stores=True)
+        self._after_products(instruction, thread, columns, "reads", cta)
+        made = self._made(instruction, cta, columns)
+        self._readers.setdefault(cta, []).append(made)
         self._open.setdefault(thread, []).append(made)
 
     def _made(self, instruction: Instruction, cta: int, columns: Array) -> Operation:
@@ -134,19 +141,20 @@ class TensorChecks:
         return found
 
     def _after_products(
-        self, instruction: Instruction, thread: Thread, columns: Array, verb: str
+        self, instruction: Instruction, thread: Thread, columns: Array, verb: str, home: int
     ) -> None:
         """Products of other warps that write the same columns must be over, or issued before."""
         cta, warp, _ = thread
-        writers = self._writers.get(cta)
+        writers = self._writers.get(home)
         if writers is None:
             return
         self._follow()
-        seen = self.progress.clocks.seen[cta, warp]
         found = {w.number: w for c in columns.tolist() if (w := writers[c]) is not None}
         for operation in found.values():
-            issuer, when = self._issuers[operation.number]
-            if issuer == warp or seen[issuer] >= when:
+            issuer_cta, issuer, when = self._issuers[operation.number]
+            if (issuer_cta, issuer) == (cta, warp):
+                continue
+            if self._seen(thread, issuer_cta, issuer) >= when:
                 continue
             if not operation.visible(self.progress.clocks, cta, warp):
                 self._blame(
@@ -154,6 +162,13 @@ class TensorChecks:
                     f"{verb} columns of tensor memory, {self._unseen(operation, 'writes')}",
                 )  # fmt: skip
                 return
+
+    def _seen(self, thread: Thread, cta: int, warp: int) -> int:
+        """What a thread's warp has seen of a warp of its CTA, or of another of the cluster."""
+        clocks = self.progress.clocks
+        if cta == thread[0]:
+            return int(clocks.seen[cta, thread[1], warp])
+        return int(clocks.toward(thread[0], thread[1], cta)[warp])
 
     # Loads and stores
 
@@ -174,7 +189,7 @@ class TensorChecks:
         """A warp gives columns back: nothing may be under way there."""
         columns = np.arange(first, min(first + count, COLUMNS))
         self._over(instruction, cta, warp, columns, "gives back")
-        self._after_touches(instruction, (cta, warp, 0), columns, "gives back")
+        self._after_touches(instruction, (cta, warp, 0), columns, "gives back", cta)
         self._touches.get(cta, {}).clear()
 
     def _over(
@@ -242,6 +257,7 @@ class TensorChecks:
         thread: Thread,
         columns: Array,
         verb: str,
+        home: int,
         *,
         stores: bool = False,
     ) -> None:
@@ -249,15 +265,15 @@ class TensorChecks:
         cta, warp, _ = thread
         self._follow()
         wanted = columns.tolist()
-        for other, own in self._touches.get(cta, {}).items():
+        for other, own in self._touches.get(home, {}).items():
             if not own:
                 continue
-            seen = int(self.progress.clocks.seen[cta, warp, other])
+            seen = self._seen(thread, home, other)
             for column in wanted:
                 touch = own.get(column)
                 if touch is None or (stores and not touch.stores):
                     continue
-                words = self._undone(touch, seen, same=other == warp)
+                words = self._undone(touch, seen, same=(home, other) == (cta, warp))
                 if words:
                     self._blame(
                         instruction, thread, f"{verb} column {column} of tensor memory, {words}"

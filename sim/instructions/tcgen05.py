@@ -11,11 +11,12 @@ from ..access import Access
 from ..alu import Array
 from ..binding import Binding
 from ..checks.commits import Commit
-from ..machine import Step
+from ..machine import Machine, Step
 from ..memory import Space
 from ..ptx.module import Instruction, Integer
 from ..sync import Gate, Members
 from ..taint.flows import Flow, Flowing, harm
+from ..tensor_memory import ctas_of
 from ..traits import First, Sync, Traits
 from ..transfers import Load
 from ..warps import whole_warps
@@ -50,8 +51,6 @@ def _bind(binding: Binding) -> Step:
     binder = _BINDERS.get(modifiers[0] if modifiers else "")
     if binder is None:
         raise binding.error(f"unsupported instruction '{binding.instruction.mnemonic}'")
-    if "cta_group::2" in modifiers:
-        raise binding.error("'cta_group::2' is not simulated")
     return binder(binding)
 
 
@@ -88,7 +87,11 @@ def _alloc(binding: Binding) -> Step:
         counts = machine.full(registers[slot])
         fits = np.zeros(threads.shape, np.bool_)
         served = set[int]()
-        for cta, warp in np.argwhere(here.any(axis=2)).tolist():
+        waiting = np.argwhere(here.any(axis=2)).tolist()
+        there = {cta for cta, _ in waiting}
+        for cta, warp in waiting:
+            if not there.issuperset(_pair(binding, cta)):
+                continue  # both CTAs of a pair allocate together
             wanted = int(counts[cta, warp, np.argmax(here[cta, warp])])
             wrong = wanted not in ALLOCATIONS or (memory.used and memory.closed[cta])
             gets = not wrong and cta not in served and memory.room(cta, wanted) is not None
@@ -118,6 +121,13 @@ def _alloc(binding: Binding) -> Step:
         _store(binding, where(), given, chosen)
 
     return step
+
+
+def _pair(binding: Binding, cta: int) -> tuple[int, ...]:
+    """The CTAs that allocate together with one."""
+    geometry = binding.machine.geometry
+    group = 2 if "cta_group::2" in binding.modifiers and geometry.cluster_ctas % 2 == 0 else 1
+    return ctas_of(geometry, cta, group)
 
 
 def _store(
@@ -194,10 +204,13 @@ def _fence(binding: Binding) -> Step:
 
 
 def _commit(binding: Binding) -> Step:
-    if any(word.startswith(("multicast", "sync_restrict")) for word in binding.modifiers):
+    words = binding.modifiers
+    if any(word.startswith(("multicast::cluster::", "sync_restrict")) for word in words):
         raise binding.error(f"'{binding.instruction.mnemonic}' is not simulated")
-    (address,) = binding.expect(1)
+    casts = "multicast::cluster" in words
+    address, *mask = binding.expect(2 if casts else 1)
     object_, machine = MBarrier(binding, address), binding.machine
+    slot = binding.source(mask[0], "u16") if casts else None
 
     def step() -> None:
         index, chosen = object_.places()
@@ -206,14 +219,27 @@ def _commit(binding: Binding) -> Step:
             observer.mbarriers.signal(index, chosen)
         for at, (cta, warp, lane) in zip(index.tolist(), np.argwhere(chosen).tolist(), strict=True):
             thread = (cta, warp, lane)
-            commit: Commit | None = None
-            if observer is not None and observer.tensor is not None:
-                home, offset = machine.phases.places(np.array([at]))
-                commit = observer.tensor.committed(thread, int(home[0]), int(offset[0]))
-            load = Load(binding.instruction, thread, _nothing, at, 0, None, 1, commit)
-            machine.transfers.load(load, observer)
+            home, offset = (int(one[0]) for one in machine.phases.places(np.array([at])))
+            chosen_ctas = [home]
+            if slot is not None:
+                ranks = int(machine.full(machine.registers[slot])[thread])
+                chosen_ctas = _receivers(machine, cta, ranks)
+            for receiver in chosen_ctas:
+                commit: Commit | None = None
+                if observer is not None and observer.tensor is not None:
+                    commit = observer.tensor.committed(thread, receiver, offset)
+                element = at + (receiver - home) * machine.memory.shared_stride // 8
+                load = Load(binding.instruction, thread, _nothing, element, 0, None, 1, commit)
+                machine.transfers.load(load, observer)
 
     return step
+
+
+def _receivers(machine: Machine, cta: int, ranks: int) -> list[int]:
+    """The CTAs of a cluster whose ranks are bits of a mask."""
+    size = machine.geometry.cluster_ctas
+    first = cta // size * size
+    return [first + rank for rank in range(size) if ranks >> rank & 1]
 
 
 def _nothing() -> None:

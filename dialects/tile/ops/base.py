@@ -102,7 +102,15 @@ class TileOp(Tile.Operation):
         except TilecError as error:
             self.location.emit_error(f"'{self.OPERATION_NAME}' op {error}")
             return False
+        except RuntimeError as error:  # what MLIR's bindings make of bytes that are no text
+            if _UNREADABLE not in str(error):
+                raise
+            self.location.emit_error(f"'{self.OPERATION_NAME}' op has a string that is not UTF-8")
+            return False
         return True
+
+
+_UNREADABLE = "str_from_cstr_and_size(): conversion error"
 
 
 def check_op(op: ir.Operation) -> None:

@@ -36,7 +36,7 @@ class TensorProductOp(TileOp):
     SCALED = False
     FIXED = 4
     """Operands before the indices: a, b, d, whether d is added, and scale factors."""
-    MATRICES = ("a", "b", "d")
+    MATRICES = tuple[str, ...](("a", "b", "d"))
     """Names of the memrefs, in the order of their indices."""
 
     @property
@@ -260,7 +260,7 @@ class Tcgen05MmaScaledOp(TensorProductOp, name="tcgen05_mma_scaled"):
 
     SCALED = True
     FIXED = 6
-    MATRICES = ("a", "b", "d", "sfa", "sfb")
+    MATRICES = tuple[str, ...](("a", "b", "d", "sfa", "sfb"))
     SEMANTICS = Semantics(
         scope=Scope.ONE_THREAD,
         effects=(

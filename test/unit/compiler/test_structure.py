@@ -141,6 +141,26 @@ def test_comments_and_strings_may_hold_anything(name: str, where: str) -> None:
     parse(Source("program", program), new_context())
 
 
+@pytest.mark.parametrize(
+    ("op", "message"),
+    [
+        ('"tile.dot"(%t, %t, %t) {form = "f16\\f16"} : (!t, !t, !t) -> !t', "has a string that is"),
+        ('tile.fill %x : f32 -> tensor<16x8xf32, #tile.layout<"a \\F1">>', "a name that is"),
+        ('memref.alloc() : memref<64x64xf16, #tile.shared< "\\F1">>', "a name that is"),
+    ],
+)
+def test_texts_that_tilec_reads_are_utf_8(op: str, message: str) -> None:
+    program = (
+        "!t = tensor<16x16xf32>\ngpu.module @m { gpu.func @k(%x: f32, %t: !t) {\n"
+        f"%u = {op}\ngpu.return }} }}"
+    )
+    with pytest.raises(ProgramError, match=f"{message} not UTF-8") as caught:
+        parse(Source("program", program), new_context())
+    at = place(caught.value.diagnostics[0].location)
+    assert at is not None
+    assert at.line == 3
+
+
 @pytest.mark.parametrize("text", ["\ud800", "// \udcff", 'module attributes {a.b = "\udfff"} {}'])
 def test_half_a_character_is_none(text: str) -> None:
     with pytest.raises(ProgramError, match=r"U\+D[8CF][0F][0F] is a lone surrogate") as caught:

@@ -30,6 +30,13 @@ PTX = (
     ".version 8.0\n.target sm_80\n.address_size 64\n"
     ".visible .entry k(.param .u64 p) .reqntid 32\n{\n  ret;\n}\n"
 )
+LOWERED = """gpu.module @m {
+  llvm.func @k() attributes {nvvm.kernel} {
+    llvm.return
+  }
+}
+"""
+CHECKED = f"// RUN: tile-opt %s --canonicalize | FileCheck %s\n{PROGRAM}"
 FORM = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
@@ -41,12 +48,20 @@ class Command(NamedTuple):
         source: the input's contents; empty if it reads none.
         outputs: the files that it leaves when it succeeds.
         prints: whether it prints on standard output if OUT is `-`.
+        makes_folder: whether its output is a folder.
+        changes: whether it changes its input.
+        parses: whether what it reads is a program to it, else text.
+        slow: whether to leave most faults to `-m slow`, as others have them in CI.
     """
 
     words: tuple[str, ...]
     source: str
     outputs: tuple[str, ...]
     prints: bool = True
+    makes_folder: bool = False
+    changes: bool = False
+    parses: bool = True
+    slow: bool = False
 
 
 COMMANDS = {
@@ -80,6 +95,44 @@ COMMANDS = {
     ),
     "tile-isa": Command(
         ("tile_isa", "emit", FORM, "--target", "sm_80", "-o", "OUT"), "", ("out.ptx",)
+    ),
+    "python -m tilec": Command(
+        ("-m tilec", "IN", "-o", "OUT"), PROGRAM, ("out.json", "out.ptx"), slow=True
+    ),
+    "tilec, explorer": Command(
+        ("tilec", "IN", "--emit", "html", "-o", "OUT"),
+        PROGRAM,
+        ("out.ptx",),
+        slow=True,
+    ),
+    "tile-isa, list": Command(("tile_isa", "list"), "", (), slow=True),
+    "tile-translate": Command(
+        ("tile_translate", "IN", "--mlir-to-llvmir", "-o", "OUT"), LOWERED, ("out.ptx",), slow=True
+    ),
+    "tile-reduce": Command(
+        ("tile_reduce", "IN", "--test", "true", "-o", "OUT"),
+        PROGRAM,
+        ("out.ptx",),
+        parses=False,
+        slow=True,
+    ),
+    "tile-lsp-server": Command(("tile_lsp_server",), "", (), prints=False, slow=True),
+    "update-tile-test-checks": Command(
+        ("update_tile_test_checks", "IN"),
+        CHECKED,
+        (),
+        prints=False,
+        changes=True,
+        parses=False,
+        slow=True,
+    ),
+    "tile-new-pass": Command(
+        ("tile_new_pass", "acme", "-o", "OUT"),
+        "",
+        ("out.ptx",),
+        prints=False,
+        makes_folder=True,
+        slow=True,
     ),
 }
 
@@ -131,6 +184,22 @@ def reads(command: Command) -> bool:
     return bool(command.source)
 
 
+def parses(command: Command) -> bool:
+    return bool(command.source) and command.parses
+
+
+def writes_a_file(command: Command) -> bool:
+    return not command.makes_folder
+
+
+def makes_folder(command: Command) -> bool:
+    return command.makes_folder
+
+
+def writes(command: Command) -> bool:
+    return bool(command.outputs) or command.changes
+
+
 def prints(command: Command) -> bool:
     return command.prints
 
@@ -147,6 +216,8 @@ def open_cache(folder: Path) -> None:
     (folder / "cache").chmod(0o777)
 
 
+IN_PLACE = ("tile_opt", "tile_translate", "tile_reduce")
+"""Commands that may write over their input, as upstream's do."""
 CACHED = {"TILEC_CACHE": "1"}
 WARNING = r"(warning: no compile cache: .*\n)?"
 ENDED = (0, -signal.SIGKILL)
@@ -165,13 +236,13 @@ FAULTS = {
         Outcome(1, r"(?s)(bad:|error: bad:).*error.*", whole=False),
         {"IN": "bad"},
         lambda folder: (folder / "work" / "bad").write_bytes(b"\0x\0" * 1000),
-        applies=reads,
+        applies=parses,
     ),
     "input is deep": Fault(
         Outcome(1, r"(?s)(error: )?bad:\d+:\d+: .*", whole=False),
         {"IN": "bad"},
         lambda folder: (folder / "work" / "bad").write_text("module {" * 100_000),
-        applies=reads,
+        applies=parses,
     ),
     "input is damaged bytecode": Fault(
         Outcome(1, r"(?s)(error: )?bad:.*", whole=False),
@@ -183,22 +254,32 @@ FAULTS = {
         Outcome(1, r"(?s)(error: )?bad:1:\d+: [^\n]*\n.*", whole=False),
         {"IN": "bad"},
         lambda folder: (folder / "work" / "bad").write_text('gpu.module @"\\FF" {}\n'),
-        applies=reads,
+        applies=parses,
     ),
     "input is closed": Fault(
         error("<stdin>: Bad file descriptor"), {"IN": "-"}, shell="<&-", applies=reads
     ),
     "output in no folder": Fault(
-        error(r"no/out: (No such file or directory|Not a directory)"), {"OUT": "no/out"}
+        error(r"no/out: (No such file or directory|Not a directory)"),
+        {"OUT": "no/out"},
+        applies=writes_a_file,
     ),
-    "output is a folder": Fault(error(r"\.: Is a directory"), {"OUT": "."}),
-    "output is full": Fault(error("/dev/full: No space left on device"), {"OUT": "/dev/full"}),
+    "output is a folder": Fault(error(r"\.: Is a directory"), {"OUT": "."}, applies=writes_a_file),
+    "output is full": Fault(
+        error("/dev/full: No space left on device"), {"OUT": "/dev/full"}, applies=writes_a_file
+    ),
+    "output is there": Fault(error(r"\. already exists"), {"OUT": "."}, applies=makes_folder),
+    "output is below a file": Fault(
+        error(r"/dev/null/x: Not a directory"), {"OUT": "/dev/null/x"}, applies=makes_folder
+    ),
     "output is the input": Fault(
         error("in.file is the input; name the output otherwise"),
         {"OUT": "in.file"},
-        applies=lambda command: reads(command) and command.words[0] != "tile_opt",
+        applies=lambda command: reads(command) and command.words[0] not in IN_PLACE,
     ),
-    "files are too large": Fault(error(r"\S+: File too large"), limit=(resource.RLIMIT_FSIZE, 16)),
+    "files are too large": Fault(
+        error(r"\S+: File too large"), limit=(resource.RLIMIT_FSIZE, 16), applies=writes
+    ),
     "standard output is closed": Fault(
         error("<stdout>: Bad file descriptor"), {"OUT": "-"}, shell=">&-", applies=prints
     ),
@@ -225,8 +306,10 @@ FAULTS = {
     "terminated": Fault(Outcome((0, 143, -signal.SIGTERM)), signal=signal.SIGTERM),
     "killed": Fault(Outcome(ENDED), signal=signal.SIGKILL),
 }
+SHORT = ("none", "standard output is full")
+"""Faults that befall every command in CI."""
 CELLS = [
-    (fault, command)
+    pytest.param(fault, command, marks=[pytest.mark.slow] * (of.slow and fault not in SHORT))
     for fault, one in FAULTS.items()
     for command, of in COMMANDS.items()
     if one.applies(of) and (one.words.get("OUT", "-") == "-" or "OUT" in "".join(of.words))
@@ -254,6 +337,8 @@ def test_outcome(fault: str, command: str, tmp_path: Path) -> None:
     put = {"IN": named, "OUT": "out.ptx", **one.words}
     words = [put.get(w, w.replace("OUT", put["OUT"])) for w in of.words]
     code, said = run(words, one, tmp_path)
+    if of.changes and code == 0:
+        before.pop("in.file")
     outcome = one.outcome
     assert code in (outcome.code if isinstance(outcome.code, tuple) else (outcome.code,)), said
     if one.signal is None:
@@ -284,17 +369,10 @@ def run(words: list[str], one: Fault, folder: Path) -> tuple[int, str]:
         if not one.shell.startswith("|")
         else f'{{ "$@"; echo $? >{code}; }} {one.shell}; exit $(cat {code})'
     )
+    begin = words[0].split() if words[0].startswith("-m") else ["-c", BEGIN, words[0]]
+    script = script if one.shell else 'exec "$@"'
     process = subprocess.Popen(
-        [
-            "sh",
-            "-c",
-            script if one.shell else 'exec "$@"',
-            "sh",
-            sys.executable,
-            "-c",
-            BEGIN,
-            *words,
-        ],
+        ["sh", "-c", script, "sh", sys.executable, *begin, *words[1:]],
         cwd=folder / "work",
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -320,7 +398,13 @@ def limit(kind: int, amount: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits are of Linux")
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] if of.slow else [])
+        for name, of in COMMANDS.items()
+    ],
+)
 @pytest.mark.parametrize(
     ("kind", "amounts"),
     [

@@ -241,7 +241,7 @@ class OnGpu:
 
 
 def test_devices() -> None:
-    with pytest.raises(tilec.TilecError, match="unknown device 'gpu'; legal: 'cuda', 'sim', None"):
+    with pytest.raises(tilec.TilecError, match="unknown device 'gpu'; legal: 'cuda', 'sim', 'interpret', None"):
         add.using(device="gpu")
     with pytest.raises(tilec.TilecError, match="argument 'x' is on a GPU; the simulator takes"):
         add.using(device="sim")[1](OnGpu(), 1, 0.5)

@@ -88,7 +88,7 @@ ALONE = (
     "dropout",
     *("embedding", "fp8_block_gemm", "grouped_gemm", "histogram", "layer_norm_backward", "mamba2"),
     *("math_functions", "moe", "paged_attention", "persistent_gemm", "prefix_sum", "rms_norm"),
-    *("rotary", "stream_k_gemm", "swiglu", "topk", "w4a16_gemm"),
+    *("rotary", "stream_k_gemm", "swiglu", "topk", "varlen_attention", "w4a16_gemm"),
 )
 """Kernels that stand in Python only; each has a `check` that compares it with numpy."""
 OTHERS = ("sm_75", "sm_90a", "sm_120a")
@@ -98,7 +98,7 @@ LATE = ("dependent_add", "fp8_block_gemm")
 """Those that sm_75 has not the instructions of."""
 LONG = (
     *("attention_backward", "depthwise_conv", "layer_norm_backward", "mamba2", "math_functions"),
-    *("stream_k_gemm", "w4a16_gemm"),
+    *("stream_k_gemm", "varlen_attention", "w4a16_gemm"),
 )
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from tilec.isa.plugins import PluginError, plugins
 
 Install = Callable[..., None]
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -318,3 +320,16 @@ def test_json_still_says_the_target(install: Install, run: Run) -> None:
     same, *text = run("python", code, PROGRAM).stdout.splitlines()
     assert same == "True"
     assert json.loads("\n".join(text))["target"] == "sm_77"
+
+
+def test_entry_points_that_are_none_name_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "odd-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[tilec.passes]\n= =odd\n[\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for group in ("tilec.passes", "tilec.targets"):
+        with pytest.raises(PluginError, match=r"the entry_points\.txt of odd cannot be read"):
+            plugins.__wrapped__(group)  # not what is remembered

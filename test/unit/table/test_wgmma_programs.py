@@ -11,8 +11,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 import tilec
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.interpret import arithmetic_of, interpret
 from tilec.isa import forms, target
+from tilec.report.diagnostics import Source
 from tilec.tools import tile_isa
+
+from ..interpret.arrays import contents, kernel_of, views
 
 HOPPER = target("sm_90a")
 FORMS = sorted(name for name, form in forms().items() if str(form.family).startswith("wgmma"))
@@ -88,9 +94,23 @@ def _check(name: str, folder: Path, ptxases: list[Any], selectors: dict[str, int
     if selectors.get("imm_trans_b"):
         right = np.ascontiguousarray(right.T)
     out = np.full((64, columns), 77).astype(DTYPES[d])
+    arguments = [out.copy(), left, right, *more]
     compiled.launch(out, left, right, *more, grid=1, device="sim")
     sign = selectors.get("imm_scale_a", 1) * selectors.get("imm_scale_b", 1)
     np.testing.assert_array_equal(out.astype(np.int64), sign * (a @ b.T))
+    _check_interpreted(file.read_text(), arguments, sign * (a @ b.T))
+
+
+def _check_interpreted(text: str, arguments: list[Any], expected: Any) -> None:
+    """The interpreter computes the same at level 3, and finds nothing wrong."""
+    module = parse(Source("-", text), new_context())
+    function = kernel_of(module)
+    for numerics in ("hardware", "f64"):
+        arithmetic = arithmetic_of(numerics)
+        given = views(function, arguments, arithmetic)
+        done = interpret(function, given, arithmetic, target="sm_90a")
+        assert not done.findings
+        np.testing.assert_array_equal(contents(given[0], done.memories[0]), expected)
 
 
 @pytest.mark.parametrize("number", sorted(DRAWN), ids=lambda n: FORMS[n])

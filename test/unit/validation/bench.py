@@ -53,7 +53,7 @@ WRITERS = (
 )
 """What the names of the modules begin with that write IR, rather than ask about it."""
 SECONDS = 30
-"""What a program has at most."""
+"""Of the processor, that a mutant has at most."""
 
 
 def load(path: Path) -> ModuleType:
@@ -175,7 +175,7 @@ def apart(mutant: Any, programs: list[Known]) -> Verdict | None:
     child = os.fork()
     if child == 0:
         os.close(read)
-        signal.alarm(SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         verdict = miscompiled(mutant, programs)
         os.write(write, json.dumps(verdict).encode())
         os._exit(0)

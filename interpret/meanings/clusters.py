@@ -1,0 +1,66 @@
+"""Clusters: places in them, and their barrier."""
+
+from __future__ import annotations
+
+import numpy as np
+from tilec.interpret.call import Call
+from tilec.interpret.cta import Running
+from tilec.interpret.numbers import Array
+from tilec.interpret.registry import meaning
+from tilec.ir.dimensions import dimension_of
+from tilec.isa import LANES
+
+
+def _along(call: Call, sizes: list[int]) -> Array:
+    return np.asarray(sizes[call.fact("dimension", lambda: dimension_of(call.op))], np.int64)
+
+
+def _places(call: Call) -> list[tuple[int, int]]:
+    """The CTA's place along each dimension, and CTAs of a cluster there."""
+    return list(zip(call.cta.at, call.cta.cluster.extents, strict=True))
+
+
+@meaning("gpu.cluster_block_id")
+def _block_in_cluster(call: Call) -> Array:
+    return _along(call, [at % extent for at, extent in _places(call)])
+
+
+@meaning("gpu.cluster_id")
+def _cluster(call: Call) -> Array:
+    return _along(call, [at // extent for at, extent in _places(call)])
+
+
+@meaning("gpu.cluster_dim_blocks")
+def _extent(call: Call) -> Array:
+    return _along(call, [extent for _, extent in _places(call)])
+
+
+@meaning("gpu.cluster_dim")
+def _clusters(call: Call) -> Array:
+    pairs = zip(call.cta.grid, call.cta.cluster.extents, strict=True)
+    return _along(call, [grid // extent for grid, extent in pairs])
+
+
+@meaning("nvvm.cluster.arrive")
+def _arrive(call: Call) -> None:
+    """Come to the barrier of the cluster; what was done before is known to who waits for it."""
+    cluster, cta = call.cta.cluster, call.cta
+
+    def met(threads: set[tuple[int, int]]) -> None:
+        order = cluster.order
+        assert order is not None  # of every program with this op
+        warps = {rank * cta.warps + thread // LANES for rank, thread in threads}
+        order.meet(np.array(sorted(warps)))
+        for one in cluster.ctas:
+            one.shared.barrier()
+
+    threads = {(cta.rank, int(thread)) for thread in np.flatnonzero(call.active)}
+    count = len(cluster.ctas) * cta.threads
+    cta.arrived = cluster.meeting.arrive(threads, count, met)
+
+
+@meaning("nvvm.cluster.wait", control=True)
+def _wait(call: Call) -> Running:
+    call.cta.waits = call.node
+    yield from call.cta.cluster.meeting.wait(call.cta.arrived)
+    return ()

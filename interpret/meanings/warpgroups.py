@@ -1,0 +1,252 @@
+"""`tile.wgmma` and its kin, and products of a CTA's tiles that warpgroups execute."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+from tilec.dialects.tile.ops.warpgroup_dot import WarpgroupProduct
+from tilec.dialects.tile.ops.wgmma import WgmmaProduct
+from tilec.dialects.tile.tiles import element_name
+from tilec.interpret.call import Call
+from tilec.interpret.groups import Groups, PendingRead
+from tilec.interpret.meanings.products import Factors, multiply, sparse_codes
+from tilec.interpret.memory import View, dtype_of, unpacked
+from tilec.interpret.numbers import BYTE, Array, Number, named
+from tilec.interpret.places import find_places
+from tilec.interpret.registry import meaning
+from tilec.isa import WARPGROUP_WARPS, Operand, Product
+
+
+class Side:
+    """Operand A or B of a product, which may lie in shared memory.
+
+    Args:
+        call: the op.
+        name: `a` or `b`.
+        form: the instruction.
+        extents: rows and columns of the matrix.
+        transposed: whether M or N is contiguous in memory.
+    """
+
+    def __init__(
+        self, call: Call, name: str, form: Product, extents: tuple[int, int], transposed: bool
+    ) -> None:
+        self._call, self._extents = call, extents
+        self._operand: Operand = form.operand(name)
+        # Find_places is told whether memory holds the transpose of A or B as they are written.
+        self._turned = transposed if name == "a" else not transposed
+        self.number: Number = call.fact(
+            f"number of {name}", lambda: named(element_name(self._operand))
+        )
+
+    def read(self, view: View, indices: Sequence[Array], warps: int) -> tuple[Array, PendingRead]:
+        """The matrix that begins somewhere in shared memory, and what is read.
+
+        Args:
+            view: the memory.
+            indices: of the first element, one a dimension, the same for all who read.
+            warps: a bit for each warp that reads.
+        """
+        axis = -1 if self._operand.name == "a" else -2
+        shape = list(self._extents)
+        packed = view.buffer.number == BYTE and self.number.bits < BYTE.bits
+        if packed:
+            shape[axis] //= BYTE.bits // self.number.bits
+        places, inside = find_places(
+            self._call,
+            view,
+            indices,
+            (shape[0], shape[1]),
+            each=False,
+            transposed=self._turned,
+        )
+        if not inside.all():
+            self._call.report("bounds", f"reads operand {self._operand.name} outside of its buffer")
+        read = PendingRead(view.buffer, np.unique(places), np.asarray(np.uint64(warps)))
+        found = view.buffer.data[places]
+        if packed:
+            found = unpacked(found, self.number, self._call.arithmetic, axis)
+        return found, read
+
+
+def _groups(call: Call, group: int) -> Groups[PendingRead]:
+    return call.cta.products.setdefault(group, Groups())
+
+
+def _mask(group: int) -> int:
+    """The warps of a warpgroup, a bit each."""
+    return ((1 << WARPGROUP_WARPS) - 1) << group * WARPGROUP_WARPS
+
+
+# Instructions
+
+
+@meaning("tile.wgmma", "tile.wgmma_sp")
+def _wgmma(call: Call, a: Array | View, b: View, c: Array, scale: Array, *rest: Array) -> Array:
+    op = call.op
+    assert isinstance(op, WgmmaProduct)
+    form = call.fact("form", lambda: op.key)
+    assert isinstance(form, Product)
+    metadata, indices = (rest[:1], rest[1:]) if form.sparsity else ((), rest)
+    first = len(a.sizes) if isinstance(a, View) else 0
+    reads: list[tuple[int, PendingRead]] = []
+    found = np.array(c)
+    for group in np.flatnonzero(call.groups).tolist():
+        own = [np.asarray(call.of_group(index, group, "an index")) for index in indices]
+        sides = []
+        for name, value, at in (("a", a, own[:first]), ("b", b, own[first:])):
+            matrix, read = _operand(call, op, form, (name, value, group), at)
+            sides.append(matrix)
+            reads += [(group, read)] if read is not None else []
+        addend = c[group] if call.of_group(np.asarray(scale), group) else np.zeros_like(c[group])
+        codes = sparse_codes(call, form, metadata[0][group]) if metadata else None
+        factors = Factors(sides[0], sides[1], addend, codes)
+        found[group] = multiply(call, form, factors, _numbers(call, form))
+    for group, read in reads:
+        call.cta.shared.begin_read(read, group * WARPGROUP_WARPS, call.report)
+        kept = PendingRead(read.buffer, read.places, read.warps, found)
+        _groups(call, group).open.append(kept)
+    return found
+
+
+def _numbers(call: Call, form: Product) -> tuple[Number, Number, Number, Number]:
+    """The element types of A, B, C and D."""
+
+    def find() -> tuple[Number, ...]:
+        return tuple(named(element_name(form.operand(n))) for n in "abcd")
+
+    a, b, c, d = call.fact("numbers", find)
+    return a, b, c, d
+
+
+def _operand(
+    call: Call,
+    op: WgmmaProduct,
+    form: Product,
+    given: tuple[str, Array | View, int],
+    at: Sequence[Array],
+) -> tuple[Array, PendingRead | None]:
+    """A or B of a warpgroup, with its sign, and what is read of shared memory."""
+    name, value, group = given
+    operand, read = form.operand(name), None
+    if isinstance(value, View):
+        transposed = call.fact(
+            f"turned {name}", lambda: bool(op.selector_value(f"imm_trans_{name}"))
+        )
+        side = Side(call, name, form, (operand.rows, operand.cols), transposed)
+        matrix, read = side.read(value, at, _mask(group))
+    else:
+        matrix = value[group]
+    if call.fact(f"sign {name}", lambda: op.selector_value(f"imm_scale_{name}")) < 0:
+        of = _numbers(call, form)["ab".index(name)]
+        matrix = np.asarray(call.arithmetic.apply("arith.negf", (matrix,), of))
+    return matrix, read
+
+
+@meaning("tile.wgmma_fence")
+def _fence(call: Call, *values: Array) -> tuple[Array, ...]:
+    return values
+
+
+@meaning("tile.wgmma_commit")
+def _commit(call: Call) -> None:
+    for group in np.flatnonzero(call.groups).tolist():
+        _groups(call, group).commit()
+
+
+@meaning("tile.wgmma_wait")
+def _wait(call: Call, *values: Array) -> tuple[Array, ...]:
+    _end(call, call.integer("pending"))
+    return values
+
+
+def _end(call: Call, pending: int) -> None:
+    for group in np.flatnonzero(call.groups).tolist():
+        for read in _groups(call, group).end(pending):
+            call.cta.shared.end_read(read)
+
+
+# Fragments
+
+
+@meaning("tile.accumulator")
+def _accumulator(call: Call) -> Array:
+    type_ = call.result_type()
+    tile = call.warpgroup_tile(type_)
+    assert tile is not None
+    dtype = dtype_of(call.number(type_), call.arithmetic)
+    return np.zeros((len(call.groups), *tile.shape), dtype)
+
+
+@meaning("tile.warp_part")
+def _part(call: Call, values: Array) -> Array:
+    for group in np.flatnonzero(call.groups).tolist():
+        if any(read.result is values for read in _groups(call, group).all()):
+            call.report("in flight", "takes the result of a product that is not waited for")
+    tile = call.tile(call.result_type())
+    assert tile is not None
+    first, (rows, cols) = call.integer("column"), tile.shape
+    parts = values.reshape(-1, rows, values.shape[-1])[:, :, first : first + cols]
+    return parts[: call.cta.warps]
+
+
+@meaning("tile.join_warps")
+def _join(call: Call, *values: Array) -> Array:
+    tile = call.warpgroup_tile(call.result_type())
+    assert tile is not None
+    whole = np.concatenate(values, axis=-1)
+    missing = -len(whole) % WARPGROUP_WARPS
+    whole = np.pad(whole, ((0, missing), (0, 0), (0, 0)))
+    return whole.reshape(-1, *tile.shape)
+
+
+# Products of tiles
+
+
+@meaning("tile.warpgroup_dot", "tile.warpgroup_start")
+def _dot(call: Call, a: Array | View, b: View, c: Array, *indices: Array) -> Array:
+    op = call.op
+    assert isinstance(op, WarpgroupProduct)
+    form = call.fact("form", lambda: op.key)
+    assert isinstance(form, Product)
+    depth = call.fact("depth", op.depth)
+    rows, cols = c.shape
+    first = len(a.sizes) if isinstance(a, View) else 0
+    sides, reads = [], []
+    for name, value, at in (("a", a, indices[:first]), ("b", b, indices[first:])):
+        if not isinstance(value, View):
+            sides.append(value)
+            continue
+        extents = (rows, depth) if name == "a" else (depth, cols)
+        transposed = call.fact(f"turned {name}", partial(op.is_transposed, name))
+        side = Side(call, name, form, extents, transposed)
+        matrix, read = side.read(value, at, call.warp_mask)
+        sides.append(matrix)
+        reads.append(read)
+    found = multiply(call, form, Factors(sides[0], sides[1], c), _numbers(call, form))
+    # The operands are visible to the asynchronous proxy when the op begins.
+    for read in reads:
+        call.cta.shared.read(read.buffer, read.places, read.warps, call.report)
+    if call.node.name == "tile.warpgroup_start":
+        _start(call, reads, found)
+    return found
+
+
+def _start(call: Call, reads: Sequence[PendingRead], result: Array) -> None:
+    """Note what goes on after the op."""
+    for group in np.flatnonzero(call.groups).tolist():
+        mask = np.asarray(np.uint64(_mask(group)))
+        mine = [PendingRead(read.buffer, read.places, mask, result) for read in reads]
+        for read in mine:
+            call.cta.shared.keep_reading(read)
+        groups = _groups(call, group)
+        groups.open += mine
+        groups.commit()
+
+
+@meaning("tile.warpgroup_wait")
+def _wait_tile(call: Call, started: Array) -> Array:
+    _end(call, call.integer("pending"))
+    return started

@@ -1,0 +1,201 @@
+"""Kernels whose Python runs, with numpy arrays for tiles."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tilec
+import tilec.lang as tl
+from tilec.isa import LaunchError, TilecError
+from tilec.lang import stepping
+
+KERNELS = Path(__file__).parents[3] / "examples" / "kernels"
+Matrix = tl.Array[tl.float32, int, int]
+Vector = tl.Array[tl.float32, int]
+WAITS = {"stream_k_gemm"}
+"""Whose CTAs wait for later ones."""
+PLACE = r"test_stepping\.py:\d+:\d+: error: "
+QUICK = ("softmax", "histogram", "embedding", "grouped_gemm", "prefix_sum")
+
+
+def by_quickness() -> list[object]:
+    names = sorted({path.stem for path in KERNELS.glob("*.py")} - WAITS)
+    return [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in names]
+
+
+@pytest.mark.parametrize("name", by_quickness())
+def test_examples_are_right(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each compares itself with numpy, as it does on the simulator."""
+    monkeypatch.setenv("TILEC_INTERPRET", "1")
+    monkeypatch.syspath_prepend(str(KERNELS))
+    runpy.run_path(str(KERNELS / f"{name}.py"), run_name="__main__")
+
+
+@tl.function
+def scaled(x: tl.Tile, by: int) -> tl.Tile:
+    if by > 2:
+        return x * by
+    for _ in range(by):
+        x = x + x
+    return x
+
+
+seen: list[tuple[int, np.ndarray]] = []
+
+
+@tilec.kernel
+def watched(x: Matrix, y: Matrix, n: int) -> None:
+    row = tl.program_id(0) * 4
+    total = tl.zeros((4, 8))
+    for at in range(n):
+        total += scaled(tl.load(x, (row, 0), (4, 8)), at)
+        seen.append((int(at), np.asarray(total)))
+        if total.max() > 1e6 and row == 0:
+            break
+    while total.sum() < 1000 and not row > 4:
+        total += 50
+    tl.store(y, (row, 0), total)
+
+
+def test_values_are_seen_while_it_runs() -> None:
+    x = np.arange(48, dtype=np.float32).reshape(6, 8)
+    y = np.zeros_like(x)
+    seen.clear()
+    watched.interpret[2](x, y, 4)
+    padded = np.zeros((8, 8), np.float32)
+    padded[:6] = x
+    for number, (at, total) in enumerate(seen):
+        part = padded[4 * (number // 4) :][:4]
+        assert at == number % 4
+        np.testing.assert_array_equal(total, sum(f for f in (1, 2, 4, 3)[: at + 1]) * part)
+    assert len(seen) == 8
+    np.testing.assert_array_equal(y, 10 * x)
+
+
+def test_the_simulator_gives_the_same() -> None:
+    @tilec.kernel
+    def plain(x: Matrix, y: Matrix, n: int) -> None:
+        row = tl.program_id(0) * 4
+        total = tl.zeros((4, 8))
+        for at in range(n):
+            total += scaled(tl.load(x, (row, 0), (4, 8)), 1) * at
+        while total.sum() < 1000:
+            total += 50
+        tl.store(y, (row, 0), total)
+
+    x = np.arange(48, dtype=np.float32).reshape(6, 8)
+    left = [np.zeros_like(x) for _ in range(2)]
+    plain.interpret[2](x, left[0], 3)
+    plain.using(device="sim")[2](x, left[1], 3)
+    np.testing.assert_array_equal(*left)
+
+
+def test_a_debugger_steps(tmp_path: Path) -> None:
+    """By its commands, in a process of its own."""
+    program = tmp_path / "stepped.py"
+    program.write_text(
+        "import numpy as np, tilec, tilec.lang as tl\n"
+        "@tilec.kernel\n"
+        "def double(x: tl.Array[tl.float32, int]) -> None:\n"
+        "    held = tl.load(x, 0, 4)\n"
+        "    breakpoint()\n"
+        "    twice = held + held\n"
+        "    tl.store(x, 0, twice)\n"
+        "x = np.arange(4, dtype=np.float32)\n"
+        "double[1](x)\n"
+        "print('left', x)\n"
+    )
+    asked = "p held\nn\nn\np twice.sum()\nwhere\nc\n"
+    environment = {**os.environ, "TILEC_INTERPRET": "1"}
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        input=asked,
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert "float32 [4]:\n[0. 1. 2. 3.]" in done.stdout
+    assert "float32: 12.0" in done.stdout
+    assert "stepped.py(7)double()" in done.stdout
+    assert "left [0. 2. 4. 6.]" in done.stdout
+
+
+def test_arithmetics() -> None:
+    @tilec.kernel
+    def sums(x: Vector, y: Vector) -> None:
+        tl.store(y, 0, (tl.load(x, 0, 4) + 2.0**30) - 2.0**30)
+
+    x, y = np.full(4, 1.25, np.float32), np.zeros(4, np.float32)
+    sums.interpret[1](x, y)
+    assert (y == 0).all()
+    sums.interpret.using(numerics="f64")[1](x, y)
+    assert (y == 1.25).all()
+    sums.interpret.using(numerics="algebraic")[1](x, y)
+    assert (y == 1.25).all()
+
+
+def test_prints_and_asserts(capsys: pytest.CaptureFixture[str]) -> None:
+    @tilec.kernel
+    def said(x: Vector) -> None:
+        held = tl.load(x, 0, 2)
+        tl.device_print("held", held)
+        tl.device_assert(held < 2.0, "too large")
+
+    said.interpret[1](np.array([0.5, 1.5], np.float32))
+    assert capsys.readouterr().out == (
+        "pid (0, 0, 0) idx (0) held: 0.5\npid (0, 0, 0) idx (1) held: 1.5\n"
+    )
+    with pytest.raises(TilecError, match=PLACE + ".*too large"):
+        said.interpret[1](np.array([0.5, 2.5], np.float32))
+
+
+def test_errors_name_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stepping, "_POLLS", 50)
+
+    @tilec.kernel
+    def outside(x: Vector) -> None:
+        tl.store(x, 2, tl.load(x, 2, 4, bounds=False))
+
+    @tilec.kernel
+    def waits(x: tl.Array[tl.int32, int]) -> None:
+        while tl.atomic_cas(x, 0, 1, 1) != 1:
+            pass
+
+    @tilec.kernel
+    def wrong(x: Vector) -> None:
+        tl.load(x, 0, 4) + tl.load(x, 0, 8)
+
+    with pytest.raises(TilecError, match=PLACE + ".*outside of the memref"):
+        outside.interpret[1](np.zeros(4, np.float32))
+    with pytest.raises(TilecError, match=PLACE + "executed 50 times"):
+        waits.interpret[1](np.zeros(1, np.int32))
+    with pytest.raises(TilecError, match=PLACE):
+        wrong.interpret[1](np.zeros(8, np.float32))
+
+
+def test_memory_of_two_types() -> None:
+    @tilec.kernel
+    def two(x: Vector, y: tl.Array[tl.int32, int]) -> None:
+        tl.store(y, 0, tl.load(x, 0, 4).view(tl.int32))
+
+    both = np.zeros(8, np.float32)
+    with pytest.raises(LaunchError, match="have memory in common"):
+        two.interpret[1](both[:6], both[4:].view(np.int32))
+
+
+def test_views_of_one_array() -> None:
+    @tilec.kernel
+    def shifted(x: Vector, y: Vector) -> None:
+        tl.store(y, 0, tl.load(x, 0, 4) + 1)
+        tl.store(y, 0, tl.load(x, 0, 4) + 1)
+
+    held = np.zeros(6, np.float32)
+    shifted.interpret[1](held[:4], held[2:])
+    np.testing.assert_array_equal(held, [0, 0, 1, 1, 2, 2])

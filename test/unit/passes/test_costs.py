@@ -1,0 +1,60 @@
+"""The cost model: cycles by the hardware's numbers, each worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+from tilec.isa import target
+from tilec.isa.rates import rates
+from tilec.passes.analysis.costs import Product, cost_of_round
+
+HOPPER = target("sm_90a")
+
+
+@pytest.mark.parametrize(
+    ("bits", "deep"),
+    [(16, 64), (8, 128), (32, 32)],  # 128 bytes of K each
+)
+def test_products_of_warpgroups(bits: int, deep: int) -> None:
+    """m64n256 with 32 bytes of K takes 128 cycles: four of them for each of two warpgroups."""
+    product = Product(128, 256, deep, bits, of_warpgroups=True, columns=256)
+    assert cost_of_round([product], 0, HOPPER).products == 2 * 4 * 128
+
+
+def test_bytes_of_shared_memory() -> None:
+    """An m64n256 reads 32 bytes of each column of B and 2 KiB of A, 128 bytes a cycle."""
+    product = Product(128, 256, 64, 16, of_warpgroups=True, columns=256)
+    read = 8 * (256 * 32 + 2048)
+    assert cost_of_round([product], 0, HOPPER).shared == read / 128
+    alone = product._replace(a_in_registers=True)
+    assert cost_of_round([alone], 0, HOPPER).shared == 8 * 256 * 32 / 128
+    arrived = cost_of_round([product], 49152, HOPPER)
+    assert arrived.shared == (read + 49152) / 128
+
+
+def test_bytes_from_l2() -> None:
+    """8e6 bytes in 1,300 cycles, for 132 SMs; what takes longest is what the round takes."""
+    product = Product(128, 256, 64, 16, of_warpgroups=True, columns=256)
+    whole = cost_of_round([product], 49152, HOPPER)
+    assert whole.l2 == pytest.approx(49152 * 132 * 1300 / 8e6)
+    assert whole.cycles == whole.l2 > whole.products
+    shared = cost_of_round([product], 32768, HOPPER)
+    assert shared.cycles == shared.products == 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "tflops", "sms", "megahertz"),
+    [("sm_80", 312, 108, 1410), ("sm_90a", 989.4, 132, 1830)],
+)
+def test_rates_are_those_of_the_data_sheets(
+    name: str, tflops: float, sms: int, megahertz: float
+) -> None:
+    """Peak of f16 products: A100 and H100 SXM."""
+    known = rates(target(name))
+    of_sm = known.products(of_warpgroups=name == "sm_90a", bits=16)
+    assert of_sm * 2 * sms * megahertz * 1e6 == pytest.approx(tflops * 1e12, rel=1e-2)
+
+
+def test_every_target_has_rates() -> None:
+    assert rates(target("sm_75")) == rates(target("sm_80"))
+    assert rates(target("sm_121a")) == rates(target("sm_120a"))
+    assert rates(target("sm_90")).mma < rates(target("sm_90a")).wgmma

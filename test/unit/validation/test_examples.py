@@ -1,0 +1,76 @@
+"""Every program in examples/, for every target: each pass up to level 3 is compared, none named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tilec.frontend.contexts import new_context
+from tilec.frontend.parsing import parse
+from tilec.ir.mlir import ir
+from tilec.isa import target
+from tilec.passes.base import ProgramError
+from tilec.passes.functions import gpu_modules
+from tilec.passes.instrumentation import Instrumentation
+from tilec.passes.pipeline import run_pipeline
+from tilec.pipelines import pipeline
+from tilec.report.diagnostics import Source
+from tilec.validation.validator import Validator
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+PROGRAMS = sorted(str(path.relative_to(EXAMPLES)) for path in EXAMPLES.rglob("*.mlir"))
+TARGETS = ("sm_80", "sm_90a", "sm_120a")
+REFUSED = r"does not exist on sm_|is not supported on sm_|no instruction of sm_\w+ multiplies"
+DRAWN = (
+    ("hopper/persistent.mlir", "sm_90a"),
+    ("kernels/linalg_gemm.mlir", "sm_80"),
+    ("kernels/scaled_gemm.mlir", "sm_120a"),
+)
+HAND_WRITTEN = ("gemm.mlir", "gemm_cluster.mlir", "mma.mlir", "warp_gemm.mlir")
+"""Programs at level 3, or of which no pass changes anything before that ends."""
+
+
+def retargeted(path: Path, chip: str) -> ir.Module:
+    """The program, for another target than it names."""
+    text = re.sub(r'(#nvvm.target<chip = )"\w+"', rf'\1"{chip}"', path.read_text())
+    return parse(Source("-", text), new_context())
+
+
+def validated(name: str, chip: str) -> Validator | None:
+    """What the validator says of a program; None if the target has no such instructions."""
+    found, module = Validator(shrinks=False), retargeted(EXAMPLES / name, chip)
+    watched = Instrumentation(watchers=(found.around,))
+    try:
+        for one in pipeline(target(chip)).tile:
+            with module.context:
+                for kernels in gpu_modules(module):
+                    named = ir.Attribute.parse(f'#nvvm.target<chip = "{chip}">')
+                    kernels.attributes["targets"] = ir.ArrayAttr.get([named])
+            run_pipeline(module, str(one), instrumentation=watched)
+    except ProgramError as error:
+        if not re.search(REFUSED, str(error)):
+            raise
+        return None
+    return found
+
+
+def check(name: str, chip: str) -> None:
+    found = validated(name, chip)
+    if found is None:
+        return
+    assert not found.left
+    if Path(name).name not in HAND_WRITTEN:
+        assert len(found.validated) >= 4
+
+
+@pytest.mark.parametrize(("name", "chip"), DRAWN)
+def test_a_drawn_part(name: str, chip: str) -> None:
+    check(name, chip)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("chip", TARGETS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_all(name: str, chip: str) -> None:
+    check(name, chip)
