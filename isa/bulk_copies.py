@@ -8,6 +8,7 @@ from itertools import product as cross
 from .instruction_class import Instruction
 from .limits import TENSOR_REDUCTIONS
 from .targets import Since
+from .tensor_clauses import everywhere
 
 HOPPER = (Since.of("sm_90", "8.0"),)
 _OWN_CTA = (Since.of("sm_90", "8.6"),)
@@ -90,6 +91,24 @@ def _prefetches(rank: int) -> Iterator[Instruction]:
         yield _make("cp.async.bulk.prefetch.tensor", ptx, operands)
 
 
+def _rows() -> Iterator[Instruction]:
+    """Four rows of a matrix, each at an index of its own: gathered, scattered, prefetched."""
+    at, family = f"[map, {_numbered('c', 5)}]", "cp.async.bulk.tensor"
+    own = ("shared::cta", (Since.of("sm_100", "8.6"),))
+    cluster, there = ("shared::cluster", everywhere()), everywhere()
+    ways = [(own, ""), (cluster, ""), (cluster, ".multicast::cluster")]
+    for ((space, since), cast), hint in cross(ways, ("", _HINT)):
+        operands = f"[dst], {at}, [bar]" + ", mask" * bool(cast) + ", policy" * bool(hint)
+        ptx = f"{family}.2d.{space}.global.tile::gather4.{_TX}{cast}{hint}"
+        yield _make(family, ptx, operands, since=since, dst=space, bar="shared::cta")
+    for hint in ("", _HINT):
+        more = ", policy" * bool(hint)
+        ptx = f"{family}.2d.global.shared::cta.tile::scatter4.bulk_group{hint}"
+        yield _make(family, ptx, f"{at}, [src]{more}", since=there, src="shared::cta")
+        ptx = f"cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4{hint}"
+        yield _make("cp.async.bulk.prefetch.tensor", ptx, f"{at}{more}", since=there)
+
+
 def _bytes() -> Iterator[Instruction]:
     """Runs of bytes, addresses and size multiples of 16."""
     own, cluster = ("shared::cta", _OWN_CTA), ("shared::cluster", HOPPER)
@@ -150,6 +169,7 @@ def instructions() -> Iterator[Instruction]:
         yield from _loads(rank)
         yield from _stores(rank)
         yield from _prefetches(rank)
+    yield from _rows()
     yield from _bytes()
     yield from _reductions()
     yield from _groups()

@@ -34,13 +34,18 @@ def inside(
         sizes[-1] = sizes[-1] * per_byte(element) // per_byte(array.dtype)
     first = len(sizes) - len(shape)
     starts, own = _apart(index, sizes)
-    ends = [_ends(*three) for three in zip(starts[first:], sizes[first:], shape, strict=True)]
+    ends: list[tuple[Integer, Integer]] = [
+        (0, extent)
+        if first + axis in own
+        else _ends(starts[first + axis], sizes[first + axis], extent)
+        for axis, extent in enumerate(shape)
+    ]
     for place, size in zip(starts[:first], sizes[:first], strict=True):
         low, high = ends[0]
         ends[0] = low, _chosen(_is_inside(place, size), high)
     found: Tile | None = None
     for axis, ((low, high), extent) in enumerate(zip(ends, shape, strict=True)):
-        held = None if first + axis in own else _between(low, high, extent)
+        held = _between(low, high, extent)
         if held is not None:
             for _ in range(axis + 1, len(shape)):
                 held = expand_dims(held, held.ndim)

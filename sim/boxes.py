@@ -63,6 +63,14 @@ def tile(descriptor: Descriptor, first: tuple[int, ...]) -> Elements:
     return _elements(descriptor, coordinates)
 
 
+def rows(descriptor: Descriptor, first: tuple[int, ...]) -> Elements:
+    """The elements of four rows of a matrix: the first column, then the number of each row."""
+    column, *numbers = first
+    wide = descriptor.box[0]
+    columns = np.tile(column + np.arange(wide), len(numbers))
+    return _elements(descriptor, [columns, np.repeat(numbers, wide)])
+
+
 def im2col(descriptor: Descriptor, first: tuple[int, ...], offsets: tuple[int, ...]) -> Elements:
     """The elements of an im2col copy.
 

@@ -14,7 +14,7 @@ from tilec.isa.wording import counted
 
 from ..alu import Array
 from ..binding import Binding
-from ..boxes import Elements, im2col, swizzled, tile
+from ..boxes import Elements, im2col, rows, swizzled, tile
 from ..machine import Machine, Step
 from ..map_bytes import Descriptor
 from ..memory import GLOBAL_BASE
@@ -26,6 +26,7 @@ from .tensor_maps import illegal_map
 
 _KNOWN = {
     "async", "bulk", "tensor", "prefetch", "reduce", "tile", "im2col", "im2col_no_offs", "global",
+    "tile::gather4", "tile::scatter4",
     "shared::cluster", "shared::cta", "L2", "mbarrier::complete_tx::bytes", "bulk_group",
     "L2::cache_hint", "multicast::cluster", "1d", "2d", "3d", "4d", "5d",
     "add", "min", "max", "inc", "dec", "and", "or", "xor",
@@ -34,6 +35,8 @@ _OPERATIONS = ("add", "min", "max", "inc", "dec", "and", "or", "xor")
 _DESTINATION = 128
 """Bytes that a box in shared memory is aligned to."""
 _FEWEST_IM2COL = 3
+_OF_ROWS = ("tile::gather4", "tile::scatter4")
+_ROWS = 4
 
 _decode = lru_cache(maxsize=256)(Descriptor.decode)
 
@@ -49,8 +52,12 @@ class _Map:
         if not isinstance(operand, Address) or len(operand.extra) != 1:
             raise binding.error("a tensor copy takes [map, {coordinates}]")
         (inside,) = operand.extra
-        if not isinstance(inside, Vector) or len(inside.items) != self.rank:
-            raise binding.error(f"a copy of {rank} takes {self.rank} coordinates")
+        self.of_rows = next((m for m in binding.modifiers if m in _OF_ROWS), "")
+        if self.of_rows and self.rank != len(("column", "row")):
+            raise binding.error(f"{self.of_rows} of {rank}; legal: 2d")
+        count = 1 + _ROWS if self.of_rows else self.rank
+        if not isinstance(inside, Vector) or len(inside.items) != count:
+            raise binding.error(f"a copy of {rank} takes {count} coordinates")
         self.coordinates = [binding.source(item, "s32") for item in inside.items]
         self.im2col = any(m.startswith("im2col") for m in binding.modifiers)
         if self.im2col and self.rank < _FEWEST_IM2COL:
@@ -78,7 +85,10 @@ class _Map:
                 descriptor = self._read(thread, int(begins[thread]))
                 at = tuple(int(values[thread]) for values in first)
                 by = tuple(int(values[thread]) for values in moved) or (0,) * (self.rank - 2)
-                elements = im2col(descriptor, at, by) if self.im2col else tile(descriptor, at)
+                if self.of_rows:
+                    elements = rows(descriptor, at)
+                else:
+                    elements = im2col(descriptor, at, by) if self.im2col else tile(descriptor, at)
                 found[thread] = descriptor, elements
         return found
 
@@ -98,6 +108,10 @@ class _Map:
             problem = f"it has {counted(len(descriptor.dims), 'dimension')}, the copy {self.rank}"
         if problem is None and (descriptor.im2col is not None) != self.im2col:
             problem = f"it is {'' if descriptor.im2col else 'not '}of im2col"
+        if problem is None and self.of_rows and descriptor.box[1] != 1:
+            problem = f"its box has {descriptor.box[1]} rows; {self.of_rows} takes boxes of one"
+        if problem is None and self.of_rows and descriptor.interleave != "none":
+            problem = f"it is interleaved, which {self.of_rows} does not take"
         if problem is None and begin % MAP_PLACES:
             problem = f"it lies at no multiple of {MAP_PLACES} bytes"
         if problem is None:

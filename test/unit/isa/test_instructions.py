@@ -60,12 +60,13 @@ def test_counts():
         2 * (1 + 2) * (5 + 3)
     )  # hint; shared::cta, cluster, multicast; tile of five ranks, im2col
     stores = prefetches = 2 * (5 + 3)
+    rows = 2 * (1 + 2 + 1)  # hint; gathered to shared::cta, cluster, multicast; scattered
     global_ops = 5 + 2 + 2 * 6 + 2 + 3 * 2
     peer_ops = 3 + 4 + 2 + 3
     assert Counter(one.family for one in ALL) == {
-        "cp.async.bulk.tensor": loads + stores,
+        "cp.async.bulk.tensor": loads + stores + rows,
         "cp.reduce.async.bulk.tensor": 8 * stores,
-        "cp.async.bulk.prefetch.tensor": prefetches,
+        "cp.async.bulk.prefetch.tensor": prefetches + 2,
         "cp.async.bulk": 2 * 3 + 1 + 2,
         "cp.async.bulk.prefetch": 2,
         "cp.reduce.async.bulk": peer_ops + 2 * global_ops,
@@ -130,7 +131,7 @@ def test_constants(assemblers, verdict):
 
 
 WRONG = """\
-cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [%s], [%p, {%r1, %r1, %r1, %r1, %r1}], [%s];
+cp.async.bulk.tensor.3d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes [%s], [%p, {%r1, %r1, %r1, %r1, %r1}], [%s];
 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::1 [%s], [%p, {%r1, %r1}], [%s];
 cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes [%s], [%p, {%r1, %r1, %r1}], [%s], {%h1, %h1};
 cp.async.bulk.tensor.6d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%s], [%p, {%r1, %r1, %r1, %r1, %r1, %r1}], [%s];
@@ -196,19 +197,22 @@ def test_what_a_mnemonic_says():
 
 def test_every_kernel_assembles(assemblers):
     """At the newest version that any of them needs; the groups of wgmma alone are noted."""
-    texts = [".version 8.6\n.target sm_90a\n.address_size 64\n"]
-    for number, one in enumerate(ALL):
-        made = instruction_kernel(one, HOPPER)
-        assert made.version == one.min_ptx(HOPPER)
-        assert made.threads == one.scope.threads
-        text = made.ptx[made.ptx.index(".visible") :]
-        texts.append(text.replace(ENTRY, f"k{number}").replace("_memory", f"_memory{number}"))
-    for assembler in assemblers:
-        status, report = assembler.run("".join(texts), "sm_90a")
-        assert status == 0, report
-        noted = {ALL[int(number)].family for number in re.findall(r"function 'k(\d+)'", report)}
-        assert noted <= {"wgmma order"}
-        assert "C7508" not in report
+    later = TARGETS["sm_100a"]
+    for where, wanted in ((HOPPER, True), (later, False)):
+        ones = [one for one in ALL if (one.min_ptx(HOPPER) is not None) is wanted]
+        texts = [f".version 8.6\n.target {where}\n.address_size 64\n"]
+        for number, one in enumerate(ones):
+            made = instruction_kernel(one, where)
+            assert made.version == one.min_ptx(where)
+            assert made.threads == one.scope.threads
+            text = made.ptx[made.ptx.index(".visible") :]
+            texts.append(text.replace(ENTRY, f"k{number}").replace("_memory", f"_memory{number}"))
+        for assembler in assemblers:
+            status, report = assembler.run("".join(texts), str(where))
+            assert status == 0, report
+            found = re.findall(r"function 'k(\d+)'", report)
+            assert {ones[int(number)].family for number in found} <= {"wgmma order"}
+            assert "C7508" not in report
 
 
 @pytest.fixture

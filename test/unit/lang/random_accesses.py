@@ -106,6 +106,7 @@ class Accesses:
         self.lines: list[str] = []
         self.rows = np.zeros((count, WIDTH), np.int64)
         self.stored: list[tuple[Memory, Any]] = []
+        self.turned = False
         for row in range(count):
             if self.random.random() < 0.7:
                 self.load(row)
@@ -187,6 +188,7 @@ class Accesses:
         ]
         mask = Index("", np.ones(extents, bool))
         if memory.element not in PACKED and self.random.random() < 0.4:
+            self.turned = False
             for axis, size in enumerate(shape):
                 if self.random.random() < 0.5:
                     found[axis] = self.indices(axis - first, size, extents)
@@ -197,7 +199,8 @@ class Accesses:
     def indices(self, axis: int, size: int, extents: Sequence[int]) -> Index:
         """A tile of indices along a dimension of it, or of the array alone; no two are the same."""
         extent = extents[axis] if axis >= 0 else 1
-        whole = axis < 0 or (len(extents) > 1 and self.random.random() < 0.5)
+        whole = axis < 0 or (len(extents) > 1 and self.random.random() < 0.5 and not self.turned)
+        self.turned |= whole and axis >= 0  # of two such dimensions elements would meet
         own = np.array(self.random.sample(range(-3, max(size, extent) + 3), extent))
         steps = np.meshgrid(*map(np.arange, extents), indexing="ij")
         if axis < 0:  # elements apart in the tile's own dimensions may have any

@@ -242,3 +242,17 @@ def test_it_is_assembled(target: str) -> None:
         np.zeros(9, np.int32), np.zeros(9, np.float32), np.zeros(9, np.int32), 9
     )
     assert compiled.cubin
+
+
+@tilec.kernel
+def beside(x: tl.Array[tl.int32, int, int], order: tl.Array[tl.int32, int], y: tl.AnyArray) -> None:
+    at = tl.load(order, 0, 4)
+    tl.store(y, 0, tl.load(x, (-1, at), 4, fill=5))
+    tl.store(y, 4, tl.load(x, (tl.program_id(0) + x.shape[0], at), 4, fill=6))
+    tl.store(y, 8, tl.load(x, (tl.program_id(0) + 1, at), 4, fill=7))
+
+
+def test_fill_where_a_number_before_the_indices_is_outside() -> None:
+    x, y = np.arange(6, dtype=np.int32).reshape(2, 3), np.zeros(12, np.int32)
+    beside[1](x, np.array([0, 2, -1, 1], np.int32), y)
+    np.testing.assert_array_equal(y, [*[5] * 4, *[6] * 4, 3, 5, 7, 4])

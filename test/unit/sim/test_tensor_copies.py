@@ -182,6 +182,59 @@ def test_stores(shape, dtype, box, first, steps) -> None:
     assert np.array_equal(found, expected)
 
 
+def rows_text(way: str) -> str:
+    """A copy of four rows, gathered or scattered."""
+    if way == "gather":
+        copy = (
+            f"cp.async.bulk.tensor.2d.shared::cta.global.tile::gather4.{COMPLETION} "
+            f"[%r3], [%rd1, {coordinates(5)}], [%r4];"
+        )
+        text = HEAD + LOAD.replace("COPY", copy) + DUMP
+    else:
+        copy = (
+            "cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group "
+            f"[%rd1, {coordinates(5)}], [%r3];"
+        )
+        text = HEAD + FILL.replace("COPY", copy)
+    return text.replace(".target sm_90a", ".target sm_100a")
+
+
+ROWS = [(7, 0, 30, 3), (5, 5, 5, 5), (49, -1, 50, 8)]
+
+
+@pytest.mark.parametrize("mode", ["none", "128B"])
+@pytest.mark.parametrize("rows", ROWS)
+def test_gathers_and_scatters(rows: tuple[int, ...], mode: str) -> None:
+    """Rows in any order; what lies outside of the array is filled in, and not written."""
+    array = np.random.default_rng(0).integers(1, 200, (50, 104)).astype(np.float16)
+    map_ = TensorMap(array, box=(1, 64), swizzle=mode)
+    expected = np.zeros((4, 64), np.float16)
+    for line, row in enumerate(rows):
+        if 0 <= row < 50:
+            expected[line, :56] = array[row, 48:]
+    found = np.zeros(expected.nbytes, np.uint8)
+    run(rows_text("gather"), map_, found, (48, *rows)).require_ok()
+    assert np.array_equal(found, swizzle(expected, mode))
+    if len(set(rows)) < len(rows):
+        return  # of rows that go to one place any may remain
+    copy, wanted = np.zeros_like(array), np.zeros_like(array)
+    back = TensorMap(copy, box=(1, 64), swizzle=mode)
+    run(rows_text("scatter"), back, found, (48, *rows)).require_ok()
+    for row in rows:
+        if 0 <= row < 50:
+            wanted[row, 48:] = array[row, 48:]
+    assert np.array_equal(copy, wanted)
+
+
+def test_rows_take_boxes_of_one_row() -> None:
+    array, found = np.zeros((50, 104), np.float16), np.zeros(512, np.uint8)
+    report = run(rows_text("gather"), TensorMap(array, box=(4, 64)), found, (0, 1, 2, 3, 4))
+    assert "its box has 4 rows; tile::gather4 takes boxes of one" in str(report.findings)
+    text = rows_text("gather").replace(coordinates(5), coordinates(2))
+    with pytest.raises(PtxError, match="takes 5 coordinates"):
+        run(text, TensorMap(array, box=(1, 64)), found, (0, 1))
+
+
 REDUCTIONS = [
     ("add", np.uint32, np.add), ("add", np.float32, np.add), ("add", np.float16, np.add),
     ("add", ml_dtypes.bfloat16, np.add), ("min", np.int32, np.minimum),
