@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
@@ -43,6 +44,19 @@ def _extents(text: str) -> tuple[int, ...]:
     if len(parts) > 3 or not all(_COUNT.fullmatch(p) and int(p) for p in parts):
         raise argparse.ArgumentTypeError(f"'{text}' is not X, X,Y or X,Y,Z of positive integers")
     return tuple(map(int, parts))
+
+
+def _place(text: str) -> tuple[int, ...]:
+    parts = text.split(",")
+    if len(parts) > 3 or not all(map(_COUNT.fullmatch, parts)):
+        raise argparse.ArgumentTypeError(f"'{text}' is not X, X,Y or X,Y,Z of whole numbers")
+    return tuple(map(int, parts))
+
+
+def _timeline(text: str) -> str:
+    if Path(text).suffix not in (".html", ".json"):
+        raise argparse.ArgumentTypeError(f"'{text}' is not FILE.html or FILE.json")
+    return text
 
 
 def _count(text: str) -> int:
@@ -85,6 +99,12 @@ def parser() -> argparse.ArgumentParser:
     what = "write argument N, counted from 0, to a .npy file"
     add("--out", metavar="N=PATH", type=_output, action="append", default=[], help=what)
     add("--check", metavar="gemm|FILE.py", help="compare with numpy")
+    what = "write what the warps of a CTA did, step by step, as a page or as JSON"
+    add("--timeline", metavar="FILE.html|FILE.json", type=_timeline, help=what)
+    what = "the CTA of --timeline and --explore; default: 0,0,0"
+    add("--cta", metavar="X,Y,Z", type=_place, default=(0, 0, 0), help=what)
+    what = "write the program after every pass as a page, with that timeline"
+    add("--explore", metavar="FILE.html", help=what)
     what = "auto, the default, takes the simulator where no GPU can be used"
     add("--device", choices=("sim", "cuda", "auto"), default="auto", help=what)
     what = "compile for this, and take its arithmetic; default: the program's own"
@@ -118,9 +138,12 @@ def _dry_run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
 
 
 def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
+    if arguments.explore and program.compiled is None:
+        raise TilecError(f"--explore shows a tile program's passes; {arguments.input} is PTX")
     values = [argument(spec, i, arguments.seed) for i, spec in enumerate(arguments.arg)]
     outputs = _outputs(arguments.out, values)
-    check_outputs(outputs, [arguments.input, arguments.check])
+    pages = [path for path in (arguments.timeline, arguments.explore) if path]
+    check_outputs([*outputs, *pages], [arguments.input, arguments.check])
     before = [np.copy(v) if isinstance(v, np.ndarray) else v for v in values]
     wanted = expected(arguments.check, before) if arguments.check else {}
     on_gpu = _on_gpu(program, arguments)
@@ -132,12 +155,30 @@ def _run(program: LoadedProgram, arguments: argparse.Namespace) -> int:
         if ok and isinstance(value := values[number], np.ndarray)
     ]
     _print(report, outcomes, arguments)
+    if report is not None:
+        write_outputs(_pages(program, report, arguments))
     if report is not None and not report.ok:
         raise TilecError(f"kernel '{report.kernel}': {_many(len(report.findings), 'finding')}")
     if any(outcome.wrong for outcome in outcomes):
         raise TilecError(f"--check {arguments.check}: the result is wrong")
     write_outputs({path: _npy(value) for path, value in outputs.items()})
     return 0
+
+
+def _pages(
+    program: LoadedProgram, report: sim.Report, arguments: argparse.Namespace
+) -> dict[str, str | bytes]:
+    """What `--timeline` and `--explore` write, of a run with findings as well."""
+    timeline, found = report.timeline, dict[str, str | bytes]()
+    if timeline is None:
+        return found
+    if arguments.timeline:
+        as_json = Path(arguments.timeline).suffix == ".json"
+        found[arguments.timeline] = timeline.to_json() if as_json else timeline.to_html()
+    if arguments.explore:
+        assert program.compiled is not None
+        found[arguments.explore] = program.compiled.explore(timeline)
+    return found
 
 
 def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
@@ -149,6 +190,8 @@ def _on_gpu(program: LoadedProgram, arguments: argparse.Namespace) -> bool:
             ("--max-steps", arguments.max_steps is not None),
             ("--lines", arguments.lines),
             ("--symbol", arguments.symbol),
+            ("--timeline", arguments.timeline),
+            ("--explore", arguments.explore),
         )
         if given
     ]
@@ -218,6 +261,7 @@ def _simulated(
             max_steps=arguments.max_steps,
             symbols=_symbols(arguments),
             progress=bar.update,
+            timeline=arguments.cta if arguments.timeline or arguments.explore else None,
         )
 
 
