@@ -95,7 +95,14 @@ def parser() -> argparse.ArgumentParser:
         metavar=("FROM", "TO"),
         help="what takes one layout, SHAPE:OPERAND:TYPE or bases, to another, and its price",
     )
-    made.add_argument("--bits", type=int, metavar="N", help="of an element that is converted")
+    widths = [1 << n for n in range(8)]
+    made.add_argument(
+        "--bits",
+        type=int,
+        choices=widths,
+        metavar="N",
+        help="of an element, where the layouts do not say",
+    )
     made.add_argument(
         "--descriptor",
         action="store_true",
@@ -186,13 +193,13 @@ def _bases(arguments: argparse.Namespace) -> str | bytes:
     layout = LinearLayout.parse(arguments.name)
     match arguments.format:
         case "text":
-            return layout_bases.text(layout, arguments.warp)
+            return layout_bases.text(layout, arguments.warp, arguments.bits)
         case "json":
             return json.dumps(layout_bases.json(layout))
         case "svg":
-            return layout_bases.svg(layout, arguments.warp)
+            return layout_bases.svg(layout, arguments.warp, arguments.bits)
         case "png":
-            return _png(layout_bases.svg(layout, arguments.warp), arguments)
+            return _png(layout_bases.svg(layout, arguments.warp, arguments.bits), arguments)
         case other:
             raise TilecError(
                 f"--format {other} shows operands; a layout given by bases is shown as "
@@ -207,9 +214,9 @@ def _conversion(arguments: argparse.Namespace) -> str | bytes:
         case "json":
             return json.dumps(layout_conversion.json(bits, plans))
         case "svg":
-            return layout_conversion.svg(arguments.convert, plans)
+            return layout_conversion.svg(arguments.convert, bits, plans)
         case "png":
-            return _png(layout_conversion.svg(arguments.convert, plans), arguments)
+            return _png(layout_conversion.svg(arguments.convert, bits, plans), arguments)
     return layout_conversion.text(plans)
 
 
