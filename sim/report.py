@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
+from textwrap import fill
 
 from tilec.isa import TilecError
 
@@ -157,7 +158,8 @@ class Report:
             f"{self.wavefronts:,} shared wavefronts",
         ]
         verdict = "completed" if self.completed else "stopped"
-        return "\n".join([f"kernel {self.kernel}: {verdict}", *found, ", ".join(counts)])
+        said = fill(", ".join(counts), 100, break_long_words=False)
+        return "\n".join([f"kernel {self.kernel}: {verdict}", *found, said])
 
     @property
     def ok(self) -> bool:

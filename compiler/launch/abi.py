@@ -304,6 +304,10 @@ class KernelEntry(NamedTuple):
         used = sms if wanted is None else min(sms, int(wanted))
         return min(tiles, used * self.ctas_per_sm), 1, 1
 
+    def __repr__(self) -> str:
+        """One line, for a prompt."""
+        return f"<kernel {self.signature}>"
+
     @property
     def signature(self) -> str:
         """The kernel's name and arguments in a line, as `scale(x: memref<?x64xf16>, n: i32)`."""
